@@ -1,0 +1,44 @@
+"""Typed errors whose messages carry public values only.
+
+A message of any error in this module may be shown to an analyst: it is a fixed sentence plus
+values that are public by the schema or that the reader typed. :class:`IngestError` is the one
+exception: it may name a column of an uploaded file and is shown to the custodian alone.
+"""
+
+from __future__ import annotations
+
+
+class FrostglassError(Exception):
+    """Base of every error this engine raises on purpose."""
+
+
+class SchemaError(FrostglassError):
+    """A schema is malformed or does not allow what was asked of it."""
+
+
+class RequestError(FrostglassError):
+    """A run was asked for with parameters that cannot be honoured."""
+
+
+class BudgetError(FrostglassError):
+    """An epsilon or delta is not a usable number, or is more than what is left."""
+
+
+class IngestError(FrostglassError):
+    """An uploaded file cannot become a data set. Shown to the custodian only."""
+
+
+class NotFoundError(FrostglassError):
+    """A data set, run or release with this identifier does not exist."""
+
+
+class ConflictError(FrostglassError):
+    """Something with this name or nonce exists already with different content."""
+
+
+class CancelledError(FrostglassError):
+    """A run was cancelled before it touched a private record."""
+
+
+class PrivacyLeakWarning(UserWarning):
+    """A public parameter was read off the data, so the stated guarantee does not hold."""

@@ -1,0 +1,102 @@
+"""A run before it touches a record: what it costs, how it splits, what noise to expect.
+
+A plan is made from public inputs only. A learner receives the plan and the table, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel
+
+from dpcore.privacy import BudgetSplit, Definition, geometric_tail, row_epsilon
+from dpcore.randomness import RandomSource
+from dpcore.schema import Schema
+
+Guarantee = Literal["unconditional", "conditional on convergence"]
+#: Called with a step name and how many of how many equal units of that step are done. The
+#: sequence of calls is fixed by public inputs.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """Everything public about one run of one learner.
+
+    Attributes
+    ----------
+    schema : Schema
+        Public domain of the data set.
+    target : str
+        Column to be predicted.
+    epsilon : Decimal
+        Person-level cost of the run; the sum of ``split``.
+    split : BudgetSplit
+        Person-level budget of each step.
+    parameters : BaseModel
+        Parameters of the learner, validated.
+    guarantee : str
+        Whether the stated epsilon holds without further assumption.
+    sampler : str
+        Name of the sampler, for the certificate.
+    estimates_step : str
+        Step of ``split`` whose counts are printed, for the expected noise.
+    """
+
+    schema: Schema
+    target: str
+    epsilon: Decimal
+    split: BudgetSplit
+    parameters: Any
+    guarantee: Guarantee
+    sampler: str
+    estimates_step: str
+    definition: Definition = "pure"
+    delta: Decimal = Decimal(0)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Labels of the target, in order."""
+        classes: tuple[str, ...] = self.schema.column(self.target).classes
+        return classes
+
+    def row_epsilon(self, step: str) -> Decimal:
+        """Budget of one step at the level of rows (see :func:`dpcore.privacy.row_epsilon`)."""
+        return row_epsilon(self.split[step], self.schema.privacy_unit.max_rows_per_person)
+
+    @property
+    def noise_scale(self) -> float:
+        """Scale of the two-sided geometric noise on each printed count."""
+        return 1.0 / float(self.row_epsilon(self.estimates_step))
+
+    def count_margin(self, confidence: float = 0.95) -> int:
+        """Noise on a printed count stays within plus or minus this, with ``confidence``."""
+        return geometric_tail(self.noise_scale, confidence)
+
+
+def no_progress(step: str, done: int, total: int) -> None:
+    """Ignore progress."""
+
+
+class Learner(Protocol):
+    """One algorithm, as the service sees it."""
+
+    #: Machine name, also the ``kind`` of its releases.
+    name: str
+    #: Name shown to people.
+    title: str
+    #: Pydantic model of its parameters.
+    parameters: type[BaseModel]
+
+    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+        """Validate a request and say what it costs. Raises ``RequestError``; sees no record."""
+        ...
+
+    def run(
+        self, table: Any, plan: RunPlan, randomness: RandomSource, progress: Progress
+    ) -> BaseModel:
+        """Spend the plan's budget on the table and return the released model."""
+        ...

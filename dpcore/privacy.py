@@ -1,0 +1,180 @@
+"""What a guarantee is: budgets as exact decimals, splits that sum to the whole, accounting.
+
+Everything here is arithmetic on public numbers; no record is ever seen by this module.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, InvalidOperation
+from typing import Literal
+
+from scipy.optimize import brentq
+from scipy.special import log_ndtr
+
+from dpcore.errors import BudgetError
+
+#: The smallest step of an epsilon. Budgets are whole multiples of it.
+EPSILON_STEP = Decimal("0.000000001")
+#: No budget above this is accepted: it would promise nothing.
+EPSILON_LIMIT = Decimal(1000)
+
+Definition = Literal["pure", "approximate"]
+
+
+def parse_epsilon(value: object) -> Decimal:
+    """Return ``value`` as an exact positive epsilon.
+
+    Parameters
+    ----------
+    value : Decimal, int, float or str
+        A float is read by its shortest decimal form, so ``0.1`` means one tenth.
+
+    Raises
+    ------
+    BudgetError
+        If it is no number, not finite, not positive, above :data:`EPSILON_LIMIT` or finer
+        than :data:`EPSILON_STEP`.
+    """
+    if isinstance(value, bool):
+        raise BudgetError("Epsilon must be a number, for example 0.5.")
+    try:
+        epsilon = value if isinstance(value, Decimal) else Decimal(str(value).strip())
+    except InvalidOperation:
+        raise BudgetError("Epsilon must be a number, for example 0.5.") from None
+    if not epsilon.is_finite():
+        raise BudgetError("Epsilon must be a finite number, for example 0.5.")
+    if epsilon <= 0:
+        raise BudgetError("Epsilon must be above 0: with no budget nothing can be released.")
+    if epsilon > EPSILON_LIMIT:
+        raise BudgetError(f"Epsilon must be at most {EPSILON_LIMIT}: more promises nothing.")
+    if epsilon != epsilon.quantize(EPSILON_STEP, rounding=ROUND_DOWN):
+        raise BudgetError("Epsilon must have at most 9 decimal places.")
+    return epsilon.quantize(EPSILON_STEP)
+
+
+def format_epsilon(epsilon: Decimal, *, places: int = 4, up: bool = True) -> str:
+    """Show an epsilon with at most ``places`` decimals: costs rounded up, what is left down."""
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    shown = epsilon.quantize(Decimal(1).scaleb(-places), rounding=rounding).normalize()
+    text = f"{shown:f}"
+    decimals = len(text.partition(".")[2])
+    return text if decimals >= 2 else f"{shown:.2f}"
+
+
+@dataclass(frozen=True)
+class BudgetSplit:
+    """One budget divided into named parts that sum to the whole, exactly.
+
+    Attributes
+    ----------
+    total : Decimal
+        The budget that was divided.
+    parts : Mapping[str, Decimal]
+        Non-negative parts. Their sum is ``total``.
+    """
+
+    total: Decimal
+    parts: Mapping[str, Decimal]
+
+    def __post_init__(self) -> None:
+        if any(part < 0 for part in self.parts.values()):
+            raise BudgetError("A budget cannot be split into negative parts.")
+        if sum(self.parts.values(), Decimal(0)) != self.total:
+            raise BudgetError("The parts of a budget must sum to the whole.")
+
+    @classmethod
+    def by_weights(cls, total: Decimal, weights: Mapping[str, Decimal | int]) -> BudgetSplit:
+        """Split ``total`` in proportion to ``weights``; rounding remainders go to the last part.
+
+        Raises
+        ------
+        BudgetError
+            If a weight is negative, all are zero, or a part that has weight would be empty.
+        """
+        exact = {name: Decimal(weight) for name, weight in weights.items()}
+        whole = sum(exact.values(), Decimal(0))
+        if not exact or whole <= 0 or any(weight < 0 for weight in exact.values()):
+            raise BudgetError("The shares of a budget must be positive.")
+        parts = {
+            name: (total * weight / whole).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
+            for name, weight in exact.items()
+        }
+        last = [name for name, weight in exact.items() if weight > 0][-1]
+        parts[last] += total - sum(parts.values(), Decimal(0))
+        if any(parts[name] <= 0 for name, weight in exact.items() if weight > 0):
+            raise BudgetError("This epsilon is too small to be split over the steps of a run.")
+        return cls(total, parts)
+
+    def __getitem__(self, name: str) -> Decimal:
+        return self.parts[name]
+
+
+def row_epsilon(epsilon: Decimal, rows_per_person: int) -> Decimal:
+    """Epsilon of row-level mechanisms so that a person with several rows gets ``epsilon``.
+
+    Group privacy: removing a person removes at most ``rows_per_person`` rows one by one, so
+    ``rows_per_person`` times the row-level loss bounds the person-level loss.
+    """
+    share = (epsilon / rows_per_person).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
+    if share <= 0:
+        raise BudgetError("This epsilon is too small for the rows that a person may have.")
+    return share
+
+
+def geometric_tail(scale: float, confidence: float) -> int:
+    """Smallest ``t`` with P(|noise| <= t) >= ``confidence`` for two-sided geometric noise.
+
+    ``scale`` is that of the discrete Laplace distribution, P(k) proportional to
+    exp(-|k| / scale).
+    """
+    if scale <= 0:
+        return 0
+    decay = math.exp(-1.0 / scale)
+    tail = (1.0 - confidence) * (1.0 + decay) / 2.0
+    return max(0, math.ceil(math.log(tail) / math.log(decay) - 1.0 - 1e-12))
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """Delta of a mu-Gaussian-DP mechanism at ``epsilon`` (Balle and Wang 2018, Theorem 8)."""
+    if mu <= 0:
+        return 0.0
+    first = log_ndtr(mu / 2 - epsilon / mu)
+    second = epsilon + log_ndtr(-mu / 2 - epsilon / mu)
+    return float(max(0.0, math.exp(first) - math.exp(second)))
+
+
+def calibrate_gaussian(epsilon: float, delta: float) -> float:
+    """Largest mu whose Gaussian-DP guarantee implies (epsilon, delta), never on the unsafe side.
+
+    Raises
+    ------
+    BudgetError
+        If ``epsilon`` is not positive or ``delta`` is not strictly between 0 and 1.
+    """
+    if not (epsilon > 0 and 0 < delta < 1):
+        raise BudgetError("Gaussian noise needs an epsilon above 0 and a delta between 0 and 1.")
+    high = 1.0
+    while gaussian_delta(high, epsilon) < delta:
+        high *= 2
+    mu = float(brentq(lambda m: gaussian_delta(m, epsilon) - delta, 1e-12, high, xtol=1e-14))
+    while gaussian_delta(mu, epsilon) > delta:
+        mu = math.nextafter(mu, 0.0) * (1 - 1e-12)
+    return mu
+
+
+def compose_gaussians(noise_multipliers: Mapping[str, float]) -> float:
+    """Total mu of independent Gaussian mechanisms, each given by sigma / sensitivity."""
+    return math.sqrt(sum(1.0 / multiplier**2 for multiplier in noise_multipliers.values()))
+
+
+def odds_sentence(epsilon: Decimal) -> str:
+    """Say what an epsilon means as odds, for a reader who does not know the definition."""
+    factor = math.exp(min(float(epsilon), 50.0))
+    shown = f"{math.ceil(factor * 100) / 100:.2f}" if factor < 100 else "more than 100"
+    return (
+        f"Whatever someone sees in this result, it changes their odds that a given person is "
+        f"in the data by a factor of at most {shown}."
+    )

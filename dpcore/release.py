@@ -1,0 +1,119 @@
+"""What leaves the private side: a model with a certificate of what it cost and promises."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dpcore import __version__
+from dpcore.plan import Guarantee, RunPlan
+from dpcore.privacy import Definition
+from dpcore.schema import Schema
+
+NOT_PRIVATE = "not private: seeded"
+SECURE = "operating system"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Certificate(_Frozen):
+    """The guarantee of one release. Holds public values only."""
+
+    definition: Definition
+    epsilon: Decimal
+    delta: Decimal
+    neighboring_relation: str = "one person added or removed"
+    privacy_unit: str
+    max_rows_per_person: int
+    max_rows: int
+    budget_split: dict[str, Decimal]
+    sampler: str
+    guarantee: Guarantee
+    randomness: Literal["operating system", "not private: seeded"]
+    schema_hash: str
+    engine_version: str
+    created: datetime
+
+    @property
+    def private(self) -> bool:
+        """Whether the noise came from the secure source."""
+        return self.randomness == SECURE
+
+
+class Release(_Frozen):
+    """A frozen, self-contained result: everything after it is post-processing.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the learner; tells how to read ``model``.
+    domain : Schema
+        Public schema, so that a release can be read and used without the data set.
+    model : dict
+        The released model, in the form of its family's pydantic model.
+    """
+
+    format: Literal[1] = 1
+    id: str = Field(min_length=8, max_length=64)
+    kind: str
+    dataset_id: str
+    dataset_name: str
+    target: str
+    parameters: dict[str, Any]
+    model: dict[str, Any]
+    certificate: Certificate
+    domain: Schema
+
+    def to_json(self) -> str:
+        """JSON text of the whole release."""
+        return self.model_dump_json(indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Read a release back."""
+        return cls.model_validate_json(text)
+
+
+def make_release(
+    kind: str,
+    plan: RunPlan,
+    model: BaseModel,
+    *,
+    secure: bool,
+    dataset_id: str = "in-memory",
+    dataset_name: str = "",
+) -> Release:
+    """Wrap a released model with the certificate that its plan implies."""
+    unit = plan.schema.privacy_unit
+    certificate = Certificate(
+        definition=plan.definition,
+        epsilon=plan.epsilon,
+        delta=plan.delta,
+        privacy_unit="a person" if unit.column else "a row (each row is one person)",
+        max_rows_per_person=unit.max_rows_per_person,
+        max_rows=plan.schema.max_rows,
+        budget_split=dict(plan.split.parts),
+        sampler=plan.sampler,
+        guarantee=plan.guarantee,
+        randomness="operating system" if secure else "not private: seeded",
+        schema_hash=plan.schema.hash,
+        engine_version=__version__,
+        created=datetime.now(UTC).replace(microsecond=0),
+    )
+    return Release(
+        id=uuid.uuid4().hex,
+        kind=kind,
+        dataset_id=dataset_id,
+        dataset_name=dataset_name or plan.schema.name,
+        target=plan.target,
+        parameters=plan.parameters.model_dump(mode="json"),
+        model=model.model_dump(mode="json"),
+        certificate=certificate,
+        domain=plan.schema,
+    )
