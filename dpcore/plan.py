@@ -5,13 +5,14 @@ A plan is made from public inputs only. A learner receives the plan and the tabl
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
+from dpcore.errors import BudgetError
 from dpcore.privacy import BudgetSplit, Definition, geometric_tail, row_epsilon
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
@@ -44,6 +45,9 @@ class RunPlan:
         Name of the sampler, for the certificate.
     estimates_step : str
         Step of ``split`` whose counts are printed, for the expected noise.
+    parallel : Mapping[str, Decimal]
+        Steps on people who are in no other step, such as the hold-out part. They compose in
+        parallel: each may cost up to ``epsilon`` without adding to it.
     """
 
     schema: Schema
@@ -56,6 +60,13 @@ class RunPlan:
     estimates_step: str
     definition: Definition = "pure"
     delta: Decimal = Decimal(0)
+    parallel: Mapping[str, Decimal] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.split.total != self.epsilon:
+            raise BudgetError("The steps of a run must spend exactly its epsilon.")
+        if any(part > self.epsilon for part in self.parallel.values()):
+            raise BudgetError("A parallel step must not spend more than the run.")
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -44,15 +44,34 @@ class SeededRandom:
 
     def __init__(self, seed: int) -> None:
         self._bits = np.random.PCG64(seed)
+        self._generator = np.random.Generator(self._bits)
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Return ``count`` pseudo-random 64-bit words."""
         return np.asarray(self._bits.random_raw(count), dtype=np.uint64)
 
+    def geometric_noise(self, scale: float, count: int) -> NDArray[np.int64]:
+        """Two-sided geometric noise: a difference of two geometric variables."""
+        stop = -np.expm1(-1.0 / scale)
+        draws = self._generator.geometric(stop, size=(2, count))
+        return np.asarray(draws[0] - draws[1], dtype=np.int64)
+
+    def gaussian_noise(self, scale: float, count: int) -> NDArray[np.int64]:
+        """Rounded Gaussian noise, close to the discrete Gaussian for scales above 1."""
+        return np.rint(self._generator.normal(0.0, scale, count)).astype(np.int64)
+
+    def gumbel_noise(self, count: int) -> NDArray[np.float64]:
+        """Standard Gumbel noise."""
+        return self._generator.gumbel(size=count)
+
+    def exponential_noise(self, count: int) -> NDArray[np.float64]:
+        """Standard exponential noise."""
+        return self._generator.exponential(size=count)
+
 
 def uniforms(source: RandomSource, count: int) -> NDArray[np.float64]:
     """``count`` uniform numbers in [0, 1), multiples of 2**-53."""
-    return (source.words(count) >> np.uint64(11)) * 2.0**-53
+    return np.multiply(source.words(count) >> np.uint64(11), 2.0**-53, dtype=np.float64)
 
 
 def permutation(source: RandomSource, count: int) -> NDArray[np.int64]:
@@ -63,3 +82,8 @@ def permutation(source: RandomSource, count: int) -> NDArray[np.int64]:
 def source_for(seed: int | None) -> RandomSource:
     """The secure source, or a seeded one if a seed is given."""
     return SecureRandom() if seed is None else SeededRandom(seed)
+
+
+def public_generator(seed: int) -> np.random.Generator:
+    """Seeded numpy generator that invents public data; never to be used on private records."""
+    return np.random.Generator(np.random.PCG64(seed))

@@ -33,6 +33,7 @@ class Certificate(_Frozen):
     max_rows_per_person: int
     max_rows: int
     budget_split: dict[str, Decimal]
+    parallel_split: dict[str, Decimal]
     sampler: str
     guarantee: Guarantee
     randomness: Literal["operating system", "not private: seeded"]
@@ -99,6 +100,7 @@ def make_release(
         max_rows_per_person=unit.max_rows_per_person,
         max_rows=plan.schema.max_rows,
         budget_split=dict(plan.split.parts),
+        parallel_split=dict(plan.parallel),
         sampler=plan.sampler,
         guarantee=plan.guarantee,
         randomness="operating system" if secure else "not private: seeded",

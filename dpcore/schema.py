@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 import numpy as np
 import yaml
@@ -29,7 +30,7 @@ from dpcore.errors import SchemaError
 OTHER = "(other)"
 MISSING = "(missing)"
 RESERVED = (OTHER, MISSING)
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Final = 1
 MAX_COLUMNS = 1000
 MAX_CATEGORIES = 1000
 MAX_BINS = 256
@@ -133,7 +134,7 @@ class _Numeric(_Column):
         edges = self.edges or ()
         if any(not self.lower <= edge < self.upper for edge in edges):
             raise ValueError("edges must lie between lower and upper")
-        if any(a >= b for a, b in zip(edges, edges[1:], strict=False)):
+        if any(a >= b for a, b in pairwise(edges)):
             raise ValueError("edges must increase")
         return self
 
@@ -156,7 +157,7 @@ class _Numeric(_Column):
     @property
     def cells(self) -> tuple[str, ...]:
         points = [format_number(value) for value in (self.lower, *self.inner_edges, self.upper)]
-        pairs = list(zip(points, points[1:], strict=False))
+        pairs = list(pairwise(points))
         first = f"[{pairs[0][0]}, {pairs[0][1]}]"
         return (first, *(f"({low}, {high}]" for low, high in pairs[1:]), MISSING)
 

@@ -1,0 +1,34 @@
+"""The learners on offer, by name: the one place where a new family is plugged in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcore.errors import RequestError
+from dpcore.plan import Learner
+from dpcore.release import Release
+from dpcore.rules.learner import RuleListLearner
+from dpcore.rules.model import RuleListModel
+
+LEARNERS: dict[str, Learner] = {RuleListLearner.name: RuleListLearner()}
+_MODELS: dict[str, Any] = {RuleListLearner.name: RuleListModel}
+
+
+def get_learner(name: str) -> Learner:
+    """Return the learner called ``name``.
+
+    Raises
+    ------
+    RequestError
+        If there is none.
+    """
+    if name not in LEARNERS:
+        known = ", ".join(LEARNERS)
+        raise RequestError(f"There is no algorithm '{name}'. Known algorithms: {known}.")
+    return LEARNERS[name]
+
+
+def parse_model(release: Release) -> Any:
+    """The released model in its family's own form, for prediction and reading."""
+    get_learner(release.kind)
+    return _MODELS[release.kind].model_validate(release.model)

@@ -1,0 +1,122 @@
+"""Kernels on bit-packed columns: rows are bits of 64-bit words, conjunction is AND.
+
+Every function visits every word, whatever the bits are, so that run time depends on shapes
+only, and shapes are fixed by public inputs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
+    """Number of set bits, compiled to the processor's own instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+def word_count(rows: int) -> int:
+    """Words that hold ``rows`` bits."""
+    return -(-rows // 64)
+
+
+def pack(flags: NDArray[np.bool_], words: int) -> Words:
+    """Pack booleans into ``words`` words, the first row in the lowest bit; the rest is 0."""
+    packed = np.packbits(flags, bitorder="little")
+    padded = np.zeros(8 * words, dtype=np.uint8)
+    padded[: len(packed)] = packed
+    return padded.view(np.uint64)
+
+
+def unpack(words: Words, rows: int) -> NDArray[np.bool_]:
+    """Inverse of :func:`pack` for the first ``rows`` rows."""
+    flags = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little")
+    return flags[:rows].astype(np.bool_)
+
+
+def conjunctions(literals: Words, members: NDArray[np.int64], lengths: NDArray[np.int64]) -> Words:
+    """AND together, for each row of ``members``, its first ``lengths`` literals.
+
+    Parameters
+    ----------
+    literals : array of shape (n_literals, n_words)
+    members : array of shape (n_conjunctions, max_length)
+        Positions in ``literals``; places beyond a conjunction's length are ignored.
+    lengths : array of shape (n_conjunctions,)
+        At least 1 each.
+
+    Returns
+    -------
+    array of shape (n_conjunctions, n_words)
+    """
+    result = literals[members[:, 0]].copy()
+    for place in range(1, members.shape[1]):
+        longer = np.flatnonzero(lengths > place)
+        result[longer] &= literals[members[longer, place]]
+    return result
+
+
+def count_bits(vectors: Words, masks: Words) -> NDArray[np.int64]:
+    """Rows in both, for every vector and every mask: shape (n_vectors, n_masks)."""
+    counts = np.empty((len(vectors), len(masks)), dtype=np.int64)
+    _count_bits(vectors, masks, counts)
+    return counts
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _count_bits(vectors: Words, masks: Words, counts: NDArray[np.int64]) -> None:
+    for v in range(vectors.shape[0]):
+        for m in range(masks.shape[0]):
+            total = np.uint64(0)
+            for w in range(vectors.shape[1]):
+                total += _popcount(vectors[v, w] & masks[m, w])
+            counts[v, m] = total
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def capture_rule(
+    rule: Words, classes: Words, remaining: Words, after: Words, counts: NDArray[np.int64]
+) -> None:
+    """Split ``remaining`` by a rule: count what it captures per class, keep the rest in ``after``.
+
+    ``classes`` has shape (n_classes, n_words) with at least 2 rows, disjoint and covering
+    ``remaining``; ``counts`` has shape (n_classes,) and is overwritten. ``after`` may be
+    ``remaining`` itself.
+    """
+    middle = np.uint64(0)
+    for c in range(1, classes.shape[0] - 1):
+        here = np.uint64(0)
+        for w in range(remaining.shape[0]):
+            here += _popcount(remaining[w] & rule[w] & classes[c, w])
+        counts[c] = here
+        middle += here
+    total = np.uint64(0)
+    first = np.uint64(0)
+    for w in range(remaining.shape[0]):
+        captured = remaining[w] & rule[w]
+        total += _popcount(captured)
+        first += _popcount(captured & classes[0, w])
+        after[w] = remaining[w] ^ captured
+    counts[0] = first
+    counts[classes.shape[0] - 1] = total - first - middle
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def remaining_classes(remaining: Words, classes: Words, counts: NDArray[np.int64]) -> None:
+    """Count the rows of ``remaining`` per class into ``counts``."""
+    for c in range(classes.shape[0]):
+        here = np.uint64(0)
+        for w in range(remaining.shape[0]):
+            here += _popcount(remaining[w] & classes[c, w])
+        counts[c] = here

@@ -1,0 +1,156 @@
+"""From an uploaded file to a :class:`PrivateTable`: read in chunks, encode, bound each person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpcore.encoding import Codes, encode, texts_of
+from dpcore.errors import IngestError
+from dpcore.randomness import RandomSource
+from dpcore.schema import NumericColumn, Schema
+from dpcore.table import PrivateTable
+
+
+def ingest(
+    chunks: Iterable[pd.DataFrame], schema: Schema, randomness: RandomSource
+) -> PrivateTable:
+    """Encode a data set and bound what one person contributes.
+
+    Of each person's rows, ``max_rows_per_person`` are kept, chosen uniformly; rows without a
+    person are dropped, because they could belong to anybody. One coin per person decides
+    between training and hold-out part.
+
+    Raises
+    ------
+    IngestError
+        If a column of the schema is missing, no row is left, or more than ``max_rows`` are.
+    """
+    codes: list[list[Codes]] = [[] for _ in schema]
+    numbers: list[list[NDArray[np.float64]]] = [[] for _ in schema]
+    people: list[pd.Series[Any]] = []
+    rows = 0
+    for chunk in chunks:
+        _check_columns(chunk, schema)
+        for i, column in enumerate(schema):
+            coded, clamped = encode(column, chunk[column.name])
+            codes[i].append(coded)
+            if clamped is not None:
+                numbers[i].append(clamped)
+        people.append(_people(chunk, schema.privacy_unit.column))
+        rows += len(chunk)
+    if rows == 0:
+        raise IngestError("The file holds a header but no rows. Upload a file with data.")
+    person = _number_people(people, rows, schema.privacy_unit.column)
+    kept, holdout = _choose_rows(person, schema, randomness)
+    _check_size(len(kept), schema)
+    all_codes = [np.concatenate(column_codes)[kept] for column_codes in codes]
+    _check_targets(all_codes, schema)
+    all_numbers = [np.concatenate(column_numbers)[kept] for column_numbers in numbers if column_numbers]
+    return PrivateTable.build(schema, all_codes, all_numbers, holdout)
+
+
+def _check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
+    wanted = [column.name for column in schema]
+    if schema.privacy_unit.column is not None:
+        wanted.append(schema.privacy_unit.column)
+    absent = [name for name in wanted if name not in chunk.columns]
+    if absent:
+        names = ", ".join(f"'{name}'" for name in absent[:10])
+        raise IngestError(
+            f"The file has no column {names}. Rename the column in the file or in the schema; "
+            "upper and lower case matter."
+        )
+
+
+def _people(chunk: pd.DataFrame, unit: str | None) -> pd.Series[Any]:
+    if unit is None:
+        return pd.Series(dtype=object)
+    return pd.Series(texts_of(chunk[unit]), dtype=object).replace("", None)
+
+
+def _number_people(people: list[pd.Series[Any]], rows: int, unit: str | None) -> NDArray[np.int64]:
+    """One number per person, in row order; -1 where a row names nobody."""
+    if unit is None:
+        return np.arange(rows)
+    return pd.factorize(pd.concat(people, ignore_index=True))[0].astype(np.int64)
+
+
+def _choose_rows(
+    person: NDArray[np.int64], schema: Schema, randomness: RandomSource
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Rows kept, in random order, and whether each is in the hold-out part."""
+    order = np.lexsort((randomness.words(len(person)), person))
+    sorted_person = person[order]
+    starts = np.searchsorted(sorted_person, sorted_person, side="left")
+    rank = np.arange(len(order)) - starts
+    limit = schema.privacy_unit.max_rows_per_person
+    kept = order[(sorted_person >= 0) & (rank < limit)]
+    coin = _coins(int(person.max()) + 1, schema.holdout_percent, randomness)
+    shuffled = kept[np.argsort(randomness.words(len(kept)), kind="stable")]
+    return shuffled, coin[person[shuffled]]
+
+
+def _coins(count: int, percent: int, randomness: RandomSource) -> NDArray[np.bool_]:
+    threshold = np.uint64(percent * (2**64 - 1) // 100)
+    return randomness.words(count) < threshold
+
+
+def _check_size(rows: int, schema: Schema) -> None:
+    if rows == 0:
+        raise IngestError(
+            f"No row names a person in column '{schema.privacy_unit.column}'. "
+            "Choose the column that identifies a person, or declare that each row is one person."
+        )
+    if rows > schema.max_rows:
+        raise IngestError(
+            f"The file has more rows than the declared limit of {schema.max_rows}. Raise "
+            "'max_rows' to a round number that you are willing to make public, or upload fewer."
+        )
+
+
+def _check_targets(codes: list[Codes], schema: Schema) -> None:
+    for i, column in enumerate(schema):
+        if column.target and not isinstance(column, NumericColumn):
+            declared = codes[i] < len(column.classes)
+            if not declared.any():
+                raise IngestError(
+                    f"Every value of the target '{column.name}' is missing or not among its "
+                    "declared categories. Check the spelling of the categories."
+                )
+
+
+def frame_chunks(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """One frame as a stream of chunks, refusing duplicate column names."""
+    check_header([str(name) for name in frame.columns])
+    named = frame.copy(deep=False)
+    named.columns = pd.Index([str(name) for name in frame.columns])
+    yield named
+
+
+def check_header(names: list[str], limit: int = 1000) -> None:
+    """Refuse a header that no schema can describe.
+
+    Raises
+    ------
+    IngestError
+        If it is empty, has blank or duplicate names, or more than ``limit`` columns.
+    """
+    if not names or all(not name.strip() for name in names):
+        raise IngestError("The file is empty or has no header line. The first line names columns.")
+    if len(names) > limit:
+        raise IngestError(
+            f"The file has {len(names)} columns; at most {limit} can be handled. "
+            "Remove those that nobody will analyse."
+        )
+    if any(not name.strip() for name in names):
+        raise IngestError("A column has no name. Give every column of the header line a name.")
+    seen: set[str] = set()
+    twice = sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]
+    if twice:
+        listed = ", ".join(f"'{name}'" for name in twice[:10])
+        raise IngestError(f"Column names must be distinct; the file repeats {listed}.")

@@ -1,0 +1,179 @@
+"""Literals: conditions on one column, as ranges of cells of the public domain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.bits import Words
+from dpcore.encoding import cell_of
+from dpcore.errors import RequestError
+from dpcore.schema import (
+    MISSING,
+    OTHER,
+    RESERVED,
+    BooleanColumn,
+    NumericColumn,
+    Schema,
+    format_number,
+)
+from dpcore.table import PrivateTable
+
+
+class Literal(BaseModel):
+    """A record satisfies it if its cell of ``column`` lies in ``first`` .. ``last``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    column: str
+    first: int
+    last: int
+
+    def holds(self, cell: int) -> bool:
+        """Whether a cell code satisfies the literal."""
+        return self.first <= cell <= self.last
+
+    def text(self, schema: Schema) -> str:
+        """Plain text, such as ``age > 60``; :func:`parse_literal` reads it back."""
+        column = schema.column(self.column)
+        if self.first == self.last and column.cells[self.first] in RESERVED:
+            return f"{self.column} = {column.cells[self.first]}"
+        if isinstance(column, NumericColumn):
+            return self._numeric_text(column)
+        return self._category_text(column)
+
+    def _numeric_text(self, column: Any) -> str:
+        points = (column.lower, *column.inner_edges, column.upper)
+        low, high = format_number(points[self.first]), format_number(points[self.last + 1])
+        if self.first == 0:
+            return f"{self.column} <= {high}"
+        if self.last == len(column.cells) - 2:
+            return f"{self.column} > {low}"
+        return f"{low} < {self.column} <= {high}"
+
+    def _category_text(self, column: Any) -> str:
+        if self.first == self.last:
+            return f"{self.column} = {column.cells[self.first]}"
+        if self.first == 0:
+            return f"{self.column} <= {column.cells[self.last]}"
+        return f"{self.column} > {column.cells[self.first - 1]}"
+
+
+def bit_vectors(table: PrivateTable, literals: Sequence[Literal]) -> Words:
+    """Bit vector of each literal over the records: shape (n_literals, n_words)."""
+    return np.stack([table.cell_range(item.column, item.first, item.last) for item in literals])
+
+
+def cell_literals(column: Any, *, reserved: bool) -> list[Literal]:
+    """One literal per cell: categories or bins, and the reserved cells if asked for."""
+    return [
+        Literal(column=column.name, first=code, last=code)
+        for code, cell in enumerate(column.cells)
+        if reserved or cell not in RESERVED
+    ]
+
+
+def threshold_literals(column: Any, *, reserved: bool) -> list[Literal]:
+    """``<=`` and ``>`` at every inner edge of an ordered column, and reserved cells if asked."""
+    known = len(column.classes)
+    literals = []
+    for edge in range(known - 1):
+        literals.append(Literal(column=column.name, first=0, last=edge))
+        literals.append(Literal(column=column.name, first=edge + 1, last=known - 1))
+    if reserved:
+        literals += [
+            Literal(column=column.name, first=column.cells.index(cell), last=column.cells.index(cell))
+            for cell in column.cells
+            if cell in RESERVED
+        ]
+    return literals
+
+
+def schema_literals(
+    schema: Schema, target: str, *, thresholds: bool, reserved: bool
+) -> list[Literal]:
+    """Every literal over the columns other than ``target``, in schema order.
+
+    ``thresholds`` gives ordered columns ``<=`` / ``>`` literals; otherwise each record
+    satisfies exactly one literal per column.
+    """
+    literals: list[Literal] = []
+    for column in schema:
+        if column.name == target:
+            continue
+        make = threshold_literals if thresholds and column.ordered else cell_literals
+        literals += make(column, reserved=reserved)
+    return literals
+
+
+_BETWEEN = re.compile(r"^(?P<low>\S+) < (?P<name>.+?) <= (?P<high>\S+)$")
+_COMPARISON = re.compile(r"^(?P<name>.+?)\s*(?P<sign><=|>=|=|>|<)\s*(?P<value>.+)$")
+
+
+def parse_literal(text: str, schema: Schema) -> Literal:
+    """Read one condition: ``column = value``, ``column <= edge`` or ``column > edge``.
+
+    Raises
+    ------
+    RequestError
+        If it is none of these, or names no column, category or public edge.
+    """
+    between = _BETWEEN.match(text.strip())
+    if between:
+        high = parse_literal(f"{between['name']} <= {between['high']}", schema)
+        low = parse_literal(f"{between['name']} > {between['low']}", schema)
+        return Literal(column=high.column, first=low.first, last=high.last)
+    match = _COMPARISON.match(text.strip())
+    if not match:
+        raise RequestError(
+            f"'{text.strip()}' is not a condition. Write 'column = value', 'column <= edge' or "
+            "'column > edge'."
+        )
+    column = schema.column(match["name"].strip())
+    if match["sign"] == "=":
+        return _equality(column, match["value"].strip())
+    if match["sign"] in {"<", ">="}:
+        raise RequestError("Use '<=' or '>': each bin holds its upper edge.")
+    return _threshold(column, match["sign"], match["value"].strip())
+
+
+def _equality(column: Any, value: str) -> Literal:
+    if isinstance(column, NumericColumn) and value != MISSING:
+        raise RequestError(f"'{column.name}' is a number: compare it with '<=' or '>'.")
+    codes = {cell: code for code, cell in enumerate(column.cells)}
+    code = codes.get(value)
+    if code is None and isinstance(column, BooleanColumn):
+        code = cell_of(column, value)
+        code = None if column.cells[code] in {OTHER, MISSING} else code
+    if code is None:
+        raise RequestError(f"'{value}' is not a category of '{column.name}'.")
+    return Literal(column=column.name, first=code, last=code)
+
+
+def _threshold(column: Any, sign: str, value: str) -> Literal:
+    if not column.ordered:
+        raise RequestError(f"'{column.name}' has no order: use '='.")
+    marks = (
+        [format_number(edge) for edge in column.inner_edges]
+        if isinstance(column, NumericColumn)
+        else list(column.classes[:-1])
+    )
+    wanted = _plain(value) if isinstance(column, NumericColumn) else value
+    if wanted not in marks:
+        listed = ", ".join(marks[:20])
+        raise RequestError(f"'{value}' is not a public edge of '{column.name}'. Edges: {listed}.")
+    edge = marks.index(wanted)
+    if sign == "<=":
+        return Literal(column=column.name, first=0, last=edge)
+    return Literal(column=column.name, first=edge + 1, last=len(column.classes) - 1)
+
+
+def _plain(value: str) -> str:
+    try:
+        return format_number(float(value))
+    except (ValueError, OverflowError):
+        return value

@@ -1,0 +1,243 @@
+"""The only door by which a number leaves the data: OpenDP's exact discrete mechanisms.
+
+Each mechanism is built for a sensitivity and a budget, asks OpenDP for the loss that its
+noise really achieves, and refuses to exist if that is more than what was asked. With a
+seeded source it draws ordinary pseudo-random noise of the same scale, for public data only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import BudgetError
+from dpcore.randomness import RandomSource, SeededRandom
+
+Integers = NDArray[np.int64]
+
+
+@cache
+def _opendp() -> Any:
+    """Load OpenDP on first use: its import takes more than a second."""
+    import opendp.prelude as dp  # noqa: PLC0415
+
+    dp.enable_features("contrib")
+    return dp
+
+
+class Mechanism(Protocol):
+    """What every mechanism offers."""
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        ...
+
+    def privacy_map(self, distance: int) -> float:
+        """Privacy loss for inputs at ``distance``, as OpenDP states it."""
+        ...
+
+
+def _fit_scale(scale: float, loss: Callable[[float], float], budget: float) -> float:
+    """Smallest float at or just above ``scale`` whose loss does not exceed ``budget``."""
+    for _ in range(64):
+        if loss(scale) <= budget:
+            return scale
+        scale = math.nextafter(scale, math.inf) * (1 + 2**-50)
+    raise BudgetError("No noise scale meets this budget: use a larger epsilon.")
+
+
+def _float_below(value: Decimal) -> float:
+    """Largest float that is not above an exact decimal."""
+    number = float(value)
+    return number if Decimal(number) <= value else math.nextafter(number, 0.0)
+
+
+@dataclass(frozen=True)
+class GeometricMechanism:
+    """Two-sided geometric (discrete Laplace) noise on integers. Pure epsilon-DP.
+
+    Parameters
+    ----------
+    sensitivity : int
+        Largest L1 change of the whole vector between neighbours.
+    epsilon : Decimal
+        Budget of the whole vector.
+
+    Raises
+    ------
+    BudgetError
+        If no noise scale meets the budget.
+    """
+
+    sensitivity: int
+    epsilon: Decimal
+    scale: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        budget = _float_below(self.epsilon)
+        start = self.sensitivity / budget
+        scale = _fit_scale(start, lambda s: float(self._build(s).map(self.sensitivity)), budget)
+        object.__setattr__(self, "scale", scale)
+
+    @staticmethod
+    def _build(scale: float) -> Any:
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+        return dp.m.make_laplace(*space, scale=scale)
+
+    def privacy_map(self, distance: int) -> float:
+        """Epsilon spent on vectors at L1 distance ``distance``."""
+        return float(self._build(self.scale).map(distance))
+
+    def release(self, values: Integers, randomness: RandomSource) -> Integers:
+        """Return ``values`` with noise added to each entry; any shape."""
+        flat = np.ascontiguousarray(values, dtype=np.int64).ravel()
+        if isinstance(randomness, SeededRandom):
+            noisy = flat + randomness.geometric_noise(self.scale, flat.size)
+        else:
+            noisy = np.asarray(self._build(self.scale)(flat.tolist()), dtype=np.int64)
+        return noisy.reshape(values.shape)
+
+
+@dataclass(frozen=True)
+class GaussianMechanism:
+    """Discrete Gaussian noise on integers. rho-zCDP, and mu-Gaussian-DP up to discretisation.
+
+    Parameters
+    ----------
+    sensitivity : int
+        Largest L2 change of the whole vector between neighbours.
+    rho : float
+        Budget of zero-concentrated DP of the whole vector.
+    """
+
+    sensitivity: int
+    rho: float
+    scale: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not (self.rho > 0 and math.isfinite(self.rho)):
+            raise BudgetError("The budget of Gaussian noise must be a positive, finite number.")
+        start = self.sensitivity / math.sqrt(2 * self.rho)
+        scale = _fit_scale(start, lambda s: float(self._build(s).map(self.sensitivity)), self.rho)
+        object.__setattr__(self, "scale", scale)
+
+    @staticmethod
+    def _build(scale: float) -> Any:
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
+        return dp.m.make_gaussian(*space, scale=scale)
+
+    def privacy_map(self, distance: int) -> float:
+        """Rho spent on vectors at L2 distance ``distance``."""
+        return float(self._build(self.scale).map(distance))
+
+    def release(self, values: Integers, randomness: RandomSource) -> Integers:
+        """Return ``values`` with noise added to each entry; any shape."""
+        flat = np.ascontiguousarray(values, dtype=np.int64).ravel()
+        if isinstance(randomness, SeededRandom):
+            noisy = flat + randomness.gaussian_noise(self.scale, flat.size)
+        else:
+            noisy = np.asarray(self._build(self.scale)(flat.tolist()), dtype=np.int64)
+        return noisy.reshape(values.shape)
+
+
+@dataclass(frozen=True)
+class _Selection:
+    """Choose one index of an integer score vector. Pure epsilon-DP.
+
+    Parameters
+    ----------
+    sensitivity : int
+        Largest change of any score between neighbours.
+    epsilon : Decimal
+        Budget of the selection.
+    monotone : bool
+        Whether adding a record moves all scores in the same direction. The scale is
+        ``sensitivity / epsilon`` if so, and twice that if not.
+    """
+
+    sensitivity: int
+    epsilon: Decimal
+    monotone: bool
+    scale: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        budget = _float_below(self.epsilon)
+        start = self.sensitivity * (1 if self.monotone else 2) / budget
+        scale = _fit_scale(start, lambda s: self._loss(s, self.sensitivity), budget)
+        object.__setattr__(self, "scale", scale)
+
+    def _loss(self, scale: float, distance: int) -> float:
+        """Epsilon of both noises: both are calibrated as OpenDP's exponential noise is."""
+        return float(self._build(scale, _opendp().max_divergence()).map(distance))
+
+    def _build(self, scale: float, measure: Any) -> Any:
+        dp = _opendp()
+        metric = dp.linf_distance(T="i64", monotonic=self.monotone)
+        return dp.m.make_noisy_max(dp.vector_domain(dp.atom_domain(T="i64")), metric, measure, scale)
+
+    def privacy_map(self, distance: int) -> float:
+        """Epsilon spent on score vectors at L-infinity distance ``distance``."""
+        return self._loss(self.scale, distance)
+
+
+class ExponentialMechanism(_Selection):
+    """Index i with probability proportional to exp(score_i / scale) (McSherry, Talwar 2007).
+
+    Sampled exactly by OpenDP's noisy max with Gumbel noise.
+    """
+
+    def select(self, scores: Integers, randomness: RandomSource) -> int:
+        """Return the chosen index of a non-empty score vector."""
+        if isinstance(randomness, SeededRandom):
+            return int(np.argmax(scores / self.scale + randomness.gumbel_noise(len(scores))))
+        measure = _opendp().zero_concentrated_divergence()
+        return int(self._build(self.scale, measure)(np.asarray(scores, dtype=np.int64)))
+
+
+class NoisyMax(_Selection):
+    """Report noisy max with exponential noise: permute-and-flip (McKenna, Sheldon 2020)."""
+
+    def select(self, scores: Integers, randomness: RandomSource) -> int:
+        """Return the chosen index of a non-empty score vector."""
+        if isinstance(randomness, SeededRandom):
+            noise = randomness.exponential_noise(len(scores))
+            return int(np.argmax(scores / self.scale + noise))
+        measure = _opendp().max_divergence()
+        return int(self._build(self.scale, measure)(np.asarray(scores, dtype=np.int64)))
+
+
+def round_utility(
+    utilities: NDArray[np.float64], sensitivity: float, step: float, error: float = 0.0
+) -> tuple[Integers, int]:
+    """Put real-valued utilities on an integer grid, with a sensitivity that stays true.
+
+    Parameters
+    ----------
+    utilities : array of float
+        Computed utilities, each within ``error`` of its exact value.
+    sensitivity : float
+        Largest change of an exact utility between neighbours.
+    step : float
+        Grid step.
+
+    Returns
+    -------
+    (array of int64, int)
+        Utilities and sensitivity in units of ``step``. Flooring two numbers at distance t
+        leaves integers at distance at most floor(t / step) + 1. Monotonicity is **not**
+        preserved if ``error`` is above 0: use the general mechanism then.
+    """
+    scaled = np.floor(utilities / step)
+    if not np.all(np.abs(scaled) < 2.0**53):
+        raise BudgetError("The grid step is too fine for utilities of this size.")
+    return scaled.astype(np.int64), math.floor((sensitivity + 2 * error) / step) + 1

@@ -1,0 +1,1 @@
+"""Differentially private Bayesian rule lists (Belardo 2018; Letham et al. 2015)."""

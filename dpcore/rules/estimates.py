@@ -1,0 +1,75 @@
+"""From noisy counts to point estimates with intervals. Post-processing: costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import fftconvolve
+
+from dpcore.privacy import geometric_tail
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+def point_estimates(noisy_counts: Counts, alpha: Sequence[float]) -> Floats:
+    """Class probabilities per rule: (max(count, 0) + alpha) normalised (paper 000, Alg. 4).
+
+    Parameters
+    ----------
+    noisy_counts : array of shape (n_rules, n_classes)
+
+    Returns
+    -------
+    array of shape (n_rules, n_classes), rows summing to 1
+    """
+    weights = np.maximum(noisy_counts, 0) + np.asarray(alpha)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def sum_tail(scale: float, terms: int, confidence: float) -> int:
+    """Smallest t with P(|sum of ``terms`` two-sided geometric variables| <= t) >= confidence."""
+    if terms == 1:
+        return geometric_tail(scale, confidence)
+    reach = geometric_tail(scale, 1 - (1 - confidence) / (100 * terms))
+    support = np.arange(-reach, reach + 1)
+    one = np.exp(-np.abs(support) / scale)
+    one /= one.sum()
+    total = one
+    for _ in range(terms - 1):
+        total = np.maximum(fftconvolve(total, one), 0.0)
+    middle = len(total) // 2
+    within = np.cumsum(np.concatenate([[total[middle]], 2 * total[middle + 1 :]]))
+    return int(np.searchsorted(within, confidence + 1e-4 * (1 - confidence)))
+
+
+def noise_intervals(
+    noisy_counts: Counts, alpha: Sequence[float], scale: float, confidence: float = 0.95
+) -> Floats:
+    """Intervals for the estimates that the same list would have without noise.
+
+    For each class, its count and the sum of the others are moved apart by their noise
+    margins, each at half the failure probability, so that coverage is at least
+    ``confidence``. Sampling error is not included.
+
+    Returns
+    -------
+    array of shape (n_rules, n_classes, 2), lower and upper ends in [0, 1]
+    """
+    half = 1 - (1 - confidence) / 2
+    own = geometric_tail(scale, half)
+    others = sum_tail(scale, noisy_counts.shape[1] - 1, half)
+    prior = np.asarray(alpha, dtype=float)
+    rest_prior = prior.sum() - prior
+    rest = noisy_counts.sum(axis=1, keepdims=True) - noisy_counts
+    low = _share(noisy_counts - own + prior, rest + others + rest_prior, prior, rest_prior)
+    high = _share(noisy_counts + own + prior, rest - others + rest_prior, prior, rest_prior)
+    return np.stack([low, high], axis=-1)
+
+
+def _share(one: Floats, rest: Floats, prior: Floats, rest_prior: Floats) -> Floats:
+    """one / (one + rest), neither below what its prior alone gives."""
+    one, rest = np.maximum(one, prior), np.maximum(rest, rest_prior)
+    return np.asarray(one / (one + rest))

@@ -1,0 +1,135 @@
+"""Honest quality of a released list on the hold-out part, from noisy counts per rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.randomness import SeededRandom
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+#: Draws of the public noise distribution used to state what noise does to a figure.
+_REDRAWS = 400
+
+
+class Figure(BaseModel):
+    """A quality figure with the two errors it carries, each as half of a 95 % interval."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    value: float
+    noise_margin: float
+    sampling_margin: float
+
+
+class Evaluation(BaseModel):
+    """Quality on records that the list was not fitted to.
+
+    Attributes
+    ----------
+    noisy_confusion : tuple of tuple of int
+        Hold-out records by true class (row) and predicted class (column), with noise.
+    accuracy : Figure or None
+        Share predicted correctly; ``None`` if noise drowns the counts.
+    auc : Figure or None
+        Area under the ROC curve of the second class; ``None`` for more than two classes or
+        if noise drowns the counts.
+    count_margin : int
+        Noise on each count of a rule stays within plus or minus this, with 95 % confidence.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    noisy_confusion: tuple[tuple[int, ...], ...]
+    accuracy: Figure | None
+    auc: Figure | None
+    count_margin: int
+
+
+def evaluate(
+    noisy_counts: Counts, estimates: Floats, scale: float, count_margin: int
+) -> Evaluation:
+    """Derive confusion, accuracy and AUC from noisy hold-out counts. Post-processing.
+
+    Parameters
+    ----------
+    noisy_counts : array of shape (n_rules, n_classes)
+        Hold-out records each rule captures, per true class, with noise.
+    estimates : array of shape (n_rules, n_classes)
+        Released class probabilities of each rule.
+    """
+    confusion = confusion_of(noisy_counts, estimates)
+    noise = SeededRandom(0).geometric_noise(scale, _REDRAWS * noisy_counts.size)
+    redraws = noisy_counts + noise.reshape(_REDRAWS, *noisy_counts.shape)
+    binary = noisy_counts.shape[1] == 2
+    return Evaluation(
+        noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
+        accuracy=_figure(noisy_counts, redraws, lambda c: accuracy_of(c, estimates), _accuracy_error),
+        auc=_figure(noisy_counts, redraws, lambda c: auc_of(c, estimates[:, 1]), _auc_error)
+        if binary
+        else None,
+        count_margin=count_margin,
+    )
+
+
+def confusion_of(counts: Counts, estimates: Floats) -> Counts:
+    """Sum the rules' counts by predicted class: shape (true class, predicted class)."""
+    predicted = estimates.argmax(axis=1)
+    confusion = np.zeros((counts.shape[1], counts.shape[1]), dtype=np.int64)
+    for rule, label in enumerate(predicted):
+        confusion[:, label] += counts[rule]
+    return confusion
+
+
+def accuracy_of(counts: Counts, estimates: Floats) -> float:
+    """Share of records whose class is the most probable one of their rule; NaN if none."""
+    total = counts.sum()
+    if total <= 0:
+        return math.nan
+    correct = counts[np.arange(len(counts)), estimates.argmax(axis=1)].sum()
+    return float(np.clip(correct / total, 0.0, 1.0))
+
+
+def auc_of(counts: Counts, scores: Floats) -> float:
+    """Area under the ROC curve from counts per rule, ties counted half; NaN if undefined."""
+    positive, negative = np.maximum(counts[:, 1], 0), np.maximum(counts[:, 0], 0)
+    if positive.sum() == 0 or negative.sum() == 0:
+        return math.nan
+    wins = (scores[:, None] > scores[None, :]) + 0.5 * (scores[:, None] == scores[None, :])
+    return float(positive @ wins @ negative / (positive.sum() * negative.sum()))
+
+
+def _figure(
+    counts: Counts,
+    redraws: Counts,
+    measure: Callable[[Counts], float],
+    sampling_error: Callable[[float, Counts], float],
+) -> Figure | None:
+    value = measure(counts)
+    spread = np.array([measure(redraw) for redraw in redraws])
+    defined = spread[~np.isnan(spread)]
+    if math.isnan(value) or len(defined) < 0.9 * len(spread):
+        return None
+    return Figure(
+        value=value,
+        noise_margin=float(min(1.0, 1.96 * defined.std())),
+        sampling_margin=float(min(1.0, 1.96 * sampling_error(value, counts))),
+    )
+
+
+def _accuracy_error(accuracy: float, counts: Counts) -> float:
+    return math.sqrt(accuracy * (1 - accuracy) / max(1, int(counts.sum())))
+
+
+def _auc_error(auc: float, counts: Counts) -> float:
+    """Standard error of an AUC (Hanley and McNeil 1982)."""
+    positives = max(1, int(np.maximum(counts[:, 1], 0).sum()))
+    negatives = max(1, int(np.maximum(counts[:, 0], 0).sum()))
+    q1, q2 = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    variance = auc * (1 - auc) + (positives - 1) * (q1 - auc**2) + (negatives - 1) * (q2 - auc**2)
+    return math.sqrt(max(0.0, variance) / (positives * negatives))

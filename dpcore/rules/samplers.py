@@ -1,0 +1,302 @@
+"""Choosing a rule list: a pool from the prior with an exact selection, or the thesis's chain.
+
+Both read the records only through capture counts and the integer log-likelihood utility of
+:class:`dpcore.queries.LogLikelihood`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from dpcore.bits import Words, capture_rule, remaining_classes
+from dpcore.mechanisms import ExponentialMechanism
+from dpcore.plan import Progress
+from dpcore.queries import LogLikelihood
+from dpcore.randomness import RandomSource, uniforms
+from dpcore.rules.prior import Floats, Ints, ListPrior, log_prior
+
+#: Progress is reported after each of this many equal parts.
+PARTS = 20
+
+
+@dataclass(frozen=True)
+class CaptureProblem:
+    """What a sampler needs of the records.
+
+    Attributes
+    ----------
+    antecedents : array of shape (n_antecedents, n_words)
+        Bit vectors.
+    classes : array of shape (n_classes, n_words)
+        Bit vectors of the training records per class, disjoint.
+    likelihood : LogLikelihood
+    """
+
+    antecedents: Words
+    classes: Words
+    likelihood: LogLikelihood
+
+    def utilities(self, lists: NDArray[np.int16], lengths: Ints) -> Ints:
+        """Integer utility of every list, in the order given.
+
+        A list that begins like the one before it reuses that beginning, so sorted lists are
+        cheaper. Cost: O(lists x length x words), words fixed by ``max_rows``.
+        """
+        scores = np.empty(len(lists), dtype=np.int64)
+        _score_lists(
+            self.antecedents, self.classes, lists, lengths,
+            self.likelihood.class_table, self.likelihood.total_table, scores,
+        )  # fmt: skip
+        return scores
+
+
+def sample_from_pool(
+    problem: CaptureProblem,
+    prior: ListPrior,
+    pool_size: int,
+    epsilon: Decimal,
+    randomness: RandomSource,
+    progress: Progress,
+) -> Ints:
+    """Draw ``pool_size`` lists from the public prior; select one by the exponential mechanism.
+
+    Given the pool, list r is chosen with probability proportional to
+    exp(epsilon * log-likelihood(r) / Delta). The prior enters as the base measure, untempered.
+    Pure epsilon-DP for every pool, hence unconditionally.
+
+    Returns
+    -------
+    array of int
+        Positions of the chosen antecedents, in list order.
+    """
+    lists, lengths = prior.draw(pool_size, randomness)
+    order = np.lexsort(lists[:, :4].T[::-1])
+    lists, lengths = lists[order], lengths[order]
+    scores = np.empty(pool_size, dtype=np.int64)
+    bounds = np.linspace(0, pool_size, PARTS + 1).astype(int)
+    for part, (first, last) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+        scores[first:last] = problem.utilities(lists[first:last], lengths[first:last])
+        progress("choosing a list", part + 1, PARTS)
+    sensitivity = problem.likelihood.sensitivity
+    mechanism = ExponentialMechanism(sensitivity.value, epsilon, sensitivity.monotone)
+    chosen = mechanism.select(scores, randomness)
+    return lists[chosen, : lengths[chosen]].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A Metropolis-Hastings run. Only ``final`` may be released.
+
+    Attributes
+    ----------
+    final : array of int
+        Antecedents of the last state, in list order.
+    trace : array of shape (steps,)
+        Log target after each step. For data sets marked public only.
+    """
+
+    final: Ints
+    trace: Floats
+
+
+def run_chain(
+    problem: CaptureProblem,
+    prior: ListPrior,
+    steps: int,
+    epsilon: Decimal,
+    randomness: RandomSource,
+    progress: Progress,
+    *,
+    tempered_prior: bool = False,
+) -> Chain:
+    """Metropolis-Hastings over rule lists (paper 000, Algorithm 2), a fixed number of steps.
+
+    The target is prior(r) * exp(epsilon * log-likelihood(r) / Delta); with ``tempered_prior``
+    it is the thesis's (prior(r) * likelihood(r)) ** (epsilon / (2 Delta)). Moves swap two
+    rules, add one or delete one; the kind is uniform among those possible in the current
+    state, and the Hastings correction accounts for it. epsilon-DP if the chain has converged.
+    """
+    sensitivity = problem.likelihood.sensitivity
+    weight = float(epsilon) / sensitivity.value
+    if tempered_prior:
+        weight /= 2
+    prior_power = weight / problem.likelihood.step if tempered_prior else 1.0
+    state = np.full(prior.max_rules, -1, dtype=np.int64)
+    state[0] = 0
+    length = min(1, prior.max_rules)
+    trace = np.empty(steps)
+    bounds = np.linspace(0, steps, PARTS + 1).astype(int)
+    for part, (first, last) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+        noise = uniforms(randomness, 4 * (last - first)).reshape(-1, 4)
+        length = _run_steps(
+            problem.antecedents, problem.classes, problem.likelihood.class_table,
+            problem.likelihood.total_table, np.log(prior.length_weights), prior.size_weights,
+            prior.sizes, prior.counts, weight, prior_power, state, length, noise,
+            trace[first:last],
+        )  # fmt: skip
+        progress("choosing a list", part + 1, PARTS)
+    return Chain(state[:length].copy(), trace)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _union(classes: Words, result: Words) -> None:
+    for w in range(classes.shape[1]):
+        word = np.uint64(0)
+        for c in range(classes.shape[0]):
+            word |= classes[c, w]
+        result[w] = word
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _table_utility(counts: Ints, class_table: Ints, total_table: Ints) -> int:
+    total = 0
+    result = 0
+    for c in range(len(counts)):
+        total += counts[c]
+        result += class_table[c, counts[c]]
+    return int(result - total_table[total])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _score_lists(
+    antecedents: Words, classes: Words, lists: NDArray[np.int16], lengths: Ints,
+    class_table: Ints, total_table: Ints, scores: Ints,
+) -> None:  # fmt: skip
+    """Utility of each list; what is left after a shared beginning is kept from the list before."""
+    longest = lists.shape[1]
+    remaining = np.empty((longest + 1, classes.shape[1]), np.uint64)
+    partial = np.zeros(longest + 1, np.int64)
+    counts = np.zeros(classes.shape[0], np.int64)
+    _union(classes, remaining[0])
+    for i in range(lists.shape[0]):
+        shared = 0
+        if i > 0:
+            limit = min(lengths[i], lengths[i - 1])
+            while shared < limit and lists[i, shared] == lists[i - 1, shared]:
+                shared += 1
+        for j in range(shared, lengths[i]):
+            capture_rule(
+                antecedents[lists[i, j]], classes, remaining[j], remaining[j + 1], counts
+            )
+            partial[j + 1] = partial[j] + _table_utility(counts, class_table, total_table)
+        remaining_classes(remaining[lengths[i]], classes, counts)
+        scores[i] = partial[lengths[i]] + _table_utility(counts, class_table, total_table)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _list_utility(
+    antecedents: Words, classes: Words, state: Ints, length: int,
+    class_table: Ints, total_table: Ints, buffer: Words, counts: Ints,
+) -> int:  # fmt: skip
+    _union(classes, buffer)
+    result = 0
+    for j in range(length):
+        capture_rule(antecedents[state[j]], classes, buffer, buffer, counts)
+        result += _table_utility(counts, class_table, total_table)
+    remaining_classes(buffer, classes, counts)
+    return int(result + _table_utility(counts, class_table, total_table))
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _moves(length: int, longest: int) -> int:
+    """How many of swap, add and delete are possible."""
+    return int(length >= 2) + int(length < longest) + int(length >= 1)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _nth_unused(state: Ints, length: int, offset: int) -> int:
+    """The ``offset``-th antecedent, in order, that is not in the list."""
+    chosen = offset
+    moved = True
+    while moved:
+        below = 0
+        for j in range(length):
+            if state[j] <= chosen:
+                below += 1
+        moved = chosen != offset + below
+        chosen = offset + below
+    return chosen
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _propose(state: Ints, length: int, antecedents: int, noise: Floats, proposal: Ints) -> int:
+    """Write a proposal and return its length: swap, add or delete, uniform among the possible."""
+    longest = len(state)
+    for j in range(longest):
+        proposal[j] = state[j]
+    move = int(noise[0] * _moves(length, longest))
+    if length < 2:
+        move += 1
+    if move >= 1 and length >= longest:
+        move += 1
+    if move == 0:
+        first = int(noise[1] * length)
+        second = int(noise[2] * (length - 1))
+        if second >= first:
+            second += 1
+        proposal[first], proposal[second] = state[second], state[first]
+        return length
+    if move == 1:
+        added = _nth_unused(state, length, int(noise[1] * (antecedents - length)))
+        place = int(noise[2] * (length + 1))
+        for j in range(length, place, -1):
+            proposal[j] = state[j - 1]
+        proposal[place] = added
+        return length + 1
+    place = int(noise[1] * length)
+    for j in range(place, length - 1):
+        proposal[j] = state[j + 1]
+    proposal[length - 1] = -1
+    return length - 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _log_hastings(length: int, proposed: int, longest: int, antecedents: int) -> float:
+    """log Q(state | proposal) - log Q(proposal | state).
+
+    The position of an added rule is one of length + 1 and the deleted rule one of the same
+    number, so these cancel; what is left is the choice of antecedent and of the kind of move.
+    """
+    result = np.log(_moves(length, longest)) - np.log(_moves(proposed, longest))
+    if proposed > length:
+        result += np.log(antecedents - length)
+    elif proposed < length:
+        result -= np.log(antecedents - proposed)
+    return float(result)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _run_steps(
+    antecedents: Words, classes: Words, class_table: Ints, total_table: Ints,
+    log_length_weights: Floats, size_weights: Floats, sizes: Ints, counts: Ints,
+    weight: float, prior_power: float, state: Ints, length: int, noise: Floats, trace: Floats,
+) -> int:  # fmt: skip
+    """Advance the chain in place by one step per row of ``noise``; return the list's length."""
+    buffer = np.empty(classes.shape[1], np.uint64)
+    scratch = np.zeros(classes.shape[0], np.int64)
+    proposal = np.empty_like(state)
+    utility = _list_utility(
+        antecedents, classes, state, length, class_table, total_table, buffer, scratch
+    )
+    prior = log_prior(state, length, log_length_weights, size_weights, sizes, counts)
+    current = weight * utility + prior_power * prior
+    for step in range(noise.shape[0]):
+        proposed = _propose(state, length, antecedents.shape[0], noise[step], proposal)
+        utility = _list_utility(
+            antecedents, classes, proposal, proposed, class_table, total_table, buffer, scratch
+        )
+        prior = log_prior(proposal, proposed, log_length_weights, size_weights, sizes, counts)
+        target = weight * utility + prior_power * prior
+        odds = target - current
+        odds += _log_hastings(length, proposed, len(state), antecedents.shape[0])
+        if np.log(1.0 - noise[step, 3]) < odds:
+            state[:] = proposal
+            length = proposed
+            current = target
+        trace[step] = current
+    return length

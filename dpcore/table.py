@@ -1,0 +1,142 @@
+"""The only object that holds records: encoded, bit-packed, memory-mapped.
+
+Every array has a shape fixed by the schema: columns and cells by the columns, rows by the
+public ``max_rows``. Places beyond the private number of rows belong to no part and to no
+cell, so a learner that visits everything learns nothing from shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpcore.bits import Words, pack, unpack, word_count
+from dpcore.encoding import Codes
+from dpcore.errors import SchemaError
+from dpcore.schema import NumericColumn, Schema
+
+Part = Literal["train", "holdout", "all"]
+_ARRAYS = ("codes", "numbers", "cells", "parts")
+
+
+class PrivateTable:
+    """Records of one data set, in the form that queries read.
+
+    Attributes
+    ----------
+    schema : Schema
+        The public domain.
+    codes : array of shape (n_columns, max_rows), unsigned
+        Code of each record's cell, see ``column.cells``. Zero where there is no record.
+    numbers : array of shape (n_numeric_columns, max_rows), float64
+        Clamped values of numeric columns; NaN where missing or no record.
+    cells : array of shape (n_cells, n_words), uint64
+        One bit vector per (column, cell), columns in schema order.
+    parts : array of shape (2, n_words), uint64
+        Training and hold-out membership, drawn once per person at ingestion.
+    """
+
+    def __init__(self, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.schema = schema
+        self.codes, self.numbers, self.cells, self.parts = (arrays[name] for name in _ARRAYS)
+        sizes = [len(column.cells) for column in schema]
+        self._first_cell = np.concatenate([[0], np.cumsum(sizes)])
+
+    def __repr__(self) -> str:
+        return f"PrivateTable({self.schema.name!r})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a private table cannot be pickled: open it where it is needed")
+
+    @classmethod
+    def build(
+        cls,
+        schema: Schema,
+        codes: list[Codes],
+        numbers: list[NDArray[np.float64]],
+        holdout: NDArray[np.bool_],
+    ) -> PrivateTable:
+        """Pad, pack and wrap encoded columns; ``holdout`` tells the part of each record."""
+        rows, words = len(holdout), word_count(schema.max_rows)
+        small = all(len(column.cells) <= 256 for column in schema)
+        padded = np.zeros((len(codes), schema.max_rows), dtype=np.uint8 if small else np.uint16)
+        clamped = np.full((len(numbers), schema.max_rows), np.nan)
+        for i, column_codes in enumerate(codes):
+            padded[i, :rows] = column_codes
+        for i, column_numbers in enumerate(numbers):
+            clamped[i, :rows] = column_numbers
+        cells = [
+            pack(padded[i, :rows] == cell, words)
+            for i, column in enumerate(schema)
+            for cell in range(len(column.cells))
+        ]
+        parts = np.stack([pack(~holdout, words), pack(holdout, words)])
+        arrays = {"codes": padded, "numbers": clamped, "cells": np.stack(cells), "parts": parts}
+        return cls(schema, arrays)
+
+    def save(self, directory: Path) -> None:
+        """Write the table into an existing, empty directory."""
+        (directory / "schema.json").write_text(self.schema.to_json(), encoding="utf-8")
+        for name in _ARRAYS:
+            np.save(directory / f"{name}.npy", getattr(self, name), allow_pickle=False)
+
+    @classmethod
+    def open(cls, directory: Path) -> PrivateTable:
+        """Map a saved table into memory, read-only.
+
+        Raises
+        ------
+        SchemaError
+            If the directory holds no table.
+        """
+        schema = Schema.from_file(directory / "schema.json")
+        try:
+            arrays = {n: np.load(directory / f"{n}.npy", mmap_mode="r") for n in _ARRAYS}
+        except (OSError, ValueError):
+            raise SchemaError("The stored data set is incomplete: upload it again.") from None
+        return cls(schema, arrays)
+
+    def members(self, part: Part) -> Words:
+        """Bit vector of the records in a part; ``all`` is both parts together."""
+        if part == "all":
+            return np.asarray(self.parts[0] | self.parts[1])
+        return np.asarray(self.parts[0 if part == "train" else 1])
+
+    def cell(self, column: str, code: int) -> Words:
+        """Bit vector of the records in one cell of a column."""
+        return np.asarray(self.cells[self._first_cell[self.schema.index(column)] + code])
+
+    def cell_range(self, column: str, first: int, last: int) -> Words:
+        """Bit vector of the records in cells ``first`` to ``last`` of a column, both included."""
+        start = self._first_cell[self.schema.index(column)]
+        chosen = self.cells[start + first : start + last + 1]
+        return np.asarray(np.bitwise_or.reduce(chosen, axis=0))
+
+    def class_members(self, target: str, part: Part) -> Words:
+        """Bit vectors (n_classes, n_words) of a part's records per class of ``target``.
+
+        Records whose target is ``(other)`` or ``(missing)`` are in none: a filter on the
+        record alone, which does not change any sensitivity.
+        """
+        classes = len(self.schema.column(target).classes)
+        members = self.members(part)
+        return np.stack([self.cell(target, code) & members for code in range(classes)])
+
+    def public_frame(self) -> pd.DataFrame:
+        """Records as a frame of numbers and cell labels. For data sets marked public only."""
+        present = np.flatnonzero(unpack(self.members("all"), self.schema.max_rows))
+        numeric = iter(self.numbers)
+        content: dict[str, Any] = {}
+        for i, column in enumerate(self.schema):
+            if isinstance(column, NumericColumn):
+                content[column.name] = next(numeric)[present]
+            else:
+                content[column.name] = np.asarray(column.cells, dtype=object)[
+                    self.codes[i, present]
+                ]
+        return pd.DataFrame(content)
