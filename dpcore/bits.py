@@ -51,6 +51,7 @@ def conjunctions(literals: Words, members: NDArray[np.int64], lengths: NDArray[n
     Parameters
     ----------
     literals : array of shape (n_literals, n_words)
+        Bit vectors.
     members : array of shape (n_conjunctions, max_length)
         Positions in ``literals``; places beyond a conjunction's length are ignored.
     lengths : array of shape (n_conjunctions,)

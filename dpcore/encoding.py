@@ -12,8 +12,8 @@ from dpcore.schema import MISSING, OTHER, BooleanColumn, IntegerColumn, NumericC
 
 #: Spellings of an absent value, unless the schema lists them as a category.
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "nat"})
-YES_WORDS = frozenset({"yes", "true", "1", "y", "t"})
-NO_WORDS = frozenset({"no", "false", "0", "n", "f"})
+YES_WORDS = frozenset({"yes", "true", "1", "1.0", "y", "t"})
+NO_WORDS = frozenset({"no", "false", "0", "0.0", "n", "f"})
 
 Codes = NDArray[np.uint16]
 
@@ -22,17 +22,23 @@ def texts_of(values: pd.Series[Any]) -> list[str]:
     """Values as stripped text; whole floats lose their ``.0``, absent values become ``""``."""
     if pd.api.types.is_bool_dtype(values.dtype):
         return ["" if pd.isna(value) else ("yes" if value else "no") for value in values]
+    if pd.api.types.is_integer_dtype(values.dtype):
+        return ["" if pd.isna(value) else str(value) for value in values]
     if pd.api.types.is_numeric_dtype(values.dtype):
         numbers = pd.to_numeric(values).to_numpy(dtype=float, na_value=np.nan)
         return [format_number(v) if np.isfinite(v) else "" for v in numbers]
-    return ["" if pd.isna(value) else _text(value) for value in values]
+    return [_text(value) for value in values]
 
 
-def _text(value: object) -> str:
-    if isinstance(value, bool):
+def _text(value: Any) -> str:
+    if not pd.api.types.is_scalar(value):
+        return str(value).strip()
+    if pd.isna(value):
+        return ""
+    if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
-    if isinstance(value, float) and np.isfinite(value):
-        return format_number(value)
+    if isinstance(value, float | np.floating) and np.isfinite(value):
+        return format_number(float(value))
     return str(value).strip()
 
 
@@ -62,10 +68,12 @@ def _code(text: str, lookup: dict[str, int], other: int, missing: int) -> int:
 
 def clamp_numbers(column: Any, values: pd.Series[Any]) -> NDArray[np.float64]:
     """Numbers clamped to the column's bounds; what is no number becomes NaN."""
+    if values.dtype.kind in "mM":  # pandas would count the nanoseconds of a date
+        return np.full(len(values), np.nan)
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     if isinstance(column, IntegerColumn):
         numbers = np.rint(numbers)
-    return np.clip(numbers, column.lower, column.upper)
+    return np.asarray(np.clip(numbers, column.lower, column.upper))
 
 
 def bin_numbers(column: Any, numbers: NDArray[np.float64]) -> Codes:

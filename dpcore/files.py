@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
+import re
 import warnings
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, BinaryIO, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -24,6 +27,7 @@ _BROKEN = (
     "The file is not a well-formed CSV: some line has more fields than the header, or a "
     "quotation mark is never closed. Export it again."
 )
+_NO_FILE = "There is no file of this name, or it cannot be opened. Check the path."
 _BROKEN_PARQUET = "The file is not a readable Parquet file. Export it again."
 
 
@@ -40,6 +44,8 @@ def read_header(path: Path) -> list[str]:
     IngestError
         If the file cannot be read, or its header cannot be used.
     """
+    if not path.is_file():
+        raise IngestError(_NO_FILE)
     if is_parquet(path):
         names = [str(name) for name in _parquet(path).schema_arrow.names]
     else:
@@ -94,35 +100,45 @@ def _parquet_chunks(
 ) -> Iterator[pd.DataFrame]:
     try:
         for batch in _parquet(path).iter_batches(batch_size=chunk_rows, columns=columns):
-            yield batch.to_pandas()
+            # Written indexes are columns like others; whole numbers stay exact beside nulls.
+            yield batch.to_pandas(ignore_metadata=True, integer_object_nulls=True)
     except (OSError, pa.ArrowException):
         raise IngestError(_BROKEN_PARQUET) from None
 
 
-def _open_text(path: Path) -> IO[str]:
+class _Text(io.TextIOWrapper):
+    """Text that refuses NUL bytes, which mark a binary file or another encoding."""
+
+    def read(self, size: int | None = -1, /) -> str:
+        text = super().read(size)
+        if "\0" in text:
+            raise IngestError(_NOT_TEXT)
+        return text
+
+
+def _open_text(path: Path) -> _Text:
     opener = gzip.open if path.suffix.lower() == ".gz" else open
-    return cast("IO[str]", opener(path, "rt", encoding="utf-8-sig", newline=""))
+    raw = opener(path, "rb")
+    return _Text(cast("BinaryIO", raw), encoding="utf-8-sig", newline="")
 
 
 def _csv_header(path: Path) -> tuple[list[str], str]:
     try:
         with _open_text(path) as stream:
             line = stream.readline(1 << 20)
-            delimiter = max(",;\t|", key=line.count)
+            delimiter = max(",;\t|", key=re.sub(r'"[^"]*"', "", line).count)
             stream.seek(0)
             names = next(csv.reader(stream, delimiter=delimiter), [])
     except UnicodeDecodeError:
         raise IngestError(_NOT_TEXT) from None
-    except (OSError, EOFError, csv.Error):
+    except (OSError, EOFError, zlib.error, csv.Error):
         raise IngestError(_BROKEN) from None
     if any("\0" in name for name in names):
         raise IngestError(_NOT_TEXT)
     return [name.strip() for name in names], delimiter
 
 
-def _csv_chunks(
-    path: Path, columns: list[str] | None, chunk_rows: int
-) -> Iterator[pd.DataFrame]:
+def _csv_chunks(path: Path, columns: list[str] | None, chunk_rows: int) -> Iterator[pd.DataFrame]:
     names, delimiter = _csv_header(path)
     try:
         with _open_text(path) as stream:
@@ -132,7 +148,6 @@ def _csv_chunks(
                 header=0,
                 names=names,
                 index_col=False,
-                usecols=columns,
                 dtype=str,
                 keep_default_na=False,
                 na_values=[""],
@@ -140,11 +155,19 @@ def _csv_chunks(
                 on_bad_lines="error",
                 engine="c",
             )
+            # Not by pandas' ``usecols``: with it, lines with too many fields pass unnoticed.
             while (chunk := _next_chunk(reader)) is not None:
-                yield chunk
+                yield chunk if columns is None else chunk[columns]
     except UnicodeDecodeError:
         raise IngestError(_NOT_TEXT) from None
-    except (pd.errors.ParserError, pd.errors.ParserWarning, OSError, EOFError, ValueError):
+    except (
+        pd.errors.ParserError,
+        pd.errors.ParserWarning,
+        zlib.error,
+        OSError,
+        EOFError,
+        ValueError,
+    ):
         raise IngestError(_BROKEN) from None
 
 

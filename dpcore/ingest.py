@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.encoding import Codes, encode, texts_of
+from dpcore.encoding import MISSING_WORDS, Codes, encode, texts_of
 from dpcore.errors import IngestError
 from dpcore.randomness import RandomSource
 from dpcore.schema import NumericColumn, Schema
@@ -50,7 +50,9 @@ def ingest(
     _check_size(len(kept), schema)
     all_codes = [np.concatenate(column_codes)[kept] for column_codes in codes]
     _check_targets(all_codes, schema)
-    all_numbers = [np.concatenate(column_numbers)[kept] for column_numbers in numbers if column_numbers]
+    all_numbers = [
+        np.concatenate(column_numbers)[kept] for column_numbers in numbers if column_numbers
+    ]
     return PrivateTable.build(schema, all_codes, all_numbers, holdout)
 
 
@@ -70,7 +72,8 @@ def _check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
 def _people(chunk: pd.DataFrame, unit: str | None) -> pd.Series[Any]:
     if unit is None:
         return pd.Series(dtype=object)
-    return pd.Series(texts_of(chunk[unit]), dtype=object).replace("", None)
+    names = [None if text.lower() in MISSING_WORDS else text for text in texts_of(chunk[unit])]
+    return pd.Series(names, dtype=object)
 
 
 def _number_people(people: list[pd.Series[Any]], rows: int, unit: str | None) -> NDArray[np.int64]:
@@ -115,13 +118,12 @@ def _check_size(rows: int, schema: Schema) -> None:
 
 def _check_targets(codes: list[Codes], schema: Schema) -> None:
     for i, column in enumerate(schema):
-        if column.target and not isinstance(column, NumericColumn):
-            declared = codes[i] < len(column.classes)
-            if not declared.any():
-                raise IngestError(
-                    f"Every value of the target '{column.name}' is missing or not among its "
-                    "declared categories. Check the spelling of the categories."
-                )
+        if column.target and not (codes[i] < len(column.classes)).any():
+            wanted = "a number" if isinstance(column, NumericColumn) else "one of its categories"
+            raise IngestError(
+                f"No value of the target '{column.name}' is {wanted}. Check the spelling in the "
+                "file and the type and categories in the schema."
+            )
 
 
 def frame_chunks(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:

@@ -86,8 +86,8 @@ def threshold_literals(column: Any, *, reserved: bool) -> list[Literal]:
         literals.append(Literal(column=column.name, first=edge + 1, last=known - 1))
     if reserved:
         literals += [
-            Literal(column=column.name, first=column.cells.index(cell), last=column.cells.index(cell))
-            for cell in column.cells
+            Literal(column=column.name, first=code, last=code)
+            for code, cell in enumerate(column.cells)
             if cell in RESERVED
         ]
     return literals
@@ -110,8 +110,8 @@ def schema_literals(
     return literals
 
 
-_BETWEEN = re.compile(r"^(?P<low>\S+) < (?P<name>.+?) <= (?P<high>\S+)$")
-_COMPARISON = re.compile(r"^(?P<name>.+?)\s*(?P<sign><=|>=|=|>|<)\s*(?P<value>.+)$")
+_BETWEEN = re.compile(r"^(?P<low>\S+) < (?P<name>.+) <= (?P<high>\S+)$")
+_COMPARISON = re.compile(r"\s*(?P<sign><=|>=|=|>|<)\s*(?P<value>.+)")
 
 
 def parse_literal(text: str, schema: Schema) -> Literal:
@@ -120,25 +120,36 @@ def parse_literal(text: str, schema: Schema) -> Literal:
     Raises
     ------
     RequestError
-        If it is none of these, or names no column, category or public edge.
+        If it is none of these, or names no category or public edge.
+    SchemaError
+        If it names no column.
     """
     between = _BETWEEN.match(text.strip())
     if between:
         high = parse_literal(f"{between['name']} <= {between['high']}", schema)
         low = parse_literal(f"{between['name']} > {between['low']}", schema)
         return Literal(column=high.column, first=low.first, last=high.last)
-    match = _COMPARISON.match(text.strip())
+    column, sign, value = _split_condition(text.strip(), schema)
+    if sign == "=":
+        return _equality(column, value)
+    if sign in {"<", ">="}:
+        raise RequestError("Use '<=' or '>': each bin holds its upper edge.")
+    return _threshold(column, sign, value)
+
+
+def _split_condition(text: str, schema: Schema) -> tuple[Any, str, str]:
+    """Column, sign and value; a column's name may itself hold signs, so the longest name wins."""
+    for column in sorted(schema, key=lambda column: -len(column.name)):
+        match = _COMPARISON.fullmatch(text.removeprefix(column.name))
+        if text.startswith(column.name) and match:
+            return column, match["sign"], match["value"]
+    match = _COMPARISON.search(text)
     if not match:
         raise RequestError(
-            f"'{text.strip()}' is not a condition. Write 'column = value', 'column <= edge' or "
+            f"'{text}' is not a condition. Write 'column = value', 'column <= edge' or "
             "'column > edge'."
         )
-    column = schema.column(match["name"].strip())
-    if match["sign"] == "=":
-        return _equality(column, match["value"].strip())
-    if match["sign"] in {"<", ">="}:
-        raise RequestError("Use '<=' or '>': each bin holds its upper edge.")
-    return _threshold(column, match["sign"], match["value"].strip())
+    return schema.column(text[: match.start()]), match["sign"], match["value"]
 
 
 def _equality(column: Any, value: str) -> Literal:
@@ -157,19 +168,18 @@ def _equality(column: Any, value: str) -> Literal:
 def _threshold(column: Any, sign: str, value: str) -> Literal:
     if not column.ordered:
         raise RequestError(f"'{column.name}' has no order: use '='.")
-    marks = (
-        [format_number(edge) for edge in column.inner_edges]
-        if isinstance(column, NumericColumn)
-        else list(column.classes[:-1])
-    )
-    wanted = _plain(value) if isinstance(column, NumericColumn) else value
-    if wanted not in marks:
-        listed = ", ".join(marks[:20])
+    numeric, last = isinstance(column, NumericColumn), len(column.classes) - 1
+    uppers = (*column.inner_edges, column.upper) if numeric else column.classes
+    marks = [format_number(edge) for edge in uppers] if numeric else list(uppers)
+    wanted = _plain(value) if numeric else value
+    # Everything known is "<=" the last mark; nothing is above it.
+    if wanted not in (marks if sign == "<=" else marks[:-1]):
+        listed = ", ".join(marks[:-1][:20])
         raise RequestError(f"'{value}' is not a public edge of '{column.name}'. Edges: {listed}.")
     edge = marks.index(wanted)
     if sign == "<=":
         return Literal(column=column.name, first=0, last=edge)
-    return Literal(column=column.name, first=edge + 1, last=len(column.classes) - 1)
+    return Literal(column=column.name, first=edge + 1, last=last)
 
 
 def _plain(value: str) -> str:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +26,7 @@ Integers = NDArray[np.int64]
 @cache
 def _opendp() -> Any:
     """Load OpenDP on first use: its import takes more than a second."""
-    import opendp.prelude as dp  # noqa: PLC0415
+    import opendp.prelude as dp
 
     dp.enable_features("contrib")
     return dp
@@ -183,7 +183,9 @@ class _Selection:
     def _build(self, scale: float, measure: Any) -> Any:
         dp = _opendp()
         metric = dp.linf_distance(T="i64", monotonic=self.monotone)
-        return dp.m.make_noisy_max(dp.vector_domain(dp.atom_domain(T="i64")), metric, measure, scale)
+        return dp.m.make_noisy_max(
+            dp.vector_domain(dp.atom_domain(T="i64")), metric, measure, scale
+        )
 
     def privacy_map(self, distance: int) -> float:
         """Epsilon spent on score vectors at L-infinity distance ``distance``."""
@@ -200,8 +202,11 @@ class ExponentialMechanism(_Selection):
         """Return the chosen index of a non-empty score vector."""
         if isinstance(randomness, SeededRandom):
             return int(np.argmax(scores / self.scale + randomness.gumbel_noise(len(scores))))
-        measure = _opendp().zero_concentrated_divergence()
-        return int(self._build(self.scale, measure)(np.asarray(scores, dtype=np.int64)))
+        return int(self._sampler(np.asarray(scores, dtype=np.int64)))
+
+    @cached_property
+    def _sampler(self) -> Any:
+        return self._build(self.scale, _opendp().zero_concentrated_divergence())
 
 
 class NoisyMax(_Selection):
@@ -212,8 +217,11 @@ class NoisyMax(_Selection):
         if isinstance(randomness, SeededRandom):
             noise = randomness.exponential_noise(len(scores))
             return int(np.argmax(scores / self.scale + noise))
-        measure = _opendp().max_divergence()
-        return int(self._build(self.scale, measure)(np.asarray(scores, dtype=np.int64)))
+        return int(self._sampler(np.asarray(scores, dtype=np.int64)))
+
+    @cached_property
+    def _sampler(self) -> Any:
+        return self._build(self.scale, _opendp().max_divergence())
 
 
 def round_utility(

@@ -42,7 +42,7 @@ def parse_epsilon(value: object) -> Decimal:
         raise BudgetError("Epsilon must be a number, for example 0.5.")
     try:
         epsilon = value if isinstance(value, Decimal) else Decimal(str(value).strip())
-    except InvalidOperation:
+    except (InvalidOperation, ValueError):
         raise BudgetError("Epsilon must be a number, for example 0.5.") from None
     if not epsilon.is_finite():
         raise BudgetError("Epsilon must be a finite number, for example 0.5.")
@@ -80,7 +80,7 @@ class BudgetSplit:
     parts: Mapping[str, Decimal]
 
     def __post_init__(self) -> None:
-        if any(part < 0 for part in self.parts.values()):
+        if any(not part.is_finite() or part < 0 for part in self.parts.values()):
             raise BudgetError("A budget cannot be split into negative parts.")
         if sum(self.parts.values(), Decimal(0)) != self.total:
             raise BudgetError("The parts of a budget must sum to the whole.")
@@ -96,7 +96,7 @@ class BudgetSplit:
         """
         exact = {name: Decimal(weight) for name, weight in weights.items()}
         whole = sum(exact.values(), Decimal(0))
-        if not exact or whole <= 0 or any(weight < 0 for weight in exact.values()):
+        if not whole.is_finite() or whole <= 0 or any(weight < 0 for weight in exact.values()):
             raise BudgetError("The shares of a budget must be positive.")
         parts = {
             name: (total * weight / whole).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
@@ -132,18 +132,21 @@ def geometric_tail(scale: float, confidence: float) -> int:
     """
     if scale <= 0:
         return 0
-    decay = math.exp(-1.0 / scale)
-    tail = (1.0 - confidence) * (1.0 + decay) / 2.0
-    return max(0, math.ceil(math.log(tail) / math.log(decay) - 1.0 - 1e-12))
+    tail = (1.0 - confidence) * (1.0 + math.exp(-1.0 / scale)) / 2.0
+    return max(0, math.ceil(-scale * math.log(tail) - 1.0 - 1e-12))
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
-    """Delta of a mu-Gaussian-DP mechanism at ``epsilon`` (Balle and Wang 2018, Theorem 8)."""
+    """Delta of a mu-Gaussian-DP mechanism at ``epsilon`` (Balle and Wang 2018, Theorem 8).
+
+    An upper bound by a few units in the last place of the terms, which may nearly cancel.
+    """
     if mu <= 0:
         return 0.0
-    first = log_ndtr(mu / 2 - epsilon / mu)
-    second = epsilon + log_ndtr(-mu / 2 - epsilon / mu)
-    return float(max(0.0, math.exp(first) - math.exp(second)))
+    first = float(log_ndtr(mu / 2 - epsilon / mu))
+    second = float(epsilon + log_ndtr(-mu / 2 - epsilon / mu))
+    rounding = 1e-15 * (1 - first + 2 * epsilon - second)
+    return min(1.0, max(0.0, math.exp(first) * (1 + rounding) - math.exp(second)))
 
 
 def calibrate_gaussian(epsilon: float, delta: float) -> float:
@@ -160,8 +163,9 @@ def calibrate_gaussian(epsilon: float, delta: float) -> float:
     while gaussian_delta(high, epsilon) < delta:
         high *= 2
     mu = float(brentq(lambda m: gaussian_delta(m, epsilon) - delta, 1e-12, high, xtol=1e-14))
+    step = 1e-12
     while gaussian_delta(mu, epsilon) > delta:
-        mu = math.nextafter(mu, 0.0) * (1 - 1e-12)
+        mu, step = mu * (1 - step), min(0.5, 2 * step)
     return mu
 
 

@@ -94,7 +94,6 @@ def itemset_sensitivity(per_column: Sequence[int], size: int, candidates: int) -
     return Sensitivity(max(1, min(candidates, containing)), "L1", monotone=True)
 
 
-
 @dataclass(frozen=True)
 class LogLikelihood:
     """Dirichlet-multinomial log-likelihood of a rule list, as an exactly monotone integer.

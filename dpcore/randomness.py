@@ -71,7 +71,8 @@ class SeededRandom:
 
 def uniforms(source: RandomSource, count: int) -> NDArray[np.float64]:
     """``count`` uniform numbers in [0, 1), multiples of 2**-53."""
-    return np.multiply(source.words(count) >> np.uint64(11), 2.0**-53, dtype=np.float64)
+    scaled: NDArray[np.float64] = (source.words(count) >> np.uint64(11)) * np.float64(2.0**-53)
+    return scaled
 
 
 def permutation(source: RandomSource, count: int) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -40,6 +41,10 @@ Name = Annotated[str, Field(min_length=1, max_length=128)]
 View = Literal["left", "right"]
 
 
+def _has_control_character(text: str) -> bool:
+    return any(unicodedata.category(character) == "Cc" for character in text)
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
@@ -53,7 +58,7 @@ class _Column(_Frozen):
     @field_validator("name")
     @classmethod
     def _plain_name(cls, name: str) -> str:
-        if any(ord(character) < 32 for character in name):
+        if _has_control_character(name):
             raise ValueError("a column name must not contain control characters")
         return name
 
@@ -91,6 +96,8 @@ class _Listed(_Column):
     def _distinct(cls, categories: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(categories)) != len(categories):
             raise ValueError("categories must be distinct")
+        if any(_has_control_character(category) for category in categories):
+            raise ValueError("a category must not contain control characters")
         if any(category in RESERVED for category in categories):
             raise ValueError(f"{OTHER} and {MISSING} are added to every column and need no listing")
         return categories
@@ -125,18 +132,24 @@ class _Numeric(_Column):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if not (np.isfinite(self.lower) and np.isfinite(self.upper)):
+        self._check_bounds()
+        if (self.edges is None) == (self.bins is None):
+            raise ValueError("give either edges or a number of equal-width bins, not both")
+        if any(not self.lower <= edge < self.upper for edge in self.inner_edges):
+            raise ValueError("edges must lie between lower and upper")
+        if any(a >= b for a, b in pairwise(self.inner_edges)):
+            raise ValueError(
+                "edges must increase"
+                if self.bins is None
+                else "lower and upper are too close together for so many bins"
+            )
+        return self
+
+    def _check_bounds(self) -> None:
+        if not np.isfinite(self.upper - self.lower):
             raise ValueError("lower and upper must be finite numbers")
         if not self.lower < self.upper:
             raise ValueError("lower must be below upper")
-        if (self.edges is None) == (self.bins is None):
-            raise ValueError("give either edges or a number of equal-width bins, not both")
-        edges = self.edges or ()
-        if any(not self.lower <= edge < self.upper for edge in edges):
-            raise ValueError("edges must lie between lower and upper")
-        if any(a >= b for a, b in pairwise(edges)):
-            raise ValueError("edges must increase")
-        return self
 
     @property
     def ordered(self) -> bool:
@@ -167,11 +180,10 @@ class IntegerColumn(_Numeric):
 
     type: Literal["integer"] = "integer"
 
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check_bounds(self) -> None:
+        super()._check_bounds()
         if self.lower != int(self.lower) or self.upper != int(self.upper):
             raise ValueError("the bounds of an integer column must be whole numbers")
-        return self
 
     def _snap(self, steps: np.ndarray[Any, Any]) -> list[float]:
         return sorted({float(np.floor(step)) for step in steps})
@@ -300,7 +312,7 @@ class Schema(_Frozen):
 
     @classmethod
     def from_text(cls, text: str) -> Schema:
-        """Parse YAML or JSON (JSON is a subset of YAML).
+        """Parse JSON, or else YAML.
 
         Raises
         ------
@@ -308,10 +320,9 @@ class Schema(_Frozen):
             If the text is neither, or is no valid schema.
         """
         try:
-            content = yaml.safe_load(text)
-        except yaml.YAMLError:
+            return cls.from_mapping(_parse(text))
+        except (yaml.YAMLError, ValueError, RecursionError):
             raise SchemaError("The schema is not valid YAML or JSON.") from None
-        return cls.from_mapping(content)
 
     @classmethod
     def from_file(cls, path: str | Path) -> Schema:
@@ -327,6 +338,14 @@ class Schema(_Frozen):
         except (OSError, UnicodeDecodeError):
             raise SchemaError(f"The schema file {path} cannot be read as UTF-8 text.") from None
         return cls.from_text(text)
+
+
+def _parse(text: str) -> object:
+    """JSON first: YAML refuses or folds a few characters that JSON strings may hold."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return yaml.safe_load(text)
 
 
 def format_number(value: float) -> str:

@@ -97,7 +97,7 @@ class PrivateTable:
         schema = Schema.from_file(directory / "schema.json")
         try:
             arrays = {n: np.load(directory / f"{n}.npy", mmap_mode="r") for n in _ARRAYS}
-        except (OSError, ValueError):
+        except (OSError, ValueError, EOFError):
             raise SchemaError("The stored data set is incomplete: upload it again.") from None
         return cls(schema, arrays)
 

@@ -193,7 +193,8 @@ def mine_antecedents(
         found += frequent
         candidates = _join([itemset for _, itemset in frequent], literals, randomness)
     best = sorted(found, reverse=True)[: parameters.max_antecedents]
-    return Antecedents(literals, sorted((itemset for _, itemset in best), key=lambda i: (len(i), i)))
+    kept = sorted((itemset for _, itemset in best), key=lambda itemset: (len(itemset), itemset))
+    return Antecedents(literals, kept)
 
 
 def _join(

@@ -70,6 +70,6 @@ def noise_intervals(
 
 
 def _share(one: Floats, rest: Floats, prior: Floats, rest_prior: Floats) -> Floats:
-    """one / (one + rest), neither below what its prior alone gives."""
+    """Share of ``one`` in both, neither below what its prior alone gives."""
     one, rest = np.maximum(one, prior), np.maximum(rest, rest_prior)
     return np.asarray(one / (one + rest))

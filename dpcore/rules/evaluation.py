@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,13 +67,15 @@ def evaluate(
     confusion = confusion_of(noisy_counts, estimates)
     noise = SeededRandom(0).geometric_noise(scale, _REDRAWS * noisy_counts.size)
     redraws = noisy_counts + noise.reshape(_REDRAWS, *noisy_counts.shape)
-    binary = noisy_counts.shape[1] == 2
+    auc = None
+    if noisy_counts.shape[1] == 2:
+        auc = _figure(noisy_counts, redraws, partial(auc_of, scores=estimates[:, 1]), _auc_error)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
-        accuracy=_figure(noisy_counts, redraws, lambda c: accuracy_of(c, estimates), _accuracy_error),
-        auc=_figure(noisy_counts, redraws, lambda c: auc_of(c, estimates[:, 1]), _auc_error)
-        if binary
-        else None,
+        accuracy=_figure(
+            noisy_counts, redraws, partial(accuracy_of, estimates=estimates), _accuracy_error
+        ),
+        auc=auc,
         count_margin=count_margin,
     )
 

@@ -25,7 +25,7 @@ from dpcore.rules.antecedents import (
 from dpcore.rules.estimates import noise_intervals, point_estimates
 from dpcore.rules.evaluation import Evaluation, evaluate
 from dpcore.rules.model import DEFAULT_TEXT, Rule, RuleListModel
-from dpcore.rules.parameters import RuleListParameters
+from dpcore.rules.parameters import BudgetShares, RuleListParameters
 from dpcore.rules.prior import ListPrior
 from dpcore.rules.samplers import CaptureProblem, run_chain, sample_from_pool
 from dpcore.schema import Schema, explain_validation
@@ -65,10 +65,11 @@ class RuleListLearner:
             given_antecedents(schema, target, chosen.given)
         else:
             candidate_literals(schema, target, chosen)
+        shares = chosen.shares or _house_shares(epsilon, schema)
         weights: dict[str, Decimal | int] = {
-            "antecedents": chosen.shares.antecedents if chosen.antecedents == "dp_fim" else 0,
-            "list": chosen.shares.list,
-            "estimates": chosen.shares.estimates,
+            "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else 0,
+            "list": shares.list,
+            "estimates": shares.estimates,
         }
         split = BudgetSplit.by_weights(epsilon, weights)
         held_out = {"evaluation": epsilon} if _part(schema, chosen) == "train" else {}
@@ -125,6 +126,11 @@ def _check_target(schema: Schema, target: str, parameters: RuleListParameters) -
         raise RequestError(f"Give one alpha per class: '{target}' has {len(classes)} classes.")
 
 
+def _house_shares(epsilon: Decimal, schema: Schema) -> BudgetShares:
+    hopeless = epsilon * schema.max_rows < 50
+    return BudgetShares(estimates=Decimal(4)) if hopeless else BudgetShares()
+
+
 def _part(schema: Schema, parameters: RuleListParameters) -> Part:
     return "train" if parameters.evaluate and schema.holdout_percent > 0 else "all"
 
@@ -132,6 +138,20 @@ def _part(schema: Schema, parameters: RuleListParameters) -> Part:
 def _alpha(plan: RunPlan) -> tuple[float, ...]:
     alpha: tuple[float, ...] | None = plan.parameters.alpha
     return alpha if alpha is not None else (1.0,) * len(plan.classes)
+
+
+def _selection_alpha(plan: RunPlan, epsilon: Decimal) -> tuple[float, ...]:
+    """Dirichlet weights of the selecting likelihood, from public inputs only.
+
+    The house rule puts five noise scales of a count on each class, at least the ``alpha`` of
+    the estimates and at most a sixth of ``max_rows``. Deviation from the thesis, which has 1:
+    at two classes it lowers the sensitivity from log(N + 1) to log((N - 1 + 2a) / a).
+    """
+    alpha = _alpha(plan)
+    if plan.parameters.selection_alpha == "same" or plan.parameters.tempered_prior:
+        return alpha
+    weight = min(5.0 / float(epsilon), plan.schema.max_rows / 6.0)
+    return tuple(max(weight, own) for own in alpha)
 
 
 def _antecedents(
@@ -156,16 +176,14 @@ def _choose_list(
     progress: Progress,
 ) -> NDArray[np.int64]:
     parameters: RuleListParameters = plan.parameters
-    likelihood = LogLikelihood.tabulate(_alpha(plan), plan.schema.max_rows)
+    epsilon = plan.row_epsilon("list")
+    likelihood = LogLikelihood.tabulate(_selection_alpha(plan, epsilon), plan.schema.max_rows)
     problem = CaptureProblem(vectors, table.class_members(plan.target, part), likelihood)
     prior = ListPrior.build(
         antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules
     )
-    epsilon = plan.row_epsilon("list")
     if parameters.sampler == "pool":
-        return sample_from_pool(
-            problem, prior, parameters.pool_size, epsilon, randomness, progress
-        )
+        return sample_from_pool(problem, prior, parameters.pool_size, epsilon, randomness, progress)
     chain = run_chain(
         problem, prior, parameters.mcmc_steps, epsilon, randomness, progress,
         tempered_prior=parameters.tempered_prior,
@@ -195,9 +213,7 @@ def _evaluate(
     """Count on the hold-out part with the whole budget: other people, parallel composition."""
     if "evaluation" not in plan.parallel:
         return None
-    epsilon = row_epsilon(
-        plan.parallel["evaluation"], plan.schema.privacy_unit.max_rows_per_person
-    )
+    epsilon = row_epsilon(plan.parallel["evaluation"], plan.schema.privacy_unit.max_rows_per_person)
     noisy = _noisy_counts(table, plan, "holdout", rules, epsilon, randomness)
     scale = 1.0 / float(epsilon)
     return evaluate(noisy, estimates, scale, geometric_tail(scale, 0.95))

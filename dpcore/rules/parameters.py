@@ -37,6 +37,13 @@ class RuleListParameters(BaseModel):
         Prior means: number of rules (lambda) and conditions per rule (eta).
     alpha : tuple of float or None
         Dirichlet prior per class; ``None`` is 1 for each.
+    selection_alpha : {"house", "same"}
+        Prior weight per class in the likelihood that selects the list. ``same`` takes
+        ``alpha``, as in the thesis. ``house`` grows it with the noise, which lowers the
+        sensitivity and keeps rules on a handful of records from deciding the choice.
+    shares : BudgetShares or None
+        ``None`` is the house rule: equal shares, but four fifths for the estimates if
+        epsilon times ``max_rows`` is below 50, where no list can be told from another.
     min_support : float
         Least noisy support of a mined antecedent, as a share of ``max_rows``.
     evaluate : bool
@@ -60,7 +67,8 @@ class RuleListParameters(BaseModel):
     rule_length: float = Field(default=1.0, gt=0, le=10)
     max_rules: int = Field(default=30, ge=1, le=100)
     alpha: tuple[float, ...] | None = None
-    shares: BudgetShares = BudgetShares()
+    selection_alpha: Literal["house", "same"] = "house"
+    shares: BudgetShares | None = None
     evaluate: bool = True
 
     @model_validator(mode="after")

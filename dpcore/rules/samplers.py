@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -18,6 +19,7 @@ from dpcore.mechanisms import ExponentialMechanism
 from dpcore.plan import Progress
 from dpcore.queries import LogLikelihood
 from dpcore.randomness import RandomSource, uniforms
+from dpcore.rules.moves import log_hastings, propose
 from dpcore.rules.prior import Floats, Ints, ListPrior, log_prior
 
 #: Progress is reported after each of this many equal parts.
@@ -79,7 +81,7 @@ def sample_from_pool(
     lists, lengths = lists[order], lengths[order]
     scores = np.empty(pool_size, dtype=np.int64)
     bounds = np.linspace(0, pool_size, PARTS + 1).astype(int)
-    for part, (first, last) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for part, (first, last) in enumerate(pairwise(bounds)):
         scores[first:last] = problem.utilities(lists[first:last], lengths[first:last])
         progress("choosing a list", part + 1, PARTS)
     sensitivity = problem.likelihood.sensitivity
@@ -131,7 +133,7 @@ def run_chain(
     length = min(1, prior.max_rules)
     trace = np.empty(steps)
     bounds = np.linspace(0, steps, PARTS + 1).astype(int)
-    for part, (first, last) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for part, (first, last) in enumerate(pairwise(bounds)):
         noise = uniforms(randomness, 4 * (last - first)).reshape(-1, 4)
         length = _run_steps(
             problem.antecedents, problem.classes, problem.likelihood.class_table,
@@ -180,9 +182,7 @@ def _score_lists(
             while shared < limit and lists[i, shared] == lists[i - 1, shared]:
                 shared += 1
         for j in range(shared, lengths[i]):
-            capture_rule(
-                antecedents[lists[i, j]], classes, remaining[j], remaining[j + 1], counts
-            )
+            capture_rule(antecedents[lists[i, j]], classes, remaining[j], remaining[j + 1], counts)
             partial[j + 1] = partial[j] + _table_utility(counts, class_table, total_table)
         remaining_classes(remaining[lengths[i]], classes, counts)
         scores[i] = partial[lengths[i]] + _table_utility(counts, class_table, total_table)
@@ -203,74 +203,6 @@ def _list_utility(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _moves(length: int, longest: int) -> int:
-    """How many of swap, add and delete are possible."""
-    return int(length >= 2) + int(length < longest) + int(length >= 1)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _nth_unused(state: Ints, length: int, offset: int) -> int:
-    """The ``offset``-th antecedent, in order, that is not in the list."""
-    chosen = offset
-    moved = True
-    while moved:
-        below = 0
-        for j in range(length):
-            if state[j] <= chosen:
-                below += 1
-        moved = chosen != offset + below
-        chosen = offset + below
-    return chosen
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _propose(state: Ints, length: int, antecedents: int, noise: Floats, proposal: Ints) -> int:
-    """Write a proposal and return its length: swap, add or delete, uniform among the possible."""
-    longest = len(state)
-    for j in range(longest):
-        proposal[j] = state[j]
-    move = int(noise[0] * _moves(length, longest))
-    if length < 2:
-        move += 1
-    if move >= 1 and length >= longest:
-        move += 1
-    if move == 0:
-        first = int(noise[1] * length)
-        second = int(noise[2] * (length - 1))
-        if second >= first:
-            second += 1
-        proposal[first], proposal[second] = state[second], state[first]
-        return length
-    if move == 1:
-        added = _nth_unused(state, length, int(noise[1] * (antecedents - length)))
-        place = int(noise[2] * (length + 1))
-        for j in range(length, place, -1):
-            proposal[j] = state[j - 1]
-        proposal[place] = added
-        return length + 1
-    place = int(noise[1] * length)
-    for j in range(place, length - 1):
-        proposal[j] = state[j + 1]
-    proposal[length - 1] = -1
-    return length - 1
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _log_hastings(length: int, proposed: int, longest: int, antecedents: int) -> float:
-    """log Q(state | proposal) - log Q(proposal | state).
-
-    The position of an added rule is one of length + 1 and the deleted rule one of the same
-    number, so these cancel; what is left is the choice of antecedent and of the kind of move.
-    """
-    result = np.log(_moves(length, longest)) - np.log(_moves(proposed, longest))
-    if proposed > length:
-        result += np.log(antecedents - length)
-    elif proposed < length:
-        result -= np.log(antecedents - proposed)
-    return float(result)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _run_steps(
     antecedents: Words, classes: Words, class_table: Ints, total_table: Ints,
     log_length_weights: Floats, size_weights: Floats, sizes: Ints, counts: Ints,
@@ -286,14 +218,14 @@ def _run_steps(
     prior = log_prior(state, length, log_length_weights, size_weights, sizes, counts)
     current = weight * utility + prior_power * prior
     for step in range(noise.shape[0]):
-        proposed = _propose(state, length, antecedents.shape[0], noise[step], proposal)
+        proposed = propose(state, length, antecedents.shape[0], noise[step], proposal)
         utility = _list_utility(
             antecedents, classes, proposal, proposed, class_table, total_table, buffer, scratch
         )
         prior = log_prior(proposal, proposed, log_length_weights, size_weights, sizes, counts)
         target = weight * utility + prior_power * prior
         odds = target - current
-        odds += _log_hastings(length, proposed, len(state), antecedents.shape[0])
+        odds += log_hastings(length, proposed, len(state), antecedents.shape[0])
         if np.log(1.0 - noise[step, 3]) < odds:
             state[:] = proposal
             length = proposed

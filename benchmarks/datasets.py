@@ -1,0 +1,84 @@
+"""Public benchmark data: from the folder in ``FROSTGLASS_BENCH_DATA``, else from OpenML."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from dpcore.schema import Schema
+
+FOLDER_VARIABLE = "FROSTGLASS_BENCH_DATA"
+_SCHEMAS = Path(__file__).parent / "schemas"
+
+
+@dataclass(frozen=True)
+class BenchData:
+    """A public data set with its hand-declared schema."""
+
+    name: str
+    frame: pd.DataFrame
+    schema: Schema
+
+    @property
+    def target(self) -> str:
+        """Name of the target."""
+        return self.schema.targets[0]
+
+
+def load(name: str) -> BenchData:
+    """Load ``adult``, ``mushroom`` or ``titanic``."""
+    schema = Schema.from_file(_SCHEMAS / f"{name}.yaml")
+    folder = os.environ.get(FOLDER_VARIABLE)
+    frame = _read(Path(folder), name) if folder else _FETCHERS[name]()
+    return BenchData(name, frame[[column.name for column in schema]], schema)
+
+
+def _read(folder: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(folder / f"{name}.csv.gz", keep_default_na=False, na_values=[""])
+
+
+def _openml(name: str, version: int) -> pd.DataFrame:
+    from sklearn.datasets import fetch_openml
+
+    frame = fetch_openml(name=name, version=version, as_frame=True).frame
+    return frame.rename(columns=lambda column: column.replace("-", "_"))
+
+
+def _adult() -> pd.DataFrame:
+    return _openml("adult", 2).rename(columns={"class": "income"})
+
+
+def _titanic() -> pd.DataFrame:
+    names = {
+        "pclass": "Pclass", "survived": "Survived", "sex": "Sex", "age": "Age",
+        "sibsp": "SibSp", "parch": "Parch", "embarked": "Embarked",
+    }  # fmt: skip
+    return _openml("titanic", 1).rename(columns=names)
+
+
+def _mushroom() -> pd.DataFrame:
+    frame = _openml("mushroom", 1).rename(columns={"bruises%3F": "bruises"})
+    for column, book in _code_book().items():
+        frame[column] = frame[column].astype(str).str.strip("'").map(book)
+    return frame
+
+
+def _code_book() -> dict[str, dict[str, str]]:
+    """Letters of the UCI file and the words that the schema uses."""
+    lines = (_SCHEMAS / "mushroom_codes.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(":") for line in lines if line and not line.startswith("#"))
+    return {
+        column.strip(): {entry.split("=")[1]: entry.split("=")[0] for entry in words.split()}
+        for column, words in pairs
+    }
+
+
+_FETCHERS: dict[str, Callable[[], pd.DataFrame]] = {
+    "adult": _adult,
+    "mushroom": _mushroom,
+    "titanic": _titanic,
+}

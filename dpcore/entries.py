@@ -1,0 +1,149 @@
+"""Lines of the ledger: appending them, and what follows from those that are there.
+
+Every function works inside a transaction of :mod:`dpcore.ledger`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, RowMapping
+
+from dpcore.database import datasets, ledger_entries, utc_now
+from dpcore.errors import NotFoundError
+from dpcore.privacy import format_epsilon
+from dpcore.requests import Balance, LedgerEntry
+
+ReservationState = Literal["reserved", "touched", "committed", "refunded"]
+_STATES: dict[str, ReservationState] = {
+    "reserve": "reserved",
+    "touch": "touched",
+    "commit": "committed",
+    "refund": "refunded",
+}
+_E = ledger_entries.c
+_ZERO = Decimal(0)
+
+
+def append(connection: Connection, kind: str, dataset_id: str, **values: Any) -> None:
+    """Append one line; it is numbered by the database."""
+    row = {"epsilon": _ZERO, "delta": _ZERO, "note": "", **values}
+    row["note"] = row["note"][:500]
+    connection.execute(
+        ledger_entries.insert().values(kind=kind, time=utc_now(), dataset_id=dataset_id, **row)
+    )
+
+
+def append_like(connection: Connection, kind: str, row: RowMapping, **more: Any) -> None:
+    """Append the next link of a reservation's chain: same run, analyst and amounts."""
+    same = {name: row[name] for name in ("run_id", "analyst", "epsilon", "delta")}
+    append(connection, kind, row["dataset_id"], **same, **more)
+
+
+def dataset_row(connection: Connection, dataset_id: str) -> RowMapping:
+    """Row of a data set. Raises ``NotFoundError``."""
+    chosen = sa.select(datasets).where(datasets.c.id == dataset_id)
+    row = connection.execute(chosen).mappings().one_or_none()
+    if row is None:
+        raise NotFoundError("There is no such data set.")
+    return row
+
+
+def by_nonce(connection: Connection, nonce: str) -> RowMapping | None:
+    """Reservation made under a nonce, if there is one."""
+    chosen = sa.select(ledger_entries).where(_E.nonce == nonce, _E.kind == "reserve")
+    return connection.execute(chosen).mappings().one_or_none()
+
+
+def state_of(connection: Connection, run_id: str) -> ReservationState:
+    """Where a run's budget stands. Raises ``NotFoundError``."""
+    chosen = sa.select(_E.kind).where(_E.run_id == run_id).order_by(_E.sequence.desc()).limit(1)
+    kind = connection.execute(chosen).scalar_one_or_none()
+    if kind is None:
+        raise NotFoundError("There is no such run.")
+    return _STATES[kind]
+
+
+def find_caps(connection: Connection, dataset_id: str) -> dict[str, Any] | None:
+    """Present caps of a data set, if it has an account."""
+    chosen = sa.select(_E.cap, _E.analyst_cap, _E.run_cap).where(
+        _E.dataset_id == dataset_id, _E.kind.in_(("open", "caps"))
+    )
+    newest = chosen.order_by(_E.sequence.desc()).limit(1)
+    row = connection.execute(newest).mappings().one_or_none()
+    return None if row is None else dict(row)
+
+
+def caps_of(connection: Connection, dataset_id: str) -> dict[str, Any]:
+    """Present caps of a data set. Raises ``NotFoundError``."""
+    caps = find_caps(connection, dataset_id)
+    if caps is None:
+        raise NotFoundError("There is no such data set, or it has no budget.")
+    return caps
+
+
+def balance_of(connection: Connection, dataset_id: str, analyst: str | None) -> Balance:
+    """Budget of an analyst with a cap of their own, else of the data set."""
+    caps = caps_of(connection, dataset_id)
+    whole = _account(connection, dataset_id, None, caps["cap"], caps["run_cap"])
+    if analyst is None or caps["analyst_cap"] is None:
+        return whole
+    own = _account(connection, dataset_id, analyst, caps["analyst_cap"], caps["run_cap"])
+    left = min(own.left, whole.left)
+    return Balance(own.cap, own.spent, own.reserved, left, own.run_cap, own.delta)
+
+
+def _account(
+    connection: Connection,
+    dataset_id: str,
+    analyst: str | None,
+    cap: Decimal,
+    run_cap: Decimal | None,
+) -> Balance:
+    """Balance under one cap, from the sums per kind of entry."""
+    chosen = sa.select(_E.kind, sa.func.sum(_E.epsilon), sa.func.sum(_E.delta)).where(
+        _E.dataset_id == dataset_id
+    )
+    if analyst is not None:
+        chosen = chosen.where(_E.analyst == analyst)
+    sums = {kind: (eps, delta) for kind, eps, delta in connection.execute(chosen.group_by(_E.kind))}
+    claimed, spent, refunded = (
+        sums.get(kind, (_ZERO, _ZERO)) for kind in ("reserve", "touch", "refund")
+    )
+    charged = claimed[0] - refunded[0]
+    left = max(_ZERO, cap - charged)
+    return Balance(cap, spent[0], charged - spent[0], left, run_cap, claimed[1] - refunded[1])
+
+
+def refusal_of(
+    connection: Connection, dataset_id: str, analyst: str, epsilon: Decimal
+) -> str | None:
+    """Why a run of this cost cannot be reserved: requested, left, short by, whom to ask."""
+    run_cap = caps_of(connection, dataset_id)["run_cap"]
+    if run_cap is not None and epsilon > run_cap:
+        return _refuse(epsilon, run_cap, "is allowed for one run on this data set")
+    own = balance_of(connection, dataset_id, analyst)
+    if epsilon <= own.left:
+        return None
+    whole = balance_of(connection, dataset_id, None)
+    account = "in this data set's budget" if whole.left <= own.left else "in your own budget"
+    return _refuse(epsilon, own.left, f"is left {account}")
+
+
+def _refuse(epsilon: Decimal, limit: Decimal, where: str) -> str:
+    def shown(amount: Decimal) -> str:
+        return format_epsilon(amount, places=9)
+
+    return (
+        f"Not enough budget: this run asks for ε = {shown(epsilon)}, but {shown(limit)} {where}. "
+        f"It is short by {shown(epsilon - limit)}. Choose a smaller epsilon, or ask the "
+        "custodian of the data set to raise the limit."
+    )
+
+
+def entry_of(row: RowMapping) -> LedgerEntry:
+    """One line as people read it."""
+    hidden = ("nonce", "request_hash")
+    return LedgerEntry(**{name: value for name, value in row.items() if name not in hidden})

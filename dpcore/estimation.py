@@ -1,0 +1,133 @@
+"""What every scikit-learn estimator shares: from ``X, y`` and a schema to a private table."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpcore.encoding import NO_WORDS, YES_WORDS, texts_of
+from dpcore.errors import PrivacyLeakWarning, RequestError
+from dpcore.ingest import frame_chunks, ingest
+from dpcore.randomness import RandomSource
+from dpcore.schema import Schema
+from dpcore.table import PrivateTable
+
+_BINS = 10
+
+
+@dataclass(frozen=True)
+class PreparedFit:
+    """A frame that holds features and target, with the schema that describes it."""
+
+    frame: pd.DataFrame
+    schema: Schema
+    target: str
+
+    def ingest(self, randomness: RandomSource) -> PrivateTable:
+        """Encode the records. Call after the budget was charged."""
+        return ingest(frame_chunks(self.frame), self.schema, randomness)
+
+
+def prepare_fit(X: Any, y: Any, schema: Schema | None, target: str | None) -> PreparedFit:  # noqa: N803
+    """Join ``X`` and ``y`` under the names of the schema.
+
+    Raises
+    ------
+    RequestError
+        If lengths differ or the target cannot be told.
+    """
+    if len(X) != len(y):
+        raise RequestError(f"X has {len(X)} rows and y has {len(y)}: they must be the same.")
+    name = target or _target_name(y, schema)
+    frame = features_of(X, schema, name).copy(deep=False)
+    if name in frame.columns:
+        raise RequestError(f"X must not hold the target '{name}'.")
+    frame[name] = np.asarray(y)
+    return PreparedFit(frame, schema or infer_schema(frame, name), name)
+
+
+def _target_name(y: Any, schema: Schema | None) -> str:
+    named = getattr(y, "name", None)
+    if schema is None:
+        return str(named) if named is not None else "target"
+    if named is not None and any(column.name == str(named) for column in schema):
+        return str(named)
+    if len(schema.targets) == 1:
+        return schema.targets[0]
+    raise RequestError("Say which column of the schema is the target: target='...'.")
+
+
+def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # noqa: N803
+    """``X`` as a frame with text names; an array takes the schema's feature names in order."""
+    if isinstance(X, pd.DataFrame):
+        return X.set_axis([str(name) for name in X.columns], axis=1).reset_index(drop=True)
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise RequestError("X must have two dimensions: rows and features.")
+    names = [f"x{i}" for i in range(array.shape[1])]
+    if schema is not None:
+        features = [column.name for column in schema if column.name != target]
+        if len(features) != array.shape[1]:
+            raise RequestError(
+                f"X has {array.shape[1]} columns and the schema describes {len(features)} features."
+            )
+        names = features
+    return pd.DataFrame(array, columns=names)
+
+
+def infer_schema(frame: pd.DataFrame, target: str) -> Schema:
+    """Read a schema off the data. Convenient, not private: warns each time.
+
+    Raises
+    ------
+    SchemaError
+        If the data cannot be described, such as a column with too many categories.
+    """
+    warnings.warn(
+        "No schema was given, so categories, bounds and the number of rows were read off the "
+        "data: the result is not differentially private. Pass schema=... to keep the guarantee.",
+        PrivacyLeakWarning,
+        stacklevel=4,
+    )
+    columns = [_infer_column(frame[name], str(name), str(name) == target) for name in frame]
+    return Schema.from_mapping(
+        {"name": "inferred", "max_rows": max(1, len(frame)), "columns": columns}
+    )
+
+
+def _infer_column(values: pd.Series[Any], name: str, is_target: bool) -> dict[str, Any]:
+    numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return {"name": name, "type": "boolean", "target": is_target}
+    if numeric and not is_target and values.notna().any():
+        low, high = float(values.min()), float(values.max())
+        high = high if high > low else low + 1
+        return {"name": name, "type": "real", "lower": low, "upper": high, "bins": _BINS}
+    found = sorted(set(texts_of(values)) - {""}) or ["none"]
+    return {"name": name, "type": "categorical", "categories": found, "target": is_target}
+
+
+def class_labels(classes: tuple[str, ...], y: Any) -> NDArray[Any]:
+    """Class labels in the type of ``y``; only its dtype is looked at."""
+    kind = np.asarray(y).dtype
+    if kind.kind == "b":
+        return np.array([label in YES_WORDS for label in classes])
+    if kind.kind in "iuf":
+        return np.array([_number(label) for label in classes]).astype(kind)
+    return np.array(classes, dtype=object)
+
+
+def _number(label: str) -> float:
+    if label in YES_WORDS and label not in {"1"}:
+        return 1.0
+    if label in NO_WORDS and label not in {"0"}:
+        return 0.0
+    try:
+        return float(label)
+    except ValueError:
+        raise RequestError(f"y is numeric, but the schema has a class '{label}'.") from None

@@ -1,0 +1,83 @@
+"""Plotly figures of releases. They see a release and nothing else."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from dpcore.algorithms import parse_model
+from dpcore.release import Release
+from dpcore.rules.model import RuleListModel, percent
+
+#: Distinguishable without colour: each class has its own symbol too.
+_COLOURS = ("#0b7285", "#c2410c", "#5f3dc4", "#2b8a3e", "#a61e4d", "#495057")
+_SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star")
+
+
+def rule_list_figure(release: Release) -> go.Figure:
+    """Noisy estimate of each rule with its 95 % noise interval, in list order.
+
+    A binary target shows its second class; otherwise every class has a symbol.
+    """
+    model: RuleListModel = parse_model(release)
+    labels = [f"{i + 1}. {_shorten(rule.text)}" for i, rule in enumerate(model.rules)]
+    figure = go.Figure()
+    shown = range(len(model.classes)) if len(model.classes) > 2 else [1]
+    for place, code in enumerate(shown):
+        figure.add_trace(_estimates(model, code, labels, place))
+    figure.update_layout(
+        height=140 + 38 * len(labels),
+        margin={"l": 10, "r": 20, "t": 30, "b": 50},
+        showlegend=len(model.classes) > 2,
+        legend={"orientation": "h", "y": 1.06},
+        plot_bgcolor="rgba(0,0,0,0)",
+        paper_bgcolor="rgba(0,0,0,0)",
+        font={"size": 14},
+    )
+    figure.update_xaxes(
+        title=f"noisy estimate of {release.target}"
+        + (f" = {model.classes[1]}" if len(model.classes) == 2 else ""),
+        range=[-0.02, 1.02],
+        tickformat=".0%",
+        gridcolor="#dee2e6",
+    )
+    figure.update_yaxes(autorange="reversed", automargin=True)
+    return figure
+
+
+def _estimates(model: RuleListModel, code: int, labels: list[str], place: int) -> go.Scatter:
+    estimates = [rule.estimates[code] for rule in model.rules]
+    intervals = [rule.intervals[code] for rule in model.rules]
+    return go.Scatter(
+        name=model.classes[code],
+        x=estimates,
+        y=labels,
+        mode="markers",
+        marker={
+            "size": 11,
+            "color": _COLOURS[place % len(_COLOURS)],
+            "symbol": _SYMBOLS[place % len(_SYMBOLS)],
+        },
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - e for e, (_, high) in zip(estimates, intervals, strict=True)],
+            "arrayminus": [e - low for e, (low, _) in zip(estimates, intervals, strict=True)],
+            "thickness": 2,
+            "width": 5,
+        },
+        customdata=[f"{percent(low)} to {percent(high)}" for low, high in intervals],
+        hovertemplate="%{y}<br>noisy estimate %{x:.1%}<br>noise alone: %{customdata}"
+        "<extra></extra>",
+    )
+
+
+def rule_list_alt(release: Release) -> str:
+    """The figure in words, for a reader who cannot see it."""
+    model: RuleListModel = parse_model(release)
+    return "Noisy estimates with intervals, rule by rule. " + " ".join(
+        model.reading(release.target)
+    )
+
+
+def _shorten(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,113 @@
+"""Rehearsals: the same run on invented records, drawn from the public schema. Free.
+
+Nothing here sees a stored record; all randomness is seeded, and the release says so.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.ingest import frame_chunks, ingest
+from dpcore.plan import Learner, RunPlan, no_progress
+from dpcore.randomness import SeededRandom, public_generator
+from dpcore.release import Release, make_release
+from dpcore.schema import (
+    BooleanColumn,
+    IntegerColumn,
+    NumericColumn,
+    PrivacyUnit,
+    RealColumn,
+    Schema,
+)
+
+#: Records invented for a rehearsal, unless ``max_rows`` is smaller.
+REHEARSAL_ROWS = 20_000
+#: Columns that the invented target depends on, so that there is something to find.
+_CAUSES = 3
+_SHARE_EXPLAINED = 0.8
+_DIGITS = 6
+
+
+def rehearse(learner: Learner, schema: Schema, plan: RunPlan, *, seed: int = 1) -> Release:
+    """Run a plan's request on invented records and return a release marked as not private.
+
+    Of a very large domain, only :data:`REHEARSAL_ROWS` rows are rehearsed.
+    """
+    rows = min(schema.max_rows, REHEARSAL_ROWS)
+    small = schema.model_copy(update={"max_rows": rows})
+    frame = synthetic_frame(small, plan.target, rows, seed)
+    randomness = SeededRandom(seed)
+    table = ingest(frame_chunks(frame), small, randomness)
+    again = learner.plan(small, plan.target, plan.epsilon, plan.parameters.model_dump())
+    model = learner.run(table, again, randomness, no_progress)
+    return make_release(
+        learner.name,
+        again,
+        model,
+        secure=False,
+        dataset_id="rehearsal",
+        dataset_name=f"rehearsal of {schema.name}"[:128],
+    )
+
+
+def synthetic_frame(schema: Schema, target: str, rows: int, seed: int) -> pd.DataFrame:
+    """Invent records: columns independent and uniform, the target depending on a few of them."""
+    generator = public_generator(seed)
+    columns = {column.name: _values(column, rows, generator) for column in schema}
+    causes = [column.name for column in schema if column.name != target][:_CAUSES]
+    if causes:
+        columns[target] = _effect(schema, target, [columns[name] for name in causes], generator)
+    frame = pd.DataFrame(columns)
+    unit = schema.privacy_unit
+    if unit.column is not None:
+        frame[unit.column] = np.arange(rows) // unit.max_rows_per_person
+    return frame
+
+
+def _values(column: Any, rows: int, generator: np.random.Generator) -> Any:
+    if isinstance(column, IntegerColumn):
+        return generator.integers(int(column.lower), int(column.upper), rows, endpoint=True)
+    if isinstance(column, RealColumn):
+        return generator.uniform(column.lower, column.upper, rows).round(_DIGITS)
+    return generator.choice(np.asarray(_labels(column), dtype=object), rows)
+
+
+def _labels(column: Any) -> tuple[str, ...]:
+    return ("no", "yes") if isinstance(column, BooleanColumn) else column.categories
+
+
+def _effect(schema: Schema, target: str, causes: list[Any], generator: np.random.Generator) -> Any:
+    """Values of the target: mostly the rank of a sum of ranks, the rest at random."""
+    column = schema.column(target)
+    ranks = sum(pd.Series(values).rank(pct=True, method="average") for values in causes)
+    share = pd.Series(ranks).rank(pct=True, method="first").to_numpy()
+    explained = generator.random(len(share)) < _SHARE_EXPLAINED
+    level = np.where(explained, share, generator.random(len(share)))
+    if isinstance(column, NumericColumn):
+        scaled = column.lower + level * (column.upper - column.lower)
+        return np.rint(scaled) if isinstance(column, IntegerColumn) else scaled
+    labels = np.asarray(_labels(column), dtype=object)
+    return labels[np.minimum((level * len(labels)).astype(int), len(labels) - 1)]
+
+
+def warm_up(learner: Learner) -> None:
+    """Rehearse a tiny run, so that compiled code is ready before the first real one.
+
+    The secure samplers are loaded too.
+    """
+    schema = Schema(
+        name="warm-up",
+        max_rows=64,
+        privacy_unit=PrivacyUnit(),
+        columns=(
+            BooleanColumn(name="a"),
+            IntegerColumn(name="b", lower=0, upper=9, bins=3),
+            BooleanColumn(name="y", target=True),
+        ),
+    )
+    plan = learner.plan(schema, "y", Decimal(1), {})
+    rehearse(learner, schema, plan)

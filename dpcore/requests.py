@@ -1,0 +1,212 @@
+"""What an analyst asks for, and what the service answers: plain frozen values.
+
+Nothing here holds a record or a database handle, so pages and the command line may keep these
+objects as long as they like.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from dpcore.plan import RunPlan
+from dpcore.privacy import parse_epsilon
+from dpcore.schema import Schema
+
+RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+#: States in which a run may still change by itself.
+ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
+
+
+class RunRequest(BaseModel):
+    """One run of one algorithm, described by public choices only.
+
+    Attributes
+    ----------
+    dataset_id : str
+        Data set to be read.
+    algorithm : str
+        Name of the learner.
+    target : str
+        Column to be predicted.
+    epsilon : Decimal
+        What the run costs. Anything but a positive, finite number raises ``BudgetError``.
+    parameters : dict
+        Parameters of the learner; those left out have defaults.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dataset_id: str = Field(min_length=1, max_length=64)
+    algorithm: str = Field(default="rule_list", max_length=64)
+    target: str = Field(min_length=1, max_length=128)
+    epsilon: Decimal
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("epsilon", mode="before")
+    @classmethod
+    def _usable(cls, value: object) -> Decimal:
+        return parse_epsilon(value)
+
+
+@dataclass(frozen=True)
+class Balance:
+    """State of a budget. ``spent + reserved + left`` is ``cap`` unless another cap is nearer.
+
+    Attributes
+    ----------
+    cap : Decimal
+        Total that may ever be spent.
+    spent : Decimal
+        Cost of runs that read, or may have read, records. It never comes back.
+    reserved : Decimal
+        Cost of runs that have not read a record yet. It counts as spent unless refunded.
+    left : Decimal
+        What the next runs may cost together, under every cap that applies.
+    run_cap : Decimal or None
+        Most that one run may cost.
+    delta : Decimal
+        Sum of the deltas of all runs counted in ``spent`` and ``reserved``.
+    """
+
+    cap: Decimal
+    spent: Decimal
+    reserved: Decimal
+    left: Decimal
+    run_cap: Decimal | None = None
+    delta: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One line of the ledger; lines are never changed or removed.
+
+    Attributes
+    ----------
+    sequence : int
+        Position in the ledger. Order comes from this, never from ``time``.
+    kind : str
+        ``open``, ``caps``, ``reserve``, ``touch``, ``commit`` or ``refund``.
+    """
+
+    sequence: int
+    kind: str
+    time: datetime
+    dataset_id: str
+    analyst: str | None
+    run_id: str | None
+    epsilon: Decimal
+    delta: Decimal
+    cap: Decimal | None
+    analyst_cap: Decimal | None
+    run_cap: Decimal | None
+    release_id: str | None
+    note: str
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """Public description of a stored data set.
+
+    Attributes
+    ----------
+    public : bool
+        Whether anybody may see the records (demonstration data).
+    truth : str
+        For demonstration data: what is known to be true of them, in Markdown.
+    """
+
+    id: str
+    name: str
+    description: str
+    schema: Schema
+    public: bool
+    created: datetime
+    truth: str = ""
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What a run would cost and promise; made from public values and the ledger.
+
+    Attributes
+    ----------
+    plan : RunPlan
+        Split of the budget; ``plan.count_margin()`` is the noise to expect on a count.
+    cost : Decimal
+        What the run takes from the budget.
+    balance_before : Balance
+        Budget of the analyst now.
+    left_after : Decimal
+        What would be left; 0 if the run does not fit.
+    runs_like_this_left : int
+        Further runs of the same cost that would fit after this one.
+    affordable : bool
+        Whether ``submit`` would accept the run now.
+    shortfall : Decimal
+        By how much the run exceeds what it may cost; 0 if affordable.
+    refusal : str
+        Requested, left, short by, whom to ask; empty if affordable.
+    guarantee : str
+        A sentence about the kind of guarantee.
+    odds : str
+        A sentence that explains epsilon as odds.
+    """
+
+    plan: RunPlan
+    cost: Decimal
+    balance_before: Balance
+    left_after: Decimal
+    runs_like_this_left: int
+    affordable: bool
+    shortfall: Decimal
+    refusal: str
+    guarantee: str
+    odds: str
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """Where a run stands.
+
+    Attributes
+    ----------
+    state : str
+        ``queued``, ``running``, ``done``, ``failed``, ``cancelled`` or ``interrupted``.
+    step : str
+        Name of the step in progress, empty before the first.
+    done, total : int
+        Units of the step; fixed by public inputs.
+    release_id : str or None
+        The result, once ``state`` is ``done``.
+    message : str
+        A sentence for people: what happened and whether the budget is spent.
+    charged : bool
+        Whether the run's epsilon counts against the budget.
+    """
+
+    id: str
+    state: RunState
+    step: str
+    done: int
+    total: int
+    release_id: str | None
+    message: str
+    charged: bool
+    request: RunRequest
+    analyst: str
+    created: datetime
+
+    @property
+    def active(self) -> bool:
+        """Whether the run may still change by itself."""
+        return self.state in ACTIVE_STATES
+
+    @property
+    def fraction(self) -> float:
+        """Share of the present step that is done, from 0 to 1."""
+        return min(1.0, self.done / self.total) if self.total > 0 else 0.0

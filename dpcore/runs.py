@@ -1,0 +1,192 @@
+"""Job rows: the queue of runs and what became of each. The database is the queue.
+
+States: ``queued`` -> ``running`` -> ``done``, ``failed``, ``cancelled`` or ``interrupted``. What
+a run costs is never decided here: see :mod:`dpcore.ledger`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine, RowMapping
+
+from dpcore.database import jobs, ledger_entries, read, utc_now, write
+from dpcore.entries import state_of
+from dpcore.errors import NotFoundError
+from dpcore.processes import ProcessIdentity
+from dpcore.requests import ACTIVE_STATES, RunRequest, RunState, RunStatus
+
+_J = jobs.c
+_QUEUED = "Waiting for a free worker."
+_RUNNING = "Running."
+_DONE = "Done. The result is among the releases."
+_INTERRUPTED = (
+    "The run was interrupted because its process ended. Its budget stays spent, since records "
+    "may have been read."
+)
+_INTERRUPTED_EARLY = (
+    "The run was interrupted before a record was read. Its budget is still reserved; cancel the "
+    "run to get it back."
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker needs to know about a run that it has claimed."""
+
+    run_id: str
+    analyst: str
+    request: RunRequest
+
+
+class Runs:
+    """Rows of the ``jobs`` table."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def claim(self, worker: ProcessIdentity, run_id: str | None = None) -> Job | None:
+        """Take a queued run, the oldest unless one is named; no other worker can take it too."""
+        chosen = sa.select(jobs).where(_J.state == "queued").order_by(_J.number).limit(1)
+        if run_id is not None:
+            chosen = chosen.where(_J.run_id == run_id)
+
+        def work(connection: Connection) -> Job | None:
+            row = connection.execute(chosen).mappings().one_or_none()
+            if row is None:
+                return None
+            values = {"state": "running", "worker": str(worker), "message": _RUNNING}
+            connection.execute(jobs.update().where(_J.number == row["number"]).values(**values))
+            return Job(row["run_id"], row["analyst"], _request(row))
+
+        return write(self._engine, work)
+
+    def report(self, run_id: str, step: str, done: int, total: int) -> bool:
+        """Store progress; return whether somebody asked the run to stop."""
+
+        def work(connection: Connection) -> bool:
+            values = {"step": step[:64], "done": done, "total": total}
+            running = (_J.run_id == run_id) & (_J.state == "running")
+            connection.execute(jobs.update().where(running).values(**values))
+            asked = sa.select(_J.stop_asked).where(_J.run_id == run_id)
+            return bool(connection.execute(asked).scalar())
+
+        return write(self._engine, work)
+
+    def end(self, run_id: str, state: RunState, message: str) -> None:
+        """Store how a run ended, unless it has ended already."""
+        write(self._engine, lambda connection: end_job(connection, run_id, state, message))
+
+    def ask_stop(self, run_id: str) -> None:
+        """Ask a running worker to stop at its next step."""
+        running = (_J.run_id == run_id) & (_J.state == "running")
+        change = jobs.update().where(running).values(stop_asked=True)
+        write(self._engine, lambda connection: connection.execute(change))
+
+    def status(self, run_id: str) -> RunStatus:
+        """Where a run stands. Raises ``NotFoundError``."""
+        self._mark_dead(run_id)
+
+        def work(connection: Connection) -> RunStatus:
+            row = connection.execute(_listing().where(_J.run_id == run_id)).mappings().first()
+            if row is None:
+                raise NotFoundError("There is no such run.")
+            return _status(row)
+
+        return read(self._engine, work)
+
+    def statuses(
+        self, dataset_id: str | None = None, analyst: str | None = None, active: bool = False
+    ) -> list[RunStatus]:
+        """Runs, newest first."""
+        self._mark_dead()
+        chosen = _listing().order_by(_J.number.desc())
+        if dataset_id is not None:
+            chosen = chosen.where(_J.dataset_id == dataset_id)
+        if analyst is not None:
+            chosen = chosen.where(_J.analyst == analyst)
+        if active:
+            chosen = chosen.where(_J.state.in_(ACTIVE_STATES))
+
+        def work(connection: Connection) -> list[RunStatus]:
+            return [_status(row) for row in connection.execute(chosen).mappings()]
+
+        return read(self._engine, work)
+
+    def _mark_dead(self, run_id: str | None = None) -> None:
+        """Mark runs whose worker has died as interrupted."""
+        chosen = sa.select(_J.run_id, _J.worker).where(_J.state == "running")
+        if run_id is not None:
+            chosen = chosen.where(_J.run_id == run_id)
+        running = read(self._engine, lambda connection: connection.execute(chosen).all())
+        for dead in [run for run, worker in running if ProcessIdentity.parse(worker).dead()]:
+            write(self._engine, partial(_interrupt, run_id=dead))
+
+
+def add_job(connection: Connection, run_id: str, analyst: str, request: RunRequest) -> None:
+    """Queue a run, in the transaction that reserves its cost."""
+    connection.execute(
+        jobs.insert().values(
+            run_id=run_id,
+            dataset_id=request.dataset_id,
+            analyst=analyst,
+            request=request.model_dump_json(),
+            state="queued",
+            step="",
+            done=0,
+            total=0,
+            message=_QUEUED,
+            stop_asked=False,
+            created=utc_now(),
+        )
+    )
+
+
+def end_job(connection: Connection, run_id: str, state: RunState, message: str) -> None:
+    """Store how a run ended. Only ``done`` may correct an earlier end: it comes with a release."""
+    open_states = (*ACTIVE_STATES, "interrupted") if state == "cancelled" else ACTIVE_STATES
+    where = (_J.run_id == run_id) & _J.state.in_(open_states)
+    connection.execute(jobs.update().where(where).values(state=state, message=message))
+
+
+def complete_job(connection: Connection, run_id: str, release_id: str) -> None:
+    """Mark a run as done, in the transaction that commits its release."""
+    values = {"state": "done", "message": _DONE, "release_id": release_id}
+    connection.execute(jobs.update().where(_J.run_id == run_id).values(**values))
+
+
+def _interrupt(connection: Connection, run_id: str) -> None:
+    early = state_of(connection, run_id) == "reserved"
+    message = _INTERRUPTED_EARLY if early else _INTERRUPTED
+    running = (_J.run_id == run_id) & (_J.state == "running")
+    connection.execute(jobs.update().where(running).values(state="interrupted", message=message))
+
+
+def _listing() -> sa.Select[Any]:
+    """Job rows, each with whether its cost was refunded."""
+    entries = ledger_entries.c
+    refund = sa.exists().where(entries.run_id == _J.run_id, entries.kind == "refund")
+    return sa.select(jobs, refund.label("refunded"))
+
+
+def _request(row: RowMapping) -> RunRequest:
+    return RunRequest.model_validate_json(row["request"])
+
+
+def _status(row: RowMapping) -> RunStatus:
+    return RunStatus(
+        id=row["run_id"],
+        state=row["state"],
+        step=row["step"],
+        done=row["done"],
+        total=row["total"],
+        release_id=row["release_id"],
+        message=row["message"],
+        charged=not row["refunded"],
+        request=_request(row),
+        analyst=row["analyst"],
+        created=row["created"],
+    )

@@ -1,0 +1,153 @@
+"""First drafts of a schema: from the header alone, or from the values if the custodian asks.
+
+:func:`suggest_schema` reads names (and, for Parquet, declared types) only.
+:func:`suggest_column` reads the values of one column; confirming its draft makes what it
+found public, so a caller must say that first.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.encoding import MISSING_WORDS, NO_WORDS, YES_WORDS, texts_of
+from dpcore.errors import IngestError
+from dpcore.files import is_parquet, parquet_types, read_chunks, read_header
+from dpcore.schema import MAX_CATEGORIES, RESERVED, format_number
+
+PUBLICATION_WARNING = (
+    "This reads the values of the column. If you confirm the suggestion, the categories, bounds "
+    "or edges become public: anybody who sees the schema learns them."
+)
+_PERSON = re.compile(
+    r"(^|_)(patient|person|subject|member|beneficiary|customer|mrn|ssn)?_?(id|nr|number)$"
+)
+_YES_NO = re.compile(
+    r"^(is|has|had|on|any)_|_(flag|yn)$|^(male|female|died|dead|deceased|readmitted)$"
+)
+_TEXT = re.compile(r"name|address|comment|note|text|date|time|phone|mail|zip|post_?code")
+#: Well-known measurements, with bounds that any textbook gives.
+_MEASUREMENTS: dict[str, dict[str, Any]] = {
+    "age": {"type": "integer", "lower": 0, "upper": 110, "bins": 11, "unit": "years"},
+    "bmi": {"type": "real", "lower": 10, "upper": 70, "bins": 12, "unit": "kg/m2"},
+    "systolic": {"type": "integer", "lower": 60, "upper": 260, "bins": 10, "unit": "mmHg"},
+    "diastolic": {"type": "integer", "lower": 30, "upper": 160, "bins": 13, "unit": "mmHg"},
+    "heart_rate": {"type": "integer", "lower": 20, "upper": 220, "bins": 10, "unit": "1/min"},
+    "weight": {"type": "real", "lower": 0, "upper": 250, "bins": 10, "unit": "kg"},
+    "height": {"type": "real", "lower": 40, "upper": 220, "bins": 9, "unit": "cm"},
+}
+
+
+def suggest_schema(path: Path) -> dict[str, Any]:
+    """Draft of a schema from column names alone; incomplete where only values could tell.
+
+    Returns
+    -------
+    dict
+        ``{"person_column": str or None, "columns": [{"name", "type", ...}, ...]}``. Types are
+        one of boolean, categorical, ordinal, integer, real, or ``"leave out"`` for free text.
+
+    Raises
+    ------
+    IngestError
+        If the header cannot be read or used.
+    """
+    names = read_header(path)
+    declared = parquet_types(path) if is_parquet(path) else {}
+    person = next((name for name in names if _PERSON.search(_snake(name))), None)
+    drafts = [_draft(name, declared.get(name)) for name in names if name != person]
+    return {"person_column": person, "columns": drafts}
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"\W+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)).lower()
+
+
+def _draft(name: str, declared: str | None) -> dict[str, Any]:
+    plain = _snake(name)
+    for word, fields in _MEASUREMENTS.items():
+        if word in plain.split("_") or plain == word or (len(word) > 4 and word in plain):
+            return {"name": name, **fields}
+    if declared == "boolean" or _YES_NO.search(plain):
+        return {"name": name, "type": "boolean"}
+    if plain in {"sex", "gender"}:
+        return {"name": name, "type": "categorical", "categories": ["female", "male"]}
+    if declared in {"integer", "real"}:
+        return {"name": name, "type": declared}
+    if _TEXT.search(plain) or _PERSON.search(plain):
+        return {"name": name, "type": "leave out"}
+    return {"name": name, "type": "categorical"}
+
+
+def suggest_column(path: Path, name: str, kind: str | None = None) -> dict[str, Any]:
+    """Draft of one column from its values. See :data:`PUBLICATION_WARNING`.
+
+    Parameters
+    ----------
+    kind : str or None
+        Wanted type; ``None`` lets the values decide.
+
+    Raises
+    ------
+    IngestError
+        If the file or the column cannot be read, or has too many categories to list.
+    """
+    if name not in read_header(path):
+        raise IngestError(f"The file has no column '{name}'.")
+    texts = [text for chunk in read_chunks(path, [name]) for text in texts_of(chunk[name])]
+    known = pd.Series([text for text in texts if text.lower() not in MISSING_WORDS], dtype=object)
+    if known.empty:
+        raise IngestError(f"Every value of '{name}' is missing: leave the column out.")
+    numbers = pd.to_numeric(known, errors="coerce").dropna()
+    kind = kind or _guess(known, numbers)
+    if kind == "boolean":
+        return {"name": name, "type": kind}
+    if kind in {"integer", "real"}:
+        return {"name": name, "type": kind, **_numeric_fields(name, numbers, kind)}
+    return {"name": name, "type": kind, "categories": _categories(name, known)}
+
+
+def _guess(known: pd.Series[Any], numbers: pd.Series[Any]) -> str:
+    distinct = set(known.str.lower().unique())
+    if distinct <= YES_WORDS | NO_WORDS:
+        return "boolean"
+    if len(numbers) < 0.95 * len(known) or len(distinct) <= 5:
+        return "categorical"
+    return "integer" if (numbers == np.floor(numbers)).all() else "real"
+
+
+def _categories(name: str, known: pd.Series[Any]) -> list[str]:
+    found = sorted(set(known.unique()) - set(RESERVED))
+    if len(found) > MAX_CATEGORIES:
+        raise IngestError(
+            f"'{name}' has more than {MAX_CATEGORIES} different values: it is no category. "
+            "Leave it out, or group its values first."
+        )
+    return found
+
+
+def _numeric_fields(name: str, numbers: pd.Series[Any], kind: str) -> dict[str, Any]:
+    if numbers.empty:
+        raise IngestError(f"'{name}' holds no numbers: choose another type.")
+    low, high = (_two_digits(float(numbers.quantile(q)), up=q > 0.5) for q in (0.005, 0.995))
+    if kind == "integer":
+        low, high = float(np.floor(low)), float(np.ceil(high))
+    if low >= high:
+        high = low + 1
+    deciles = numbers.quantile(np.arange(0.1, 0.95, 0.1)).to_numpy()
+    rounded = (np.floor(d) if kind == "integer" else float(f"{d:.3g}") for d in deciles)
+    edges = [float(format_number(edge)) for edge in sorted(set(rounded)) if low <= edge < high]
+    shape: dict[str, Any] = {"edges": edges} if edges else {"bins": 8}
+    return {"lower": low, "upper": high, **shape}
+
+
+def _two_digits(value: float, *, up: bool) -> float:
+    """Round outward to two significant digits, so that no record's own value is a bound."""
+    if value == 0:
+        return 0.0
+    unit = 10.0 ** (np.floor(np.log10(abs(value))) - 1)
+    return float((np.ceil if up else np.floor)(value / unit) * unit)
