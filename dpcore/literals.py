@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -124,12 +124,16 @@ def parse_literal(text: str, schema: Schema) -> Literal:
     SchemaError
         If it names no column.
     """
-    between = _BETWEEN.match(text.strip())
-    if between:
+    text = text.strip()
+    known = _known_column(text, schema)
+    between = _BETWEEN.match(text)
+    if between and (known is None or known[1] == "<"):
         high = parse_literal(f"{between['name']} <= {between['high']}", schema)
         low = parse_literal(f"{between['name']} > {between['low']}", schema)
+        if low.first > high.last:
+            raise RequestError(f"No value satisfies '{text}'.")
         return Literal(column=high.column, first=low.first, last=high.last)
-    column, sign, value = _split_condition(text.strip(), schema)
+    column, sign, value = known or _unknown_column(text, schema)
     if sign == "=":
         return _equality(column, value)
     if sign in {"<", ">="}:
@@ -137,19 +141,22 @@ def parse_literal(text: str, schema: Schema) -> Literal:
     return _threshold(column, sign, value)
 
 
-def _split_condition(text: str, schema: Schema) -> tuple[Any, str, str]:
+def _known_column(text: str, schema: Schema) -> tuple[Any, str, str] | None:
     """Column, sign and value; a column's name may itself hold signs, so the longest name wins."""
     for column in sorted(schema, key=lambda column: -len(column.name)):
         match = _COMPARISON.fullmatch(text.removeprefix(column.name))
         if text.startswith(column.name) and match:
             return column, match["sign"], match["value"]
+    return None
+
+
+def _unknown_column(text: str, schema: Schema) -> NoReturn:
     match = _COMPARISON.search(text)
-    if not match:
-        raise RequestError(
-            f"'{text}' is not a condition. Write 'column = value', 'column <= edge' or "
-            "'column > edge'."
-        )
-    return schema.column(text[: match.start()]), match["sign"], match["value"]
+    if match:
+        schema.column(text[: match.start()])
+    raise RequestError(
+        f"'{text}' is not a condition. Write 'column = value', 'column <= edge' or 'column > edge'."
+    )
 
 
 def _equality(column: Any, value: str) -> Literal:

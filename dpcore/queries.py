@@ -94,6 +94,9 @@ def itemset_sensitivity(per_column: Sequence[int], size: int, candidates: int) -
     return Sensitivity(max(1, min(candidates, containing)), "L1", monotone=True)
 
 
+_LARGEST_ALPHA = 1e12
+
+
 @dataclass(frozen=True)
 class LogLikelihood:
     """Dirichlet-multinomial log-likelihood of a rule list, as an exactly monotone integer.
@@ -129,9 +132,9 @@ class LogLikelihood:
         Raises
         ------
         RequestError
-            If an alpha is not a positive, finite number.
+            If an alpha is not a positive number, or is absurdly large.
         """
-        if not all(a > 0 and math.isfinite(a) for a in alpha):
+        if not all(0 < a <= _LARGEST_ALPHA for a in alpha):
             raise RequestError("Every alpha must be a positive number, for example 1.")
         whole = math.fsum(alpha)
         step = _grid_step(max_rows, max(1.0, abs(math.log(max_rows + whole))), min(alpha))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import fftconvolve
 
 from dpcore.privacy import geometric_tail
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+#: Scales above this are not tabulated: a tiny epsilon must not ask for a huge table.
+_WIDEST = 1000.0
 
 
 def point_estimates(noisy_counts: Counts, alpha: Sequence[float]) -> Floats:
@@ -33,14 +35,15 @@ def sum_tail(scale: float, terms: int, confidence: float) -> int:
     """Smallest t with P(|sum of ``terms`` two-sided geometric variables| <= t) >= confidence."""
     if terms == 1:
         return geometric_tail(scale, confidence)
+    if scale > _WIDEST:
+        # Far above 1 the distribution does nothing but stretch with its scale.
+        return math.ceil((sum_tail(_WIDEST, terms, confidence) + terms) * scale / _WIDEST)
     reach = geometric_tail(scale, 1 - (1 - confidence) / (100 * terms))
     support = np.arange(-reach, reach + 1)
     one = np.exp(-np.abs(support) / scale)
     one /= one.sum()
-    total = one
-    for _ in range(terms - 1):
-        total = np.maximum(fftconvolve(total, one), 0.0)
-    middle = len(total) // 2
+    size, middle = 2 * reach * terms + 1, reach * terms
+    total = np.maximum(np.fft.irfft(np.fft.rfft(one, size) ** terms, size), 0.0)
     within = np.cumsum(np.concatenate([[total[middle]], 2 * total[middle + 1 :]]))
     return int(np.searchsorted(within, confidence + 1e-4 * (1 - confidence)))
 

@@ -21,7 +21,7 @@ from dpcore.rules.parameters import RuleListParameters
 from dpcore.schema import Schema
 
 
-class DPRuleListClassifier(ClassifierMixin, BaseEstimator):
+class DPRuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Differentially private Bayesian rule list (Belardo 2018, corrected; see ``docs/privacy``).
 
     Guarantee: pure epsilon-DP, one person added or removed, with the sensitivities of

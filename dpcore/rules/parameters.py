@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -63,10 +63,10 @@ class RuleListParameters(BaseModel):
     pool_size: int = Field(default=100_000, ge=1, le=5_000_000)
     mcmc_steps: int = Field(default=5_000, ge=1, le=1_000_000)
     tempered_prior: bool = False
-    list_length: float = Field(default=5.0, gt=0, le=100)
-    rule_length: float = Field(default=1.0, gt=0, le=10)
+    list_length: float = Field(default=5.0, ge=0.01, le=100)
+    rule_length: float = Field(default=1.0, ge=0.01, le=10)
     max_rules: int = Field(default=30, ge=1, le=100)
-    alpha: tuple[float, ...] | None = None
+    alpha: tuple[Annotated[float, Field(gt=0, le=1e6)], ...] | None = None
     selection_alpha: Literal["house", "same"] = "house"
     shares: BudgetShares | None = None
     evaluate: bool = True

@@ -1,0 +1,210 @@
+"""Commands that spend part of a budget on a private model."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from pydantic import ValidationError
+
+from dpcore.commands.shell import (
+    Dataset,
+    RunFailedError,
+    check_new,
+    make_group,
+    open_service,
+    write_new,
+)
+from dpcore.commands.text import quote_text, release_text
+from dpcore.errors import RequestError
+from dpcore.privacy import parse_epsilon
+from dpcore.rules.parameters import BudgetShares, RuleListParameters
+from dpcore.schema import explain_validation
+
+if TYPE_CHECKING:
+    from dpcore.release import Release
+    from dpcore.requests import RunRequest
+    from dpcore.service import Service
+
+app = make_group("Spend part of a budget on a private model.")
+_DEFAULT = RuleListParameters()
+_SHARES = BudgetShares()
+
+
+@app.callback()
+def _stay_a_group() -> None:
+    """Spend part of a budget on a private model."""
+
+
+@app.command("rule-list")
+def rule_list(
+    dataset: Dataset,
+    target: Annotated[str, typer.Option(metavar="COLUMN", help="What to predict.")],
+    epsilon: Annotated[
+        str, typer.Option(metavar="EPSILON", help="What to spend: less is more private.")
+    ],
+    antecedents: Annotated[
+        Literal["public", "dp_fim", "given"] | None,
+        typer.Option(
+            help="Conditions to choose from: all combinations over the schema, capped at random "
+            "(free); frequent ones mined from the records (charged); or those of --given. "
+            "Default: public, or given if --given is used."
+        ),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="A rule's conditions, as 'age > 60 and sex = male'. May be repeated.",
+        ),
+    ] = None,
+    max_antecedent_length: Annotated[
+        int, typer.Option(help="Most conditions in one rule.")
+    ] = _DEFAULT.max_antecedent_length,
+    max_antecedents: Annotated[
+        int, typer.Option(help="How many combinations to choose from.")
+    ] = _DEFAULT.max_antecedents,
+    numeric_literals: Annotated[
+        Literal["thresholds", "intervals"],
+        typer.Option(help="Conditions on numbers: 'age > 60', or '60 < age <= 70'."),
+    ] = _DEFAULT.numeric_literals,
+    reserved_literals: Annotated[
+        bool, typer.Option(help="Also conditions such as 'bmi = (missing)'.")
+    ] = _DEFAULT.reserved_literals,
+    min_support: Annotated[
+        float, typer.Option(help="dp_fim: least noisy support, as a share of max_rows.")
+    ] = _DEFAULT.min_support,
+    sampler: Annotated[
+        Literal["pool", "mcmc"],
+        typer.Option(
+            help="pool: unconditional guarantee. mcmc: the guarantee holds only if the chain "
+            "has converged, which nobody can check."
+        ),
+    ] = _DEFAULT.sampler,
+    pool_size: Annotated[
+        int, typer.Option(help="pool: lists drawn from the prior.")
+    ] = _DEFAULT.pool_size,
+    mcmc_steps: Annotated[
+        int, typer.Option(help="mcmc: steps, fixed in advance.")
+    ] = _DEFAULT.mcmc_steps,
+    tempered_prior: Annotated[
+        bool, typer.Option(help="mcmc: flatten the prior together with the likelihood.")
+    ] = _DEFAULT.tempered_prior,
+    list_length: Annotated[
+        float, typer.Option(help="Prior mean of the number of rules.")
+    ] = _DEFAULT.list_length,
+    rule_length: Annotated[
+        float, typer.Option(help="Prior mean of the conditions in a rule.")
+    ] = _DEFAULT.rule_length,
+    max_rules: Annotated[int, typer.Option(help="Most rules in a list.")] = _DEFAULT.max_rules,
+    alpha: Annotated[
+        list[float] | None,
+        typer.Option(help="Prior weight of a class; repeat it, once per class. Default: 1 each."),
+    ] = None,
+    selection_alpha: Annotated[
+        Literal["house", "same"],
+        typer.Option(help="Prior weights while choosing the list: fitted to the noise, or alpha."),
+    ] = _DEFAULT.selection_alpha,
+    share_antecedents: Annotated[
+        float, typer.Option(help="Relative share of the budget for mining (dp_fim only).")
+    ] = float(_SHARES.antecedents),
+    share_list: Annotated[
+        float, typer.Option(help="Relative share for choosing the list.")
+    ] = float(_SHARES.list),
+    share_estimates: Annotated[
+        float, typer.Option(help="Relative share for the counts and probabilities.")
+    ] = float(_SHARES.estimates),
+    evaluate: Annotated[
+        bool, typer.Option(help="Hold people out and evaluate on them, at no extra cost.")
+    ] = _DEFAULT.evaluate,
+    quote: Annotated[
+        bool, typer.Option("--quote", help="Only say what it would cost and promise: free.")
+    ] = False,
+    rehearse: Annotated[
+        bool, typer.Option("--rehearse", help="Run on made-up records of this schema: free.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="New file for the release, as JSON. Default: release-ID.json in this folder.",
+        ),
+    ] = None,
+    nonce: Annotated[
+        str | None,
+        typer.Option(help="Repeating a command with the same nonce spends once. Default: random."),
+    ] = None,
+) -> None:
+    """Fit a differentially private rule list, print it, and write the release as JSON.
+
+    This spends EPSILON of the data set's budget for good. Look first with --quote (cost) and
+    --rehearse (what the result will look like); both are free.
+    """
+    parameters = {
+        "antecedents": antecedents or ("given" if given else "public"),
+        "given": given or [],
+        "max_antecedent_length": max_antecedent_length,
+        "max_antecedents": max_antecedents,
+        "numeric_literals": numeric_literals,
+        "reserved_literals": reserved_literals,
+        "min_support": min_support,
+        "sampler": sampler,
+        "pool_size": pool_size,
+        "mcmc_steps": mcmc_steps,
+        "tempered_prior": tempered_prior,
+        "list_length": list_length,
+        "rule_length": rule_length,
+        "max_rules": max_rules,
+        "alpha": alpha or None,
+        "selection_alpha": selection_alpha,
+        "shares": {
+            "antecedents": str(share_antecedents),
+            "list": str(share_list),
+            "estimates": str(share_estimates),
+        },
+        "evaluate": evaluate,
+    }
+    if quote and rehearse:
+        raise RequestError("Choose one of --quote and --rehearse.")
+    if output is not None:
+        check_new(output)
+    with open_service() as service:
+        request = _request(service, dataset, target, epsilon, parameters)
+        if quote:
+            typer.echo(quote_text(service.quote(request)))
+            return
+        if rehearse:
+            typer.echo("REHEARSAL on made-up records; nothing was spent.\n")
+            release = service.rehearse(request)
+        else:
+            release = _spend(service, request, nonce or uuid.uuid4().hex)
+    typer.echo(release_text(release))
+    if output is not None or not rehearse:
+        write_new(output or Path(f"release-{release.id}.json"), release.to_json() + "\n")
+
+
+def _request(
+    service: Service, dataset: str, target: str, epsilon: str, parameters: dict[str, Any]
+) -> RunRequest:
+    from dpcore.requests import RunRequest
+
+    try:
+        return RunRequest(
+            dataset_id=service.dataset(dataset).id,
+            algorithm="rule_list",
+            target=target,
+            epsilon=parse_epsilon(epsilon),
+            parameters=parameters,
+        )
+    except ValidationError as error:
+        raise RequestError(explain_validation(error)) from None
+
+
+def _spend(service: Service, request: RunRequest, nonce: str) -> Release:
+    status = service.wait(service.submit(request, nonce))
+    if status.state != "done" or status.release_id is None:
+        raise RunFailedError(status.message)
+    return service.release(status.release_id)

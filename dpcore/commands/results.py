@@ -1,0 +1,95 @@
+"""Commands that read releases and the ledger, and the audit of the mechanisms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from pydantic import ValidationError
+
+from dpcore.commands.shell import Dataset, RunFailedError, make_group, open_service
+from dpcore.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from dpcore.release import Release
+
+releases = make_group("Read what has been released; costs nothing.")
+ledger = make_group("See what has been spent.")
+
+
+@releases.command("list")
+def list_releases(
+    dataset: Annotated[
+        str | None, typer.Option(metavar="DATASET", help="Only those of this data set.")
+    ] = None,
+) -> None:
+    """List releases, newest first."""
+    from dpcore.commands.text import text_table
+    from dpcore.privacy import format_epsilon
+
+    with open_service() as service:
+        chosen = service.dataset(dataset).id if dataset else None
+        rows = [
+            [
+                release.id,
+                release.kind,
+                release.dataset_name,
+                release.target,
+                format_epsilon(release.certificate.epsilon),
+                f"{release.certificate.created:%Y-%m-%d %H:%M}",
+            ]
+            for release in service.releases(chosen)
+        ]
+    typer.echo(text_table(["id", "model", "data set", "target", "epsilon", "time (UTC)"], rows))
+
+
+@releases.command("show")
+def show_release(
+    release: Annotated[str, typer.Argument(help="Id of a release, or a release file.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the whole release as JSON.")] = False,
+) -> None:
+    """Print a release: the model, its quality and its certificate."""
+    from dpcore.commands.text import release_text
+
+    found = _find_release(release)
+    typer.echo(found.to_json() if json else release_text(found))
+
+
+def _find_release(text: str) -> Release:
+    from dpcore.release import Release
+
+    path = Path(text)
+    if not path.is_file():
+        with open_service() as service:
+            return service.release(text)
+    try:
+        return Release.from_json(path.read_text(encoding="utf-8"))
+    except (ValidationError, UnicodeDecodeError):
+        raise NotFoundError(f"{path} holds no release.") from None
+
+
+@ledger.command("show")
+def show_ledger(dataset: Dataset) -> None:
+    """Print the budget of a data set and every line of its ledger, oldest first."""
+    from dpcore.commands.text import balance_text, ledger_text
+
+    with open_service() as service:
+        info = service.dataset(dataset)
+        typer.echo(f"{info.name}: {balance_text(service.balance(info.id, None))}\n")
+        typer.echo(ledger_text(service.ledger_entries(info.id)))
+
+
+def audit(
+    trials: Annotated[
+        int, typer.Option(min=1000, help="Runs of each mechanism; fewer prove less.")
+    ] = 20_000,
+) -> None:
+    """Attack the mechanisms on this machine, and broken versions of them that must be caught."""
+    from dpcore.audit import run_audits
+    from dpcore.commands.text import audit_text
+
+    results = run_audits(trials)
+    typer.echo(audit_text(results))
+    if not all(result.passed for result in results):
+        raise RunFailedError("an audit did not pass.")

@@ -1,0 +1,72 @@
+"""Commands that write and check the public description of a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpcore.commands.shell import check_new, make_group, write_new
+from dpcore.errors import IngestError
+
+app = make_group("Write and check the public description of a data set.")
+
+
+@app.command("init")
+def init(
+    file: Annotated[Path, typer.Argument(help="CSV or Parquet file; only its header is read.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="New file; default: standard output.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the data set; default: that of the file.")
+    ] = None,
+    suggest: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Read the VALUES of this column and propose its categories or bounds, which "
+            "become public if you keep them. May be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Make a schema file to fill in, from the header of a data file."""
+    from dpcore.commands.template import schema_template
+    from dpcore.suggestions import PUBLICATION_WARNING
+
+    if output is not None:
+        check_new(output)
+    for column in suggest or ():
+        typer.echo(f"warning: column '{column}': {PUBLICATION_WARNING}", err=True)
+    text = schema_template(file, name=name, suggest=suggest or ())
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_new(output, text)
+
+
+@app.command("check")
+def check(
+    file: Annotated[Path, typer.Argument(help="Schema file, YAML or JSON.")],
+    data: Annotated[
+        Path | None, typer.Option(help="Data file whose header must have the schema's columns.")
+    ] = None,
+) -> None:
+    """Check a schema file and, if asked, that a data file has its columns."""
+    from dpcore.files import read_header
+    from dpcore.schema import Schema
+
+    schema = Schema.from_file(file)
+    if data is not None:
+        header = set(read_header(data))
+        unit = schema.privacy_unit.column
+        wanted = [column.name for column in schema] + ([unit] if unit else [])
+        absent = ", ".join(f"'{name}'" for name in wanted if name not in header)
+        if absent:
+            raise IngestError(f"{data} has no column {absent}.")
+    targets = ", ".join(schema.targets) or "none marked"
+    typer.echo(
+        f"ok: '{schema.name}', {len(schema.columns)} columns, targets: {targets}, "
+        f"at most {schema.max_rows} rows, hash {schema.hash[:12]}"
+    )

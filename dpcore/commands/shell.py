@@ -1,0 +1,105 @@
+"""What all commands share: one-line errors, exit codes, new files, the service."""
+
+from __future__ import annotations
+
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+from typer.exceptions import Abort, TyperException
+
+from dpcore.errors import FrostglassError, RequestError
+
+if TYPE_CHECKING:
+    from dpcore.service import Service
+
+USER_MISTAKE = 2
+FAILURE = 1
+STOPPED = 130
+
+Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="Name or id of a stored data set.")]
+
+
+class RunFailedError(Exception):
+    """A run ended without a release; the message is fit for an analyst."""
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    typer.echo(f"error: {message}", err=True)
+    sys.exit(code)
+
+
+class OneLineErrors(TyperGroup):
+    """Turns every failure into one line on standard error and an honest exit code."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command line and leave the process: 0 done, 2 user mistake, 1 failure."""
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(*args, **extra)
+        except Abort:
+            _fail("stopped.", STOPPED)
+        except TyperException as error:
+            _fail_usage(error)
+        except FrostglassError as error:
+            _fail(str(error), USER_MISTAKE)
+        except RunFailedError as error:
+            _fail(str(error), FAILURE)
+        except OSError as error:
+            _fail(f"{error.filename or 'a file'}: {error.strerror or 'cannot be used'}.", FAILURE)
+        except Exception as error:  # noqa: BLE001 - a traceback could show private values
+            _fail(f"the program failed ({type(error).__name__}).", FAILURE)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail_usage(error: Any) -> NoReturn:
+    message = str(error.format_message()) if hasattr(error, "format_message") else str(error)
+    if "\n" in message:  # a group called without a command: the message is its help
+        typer.echo(message, err=True)
+        sys.exit(USER_MISTAKE)
+    _fail(message, USER_MISTAKE)
+
+
+def make_group(text: str) -> typer.Typer:
+    """A group of commands in the house style: plain text, no tracebacks."""
+    return typer.Typer(
+        cls=OneLineErrors,
+        help=text,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+
+
+def open_service() -> Service:
+    """The service on the configured home folder; runs are executed in this process."""
+    from dpcore.service import Service
+
+    return Service(workers=0)
+
+
+def read_epsilon(text: str | None) -> Decimal | None:
+    """An epsilon typed by the user; absent stays absent."""
+    from dpcore.privacy import parse_epsilon
+
+    return None if text is None else parse_epsilon(text)
+
+
+def check_new(path: Path) -> None:
+    """Refuse a file that could not be written, before anything is spent on its content."""
+    if path.exists():
+        raise RequestError(f"{path} exists already: choose another name or remove it.")
+    if not path.absolute().parent.is_dir():
+        raise RequestError(f"The folder {path.absolute().parent} does not exist.")
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that must not exist yet, and say so."""
+    with path.open("x", encoding="utf-8") as stream:
+        stream.write(text)
+    typer.echo(f"written: {path}", err=True)

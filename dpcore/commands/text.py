@@ -1,0 +1,152 @@
+"""Releases, data sets and ledgers as plain text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from dpcore.algorithms import parse_model
+from dpcore.audit import AuditResult
+from dpcore.privacy import format_epsilon, odds_sentence
+from dpcore.release import Certificate, Release
+from dpcore.requests import Balance, LedgerEntry, Quote
+from dpcore.rules.evaluation import Evaluation, Figure
+from dpcore.rules.model import RuleListModel, percent
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns padded to equal width, two spaces between them."""
+    lines = [head, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    padded = ("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
+    return "\n".join(line.rstrip() for line in padded)
+
+
+def release_text(release: Release) -> str:
+    """A release for reading: the model, its quality and its certificate."""
+    return rule_list_text(release, parse_model(release))
+
+
+def rule_list_text(release: Release, model: RuleListModel) -> str:
+    """Title, IF / ELSE IF lines with noisy estimates, evaluation and certificate."""
+    parts = [
+        f"Rule list for '{release.target}' on '{release.dataset_name}'  (release {release.id})",
+        _rules(model),
+        f"Counts are noisy: within ±{model.count_margin} of the truth with 95% confidence, and "
+        "so may be negative. Ranges in brackets show the noise alone.",
+    ]
+    if model.evaluation is not None:
+        parts.append(_evaluation(model.evaluation))
+    return "\n\n".join([*parts, certificate_text(release.certificate)])
+
+
+def _rules(model: RuleListModel) -> str:
+    shown = range(len(model.classes)) if len(model.classes) > 2 else [1]
+    head = ["", "condition"]
+    head += [f"noisy {model.classes[code]}" for code in shown]
+    head += [f"noisy counts ({', '.join(model.classes)})"]
+    rows = []
+    for position, rule in enumerate(model.rules):
+        word = "IF" if position == 0 else "ELSE IF"
+        row = [word if rule.conditions else "ELSE", rule.text]
+        for code in shown:
+            low, high = rule.intervals[code]
+            row.append(f"{percent(rule.estimates[code])} ({percent(low)} to {percent(high)})")
+        rows.append([*row, ", ".join(str(count) for count in rule.noisy_counts)])
+    return text_table(head, rows)
+
+
+def _evaluation(evaluation: Evaluation) -> str:
+    named = (("accuracy", evaluation.accuracy), ("AUC", evaluation.auc))
+    shown = [f"{name} {_figure(figure)}" for name, figure in named if figure is not None]
+    listed = ", ".join(shown) or "noise drowns the counts: no figure can be given"
+    return f"On people held out of the fit: {listed}."
+
+
+def _figure(figure: Figure) -> str:
+    return (
+        f"{figure.value:.3f} (noise ±{figure.noise_margin:.3f}, "
+        f"sampling ±{figure.sampling_margin:.3f})"
+    )
+
+
+def certificate_text(certificate: Certificate) -> str:
+    """What a release promises, line by line."""
+    split = ", ".join(
+        f"{step} {format_epsilon(part)}" for step, part in certificate.budget_split.items()
+    )
+    delta = f", delta = {certificate.delta}" if certificate.delta else ""
+    lines = [
+        f"epsilon = {format_epsilon(certificate.epsilon)}{delta} ({split})",
+        f"protects {certificate.privacy_unit}: {certificate.neighboring_relation}; "
+        f"at most {certificate.max_rows_per_person} rows each, {certificate.max_rows} in all",
+        f"guarantee: {certificate.guarantee}; sampler: {certificate.sampler}; "
+        f"randomness: {certificate.randomness}",
+        odds_sentence(certificate.epsilon),
+    ]
+    return "Certificate\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def quote_text(quote: Quote) -> str:
+    """What a run would cost and promise."""
+    margin = quote.plan.count_margin()
+    lines = [
+        f"This run would cost epsilon = {format_epsilon(quote.cost)}; nothing has been spent.",
+        f"Left now {_left(quote.balance_before.left)}, afterwards {_left(quote.left_after)} "
+        f"(then {quote.runs_like_this_left} more runs like this one).",
+        f"Noise on each printed count: ±{margin} with 95% confidence.",
+        quote.guarantee,
+        quote.odds,
+    ]
+    return "\n".join([*lines, quote.refusal] if quote.refusal else lines)
+
+
+def balance_text(balance: Balance) -> str:
+    """A budget in one line: costs rounded up, what is left rounded down."""
+    cap, spent = _left(balance.cap), format_epsilon(balance.spent)
+    reserved = f", reserved {format_epsilon(balance.reserved)}" if balance.reserved else ""
+    most = f", at most {_left(balance.run_cap)} per run" if balance.run_cap is not None else ""
+    return f"budget {cap}, spent {spent}{reserved}, left {_left(balance.left)}{most}"
+
+
+def ledger_text(entries: Sequence[LedgerEntry]) -> str:
+    """Ledger lines, oldest first."""
+    rows = [
+        [
+            str(entry.sequence),
+            f"{entry.time:%Y-%m-%d %H:%M:%S}",
+            entry.kind,
+            format_epsilon(entry.epsilon) if entry.kind in _CHARGES else "",
+            entry.analyst or "",
+            entry.run_id or "",
+            entry.release_id or "",
+            entry.note,
+        ]
+        for entry in entries
+    ]
+    return text_table(
+        ["#", "time (UTC)", "entry", "epsilon", "who", "run", "release", "note"], rows
+    )
+
+
+def audit_text(results: Sequence[AuditResult]) -> str:
+    """What each audit claims, proves and catches."""
+    rows = [
+        [
+            result.name,
+            f"{result.epsilon:.3g}" + (f", delta {result.delta:.1g}" if result.delta else ""),
+            f"{result.lower_bound:.3f}",
+            ", ".join(f"{broken} {bound:.3f}" for broken, bound in result.controls.items()),
+            "passed" if result.passed else "FAILED",
+        ]
+        for result in results
+    ]
+    head = ["mechanism", "claims epsilon", "proved at least", "broken versions (must exceed)", ""]
+    return text_table(head, rows)
+
+
+_CHARGES = {"reserve", "commit", "refund"}
+
+
+def _left(amount: Decimal) -> str:
+    return format_epsilon(amount, up=False)

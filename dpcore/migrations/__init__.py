@@ -1,0 +1,1 @@
+"""Upgrades of the database from one version of its tables to the next, oldest first."""

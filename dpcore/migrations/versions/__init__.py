@@ -1,0 +1,1 @@
+"""One script per version. A published script is never edited: add another."""

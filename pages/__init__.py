@@ -1,0 +1,1 @@
+"""Pages of the web application: thin scripts over :mod:`dpcore.service`."""

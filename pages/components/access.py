@@ -1,0 +1,88 @@
+"""The service behind every page, and what the visitor has selected."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeVar
+
+import streamlit as st
+
+from dpcore.errors import FrostglassError
+
+if TYPE_CHECKING:
+    from dpcore.service import DatasetInfo, Service
+
+ANALYST = "local"
+DATASET_KEY = "dataset"
+THIS_RUN_KEY = "this_run"
+_NEXT_KEY = "dataset_next"
+_log = logging.getLogger("frostglass.pages")
+T = TypeVar("T")
+
+
+def service() -> Service:
+    """The one service of this process."""
+    return _service(os.environ.get("FROSTGLASS_HOME"), os.environ.get("FROSTGLASS_DATABASE_URL"))
+
+
+@st.cache_resource(show_spinner=False)
+def _service(home: str | None, database_url: str | None) -> Service:
+    from dpcore.service import Service
+
+    return Service(home=home, database_url=database_url)
+
+
+def forget() -> None:
+    """Let the next call make a new service. For tests."""
+    _service.clear()
+
+
+def datasets() -> dict[str, DatasetInfo]:
+    """Data sets by identifier, in the order of the service."""
+    return {info.id: info for info in service().datasets()}
+
+
+def chosen_dataset() -> DatasetInfo | None:
+    """The data set selected in the sidebar, if there is any."""
+    return datasets().get(st.session_state.get(DATASET_KEY, ""))
+
+
+def choose_dataset(dataset_id: str) -> None:
+    """Select a data set. For use in callbacks."""
+    st.session_state[DATASET_KEY] = dataset_id
+
+
+def choose_later(dataset_id: str) -> None:
+    """Select a data set when the page is next drawn: the sidebar is drawn before the page."""
+    st.session_state[_NEXT_KEY] = dataset_id
+
+
+def apply_choice() -> None:
+    """Carry out :func:`choose_later`, before the sidebar is drawn."""
+    if _NEXT_KEY in st.session_state:
+        st.session_state[DATASET_KEY] = st.session_state.pop(_NEXT_KEY)
+
+
+def show_cost_of_this_run(cost: Decimal | None) -> None:
+    """Tell the meter what the run being set up would cost."""
+    st.session_state[THIS_RUN_KEY] = cost
+
+
+def attempt(action: Callable[[], T]) -> tuple[T | None, str | None]:
+    """Do something that a user mistake may stop: the result, or a sentence saying what to do."""
+    try:
+        return action(), None
+    except FrostglassError as mistake:
+        return None, str(mistake)
+
+
+def report_fault(fault: Exception) -> bool:
+    """Show a fixed page instead of an uncaught error; nothing of the error reaches the browser."""
+    from pages.components.texts import text
+
+    _log.error("a page stopped with %s", type(fault).__name__)
+    st.error(text("fault"), title="This page could not be shown")
+    return True

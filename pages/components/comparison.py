@@ -1,0 +1,86 @@
+"""Two results side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from dpcore.release import Release
+from pages.components import certificate, markup, rules_table
+from pages.components.rules_table import percent
+from pages.components.texts import text
+
+
+def show(releases: Sequence[Release], names: Mapping[str, str]) -> None:
+    """Choose two results and see their lists and certificates beside each other."""
+    if len(releases) < 2:
+        st.info("Comparing needs two results. There is one so far.")
+        return
+    st.markdown(text("compare"))
+    places = st.columns(2, gap="large")
+    pair = [_choose(place, releases, names, n) for n, place in enumerate(places)]
+    for place, release, side in zip(places, pair, "ab", strict=True):
+        with place:
+            _side(release, f"compare-{side}")
+    _differences(*pair)
+
+
+def _choose(place: Any, releases: Sequence[Release], names: Mapping[str, str], n: int) -> Release:
+    chosen = place.selectbox(
+        ("First result", "Second result")[n],
+        list(names),
+        index=n,
+        format_func=names.__getitem__,
+        key=f"compare-{n}",
+    )
+    return next(release for release in releases if release.id == chosen)
+
+
+def _side(release: Release, key: str) -> None:
+    from dpcore.algorithms import parse_model
+
+    model = parse_model(release)
+    shown = rules_table.choose_class(model, release.target, key)
+    rules_table.show(model, release.target, shown)
+
+
+def _differences(first: Release, second: Release) -> None:
+    left, right = _lines(first), _lines(second)
+    rows = [
+        markup.row(
+            [escape(name), *(escape(side[name]) for side in (left, right)), _same(same)],
+            style="" if same else "diff",
+        )
+        for name in left
+        for same in [left[name] == right[name]]
+    ]
+    markup.table("Certificates and quality", ["What", "First", "Second", "Same?"], rows)
+
+
+def _same(same: bool) -> str:
+    return "same" if same else "≠ differs"
+
+
+def _lines(release: Release) -> dict[str, str]:
+    from dpcore.algorithms import parse_model
+
+    model = parse_model(release)
+    check = model.evaluation
+    return {
+        "Data set": release.dataset_name,
+        "Predicts": release.target,
+        "Rules": str(len(model.rules) - 1),
+        "Noise on a count": f"±{model.count_margin}, 95%",
+        "Noisy accuracy": _figure(check.accuracy if check else None),
+        "Noisy AUC": _figure(check.auc if check else None),
+        **certificate.lines(release),
+    }
+
+
+def _figure(figure: Any) -> str:
+    if figure is None:
+        return "not known"
+    return f"{percent(figure.value)} (noise alone ±{percent(figure.noise_margin)})"

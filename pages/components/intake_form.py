@@ -1,0 +1,198 @@
+"""The fields of the form for a new data set, and what was answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.errors import BudgetError, SchemaError
+from dpcore.privacy import parse_epsilon
+from dpcore.schema import Schema
+from pages.components import schema_rows
+from pages.components.texts import text
+
+EACH_ROW = "Each row is one person"
+ANY_TYPE = "let the values decide"
+TOTAL, PER_ANALYST = "Total ε", "Per analyst (empty: no limit)"
+PER_RUN = "Per run (empty: no limit)"
+
+
+@dataclass
+class Answers:
+    """What one press of a form button sent."""
+
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    content: dict[str, Any] = field(default_factory=dict)
+    schema_text: str | None = None
+    suggest: bool = False
+    suggest_for: str = ""
+    suggest_type: str | None = None
+    store: bool = False
+    budget: Decimal = Decimal(0)
+    analyst_cap: Decimal | None = None
+    run_cap: Decimal | None = None
+    public: bool = False
+    faults: list[str] = field(default_factory=list)
+
+    def schema(self) -> Schema:
+        """The schema that was described. Raises ``SchemaError``."""
+        if self.schema_text is not None:
+            if not self.schema_text.strip():
+                raise SchemaError("Paste a schema, or choose a schema file.")
+            return Schema.from_text(self.schema_text)
+        return Schema.from_mapping(self.content)
+
+
+def everything(rows: pd.DataFrame, person: str | None, version: int) -> Answers:
+    """The whole form: name, columns, person, limits, budget."""
+    answers = Answers()
+    name, description = _names()
+    st.subheader("Columns (public)", anchor=False)
+    st.markdown(text("columns"))
+    answers.rows = _editor(rows, version)
+    _suggestion(answers)
+    unit, limits = _unit(answers.rows, person), _limits(answers)
+    columns, faults = schema_rows.columns_of(answers.rows)
+    unit_column = unit.get("column")
+    answers.content = {
+        "name": name.strip(),
+        "description": description.strip(),
+        "privacy_unit": unit,
+        **limits,
+        "columns": [column for column in columns if column["name"] != unit_column],
+    }
+    unnamed = [] if name.strip() else ["Give the data set a name."]
+    answers.faults = unnamed + faults + answers.faults
+    _budget(answers)
+    answers.store = _store_button()
+    return answers
+
+
+def from_file() -> Answers:
+    """The short form: a schema as text or file, and the budget."""
+    answers = Answers()
+    pasted = st.text_area("Schema (YAML or JSON)", key="intake-yaml", height=260)
+    file = st.file_uploader(
+        "or a schema file", type=["yaml", "yml", "json"], key="intake-yaml-file"
+    )
+    answers.schema_text = pasted
+    if file is not None and not pasted.strip():
+        answers.schema_text = file.getvalue().decode("utf-8", errors="replace")
+    _budget(answers)
+    answers.store = _store_button()
+    return answers
+
+
+def _names() -> tuple[str, str]:
+    name = st.text_input("Name of the data set (public)", key="intake-name")
+    description = st.text_area(
+        "Description (public)", key="intake-description", height=80,
+        placeholder="Who are these people, from where and when, and what is measured?",
+    )  # fmt: skip
+    return name, description
+
+
+def _editor(rows: pd.DataFrame, version: int) -> pd.DataFrame:
+    make = st.column_config
+    return st.data_editor(
+        rows,
+        hide_index=True,
+        key=f"intake-rows-{version}",
+        height=560 if len(rows) > 14 else "auto",
+        placeholder="–",
+        alt="One row per column of the file: type, limits, categories",
+        disabled=[schema_rows.NAME],
+        column_config={
+            schema_rows.KEEP: make.CheckboxColumn(width="small"),
+            schema_rows.NAME: make.TextColumn(pinned=True),
+            schema_rows.TYPE: make.SelectboxColumn(options=list(schema_rows.TYPES), required=True),
+            schema_rows.TARGET: make.CheckboxColumn(
+                width="small", help="A column that analysts may predict."
+            ),
+            schema_rows.LOWER: make.NumberColumn(help="Numbers: lowest plausible value."),
+            schema_rows.UPPER: make.NumberColumn(help="Numbers: highest plausible value."),
+            schema_rows.BINS: make.NumberColumn(
+                help="Numbers: how many bins of equal width.", format="%d"
+            ),
+            schema_rows.CUTS: make.TextColumn(
+                help="Numbers: your own cut points, such as 40 60 80."
+            ),
+            schema_rows.CATEGORIES: make.TextColumn(help="Separated by semicolons.", width="large"),
+            schema_rows.UNIT: make.TextColumn(width="small"),
+            schema_rows.DESCRIPTION: make.TextColumn(width="medium"),
+        },
+    )
+
+
+def _suggestion(answers: Answers) -> None:
+    with st.expander("Fill in one column from its values (makes what is found public)"):
+        st.warning(text("suggest_warning"), icon="⚠️")
+        left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
+        names = [str(name) for name in answers.rows[schema_rows.NAME]]
+        answers.suggest_for = left.selectbox("Column", names, key="intake-suggest-column")
+        kind = middle.selectbox("Type", [ANY_TYPE, *schema_rows.TYPES], key="intake-suggest-type")
+        answers.suggest_type = None if kind == ANY_TYPE else kind
+        answers.suggest = right.form_submit_button("Look at this column's values", width="stretch")
+
+
+def _unit(rows: pd.DataFrame, person: str | None) -> dict[str, Any]:
+    st.subheader("Who is protected", anchor=False)
+    st.markdown(text("unit"))
+    names = [name for name in [person, *map(str, rows[schema_rows.NAME])] if name]
+    left, right = st.columns(2)
+    chosen = left.selectbox(
+        "Column that identifies a person",
+        [EACH_ROW, *names],
+        index=1 if person else 0,
+        key="intake-person",
+    )
+    most = right.number_input(
+        "Rows kept per person, at most", 1, 1000, 1, 1, key="intake-rows-each"
+    )
+    if chosen == EACH_ROW:
+        return {"column": None, "max_rows_per_person": 1}
+    return {"column": chosen, "max_rows_per_person": int(most)}
+
+
+def _limits(answers: Answers) -> dict[str, Any]:
+    left, right = st.columns(2)
+    limit = left.number_input(
+        "Row limit (public, round)", 1, 100_000_000, None, 1000, key="intake-max-rows",
+        help=text("max_rows"), placeholder="for example 20000",
+    )  # fmt: skip
+    share = right.number_input(
+        "People set aside for checking results (%)", 0, 50, 20, 5, key="intake-holdout",
+        help="Chosen by a coin toss per person at upload.",
+    )  # fmt: skip
+    if limit is None:
+        answers.faults.append("Give the row limit: a round number above the number of rows.")
+    return {"max_rows": int(limit or 1), "holdout_percent": int(share)}
+
+
+def _budget(answers: Answers) -> None:
+    st.subheader("Privacy budget", anchor=False)
+    st.markdown(text("budget"))
+    total, analyst, run = st.columns(3)
+    answers.budget = _epsilon(answers, total, TOTAL, "5", "intake-budget") or Decimal(0)
+    answers.analyst_cap = _epsilon(answers, analyst, PER_ANALYST, "", "intake-analyst")
+    answers.run_cap = _epsilon(answers, run, PER_RUN, "", "intake-run")
+    answers.public = st.checkbox(text("public_flag"), key="intake-public")
+
+
+def _epsilon(answers: Answers, place: Any, label: str, value: str, key: str) -> Decimal | None:
+    entry = place.text_input(label, value, key=key).strip()
+    if not entry and label != TOTAL:
+        return None
+    try:
+        return parse_epsilon(entry)
+    except BudgetError as mistake:
+        answers.faults.append(f"{label.split(' (')[0]}: {mistake}")
+        return None
+
+
+def _store_button() -> bool:
+    return bool(st.form_submit_button("Check and store the data set", type="primary"))

@@ -1,0 +1,75 @@
+"""Small pieces of HTML. Every text that goes into them is escaped here."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from html import escape
+
+import streamlit as st
+
+from pages.components.texts import ASSETS, text
+
+
+def lead(sentence: str) -> None:
+    """The sentence below a page title."""
+    st.html(f'<p class="fg-lead">{escape(sentence)}</p>')
+
+
+def tags(labels: Mapping[str, str]) -> None:
+    """A row of short labels; the mapping gives the style of each."""
+    marks = "".join(
+        f'<span class="fg-tag {escape(style)}">{escape(label)}</span>'
+        for label, style in labels.items()
+    )
+    st.html(f'<div class="fg-tags">{marks}</div>')
+
+
+def facts(pairs: Mapping[str, str]) -> None:
+    """Named values side by side."""
+    items = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in pairs.items()
+    )
+    st.html(f'<dl class="fg-facts">{items}</dl>')
+
+
+def banner(style: str, help_name: str) -> None:
+    """A banner with a fixed help text, which may hold markup."""
+    st.html(f'<div class="fg-banner {escape(style)}" role="note">{text(help_name)}</div>')
+
+
+def notice(style: str, title: str, sentence: str) -> None:
+    """A banner whose words are made at run time."""
+    body = f"<strong>{escape(title)}</strong> {escape(sentence)}"
+    st.html(f'<div class="fg-banner {escape(style)}" role="note">{body}</div>')
+
+
+def empty(title: str, sentence: str) -> None:
+    """What a page shows when there is nothing to show."""
+    icon = b64encode((ASSETS / "icon.svg").read_bytes()).decode()
+    image = f'<img src="data:image/svg+xml;base64,{icon}" alt="">'
+    st.html(f'<div class="fg-empty">{image}<b>{escape(title)}</b>{escape(sentence)}</div>')
+
+
+def row(cells: Iterable[str], *, style: str = "", head: bool = False) -> str:
+    """One table row from cells that are HTML already; the first is the row's heading."""
+    first, *rest = cells
+    scope = "col" if head else "row"
+    tag = "th scope='col'" if head else "td"
+    tail = "".join(f"<{tag}>{cell}</{tag.split()[0]}>" for cell in rest)
+    return f'<tr class="{escape(style)}"><th scope="{scope}">{first}</th>{tail}</tr>'
+
+
+def table(caption: str, header: Iterable[str], rows: Iterable[str]) -> None:
+    """A table with a caption; ``rows`` come from :func:`row`."""
+    head = row((escape(name) for name in header), head=True)
+    st.html(
+        f'<div class="fg-scroll"><table class="fg-table"><caption>{escape(caption)}</caption>'
+        f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def pairs_table(caption: str, header: tuple[str, str], pairs: Mapping[str, str]) -> None:
+    """A table of names and values, both plain text."""
+    table(caption, header, (row((escape(k), escape(v))) for k, v in pairs.items()))

@@ -1,0 +1,70 @@
+"""The privacy budget of a data set as a labelled bar."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from html import escape
+
+import streamlit as st
+
+from dpcore.privacy import format_epsilon
+from pages.components import access
+from pages.components.texts import text
+
+REFRESH_SECONDS = 4
+_ZERO = Decimal(0)
+
+
+@st.fragment(run_every=REFRESH_SECONDS)
+def show(dataset_id: str, name: str, this_run: Decimal | None) -> None:
+    """Draw the meter and keep it fresh while other tabs and runs spend."""
+    balance = access.service().balance(dataset_id, access.ANALYST)
+    st.html(render(name, balance.spent, balance.reserved, balance.left, this_run))
+
+
+def render(
+    name: str, spent: Decimal, reserved: Decimal, left: Decimal, this_run: Decimal | None
+) -> str:
+    """The meter as HTML: costs are rounded up, what is left is rounded down."""
+    cost = this_run or _ZERO
+    fits = cost <= left
+    after = left - cost if fits else left
+    parts = [
+        ("fg-spent", "Spent", spent, True),
+        ("fg-reserved", "Reserved (waiting)", reserved, True),
+        ("fg-this", "This run", cost, True),
+        ("fg-left", "Left after this run" if this_run and fits else "Left", after, False),
+    ]
+    shown = [part for part in parts if part[0] != "fg-this" or this_run is not None]
+    words = "; ".join(f"{label} {_epsilon(v, up)}" for _, label, v, up in shown)
+    bar = "".join(_segment(style, value, spent + reserved + left) for style, _, value, _ in shown)
+    legend = "".join(
+        f'<li><i class="{style}" aria-hidden="true"></i><span>{label}</span>'
+        f"<b>{_epsilon(value, up)}</b></li>"
+        for style, label, value, up in shown
+    )
+    warning = "" if fits else f'<p class="fg-over">Over budget: {_short(cost, left)}</p>'
+    return (
+        f'<section class="fg-meter" aria-label="Privacy budget"><h2>Privacy budget</h2>'
+        f'<div class="name">{escape(name)}</div>'
+        f'<div class="fg-bar" role="img" aria-label="{escape(words)}">{bar}</div>'
+        f'<ul class="fg-legend">{legend}</ul>{warning}</section>'
+    )
+
+
+def _segment(style: str, value: Decimal, total: Decimal) -> str:
+    share = float(100 * value / total) if total > 0 else 0.0
+    return f'<span class="{style}" style="width:{min(share, 100):.3f}%"></span>' if share else ""
+
+
+def _epsilon(value: Decimal, up: bool) -> str:
+    return f"ε {format_epsilon(value, up=up)}"
+
+
+def _short(cost: Decimal, left: Decimal) -> str:
+    return f"short by ε {format_epsilon(cost - left)}."
+
+
+def roles() -> None:
+    """Say who the visitor is to the app."""
+    st.caption(text("roles"))

@@ -1,0 +1,90 @@
+"""Runs in progress and how they ended. What is shown comes from the ledger, never the session."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.privacy import format_epsilon
+from dpcore.requests import RunStatus
+from pages.components import access, markup
+from pages.components.review import RUN_PARAMETER
+from pages.components.texts import text
+
+_ENDINGS = {
+    "failed": ("The run failed", "failed"),
+    "interrupted": ("The run was interrupted", "interrupted"),
+}
+
+
+def show(dataset_id: str) -> RunStatus | None:
+    """Panels of active runs on a data set; returns the run named in the address, if any."""
+    watch_active(dataset_id)
+    named, problem = _named_run()
+    if problem:
+        st.warning(problem)
+    if named is not None and not named.active:
+        _ending(named)
+    return named
+
+
+def watch_active(dataset_id: str) -> None:
+    """A panel for each run in progress, whoever and whichever tab started it."""
+    for status in access.service().runs(dataset_id, active=True):
+        _watch(status.id)
+
+
+def _named_run() -> tuple[RunStatus | None, str | None]:
+    run_id = st.query_params.get(RUN_PARAMETER)
+    if not run_id:
+        return None, None
+    return access.attempt(lambda: access.service().run(run_id))
+
+
+@st.fragment(run_every=1)
+def _watch(run_id: str) -> None:
+    status = access.service().run(run_id)
+    if not status.active:
+        st.query_params[RUN_PARAMETER] = run_id
+        st.rerun()
+    _panel(status)
+
+
+def _panel(status: RunStatus) -> None:
+    with st.container(border=True, key=f"card-run-{status.id}"):
+        cost = format_epsilon(status.request.epsilon)
+        st.subheader(f"Rule list for {status.request.target}, ε = {cost}", anchor=False)
+        waiting = status.state == "queued"
+        st.progress(0.0 if waiting else status.fraction, text=_words(status))
+        st.caption(text("leave_page"))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button("Cancel run", key=f"cancel-{status.id}", on_click=_cancel, args=(status.id,))
+            st.markdown(text("cancel_queued" if waiting else "cancel_running"))
+
+
+def _words(status: RunStatus) -> str:
+    if status.state == "queued":
+        return "Waiting for a free worker"
+    step = status.step or "starting"
+    return f"{step[:1].upper()}{step[1:]}: {status.fraction:.0%} of this step"
+
+
+def _cancel(run_id: str) -> None:
+    access.attempt(lambda: access.service().cancel(run_id))
+
+
+def _ending(status: RunStatus) -> None:
+    cost = f"ε {format_epsilon(status.request.epsilon)}"
+    if status.state == "done":
+        markup.notice("plain", "Finished.", f"This run spent {cost}. Reading it again is free.")
+    elif status.state == "cancelled":
+        kept = "stays spent" if status.charged else "was returned to the budget"
+        st.info(f"{status.message} {cost} {kept}.", title="The run was cancelled")
+    else:
+        title, help_name = _ENDINGS[status.state]
+        st.error(f"{text(help_name)} {status.message}".strip(), title=title)
+    st.button("Close", key="close-run", on_click=close, help="Hides this; the result stays.")
+
+
+def close() -> None:
+    """Take the run out of the address."""
+    st.query_params.pop(RUN_PARAMETER, None)

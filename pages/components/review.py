@@ -1,0 +1,110 @@
+"""The review before spending, and the only button of the app that spends."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpcore.errors import FrostglassError
+from dpcore.privacy import format_epsilon
+from dpcore.requests import Quote, RunRequest
+from pages.components import access, markup
+from pages.components.texts import text
+
+KEY = "review"
+RUN_PARAMETER = "run"
+
+
+@dataclass
+class Review:
+    """One opened review. The nonce makes spending idempotent, whatever the browser sends."""
+
+    request: RunRequest
+    dataset_name: str
+    nonce: str
+    run_id: str | None = None
+    problem: str = ""
+
+
+def open_review(request: RunRequest, dataset_name: str) -> None:
+    """Mint a nonce for this request. For use as a callback."""
+    st.session_state[KEY] = Review(request, dataset_name, secrets.token_urlsafe(24))
+
+
+def close_review() -> None:
+    """Forget the review. Nothing has been spent unless its button was pressed."""
+    st.session_state.pop(KEY, None)
+
+
+def follow_run() -> bool:
+    """After spending, put the run into the address and forget the review; say whether."""
+    review: Review | None = st.session_state.get(KEY)
+    if review is None or review.run_id is None:
+        return False
+    st.query_params[RUN_PARAMETER] = review.run_id
+    close_review()
+    return True
+
+
+def show() -> None:
+    """Show the review that is open, if one is."""
+    review: Review | None = st.session_state.get(KEY)
+    if review is not None:
+        _dialog(review)
+
+
+def _spend(review: Review) -> None:
+    try:
+        review.run_id = access.service().submit(review.request, review.nonce, access.ANALYST)
+    except FrostglassError as refusal:
+        review.problem = str(refusal)
+
+
+@st.dialog("Review and spend", width="medium", on_dismiss=close_review)
+def _dialog(review: Review) -> None:
+    if review.run_id is not None:
+        st.rerun()
+    quote, problem = access.attempt(lambda: access.service().quote(review.request, access.ANALYST))
+    if quote is None:
+        st.error(problem)
+        return
+    markup.pairs_table("What you are about to do", ("What", "Value"), _lines(review, quote))
+    _promise(quote)
+    st.markdown(text("irreversible"))
+    if review.problem or not quote.affordable:
+        st.error(review.problem or quote.refusal)
+    st.button(
+        f"Run and spend ε = {format_epsilon(quote.cost)}",
+        type="primary",
+        key="spend",
+        disabled=not quote.affordable,
+        on_click=_spend,
+        args=(review,),
+        width="stretch",
+    )
+
+
+def _lines(review: Review, quote: Quote) -> dict[str, str]:
+    before = format_epsilon(quote.balance_before.left, up=False)
+    more = quote.runs_like_this_left
+    after = f"ε {format_epsilon(quote.left_after, up=False)}"
+    runs = f"about {more} more run{'' if more == 1 else 's'} like this left"
+    return {
+        "Algorithm": "Bayesian rule list",
+        "Data set": review.dataset_name,
+        "To predict": review.request.target,
+        "Cost now": f"ε {format_epsilon(quote.cost)}",
+        "Budget before": f"ε {before} left",
+        "Budget after": f"{after} left; {runs}" if quote.affordable else "not enough",
+        "Noise on a count": f"±{quote.plan.count_margin()}, 95%",
+    }
+
+
+def _promise(quote: Quote) -> None:
+    if quote.plan.guarantee == "unconditional":
+        st.markdown(f"**Kind of guarantee.** {text('guarantee_unconditional')}")
+    else:
+        st.warning(text("guarantee_conditional"), icon="⚠️", title="Kind of guarantee")
+    st.markdown(f"**What ε means here.** {quote.odds}")

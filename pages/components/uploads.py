@@ -1,0 +1,28 @@
+"""Uploaded files on their way to the service: copied in pieces, private, deleted after use."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+_PIECE = 1 << 20
+TYPES = ("csv", "tsv", "txt", "parquet", "pq")
+
+
+@contextmanager
+def as_file(upload: BinaryIO, name: str) -> Iterator[Path]:
+    """Give an upload as a file that only this user can read and that is gone afterwards."""
+    suffix = Path(name).suffix.lower()
+    ending = suffix if suffix.removeprefix(".") in TYPES else ".csv"
+    with tempfile.TemporaryDirectory(prefix="frostglass-upload-") as folder:
+        path = Path(folder) / f"upload{ending}"
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            upload.seek(0)
+            shutil.copyfileobj(upload, stream, _PIECE)
+        yield path

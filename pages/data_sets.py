@@ -1,0 +1,84 @@
+"""Choose a data set; see what is public about it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.privacy import format_epsilon
+from dpcore.requests import DatasetInfo
+from pages.components import access, markup, schema_view
+
+
+def page() -> None:
+    st.title("Data sets", anchor=False)
+    markup.lead(
+        "Everything here is public: it says what records could hold, not what they do hold."
+    )
+    known = access.datasets()
+    if not known:
+        _nothing_yet()
+        return
+    chosen = access.chosen_dataset()
+    for info in known.values():
+        _card(info, chosen=chosen is not None and info.id == chosen.id)
+
+
+def _nothing_yet() -> None:
+    markup.empty("No data sets yet", "Start with public demonstration data, or add your own.")
+    left, right = st.columns(2)
+    if left.button("Add demonstration data (public)", type="primary", width="stretch"):
+        with st.spinner("Making the demonstration data. This takes about a minute …"):
+            _, problem = access.attempt(access.service().add_demo_datasets)
+        if problem:
+            st.error(problem)
+        else:
+            st.rerun()
+    with right:
+        st.page_link("custodian.py", label="Add your own data (Custodian)", width="stretch")
+
+
+def _card(info: DatasetInfo, *, chosen: bool) -> None:
+    with st.container(border=True, key=f"card-{'chosen-' if chosen else ''}{info.id}"):
+        st.subheader(info.name, anchor=False)
+        labels = {"Selected": "chosen"} if chosen else {}
+        labels |= {"Public demonstration data": "public"} if info.public else {"Private": "private"}
+        markup.tags(labels)
+        if info.description:
+            st.text(info.description)
+        _facts(info)
+        if info.public:
+            markup.banner("public", "public_banner")
+        with st.expander(f"Columns ({len(info.schema.columns)})"):
+            schema_view.show(info.schema)
+        if info.public and info.truth:
+            with st.expander("What is true of these records (public)"):
+                st.markdown(info.truth)
+        _choose(info, chosen=chosen)
+
+
+def _facts(info: DatasetInfo) -> None:
+    balance = access.service().balance(info.id, access.ANALYST)
+    markup.facts(
+        {
+            "Who is protected": schema_view.privacy_unit(info.schema),
+            "Row limit (public)": f"{info.schema.max_rows:,}",
+            "Targets": ", ".join(info.schema.targets) or "none marked",
+            "Budget": f"ε {format_epsilon(balance.cap)}",
+            "Left": f"ε {format_epsilon(balance.left, up=False)}",
+        }
+    )
+
+
+def _choose(info: DatasetInfo, *, chosen: bool) -> None:
+    if chosen:
+        st.page_link("rule_list.py", label="Continue to Rule list", icon=":material/arrow_forward:")
+        return
+    st.button(
+        "Select this data set",
+        key=f"choose-{info.id}",
+        on_click=access.choose_dataset,
+        args=(info.id,),
+    )
+
+
+page()

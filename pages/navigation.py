@@ -1,0 +1,56 @@
+"""What stands around every page: title, menu, data set, budget meter. Runs before each page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.components import access, meter
+from pages.components.texts import ASSETS
+
+MENU = (
+    ("data_sets.py", "Data sets", ":material/table_view:"),
+    ("rule_list.py", "Rule list", ":material/rule:"),
+    ("releases.py", "Releases", ":material/inventory_2:"),
+    ("custodian.py", "Custodian", ":material/shield_person:"),
+)
+
+
+def frame() -> None:
+    st.set_page_config(
+        page_title="Frostglass", page_icon=str(ASSETS / "icon.svg"), layout="wide",
+        initial_sidebar_state="expanded",
+    )  # fmt: skip
+    st.html(ASSETS / "style.css")
+    st.logo(str(ASSETS / "logo.svg"), size="large")
+    menu = [st.Page(path, title=title, icon=icon) for path, title, icon in MENU]
+    page = st.navigation(menu)
+    _choose_dataset()
+    access.show_cost_of_this_run(None)
+    page.run()
+    _finish()
+
+
+def _choose_dataset() -> None:
+    access.apply_choice()
+    known = access.datasets()
+    if known:
+        st.sidebar.selectbox(
+            "Data set",
+            list(known),
+            format_func=lambda dataset_id: known[dataset_id].name,
+            key=access.DATASET_KEY,
+            bind="query-params",
+        )
+
+
+def _finish() -> None:
+    dataset = access.chosen_dataset()
+    with st.sidebar:
+        if dataset is not None:
+            meter.show(dataset.id, dataset.name, st.session_state.get(access.THIS_RUN_KEY))
+        st.divider()
+        meter.roles()
+
+
+if __name__ == "__main__":
+    frame()

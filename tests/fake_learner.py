@@ -1,0 +1,88 @@
+"""A learner that counts records, slowly or badly on request, and a data set for it."""
+
+from __future__ import annotations
+
+import time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import BaseModel
+
+from dpcore.algorithms import LEARNERS
+from dpcore.errors import RequestError
+from dpcore.plan import RunPlan
+from dpcore.privacy import BudgetSplit
+from dpcore.requests import RunRequest
+from dpcore.schema import BooleanColumn, IntegerColumn, Schema
+
+CANARY = "canary-7f3a-ventricular"
+
+
+class FakeParameters(BaseModel):
+    units: int = 40
+    gate: str = ""  # After the first unit, wait until this file exists.
+    fail: bool = False
+
+
+class FakeModel(BaseModel):
+    rows: int
+
+
+class FakeLearner:
+    name = "fake"
+    title = "Fake"
+    parameters = FakeParameters
+
+    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+        if target not in schema.targets:
+            raise RequestError("The target is not among the targets of the data set.")
+        return RunPlan(
+            schema=schema,
+            target=target,
+            epsilon=epsilon,
+            split=BudgetSplit.by_weights(epsilon, {"counts": 1}),
+            parameters=FakeParameters.model_validate(parameters),
+            guarantee="unconditional",
+            sampler="none",
+            estimates_step="counts",
+        )
+
+    def run(self, table: Any, plan: RunPlan, randomness: Any, progress: Any) -> BaseModel:
+        assert randomness.secure
+        chosen = plan.parameters
+        progress("counts", 0, chosen.units)
+        while chosen.gate and not Path(chosen.gate).exists():
+            time.sleep(0.02)
+        if chosen.fail:
+            raise ValueError(f"cannot convert {CANARY}")
+        for unit in range(chosen.units):
+            progress("counts", unit + 1, chosen.units)
+        return FakeModel(rows=table.schema.max_rows)
+
+
+def register() -> None:
+    LEARNERS["fake"] = FakeLearner()
+
+
+def small_schema(name: str = "small", **changes: Any) -> Schema:
+    columns = (
+        BooleanColumn(name="ill", target=True),
+        IntegerColumn(name="age", lower=0, upper=99, bins=4),
+    )
+    return Schema(name=name, max_rows=200, columns=columns, **changes)
+
+
+def small_frame(rows: int = 100) -> pd.DataFrame:
+    return pd.DataFrame({"ill": ["yes", "no"] * (rows // 2), "age": [i % 100 for i in range(rows)]})
+
+
+def fake_request(dataset_id: str, epsilon: object = "0.5", **parameters: Any) -> RunRequest:
+    return RunRequest(
+        dataset_id=dataset_id,
+        algorithm="fake",
+        target="ill",
+        epsilon=epsilon,
+        parameters=parameters,
+    )

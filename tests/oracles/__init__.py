@@ -1,0 +1,1 @@
+"""Naive implementations that import nothing of the engine."""

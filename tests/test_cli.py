@@ -1,0 +1,232 @@
+"""The command line as a user meets it: output, files, exit codes, one-line errors."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from dpcore.commands import app, fit
+from dpcore.demo import DEMOS
+from dpcore.release import Release
+from dpcore.rules.parameters import BudgetShares, RuleListParameters
+from dpcore.schema import Schema
+
+HOME = "FROSTGLASS_HOME"
+FIT = ("fit", "rule-list", "breast_cancer", "--target", "diagnosis", "--pool-size", "200")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty installation in the working folder."""
+    monkeypatch.setenv(HOME, str(tmp_path / "home"))
+    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def files(home: Path) -> tuple[Path, Path]:
+    """A CSV file and its schema file."""
+    demo = DEMOS["breast_cancer"]()
+    data, schema = home / "cells.csv", home / "cells.yaml"
+    demo.frame.to_csv(data, index=False)
+    schema.write_text(demo.schema.to_yaml(), encoding="utf-8")
+    return data, schema
+
+
+@pytest.fixture
+def stored(files: tuple[Path, Path]) -> None:
+    """The data set ``breast_cancer`` with a budget of 2."""
+    data, schema = files
+    run("data", "add", data, "--schema", schema, "--budget", "2")
+
+
+def call(*args: object) -> Result:
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def run(*args: object) -> str:
+    result = call(*args)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refuse(*args: object) -> str:
+    """The one line a mistaken command leaves on standard error."""
+    result = call(*args)
+    assert result.exit_code == 2, result.output
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("warning: ")]
+    assert len(lines) == 1
+    assert lines[0].startswith("error: ")
+    assert "Traceback" not in result.output
+    return lines[0]
+
+
+def test_help_tells_how_to_begin() -> None:
+    text = run("--help")
+    for word in ("schema", "data", "fit", "release", "ledger", "demo", "audit", "FROSTGLASS_HOME"):
+        assert word in text
+    options = " ".join(run("fit", "rule-list", "--help").split())
+    assert "lists drawn from the prior. [default: 100000]" in options
+
+
+def test_every_parameter_of_the_learner_is_an_option() -> None:
+    options = inspect.signature(fit.rule_list).parameters
+    expected: dict[str, Any] = RuleListParameters().model_dump(exclude={"shares"})
+    expected |= {f"share_{name}": value for name, value in BudgetShares().model_dump().items()}
+    expected |= {"antecedents": None, "given": None}
+    assert expected == {name: options[name].default for name in expected}
+
+
+def test_schema_init_reads_the_header_only(home: Path) -> None:
+    data = home / "ward.csv"
+    data.write_text("patient_id,age,ward,comment\n1,44,secretward,secretcomment\n")
+    text = run("schema", "init", data)
+    assert "secret" not in text
+    draft = yaml.safe_load(text)
+    assert draft["privacy_unit"] == {"column": "patient_id", "max_rows_per_person": 1}
+    assert [column["name"] for column in draft["columns"]] == ["age", "ward"]
+    assert "required" in text
+
+
+def test_schema_init_suggests_from_values_with_a_warning(home: Path) -> None:
+    data, schema = home / "ward.csv", home / "ward.yaml"
+    data.write_text("age,ward\n44,north\n50,south\n")
+    result = call("schema", "init", data, "--suggest", "ward", "--output", schema)
+    assert result.exit_code == 0, result.output
+    assert "become public" in result.stderr
+    draft = yaml.safe_load(schema.read_text())
+    assert draft["columns"][1]["categories"] == ["north", "south"]
+    assert "exists already" in refuse("schema", "init", data, "--output", schema)
+    assert "max_rows" in refuse("schema", "check", schema)
+    schema.write_text(schema.read_text().replace("max_rows:", "max_rows: 100"))
+    assert run("schema", "check", schema, "--data", data).startswith("ok: 'ward', 2 columns")
+
+
+def test_schema_mistakes_are_one_line(home: Path, files: tuple[Path, Path]) -> None:
+    data, schema = files
+    other = home / "other.csv"
+    other.write_text("x\n1\n")
+    assert "has no column 'mean_radius'" in refuse("schema", "check", schema, "--data", other)
+    assert "cannot be read" in refuse("schema", "check", home / "absent.yaml")
+    assert "no column 'y'" in refuse("schema", "init", data, "--suggest", "y")
+    assert "Missing argument" in refuse("schema", "check")
+    assert "No such command" in refuse("schema", "burn")
+
+
+def test_a_fit_from_file_to_ledger(stored: None, home: Path) -> None:
+    assert "breast_cancer" in run("data", "list")
+    text = run(*FIT, "--epsilon", "0.5", "--output", home / "list.json")
+    assert "IF " in text
+    assert "everyone else" in text
+    assert "epsilon = 0.50" in text
+    release = Release.from_json((home / "list.json").read_text(encoding="utf-8"))
+    assert release.certificate.private
+    assert release.parameters["pool_size"] == 200
+    assert release.id in run("release", "list", "--dataset", "breast_cancer")
+    assert run("release", "show", release.id) == run("release", "show", home / "list.json") == text
+    assert Release.from_json(run("release", "show", release.id, "--json")) == release
+    ledger = run("ledger", "show", "breast_cancer")
+    assert "spent 0.50" in ledger
+    assert "left 1.50" in ledger
+    assert release.id in ledger
+
+
+def test_quote_and_rehearsal_are_free(stored: None, home: Path) -> None:
+    assert "would cost epsilon = 0.50" in run(*FIT, "--epsilon", "0.5", "--quote")
+    assert "REHEARSAL" in run(*FIT, "--epsilon", "0.5", "--rehearse")
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+    assert not list(home.glob("release-*.json"))
+
+
+def test_the_same_nonce_spends_once(stored: None) -> None:
+    for name in ("first.json", "second.json"):
+        run(*FIT, "--epsilon", "0.5", "--nonce", "0123456789abcdef", "--output", name)
+    assert Path("first.json").read_text() == Path("second.json").read_text()
+    assert "spent 0.50" in run("ledger", "show", "breast_cancer")
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        (("--epsilon", "0"), "above 0"),
+        (("--epsilon=-1",), "above 0"),
+        (("--epsilon", "nan"), "finite"),
+        (("--epsilon", "much"), "must be a number"),
+        (("--epsilon", "2.5"), "2.5"),
+        (("--epsilon", "1", "--sampler", "magic"), "magic"),
+        (("--epsilon", "1", "--given", "mean_radius > 11"), "not a public edge"),
+        (("--epsilon", "1", "--tempered-prior"), "mcmc"),
+        (("--epsilon", "1", "--target", "fate"), "no column 'fate'"),
+        (("--epsilon", "1", "--output", "nowhere/list.json"), "does not exist"),
+        (("--epsilon", "1", "--output", "cells.csv"), "exists already"),
+    ],
+)
+def test_a_refused_fit_spends_nothing(stored: None, extra: tuple[str, ...], sentence: str) -> None:
+    assert sentence in refuse(*FIT, *extra)
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+
+
+def test_unknown_names_and_broken_files_are_one_line(
+    stored: None, files: tuple[Path, Path]
+) -> None:
+    data, schema = files
+    assert refuse("fit", "rule-list", "nothing", "--target", "x", "--epsilon", "1")
+    assert refuse("ledger", "show", "nothing")
+    assert refuse("release", "show", "nothing")
+    assert "holds no release" in refuse("release", "show", schema)
+    assert refuse("data", "add", data, "--schema", schema, "--budget", "1")
+    assert "above 0" in refuse("data", "add", data, "--schema", schema, "--budget", "0")
+    assert refuse("data", "add", schema, "--schema", schema, "--budget", "1")
+
+
+def test_demo_can_be_prepared_again() -> None:
+    assert run("demo") == run("demo") == "demonstration data ready: stroke, breast_cancer\n"
+    listed = run("data", "list")
+    assert [line.split()[0] for line in listed.splitlines()[1:]] == list(DEMOS)
+
+
+def test_a_program_fault_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def burst() -> None:
+        raise KeyError("secret")
+
+    monkeypatch.setattr("dpcore.commands.data.open_service", burst)
+    result = call("data", "list")
+    assert result.exit_code == 1
+    assert result.stderr == "error: the program failed (KeyError).\n"
+
+
+def test_module_runs_as_a_program(home: Path, files: tuple[Path, Path]) -> None:
+    root = Path(__file__).resolve().parents[1]
+    command = [sys.executable, "-m", "dpcore", "schema", "check"]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    good, bad = (
+        subprocess.run(
+            [*command, str(path)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=120,
+            check=False,
+        )
+        for path in (files[1], home / "absent.yaml")
+    )
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout.startswith("ok: 'breast_cancer'")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.startswith("error: ")
+    assert bad.stderr.count("\n") == 1
+
+
+def test_schema_files_of_the_demonstrations_are_templates_to_copy() -> None:
+    for name, make in DEMOS.items():
+        path = Path(inspect.getfile(make)).with_name(f"{name}.yaml")
+        assert Schema.from_file(path) == make().schema

@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import pytest
+from dp_accounting import dp_event
+from dp_accounting.pld import privacy_loss_distribution
+from dp_accounting.rdp import RdpAccountant
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dpcore import privacy
+from dpcore.errors import BudgetError
+from dpcore.privacy import EPSILON_STEP, BudgetSplit
+from tests.oracles import privacy_oracle
+
+EPSILONS = st.integers(1, 10**12).map(lambda steps: steps * EPSILON_STEP)
+
+
+@pytest.mark.parametrize(
+    ("value", "exact"),
+    [
+        (0.1, "0.1"),
+        (1, "1"),
+        ("0.5", "0.5"),
+        (" 2 ", "2"),
+        ("1e-9", "0.000000001"),
+        (1e-9, "0.000000001"),
+        (Decimal("1000"), "1000"),
+        (Decimal("0.5000"), "0.5"),
+    ],
+)
+def test_parse_epsilon_is_exact(value, exact):
+    assert privacy.parse_epsilon(value) == Decimal(exact)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (0, "above 0"),
+        ("0.0", "above 0"),
+        (-0.0, "above 0"),
+        (-1, "above 0"),
+        ("-0.5", "above 0"),
+        (math.nan, "finite"),
+        ("nan", "finite"),
+        (Decimal("sNaN"), "finite"),
+        (math.inf, "finite"),
+        ("-inf", "finite"),
+        ("a lot", "must be a number"),
+        ("", "must be a number"),
+        ("0,5", "must be a number"),
+        (None, "must be a number"),
+        ([1], "must be a number"),
+        (True, "must be a number"),
+        (False, "must be a number"),
+        pytest.param(10**5000, "must be a number", id="five thousand digits"),
+        ("1000.000000001", "at most 1000"),
+        ("1e30", "at most 1000"),
+        ("0.0000000001", "9 decimal places"),
+        ("1.0000000001", "9 decimal places"),
+        ("1e-999999", "9 decimal places"),
+        (0.1 + 0.2, "9 decimal places"),
+    ],
+)
+def test_parse_epsilon_refuses(value, sentence):
+    with pytest.raises(BudgetError, match=sentence):
+        privacy.parse_epsilon(value)
+
+
+@given(EPSILONS)
+def test_parse_epsilon_round_trip(epsilon):
+    assert privacy.parse_epsilon(str(epsilon)) == epsilon
+
+
+@given(EPSILONS, st.integers(0, 9))
+def test_costs_are_shown_rounded_up_and_what_is_left_down(epsilon, places):
+    step = Decimal(1).scaleb(-places)
+    up = Decimal(privacy.format_epsilon(epsilon, places=places))
+    down = Decimal(privacy.format_epsilon(epsilon, places=places, up=False))
+    assert epsilon <= up < epsilon + step
+    assert epsilon - step < down <= epsilon
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "up", "text"),
+    [
+        ("0.5", True, "0.50"),
+        ("1000", True, "1000.00"),
+        ("0.12341", True, "0.1235"),
+        ("0.12349", False, "0.1234"),
+        ("0.000000001", True, "0.0001"),
+        ("0.000000001", False, "0.00"),
+        ("0", True, "0.00"),
+    ],
+)
+def test_format_epsilon(epsilon, up, text):
+    assert privacy.format_epsilon(Decimal(epsilon), up=up) == text
+
+
+@given(
+    EPSILONS,
+    st.dictionaries(st.text(min_size=1), st.integers(0, 50), min_size=1, max_size=8),
+)
+def test_parts_sum_exactly_and_follow_their_weights(total, weights):
+    whole = sum(weights.values())
+    assume(whole > 0)
+    try:
+        split = BudgetSplit.by_weights(total, weights)
+    except BudgetError:
+        heaviest_lightest = min(weight for weight in weights.values() if weight)
+        assert total * heaviest_lightest / whole < EPSILON_STEP
+        return
+    assert sum(split.parts.values()) == total
+    assert set(split.parts) == set(weights)
+    for name, weight in weights.items():
+        assert (split[name] > 0) == (weight > 0)
+        assert abs(split[name] - total * weight / whole) <= len(weights) * EPSILON_STEP
+        assert split[name] % EPSILON_STEP == 0
+
+
+@given(EPSILONS, st.lists(st.decimals(0, 10, places=6), min_size=1, max_size=5))
+def test_decimal_weights_sum_exactly_too(total, weights):
+    named = {str(i): weight for i, weight in enumerate(weights)}
+    try:
+        split = BudgetSplit.by_weights(total, named)
+    except BudgetError:
+        assume(False)
+    assert sum(split.parts.values()) == total
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        {},
+        {"a": 0},
+        {"a": 1, "b": -1},
+        {"a": 2, "b": -1},
+        {"a": Decimal("nan")},
+        {"a": Decimal("inf"), "b": 1},
+    ],
+)
+def test_weights_that_split_nothing(weights):
+    with pytest.raises(BudgetError, match="must be positive"):
+        BudgetSplit.by_weights(Decimal(1), weights)
+
+
+def test_a_budget_too_small_to_split():
+    with pytest.raises(BudgetError, match="too small"):
+        BudgetSplit.by_weights(EPSILON_STEP, {"a": 1, "b": 1})
+
+
+@pytest.mark.parametrize(
+    ("parts", "sentence"),
+    [
+        ({"a": "0.5", "b": "0.4999"}, "sum to the whole"),
+        ({"a": "0.5", "b": "0.5000000000000000000000001"}, "sum to the whole"),
+        ({}, "sum to the whole"),
+        ({"a": "1.5", "b": "-0.5"}, "negative"),
+        ({"a": "nan"}, "negative"),
+    ],
+)
+def test_parts_that_are_no_split(parts, sentence):
+    with pytest.raises(BudgetError, match=sentence):
+        BudgetSplit(Decimal(1), {name: Decimal(part) for name, part in parts.items()})
+
+
+@given(EPSILONS, st.integers(1, 1000))
+def test_row_epsilon_never_exceeds_the_person(epsilon, rows):
+    try:
+        share = privacy.row_epsilon(epsilon, rows)
+    except BudgetError:
+        assert epsilon < rows * EPSILON_STEP
+        return
+    assert epsilon - rows * EPSILON_STEP < share * rows <= epsilon
+
+
+@given(st.floats(0.02, 60), st.sampled_from([0.5, 0.9, 0.95, 0.99, 0.999]))
+def test_geometric_tail_matches_enumeration(scale, confidence):
+    assert privacy.geometric_tail(scale, confidence) == privacy_oracle.geometric_tail(
+        scale, confidence
+    )
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, 1e-6, 0.001, 1 / 745])
+def test_geometric_tail_of_next_to_no_noise(scale):
+    assert privacy.geometric_tail(scale, 0.95) == 0
+
+
+def test_geometric_tail_of_much_noise():
+    assert privacy.geometric_tail(1e9, 0.95) == pytest.approx(-math.log(0.05) * 1e9, rel=1e-6)
+
+
+def gaussian_epsilon_of_dp_accounting(mu: float, delta: float) -> float:
+    pld = privacy_loss_distribution.from_gaussian_mechanism(
+        1 / mu, value_discretization_interval=1e-4
+    )
+    return float(pld.get_epsilon_for_delta(delta))
+
+
+@pytest.mark.parametrize(
+    ("mu", "epsilon"), [(0.1, 0.2), (0.5, 1.0), (1.0, 1.0), (1.0, 4.0), (3.0, 8.0)]
+)
+def test_gaussian_delta_matches_dp_accounting(mu, epsilon):
+    delta = privacy.gaussian_delta(mu, epsilon)
+    assert gaussian_epsilon_of_dp_accounting(mu, delta) == pytest.approx(epsilon, abs=1e-3)
+
+
+@given(st.floats(-9, 2.5), st.floats(-6, 1.5))
+def test_gaussian_delta_never_understates(log_epsilon, log_mu):
+    mu, epsilon = 10**log_mu, 10**log_epsilon
+    delta, exact = privacy.gaussian_delta(mu, epsilon), privacy_oracle.gaussian_delta(mu, epsilon)
+    if exact > 1e-280:
+        assert exact <= delta <= min(1.0, exact * (1 + 1e-6) + mu * 1e-13)
+
+
+def test_gaussian_delta_at_the_ends():
+    assert privacy.gaussian_delta(0.0, 1.0) == 0.0
+    assert privacy.gaussian_delta(-1.0, 1.0) == 0.0
+    assert privacy.gaussian_delta(1e-3, 10.0) == 0.0
+    assert privacy.gaussian_delta(1e3, 1.0) == pytest.approx(1.0)
+
+
+@given(st.floats(-9, 2.9), st.floats(-15, -0.01))
+def test_calibration_is_tight_and_never_unsafe(log_epsilon, log_delta):
+    epsilon, delta = 10**log_epsilon, 10**log_delta
+    mu = privacy.calibrate_gaussian(epsilon, delta)
+    assert privacy_oracle.gaussian_delta(mu, epsilon) <= delta
+    assert privacy_oracle.gaussian_delta(mu * 1.001, epsilon) > delta
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-5), (8.0, 1e-9)])
+def test_calibration_agrees_with_dp_accounting(epsilon, delta):
+    mu = privacy.calibrate_gaussian(epsilon, delta)
+    theirs = gaussian_epsilon_of_dp_accounting(mu, delta)
+    assert theirs == pytest.approx(epsilon, abs=1e-3)
+    assert gaussian_epsilon_of_dp_accounting(1.05 * mu, delta) > epsilon  # positive control
+    renyi = RdpAccountant().compose(dp_event.GaussianDpEvent(1 / mu))
+    assert epsilon < renyi.get_epsilon(delta)  # an upper bound that is known to be loose
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0, 0.1), (-1, 0.1), (1, 0), (1, 1), (math.nan, 0.1), (1, math.nan)]
+)
+def test_calibration_refuses(epsilon, delta):
+    with pytest.raises(BudgetError, match="Gaussian noise needs"):
+        privacy.calibrate_gaussian(epsilon, delta)
+
+
+def test_gaussians_compose_like_one_gaussian():
+    mu = privacy.compose_gaussians({"a": 2.0, "b": 2.0, "c": 1.0})
+    assert mu == pytest.approx(math.sqrt(1.5))
+    assert privacy.compose_gaussians({}) == 0.0
+    event = dp_event.ComposedDpEvent([dp_event.GaussianDpEvent(s) for s in (2.0, 2.0, 1.0)])
+    theirs = RdpAccountant().compose(event).get_epsilon(1e-6)
+    one = RdpAccountant().compose(dp_event.GaussianDpEvent(1 / mu)).get_epsilon(1e-6)
+    assert theirs == pytest.approx(one)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "factor"),
+    [("0.1", "1.11"), ("1", "2.72"), ("4.6", "99.49"), ("5", "more than 100"), ("1000", "more")],
+)
+def test_odds_are_rounded_up(epsilon, factor):
+    assert f"at most {factor}" in privacy.odds_sentence(Decimal(epsilon))
