@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from benchmarks import app as app_suite
 from benchmarks import rules
 from benchmarks.records import print_table, write_json
 
@@ -34,6 +35,15 @@ def rules_command(
         raise typer.BadParameter(f"unknown data set {unknown[0]}; known: {known}")
     records = list(rules.run(data, epsilon, quick=quick))
     print_table("Rule lists", records)
+    if json is not None:
+        write_json(records, json)
+
+
+@app.command("app")
+def app_command(quick: Quick = False, json: Json = None) -> None:
+    """Seconds until a person sees an answer, in a real browser (needs Chromium)."""
+    records = list(app_suite.run(quick=quick))
+    print_table("Application", records)
     if json is not None:
         write_json(records, json)
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.stats import beta
 
 from dpcore.ingest import frame_chunks, ingest
@@ -30,7 +29,7 @@ from dpcore.mechanisms import (
     NoisyMax,
 )
 from dpcore.plan import RunPlan, no_progress
-from dpcore.privacy import calibrate_gaussian
+from dpcore.privacy import calibrate_gaussian, discrete_gaussian_epsilon
 from dpcore.randomness import SecureRandom
 from dpcore.rules.learner import RuleListLearner
 from dpcore.rules.model import RuleListModel
@@ -219,62 +218,37 @@ class Audit:
         return AuditResult(self.name, self.epsilon, self.delta, bound, broken, runs, confidence)
 
 
+def _noise(mechanism: GeometricMechanism | GaussianMechanism) -> Mechanism:
+    """A count that one person changes by 1, released with noise."""
+
+    def draw(side: int, trials: int) -> Outputs:
+        return mechanism.release(np.full(trials, side, dtype=np.int64), SecureRandom())
+
+    return draw
+
+
 def geometric_audit() -> Audit:
-    """Two-sided geometric noise on a count that one person changes by 1."""
-
-    def runs(mechanism: GeometricMechanism) -> Mechanism:
-        def draw(side: int, trials: int) -> Outputs:
-            return mechanism.release(np.full(trials, side, dtype=np.int64), SecureRandom())
-
-        return draw
-
-    sound = GeometricMechanism(1, _EPSILON)
+    """Two-sided geometric noise on a count."""
     return Audit(
         "geometric noise",
-        runs(sound),
+        _noise(GeometricMechanism(1, _EPSILON)),
         threshold_events,
-        {"noise halved": runs(GeometricMechanism(1, 2 * _EPSILON))},
+        {"noise halved": _noise(GeometricMechanism(1, 2 * _EPSILON))},
     )
 
 
 def gaussian_audit() -> Audit:
-    """Discrete Gaussian noise on a count that one person changes by 1."""
-
-    def runs(mechanism: GaussianMechanism) -> Mechanism:
-        def draw(side: int, trials: int) -> Outputs:
-            return mechanism.release(np.full(trials, side, dtype=np.int64), SecureRandom())
-
-        return draw
-
+    """Discrete Gaussian noise on a count; the claim is computed from its exact distribution."""
     rho = calibrate_gaussian(float(_EPSILON), _DELTA) ** 2 / 2
     sound = GaussianMechanism(1, rho)
     return Audit(
         "discrete Gaussian noise",
-        runs(sound),
+        _noise(sound),
         threshold_events,
-        {"noise halved": runs(GaussianMechanism(1, 4 * rho))},
+        {"noise halved": _noise(GaussianMechanism(1, 4 * rho))},
         epsilon=discrete_gaussian_epsilon(sound.scale, _DELTA),
         delta=_DELTA,
     )
-
-
-def discrete_gaussian_delta(scale: float, epsilon: float, shift: int = 1) -> float:
-    """Exact delta at ``epsilon`` of discrete Gaussian noise on one integer that moves by ``shift``.
-
-    The formula of the continuous Gaussian is no upper bound for it: for a scale of 0.65 and
-    epsilon 8 it is short by a factor of 3.
-    """
-    reach = math.ceil(40 * scale) + shift
-    support = np.arange(-reach, reach + 1, dtype=np.float64)
-    here = np.exp(-(support**2) / (2 * scale**2))
-    there = np.exp(-((support - shift) ** 2) / (2 * scale**2))
-    return float(np.maximum(there - math.exp(epsilon) * here, 0.0).sum() / here.sum())
-
-
-def discrete_gaussian_epsilon(scale: float, delta: float) -> float:
-    """Smallest epsilon of discrete Gaussian noise on a count at ``delta``, rounded up."""
-    root = brentq(lambda e: discrete_gaussian_delta(scale, e) - delta, 0.0, 100.0, xtol=1e-10)
-    return float(root) + 1e-9
 
 
 #: Candidates of the selection audits; those that a person favours, or does not, are few.
@@ -364,18 +338,15 @@ class RuleListRuns:
 
     epsilon: Decimal = _EPSILON
     rows_per_person: int = 1
-    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, side: int, trials: int) -> Outputs:
         """Return coded outputs: the list, and its noisy count of the fifth person's kind."""
         learner, source = RuleListLearner(), SecureRandom()
-        plan, frame = self._plan(learner), _toy_frame(side)
-        schema = _toy_schema(self.rows_per_person)
-        labels = []
-        for _ in range(trials):
-            table = ingest(frame_chunks(frame), schema, source)
-            labels.append(_label(learner.run(table, plan, source, no_progress)))
-        return np.array(labels, dtype=np.int64)
+        plan, schema = self._plan(learner), _toy_schema(self.rows_per_person)
+        # One table serves all fits: without evaluation nothing random of it reaches the output.
+        table = ingest(frame_chunks(_toy_frame(side)), schema, source)
+        fits = (learner.run(table, plan, source, no_progress) for _ in range(trials))
+        return np.array([_label(model) for model in fits], dtype=np.int64)
 
     def _plan(self, learner: RuleListLearner) -> RunPlan:
         chosen = {
@@ -386,7 +357,7 @@ class RuleListRuns:
             "shares": {"list": 1, "estimates": 9},
             "evaluate": False,
         }
-        return learner.plan(_toy_schema(1), "y", self.epsilon, {**chosen, **self.parameters})
+        return learner.plan(_toy_schema(1), "y", self.epsilon, chosen)
 
 
 def _label(model: RuleListModel) -> int:

@@ -10,17 +10,10 @@ import os
 import uuid
 from pathlib import Path
 
-import pytest
 import sqlalchemy as sa
 
 SERVER = os.environ.get("FROSTGLASS_TEST_POSTGRES")
-KINDS = [
-    "sqlite",
-    pytest.param(
-        "postgresql",
-        marks=pytest.mark.skipif(SERVER is None, reason="FROSTGLASS_TEST_POSTGRES is not set"),
-    ),
-]
+KINDS = ["sqlite", "postgresql"] if SERVER else ["sqlite"]
 
 
 def fresh_url(kind: str, folder: Path) -> str:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from pydantic import BaseModel
 
-from dpcore.algorithms import LEARNERS
 from dpcore.errors import RequestError
 from dpcore.plan import RunPlan
 from dpcore.privacy import BudgetSplit
 from dpcore.requests import RunRequest
 from dpcore.schema import BooleanColumn, IntegerColumn, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CANARY = "canary-7f3a-ventricular"
 
@@ -63,6 +64,8 @@ class FakeLearner:
 
 
 def register() -> None:
+    from dpcore.algorithms import LEARNERS
+
     LEARNERS["fake"] = FakeLearner()
 
 
@@ -75,6 +78,8 @@ def small_schema(name: str = "small", **changes: Any) -> Schema:
 
 
 def small_frame(rows: int = 100) -> pd.DataFrame:
+    import pandas as pd
+
     return pd.DataFrame({"ill": ["yes", "no"] * (rows // 2), "age": [i % 100 for i in range(rows)]})
 
 

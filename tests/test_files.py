@@ -152,6 +152,8 @@ GZIPPED = gzip.compress(GOOD)
         GZIPPED[:12] + b"\xff" * 20 + GZIPPED[32:],
         GZIPPED[:9000] + b"\xff" * 100 + GZIPPED[9100:],
         GZIPPED[:-8] + b"\0\0\0\0" + GZIPPED[-4:],
+        # Far behind the header, a second member that cannot be inflated.
+        gzip.compress(GOOD * 20) + GZIPPED[:12] + b"\xff" * 20 + GZIPPED[32:],
     ],
 )
 def test_broken_gzip(tmp_path, content):

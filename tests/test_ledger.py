@@ -16,7 +16,6 @@ from sqlalchemy.engine import Engine
 from dpcore import entries, processes
 from dpcore.database import (
     ExactDecimal,
-    datasets,
     ledger_entries,
     metadata,
     open_database,
@@ -27,9 +26,10 @@ from dpcore.database import (
 from dpcore.errors import BudgetError, ConflictError, NotFoundError, RequestError
 from dpcore.ledger import Ledger
 from dpcore.processes import ProcessIdentity
-from dpcore.release import Release, make_release
+from dpcore.release import Release
+from tests.accounts import add_row, release_for
 from tests.databases import KINDS, fresh_url
-from tests.fake_learner import FakeLearner, FakeModel, small_schema
+from tests.fake_learner import small_schema
 
 HALF = Decimal("0.5")
 NONE = Decimal(0)
@@ -51,27 +51,6 @@ def ledger(engine: Engine) -> Ledger:
     ledger = Ledger(engine)
     ledger.open_account("data", Decimal(2))
     return ledger
-
-
-def add_row(engine: Engine, dataset_id: str, *, public: bool) -> None:
-    schema = small_schema()
-    row = {
-        "id": dataset_id,
-        "name": dataset_id,
-        "schema": schema.to_json(indent=None),
-        "schema_hash": schema.hash,
-        "public": public,
-        "truth": "",
-        "created": utc_now(),
-    }
-    write(engine, lambda connection: connection.execute(datasets.insert().values(**row)))
-
-
-def release_for(
-    epsilon: Decimal, dataset_id: str = "data", *, secure: bool = True, schema: Any = None
-) -> Release:
-    plan = FakeLearner().plan(schema or small_schema(), "ill", epsilon, {})
-    return make_release("fake", plan, FakeModel(rows=1), secure=secure, dataset_id=dataset_id)
 
 
 def reserve(ledger: Ledger, epsilon: Decimal = HALF, nonce: str = "n", analyst: str = "ann") -> str:
@@ -331,7 +310,7 @@ def test_sums_of_many_tenths_are_exact(engine: Engine, ledger: Ledger) -> None:
     for number in range(20):
         reserve(ledger, Decimal("0.1"), nonce=f"n{number}")
     assert ledger.balance("data").left == 0
-    with pytest.raises(BudgetError, match="short by 0.000000001"):
+    with pytest.raises(BudgetError, match=r"short by 0\.000000001"):
         reserve(ledger, Decimal("0.000000001"), nonce="last")
     total = sa.select(sa.func.sum(sa.type_coerce(ledger_entries.c.epsilon, sa.BigInteger)))
     assert read(engine, lambda connection: connection.execute(total).scalar()) == 2 * 10**9

@@ -170,9 +170,7 @@ def _upper_float(value):
 def test_rounded_utilities_stay_within_the_enlarged_sensitivity(first, move, step):
     second = first + move
     exact = abs(Fraction(first) - Fraction(second))
-    (low, high), sensitivity = round_utility(
-        np.array([first, second]), _upper_float(exact), step
-    )
+    (low, high), sensitivity = round_utility(np.array([first, second]), _upper_float(exact), step)
     assert isinstance(sensitivity, int)
     assert abs(int(high) - int(low)) <= sensitivity
     assert sensitivity <= math.floor(_upper_float(exact) / step) + 1

@@ -33,6 +33,7 @@ LITERALS = [
 ]
 #: Antecedents: u = yes, v = yes, v = no, then u = yes and v = yes, u = yes and v = no.
 ITEMSETS = [(0,), (1,), (2,), (0, 1), (0, 2)]
+ALL = len(ITEMSETS)
 PLAIN = [
     [("uv".index(LITERALS[i].column), LITERALS[i].first, LITERALS[i].last) for i in items]
     for items in ITEMSETS
@@ -44,15 +45,15 @@ EPSILON = Decimal(4)
 ALPHA = (1.0, 1.0)
 
 
-def _antecedents(count=len(ITEMSETS)):
+def _antecedents(count=ALL):
     return Antecedents(LITERALS, ITEMSETS[:count])
 
 
-def _prior(count=len(ITEMSETS), longest=LONGEST):
+def _prior(count=ALL, longest=LONGEST):
     return ListPrior.build(_antecedents(count), LAMBDA, ETA, longest)
 
 
-def _problem(rows=ROWS, schema=SCHEMA, count=len(ITEMSETS), alpha=ALPHA):
+def _problem(rows=ROWS, schema=SCHEMA, count=ALL, alpha=ALPHA):
     table = table_of(schema, rows)
     return CaptureProblem(
         _antecedents(count).bit_vectors(table),
@@ -66,11 +67,11 @@ def _log_likelihood(members, rows=ROWS):
     return rules_oracle.log_likelihood(counts, ALPHA)
 
 
-def _prior_oracle(count=len(ITEMSETS), longest=LONGEST):
+def _prior_oracle(count=ALL, longest=LONGEST):
     return rules_oracle.prior([len(i) for i in ITEMSETS[:count]], LAMBDA, ETA, longest)
 
 
-def _posterior(epsilon, *, count=len(ITEMSETS), longest=LONGEST, prior_power=1.0, divisor=1.0):
+def _posterior(epsilon, *, count=ALL, longest=LONGEST, prior_power=1.0, divisor=1.0):
     """Enumerated target: prior ** power * likelihood ** (epsilon / (divisor log(N + 1)))."""
     weight = float(epsilon) / math.log(SCHEMA.max_rows + 1) / divisor
     weights = {
@@ -248,6 +249,11 @@ TARGETS = {
 }
 
 
+def _chains(problem, prior, steps, source, tempered):
+    arguments = (problem, prior, steps, EPSILON, source, no_progress)
+    return [run_chain(*arguments, tempered_prior=tempered).final for _ in range(5000)]
+
+
 @pytest.mark.parametrize("tempered", [False, True])
 def test_independent_chains_reach_the_enumerated_target(tempered):
     problem, prior, steps = _problem(count=4), _prior(4), 300
@@ -258,7 +264,9 @@ def test_independent_chains_reach_the_enumerated_target(tempered):
     assert np.abs(distance).sum() < 1e-4, "more steps are needed for the test to be fair"
     source = SeededRandom(31)
     picks = [
-        run_chain(problem, prior, steps, EPSILON, source, no_progress, tempered_prior=tempered).final
+        run_chain(
+            problem, prior, steps, EPSILON, source, no_progress, tempered_prior=tempered
+        ).final
         for _ in range(5000)
     ]
     assert _p_value(picks, target) > FALSE_ALARM
@@ -273,10 +281,7 @@ def test_short_chains_have_the_distribution_of_the_transition_matrix(tempered):
     matrix = rules_oracle.metropolis_matrix(target, 4, LONGEST)
     row = np.linalg.matrix_power(matrix, 7)[list(target).index((0,))]
     exact = dict(zip(target, np.maximum(row, 1e-300), strict=True))
-    picks = [
-        run_chain(problem, prior, 7, EPSILON, source, no_progress, tempered_prior=tempered).final
-        for _ in range(5000)
-    ]
+    picks = _chains(problem, prior, 7, source, tempered)
     assert _p_value(picks, exact) > FALSE_ALARM
     assert _p_value(picks, target) < FALSE_ALARM
 
@@ -359,7 +364,7 @@ def test_rows_of_one_person_compose():
 def test_neighbour_ratio_holds_for_every_pool(seed):
     """Given any pool the selection alone is private: the pool need not resemble the prior."""
     lists, lengths = _prior(TINY_COUNT).draw(12, SeededRandom(seed))
-    for rows in (EXTREME, EXTREME[:3] + [(1, 1, 1), (0, 1, 1)]):
+    for rows in (EXTREME, [*EXTREME[:3], (1, 1, 1), (0, 1, 1)]):
         for less, more in neighbours(TINY, rows):
             logs = []
             for data in (less, more):

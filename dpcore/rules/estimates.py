@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import next_fast_len
 
 from dpcore.privacy import geometric_tail
 
@@ -40,12 +41,13 @@ def sum_tail(scale: float, terms: int, confidence: float) -> int:
         return math.ceil((sum_tail(_WIDEST, terms, confidence) + terms) * scale / _WIDEST)
     reach = geometric_tail(scale, 1 - (1 - confidence) / (100 * terms))
     support = np.arange(-reach, reach + 1)
-    one = np.exp(-np.abs(support) / scale)
-    one /= one.sum()
-    size, middle = 2 * reach * terms + 1, reach * terms
+    decay = math.exp(-1.0 / scale)
+    # The mass beyond reach is left out, not spread: sums fall short, never the tail.
+    one = np.exp(-np.abs(support) / scale) * (1.0 - decay) / (1.0 + decay)
+    size, middle = next_fast_len(2 * reach * terms + 1, real=True), reach * terms
     total = np.maximum(np.fft.irfft(np.fft.rfft(one, size) ** terms, size), 0.0)
     within = np.cumsum(np.concatenate([[total[middle]], 2 * total[middle + 1 :]]))
-    return int(np.searchsorted(within, confidence + 1e-4 * (1 - confidence)))
+    return int(np.searchsorted(within, confidence + 1e-9))
 
 
 def noise_intervals(

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.errors import (
+    BudgetError,
+    ConflictError,
+    IngestError,
+    NotFoundError,
+    RequestError,
+    SchemaError,
+)
+from dpcore.requests import DatasetInfo, RunRequest
+from dpcore.service import Service
+from tests.fake_learner import fake_request, register, small_frame, small_schema
+
+register()
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    with Service(tmp_path / "home", workers=0) as service:
+        yield service
+
+
+@pytest.fixture
+def dataset(service: Service) -> DatasetInfo:
+    return service.add_dataset(small_frame(), small_schema(), budget=Decimal(2))
+
+
+def rule_list(dataset: DatasetInfo, epsilon: object = "0.5", **parameters: Any) -> RunRequest:
+    quick = {"pool_size": 500, **parameters}
+    return RunRequest(dataset_id=dataset.id, target="ill", epsilon=epsilon, parameters=quick)
+
+
+def test_from_a_file_to_a_release(service: Service, tmp_path: Path) -> None:
+    path = tmp_path / "patients.csv"
+    small_frame().assign(unused="x").to_csv(path, index=False)
+    dataset = service.add_dataset(path, small_schema(), budget=Decimal(2))
+    run = service.submit(rule_list(dataset), "n")
+    status = service.run(run)
+    assert (status.state, status.charged) == ("done", True)
+    assert status.release_id is not None
+    release = service.release(status.release_id)
+    assert release.certificate.private
+    assert release.certificate.epsilon == Decimal("0.5")
+    assert release.certificate.schema_hash == dataset.schema.hash
+    assert service.releases(dataset.id) == [release]
+    kinds = [entry.kind for entry in service.ledger_entries(dataset.id)]
+    assert kinds == ["open", "reserve", "touch", "commit"]
+    assert service.balance(dataset.id).left == Decimal("1.5")
+
+
+def test_everything_survives_a_restart(
+    service: Service, dataset: DatasetInfo, tmp_path: Path
+) -> None:
+    run = service.submit(fake_request(dataset.id), "n")
+    with Service(tmp_path / "home", workers=0) as again:
+        assert again.run(run) == service.run(run)
+        assert again.releases() == service.releases()
+        assert again.balance(dataset.id) == service.balance(dataset.id)
+
+
+def test_a_double_click_spends_once(service: Service, dataset: DatasetInfo) -> None:
+    request, runs = fake_request(dataset.id), []
+    clicks = [
+        threading.Thread(target=lambda: runs.append(service.submit(request, "n"))) for _ in range(8)
+    ]
+    for click in clicks:
+        click.start()
+    for click in clicks:
+        click.join()
+    assert len(runs) == 8
+    assert len(set(runs)) == 1
+    assert service.wait(runs[0], 30).state == "done"
+    assert service.balance(dataset.id).left == Decimal("1.5")
+    assert len(service.releases()) == 1
+
+
+def test_a_nonce_belongs_to_one_request(service: Service, dataset: DatasetInfo) -> None:
+    service.submit(fake_request(dataset.id), "n")
+    service.submit(fake_request(dataset.id, "0.50", units=40), "n")
+    with pytest.raises(ConflictError):
+        service.submit(fake_request(dataset.id, units=41), "n")
+    with pytest.raises(ConflictError):
+        service.submit(fake_request(dataset.id), "n", analyst="bob")
+    assert len(service.runs()) == 1
+
+
+def test_a_quote_says_what_a_run_costs(service: Service, dataset: DatasetInfo) -> None:
+    quote = service.quote(fake_request(dataset.id))
+    assert (quote.cost, quote.left_after) == (Decimal("0.5"), Decimal("1.5"))
+    assert (quote.affordable, quote.runs_like_this_left, quote.refusal) == (True, 3, "")
+    assert "exact" in quote.guarantee
+    assert "1.65" in quote.odds
+    assert service.balance(dataset.id).left == 2
+
+
+def test_a_quote_over_budget_says_why(service: Service, dataset: DatasetInfo) -> None:
+    quote = service.quote(fake_request(dataset.id, "2.25"))
+    assert (quote.affordable, quote.shortfall, quote.left_after) == (False, Decimal("0.25"), 0)
+    assert "ε = 2.25" in quote.refusal
+    with pytest.raises(BudgetError) as error:
+        service.submit(fake_request(dataset.id, "2.25"), "n")
+    assert str(error.value) == quote.refusal
+    assert service.runs() == []
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "much", None, True, 1e-12])
+def test_unusable_epsilons_are_sentences(dataset: DatasetInfo, epsilon: object) -> None:
+    with pytest.raises(BudgetError, match="Epsilon must"):
+        fake_request(dataset.id, epsilon)
+
+
+def test_wrong_requests_spend_nothing(service: Service, dataset: DatasetInfo) -> None:
+    wrong = {
+        "dataset_id": ("nothing", NotFoundError),
+        "algorithm": ("magic", RequestError),
+        "target": ("nothing", (RequestError, SchemaError)),
+        "parameters": ({"sampler": "magic"}, RequestError),
+    }
+    for field, (value, error) in wrong.items():
+        request = rule_list(dataset).model_copy(update={field: value})
+        with pytest.raises(error):
+            service.submit(request, f"nonce {field}")
+        with pytest.raises(error):
+            service.quote(request)
+    with pytest.raises(RequestError):
+        service.submit(fake_request(dataset.id), "")
+    assert [entry.kind for entry in service.ledger_entries(dataset.id)] == ["open"]
+
+
+def test_the_custodian_may_change_caps(service: Service, dataset: DatasetInfo) -> None:
+    balance = service.raise_caps(dataset.id, budget=Decimal(3), run_cap=Decimal("0.4"))
+    assert (balance.cap, balance.run_cap) == (3, Decimal("0.4"))
+    quote = service.quote(fake_request(dataset.id))
+    assert (quote.affordable, quote.shortfall) == (False, Decimal("0.1"))
+
+
+def test_a_rehearsal_is_free_and_says_that_it_is_not_private(
+    service: Service, dataset: DatasetInfo
+) -> None:
+    first, second = (service.rehearse(rule_list(dataset, "1")) for _ in range(2))
+    assert first.model == second.model
+    assert not first.certificate.private
+    assert service.releases() == []
+    assert service.balance(dataset.id).left == 2
+
+
+def test_true_records_are_shown_of_public_data_only(service: Service, dataset: DatasetInfo) -> None:
+    with pytest.raises(RequestError, match="private"):
+        service.true_table(dataset.id)
+    public = service.add_dataset(
+        small_frame(), small_schema("public"), budget=Decimal(1), public=True, truth="known"
+    )
+    assert len(service.true_table(public.id)) == 100
+    assert public.truth == "known"
+
+
+def test_a_faulty_upload_leaves_nothing(
+    service: Service, dataset: DatasetInfo, tmp_path: Path
+) -> None:
+    frame = small_frame()
+    with pytest.raises(IngestError):
+        service.add_dataset(frame[["ill"]], small_schema("a"), budget=Decimal(1))
+    with pytest.raises(BudgetError):
+        service.add_dataset(frame, small_schema("b"), budget=Decimal(0))
+    with pytest.raises(BudgetError):
+        service.add_dataset(frame, small_schema("c"), budget=Decimal(1), run_cap=Decimal("NaN"))
+    with pytest.raises(ConflictError):
+        service.add_dataset(frame, small_schema(), budget=Decimal(1))
+    assert service.datasets() == [dataset]
+    assert len(list((tmp_path / "home" / "datasets").iterdir())) == 1
+
+
+def test_demonstration_data_is_made_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpcore import demo
+
+    calls = []
+
+    def make() -> demo.Demo:
+        calls.append(1)
+        return demo.Demo(small_frame(), small_schema("tiny"), "known", "tiny")
+
+    monkeypatch.setattr(demo, "DEMOS", {"tiny": make})
+    first, second = service.add_demo_datasets(), service.add_demo_datasets()
+    assert first == second
+    assert (first[0].public, first[0].truth, len(calls)) == (True, "known", 1)
+
+
+def test_runs_can_be_found_again(service: Service, dataset: DatasetInfo) -> None:
+    first = service.submit(fake_request(dataset.id), "a")
+    second = service.submit(fake_request(dataset.id), "b", analyst="bob")
+    assert [run.id for run in service.runs(dataset.id)] == [second, first]
+    assert [run.id for run in service.runs(analyst="bob")] == [second]
+    assert service.runs(active=True) == []
+    with pytest.raises(NotFoundError):
+        service.run("nothing")
+    with pytest.raises(NotFoundError):
+        service.cancel("nothing")
+
+
+def test_the_number_of_rows_stays_private(service: Service, tmp_path: Path) -> None:
+    """Everything stored beside the arrays is the same for 100 and for 50 records."""
+    sizes = []
+    for name, rows in (("one", 100), ("two", 50)):
+        info = service.add_dataset(small_frame(rows), small_schema(name), budget=Decimal(1))
+        folder = tmp_path / "home" / "datasets" / info.id
+        sizes.append({file.name: file.stat().st_size for file in folder.glob("*.npy")})
+    assert sizes[0] == sizes[1]
+
+
+def test_missing_values_and_several_rows_per_person(service: Service) -> None:
+    frame = pd.DataFrame({"who": [1, 1, 2, 3], "ill": ["yes", None, "no", "?"], "age": np.nan})
+    unit = {"column": "who", "max_rows_per_person": 1}
+    info = service.add_dataset(frame, small_schema("people", privacy_unit=unit), budget=Decimal(1))
+    assert service.run(service.submit(rule_list(info), "n")).state == "done"
+    assert "for each person" in service.quote(rule_list(info, "0.1")).guarantee
+
+
+def test_importing_the_service_loads_no_engine() -> None:
+    import subprocess
+    import sys
+
+    heavy = "numba opendp sklearn pandas streamlit alembic"
+    code = (
+        "import sys, dpcore.service; "
+        f"print([name for name in '{heavy}'.split() if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

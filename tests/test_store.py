@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy.engine import Engine
+
+from dpcore.database import open_database
+from dpcore.errors import ConflictError, NotFoundError, SchemaError
+from dpcore.ingest import frame_chunks, ingest
+from dpcore.processes import ProcessIdentity
+from dpcore.randomness import SecureRandom
+from dpcore.schema import Schema
+from dpcore.store import Store
+from dpcore.table import PrivateTable
+from tests.fake_learner import small_frame, small_schema
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    return open_database(f"sqlite:///{tmp_path / 'frostglass.db'}")
+
+
+@pytest.fixture
+def store(tmp_path: Path, engine: Engine) -> Store:
+    return Store(tmp_path, engine)
+
+
+def table_for(schema: Schema) -> PrivateTable:
+    return ingest(frame_chunks(small_frame()), schema, SecureRandom())
+
+
+def folders(home: Path) -> list[Path]:
+    return [*(home / "incoming").iterdir(), *(home / "datasets").iterdir()]
+
+
+def test_a_data_set_comes_back_as_it_was_stored(store: Store) -> None:
+    schema = small_schema(description="what it is")
+    added = store.add_dataset("small", schema, table_for(schema), public=False)
+    assert store.datasets() == [added]
+    assert store.dataset(added.id) == store.dataset("small") == added
+    assert (added.schema.hash, added.description) == (schema.hash, "what it is")
+    assert store.table(added.id).schema.hash == schema.hash
+    store.check_stored(added.id, schema)
+
+
+def test_everything_on_disk_is_for_its_owner_alone(store: Store, tmp_path: Path) -> None:
+    schema = small_schema()
+    store.add_dataset("small", schema, table_for(schema), public=False)
+    for path in (tmp_path / "datasets").rglob("*"):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600)
+    assert (tmp_path / "datasets").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_name_is_taken_once(store: Store, tmp_path: Path) -> None:
+    schema = small_schema()
+    store.add_dataset("small", schema, table_for(schema), public=False)
+    with pytest.raises(ConflictError, match="'small' exists"):
+        store.add_dataset("small", schema, table_for(schema), public=False)
+    assert len(folders(tmp_path)) == 1
+
+
+def test_unknown_data_sets_and_releases(store: Store) -> None:
+    with pytest.raises(NotFoundError):
+        store.dataset("nothing")
+    with pytest.raises(NotFoundError):
+        store.release("nothing")
+    assert store.releases() == []
+
+
+@pytest.mark.parametrize("moment", ["save", "fsync", "rename"])
+def test_a_failure_while_writing_leaves_nothing(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("no space left on device")
+
+    schema = small_schema()
+    table = table_for(schema)
+    holder = {"save": PrivateTable, "fsync": os, "rename": Path}[moment]
+    monkeypatch.setattr(holder, moment, fail)
+    with pytest.raises(OSError, match="no space"):
+        store.add_dataset("small", schema, table, public=False)
+    assert store.datasets() == []
+    assert folders(tmp_path) == []
+
+
+def test_a_refused_entry_leaves_nothing(store: Store, tmp_path: Path) -> None:
+    def refuse(*_: Any) -> None:
+        raise ConflictError("no")
+
+    schema = small_schema()
+    with pytest.raises(ConflictError):
+        store.add_dataset("small", schema, table_for(schema), public=False, on_added=refuse)
+    assert store.datasets() == []
+    assert folders(tmp_path) == []
+
+
+def test_the_sweep_removes_what_dead_processes_left(store: Store, tmp_path: Path) -> None:
+    schema = small_schema()
+    kept = store.add_dataset("small", schema, table_for(schema), public=False)
+    me = ProcessIdentity.mine()
+    owners = {
+        "dead": str(ProcessIdentity(me.host, me.pid, me.start - 100)),
+        "alive": str(me),
+        "elsewhere": str(ProcessIdentity("another-machine", 1, 0.0)),
+        "broken": "?",
+    }
+    for place in ("incoming", "datasets"):
+        for name, owner in owners.items():
+            folder = tmp_path / place / f"{place}-{name}"
+            folder.mkdir()
+            (folder / "owner").write_text(owner)
+    store.sweep()
+    left = {folder.name.rpartition("-")[2] for folder in folders(tmp_path)}
+    assert left == {kept.id, "alive", "elsewhere"}
+
+
+def test_a_table_of_another_schema_is_refused(store: Store, tmp_path: Path) -> None:
+    schema, other = small_schema(), small_schema("other")
+    with pytest.raises(SchemaError):
+        store.add_dataset("other", other, table_for(schema), public=False)
+    added = store.add_dataset("small", schema, table_for(schema), public=False)
+    (tmp_path / "datasets" / added.id / "schema.json").write_text(other.to_json())
+    with pytest.raises(SchemaError, match="does not fit"):
+        store.check_stored(added.id, schema)
+    with pytest.raises(SchemaError, match="does not fit"):
+        store.table(added.id)
