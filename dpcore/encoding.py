@@ -45,7 +45,10 @@ def _text(value: Any) -> str:
 def encode_categories(column: Any, values: pd.Series[Any]) -> Codes:
     """Codes into ``column.cells`` of a boolean, categorical or ordinal column."""
     texts = pd.Series(texts_of(values), dtype=object)
-    lookup = _boolean_lookup() if isinstance(column, BooleanColumn) else _lookup(column)
+    boolean = isinstance(column, BooleanColumn)
+    lookup = _boolean_lookup() if boolean else _lookup(column)
+    if boolean:
+        texts = texts.str.lower()
     other, missing = column.cells.index(OTHER), column.cells.index(MISSING)
     folded = {text: _code(text, lookup, other, missing) for text in texts.unique()}
     return texts.map(folded).to_numpy(dtype=np.uint16)
@@ -60,9 +63,8 @@ def _boolean_lookup() -> dict[str, int]:
 
 
 def _code(text: str, lookup: dict[str, int], other: int, missing: int) -> int:
-    for spelling in (text, text.lower()):
-        if spelling in lookup:
-            return lookup[spelling]
+    if text in lookup:
+        return lookup[text]
     return missing if text.lower() in MISSING_WORDS else other
 
 

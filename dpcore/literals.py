@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from dpcore.bits import Words
 from dpcore.encoding import cell_of
-from dpcore.errors import RequestError
+from dpcore.errors import RequestError, SchemaError
 from dpcore.schema import (
     MISSING,
     OTHER,
@@ -157,6 +157,27 @@ def _unknown_column(text: str, schema: Schema) -> NoReturn:
     raise RequestError(
         f"'{text}' is not a condition. Write 'column = value', 'column <= edge' or 'column > edge'."
     )
+
+
+def parse_conjunction(text: str, schema: Schema) -> list[Literal]:
+    """Read conditions joined by ``and``, also where a name or category holds that word.
+
+    Raises
+    ------
+    RequestError, SchemaError
+        If some condition cannot be read.
+    """
+    words = text.split(" and ")
+    faults: list[RequestError | SchemaError] = []
+    for end in range(1, len(words) + 1):
+        try:
+            first = parse_literal(" and ".join(words[:end]), schema)
+        except (RequestError, SchemaError) as fault:
+            faults.append(fault)
+            continue
+        rest = words[end:]
+        return [first, *(parse_conjunction(" and ".join(rest), schema) if rest else [])]
+    raise faults[0]
 
 
 def _equality(column: Any, value: str) -> Literal:

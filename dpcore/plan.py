@@ -65,8 +65,10 @@ class RunPlan:
     def __post_init__(self) -> None:
         if self.split.total != self.epsilon:
             raise BudgetError("The steps of a run must spend exactly its epsilon.")
-        if any(part > self.epsilon for part in self.parallel.values()):
-            raise BudgetError("A parallel step must not spend more than the run.")
+        if not all(0 < part <= self.epsilon for part in self.parallel.values()):
+            raise BudgetError("A parallel step must spend something, and no more than the run.")
+        if (self.definition == "pure") != (self.delta == 0):
+            raise BudgetError("A pure guarantee has delta 0, and an approximate one does not.")
 
     @property
     def classes(self) -> tuple[str, ...]:

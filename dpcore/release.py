@@ -5,11 +5,12 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dpcore import __version__
+from dpcore.errors import RequestError
 from dpcore.plan import Guarantee, RunPlan
 from dpcore.privacy import Definition
 from dpcore.schema import Schema
@@ -71,14 +72,29 @@ class Release(_Frozen):
     certificate: Certificate
     domain: Schema
 
+    @model_validator(mode="after")
+    def _one_schema(self) -> Self:
+        if self.domain.hash != self.certificate.schema_hash:
+            raise ValueError("the schema of a release is not the one its certificate names")
+        return self
+
     def to_json(self) -> str:
         """JSON text of the whole release."""
         return self.model_dump_json(indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """Read a release back."""
-        return cls.model_validate_json(text)
+        """Read a release back.
+
+        Raises
+        ------
+        RequestError
+            If the text is no release of this format.
+        """
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError:
+            raise RequestError("This is not a release that this version can read.") from None
 
 
 def make_release(

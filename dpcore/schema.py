@@ -359,6 +359,8 @@ def explain_validation(error: ValidationError, limit: int = 5) -> str:
     for item in error.errors()[:limit]:
         place = ".".join(str(part) for part in item["loc"]) or "schema"
         message = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "string_type" and isinstance(item["input"], bool):
+            message += ": put yes, no, on and off in quotes, or YAML takes them for true or false"
         lines.append(f"{place}: {message}")
     more = len(error.errors()) - limit
     if more > 0:

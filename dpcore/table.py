@@ -103,9 +103,8 @@ class PrivateTable:
 
     def members(self, part: Part) -> Words:
         """Bit vector of the records in a part; ``all`` is both parts together."""
-        if part == "all":
-            return np.asarray(self.parts[0] | self.parts[1])
-        return np.asarray(self.parts[0 if part == "train" else 1])
+        chosen = {"train": [0], "holdout": [1], "all": [0, 1]}[part]
+        return np.asarray(np.bitwise_or.reduce(self.parts[chosen], axis=0))
 
     def cell(self, column: str, code: int) -> Words:
         """Bit vector of the records in one cell of a column."""

@@ -18,7 +18,7 @@ MENU = (
 def frame() -> None:
     st.set_page_config(
         page_title="Frostglass", page_icon=str(ASSETS / "icon.svg"), layout="wide",
-        initial_sidebar_state="expanded",
+        initial_sidebar_state="auto",
     )  # fmt: skip
     st.html(ASSETS / "style.css")
     st.logo(str(ASSETS / "logo.svg"), size="large")

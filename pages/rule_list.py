@@ -24,10 +24,12 @@ def page() -> None:
         return
     if review.follow_run():
         st.session_state.pop(REHEARSAL, None)
-    named = progress.show(dataset.id)
+    named, shown = progress.show(dataset.id)
     if named is not None and named.release_id is not None:
         result.show(access.service().release(named.release_id), key=f"run-{named.id}")
-        with st.expander("**Set up another run**"):
+    if shown:
+        # A new key closes it, so that what has just happened is in sight.
+        with st.expander("**Set up another run**", key=f"again-{shown}"):
             _set_up(dataset)
     else:
         st.header("Set up a run", anchor=False)

@@ -5,9 +5,9 @@ Kept light: every spawned process imports it.
 
 from __future__ import annotations
 
-import multiprocessing.synchronize
 import os
 import signal
+import threading
 from decimal import Decimal
 from typing import Any
 
@@ -44,7 +44,7 @@ def release_for(
     return make_release("fake", plan, FakeModel(rows=1), secure=secure, dataset_id=dataset_id)
 
 
-def spend(url: str, number: int, start: multiprocessing.synchronize.Event) -> None:
+def spend(url: str, number: int, start: threading.Barrier) -> None:
     """Reserve, touch and commit again and again; two of four processes die in the middle."""
     ledger = Ledger(open_database(url))
     start.wait()

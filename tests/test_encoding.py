@@ -125,7 +125,7 @@ def test_booleans(value, cell):
     ("value", "cell"),
     [
         ("red", "red"),
-        (" RED ", "red"),
+        (" RED ", OTHER),
         ("Blue", "Blue"),
         ("1", "1"),
         (1, "1"),

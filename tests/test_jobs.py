@@ -150,17 +150,17 @@ def test_cancel_after_a_touch_stops_and_stays_spent(service: Service, tmp_path: 
     assert service.releases() == []
 
 
-def test_a_failure_shows_and_logs_no_value(
-    capfd: pytest.CaptureFixture[str], service: Service, tmp_path: Path
-) -> None:
-    dataset = add(service)
-    run = service.submit(fake_request(dataset.id, fail=True), "n")
-    status = service.wait(run, 60)
+def test_a_failure_shows_and_logs_no_value(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    command = ("sh", "-c", f"exec {sys.executable} -m tests.fake_worker 2>{log}")
+    with Service(tmp_path / "home", workers=1, worker_command=command) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id, fail=True), "n")
+        status = service.wait(run, 60)
     assert (status.state, status.charged) == ("failed", True)
-    logged = "".join(capfd.readouterr())
-    assert "ValueError" in logged
-    assert "Traceback" not in logged
-    assert CANARY not in logged + status.message
+    assert f"run {run} failed: ValueError" in log.read_text()
+    assert "Traceback" not in log.read_text()
+    assert CANARY not in log.read_text() + status.message
     for file in (tmp_path / "home").rglob("*"):
         assert not file.is_file() or CANARY.encode() not in file.read_bytes()
 

@@ -30,11 +30,10 @@ def test_sixteen_processes_never_exceed_the_cap(kind: str, tmp_path: Path) -> No
     ledger.open_account("data", CAP)
 
     context = multiprocessing.get_context("spawn")
-    start = context.Event()
+    start = context.Barrier(PROCESSES)
     crowd = [context.Process(target=spend, args=(url, n, start)) for n in range(PROCESSES)]
     for process in crowd:
         process.start()
-    start.set()  # They are at it together as soon as each is up; the first do not wait.
     for process in crowd:
         process.join(timeout=300)
     codes = [process.exitcode for process in crowd]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from dpcore import __version__
-from dpcore.errors import BudgetError
+from dpcore.errors import BudgetError, RequestError
 from dpcore.plan import RunPlan, no_progress
 from dpcore.privacy import BudgetSplit
 from dpcore.release import Release, make_release
@@ -211,7 +211,14 @@ def test_a_row_unit_is_named():
 )
 def test_a_text_that_is_no_release(change):
     content = {**json.loads(release().to_json()), **change}
-    with pytest.raises(ValidationError):
+    with pytest.raises(RequestError, match="not a release"):
+        Release.from_json(json.dumps(content))
+
+
+def test_a_release_whose_schema_is_not_the_certified_one():
+    content = json.loads(release().to_json())
+    content["domain"]["max_rows"] += 1
+    with pytest.raises(RequestError, match="not a release"):
         Release.from_json(json.dumps(content))
 
 

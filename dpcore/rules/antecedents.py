@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpcore.bits import Words, conjunctions
 from dpcore.errors import RequestError
-from dpcore.literals import Literal, bit_vectors, parse_literal, schema_literals
+from dpcore.literals import Literal, bit_vectors, parse_conjunction, schema_literals
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.privacy import BudgetSplit
 from dpcore.queries import elementary_symmetric, itemset_counts, itemset_sensitivity
@@ -148,7 +148,7 @@ def given_antecedents(schema: Schema, target: str, texts: Sequence[str]) -> Ante
     literals: dict[Literal, int] = {}
     itemsets: dict[Itemset, None] = {}
     for text in texts:
-        parts = [parse_literal(part, schema) for part in text.split(" and ")]
+        parts = parse_conjunction(text, schema)
         columns = [part.column for part in parts]
         if target in columns:
             raise RequestError(f"The target '{target}' cannot be part of a condition.")

@@ -11,26 +11,34 @@ from pages.components.review import RUN_PARAMETER
 from pages.components.texts import text
 
 _ENDINGS = {
-    "failed": ("The run failed", "failed"),
-    "interrupted": ("The run was interrupted", "interrupted"),
+    "cancelled": "The run was cancelled",
+    "failed": "The run failed",
+    "interrupted": "The run was interrupted",
 }
 
 
-def show(dataset_id: str) -> RunStatus | None:
-    """Panels of active runs on a data set; returns the run named in the address, if any."""
-    watch_active(dataset_id)
+def show(dataset_id: str) -> tuple[RunStatus | None, str]:
+    """Panels of active runs on a data set.
+
+    Returns the run named in the address, if any, and a key of all that was shown: empty if
+    there was nothing.
+    """
+    shown = watch_active(dataset_id)
     named, problem = _named_run()
     if problem:
         st.warning(problem)
     if named is not None and not named.active:
         _ending(named)
-    return named
+        shown.append(named.id)
+    return named, "-".join(shown)
 
 
-def watch_active(dataset_id: str) -> None:
+def watch_active(dataset_id: str) -> list[str]:
     """A panel for each run in progress, whoever and whichever tab started it."""
-    for status in access.service().runs(dataset_id, active=True):
-        _watch(status.id)
+    active = [status.id for status in access.service().runs(dataset_id, active=True)]
+    for run_id in active:
+        _watch(run_id)
+    return active
 
 
 def _named_run() -> tuple[RunStatus | None, str | None]:
@@ -76,12 +84,10 @@ def _ending(status: RunStatus) -> None:
     cost = f"ε {format_epsilon(status.request.epsilon)}"
     if status.state == "done":
         markup.notice("plain", "Finished.", f"This run spent {cost}. Reading it again is free.")
-    elif status.state == "cancelled":
-        kept = "stays spent" if status.charged else "was returned to the budget"
-        st.info(f"{status.message} {cost} {kept}.", title="The run was cancelled")
     else:
-        title, help_name = _ENDINGS[status.state]
-        st.error(f"{text(help_name)} {status.message}".strip(), title=title)
+        kept = "spent" if status.charged else "returned to the budget"
+        show_it = st.info if status.state == "cancelled" else st.error
+        show_it(f"{status.message} ({cost} {kept}.)", title=_ENDINGS[status.state])
     st.button("Close", key="close-run", on_click=close, help="Hides this; the result stays.")
 
 
