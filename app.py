@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from pages.components import access
+from pages.components import access, faults
 
 SECONDS_FOR_THE_FIRST_PAGE = 4
 
@@ -37,9 +37,10 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     access.service().close()
 
 
+faults.quiet_log()
 app = st.App(
     "pages/navigation.py",
     lifespan=lifespan,
-    on_script_error=access.report_fault,
+    on_script_error=faults.report,
     routes=[Route("/health", health)],
 )

@@ -283,7 +283,7 @@ def exponential_audit() -> Audit:
         runs(_EPSILON),
         likelihood_events,
         {"exponent doubled": runs(2 * _EPSILON)},
-        share=0.5,
+        share=0.6,
     )
 
 
@@ -299,7 +299,7 @@ def noisy_max_audit() -> Audit:
         runs(monotone=False),
         likelihood_events,
         {"general scores treated as monotone": runs(monotone=True)},
-        share=0.5,
+        share=0.6,
     )
 
 

@@ -109,7 +109,10 @@ class GeometricMechanism:
 
 @dataclass(frozen=True)
 class GaussianMechanism:
-    """Discrete Gaussian noise on integers. rho-zCDP, and mu-Gaussian-DP up to discretisation.
+    """Discrete Gaussian noise on integers. rho-zCDP, but not mu-Gaussian-DP.
+
+    The (epsilon, delta) of Gaussian DP is no upper bound for discrete noise: see
+    :func:`dpcore.privacy.discrete_gaussian_delta`.
 
     Parameters
     ----------

@@ -6,13 +6,12 @@ Everything here is arithmetic on public numbers; no record is ever seen by this 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, InvalidOperation
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from dpcore.errors import BudgetError
@@ -137,6 +136,13 @@ def geometric_tail(scale: float, confidence: float) -> int:
     return max(0, math.ceil(-scale * math.log(tail) - 1.0 - 1e-12))
 
 
+def _root(function: Callable[[float], float], low: float, high: float, xtol: float) -> float:
+    """Zero of a function between two ends. SciPy's solvers are slow to import: on first use."""
+    from scipy.optimize import brentq
+
+    return float(brentq(function, low, high, xtol=xtol))
+
+
 def gaussian_delta(mu: float, epsilon: float) -> float:
     """Delta of a mu-Gaussian-DP mechanism at ``epsilon`` (Balle and Wang 2018, Theorem 8).
 
@@ -165,8 +171,8 @@ def discrete_gaussian_delta(scale: float, epsilon: float, shift: int = 1) -> flo
 
 def discrete_gaussian_epsilon(scale: float, delta: float) -> float:
     """Smallest epsilon of discrete Gaussian noise on a count at ``delta``, rounded up."""
-    root = brentq(lambda e: discrete_gaussian_delta(scale, e) - delta, 0.0, 100.0, xtol=1e-10)
-    return float(root) + 1e-9
+    root = _root(lambda e: discrete_gaussian_delta(scale, e) - delta, 0.0, 100.0, xtol=1e-10)
+    return root + 1e-9
 
 
 def calibrate_gaussian(epsilon: float, delta: float) -> float:
@@ -182,7 +188,7 @@ def calibrate_gaussian(epsilon: float, delta: float) -> float:
     high = 1.0
     while gaussian_delta(high, epsilon) < delta:
         high *= 2
-    mu = float(brentq(lambda m: gaussian_delta(m, epsilon) - delta, 1e-12, high, xtol=1e-14))
+    mu = _root(lambda m: gaussian_delta(m, epsilon) - delta, 1e-12, high, xtol=1e-14)
     step = 1e-12
     while gaussian_delta(mu, epsilon) > delta:
         mu, step = mu * (1 - step), min(0.5, 2 * step)

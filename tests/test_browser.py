@@ -80,14 +80,14 @@ def invented(rows: int = 2000) -> pd.DataFrame:
 
 
 @contextmanager
-def serve(home: Path) -> Iterator[Server]:
+def serve(home: Path, **more: str) -> Iterator[Server]:
     """``streamlit run`` with a free port, until the test is over."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = home.parent / "server.log"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    environment = {**os.environ, "FROSTGLASS_HOME": str(home), "FROSTGLASS_WORKERS": "1"}
+    environment = {**os.environ, "FROSTGLASS_HOME": str(home), "FROSTGLASS_WORKERS": "1", **more}
     environment.pop("FROSTGLASS_DATABASE_URL", None)
     with log.open("wb") as stream:
         process = subprocess.Popen(
@@ -290,6 +290,34 @@ def test_a_wrong_upload_gives_a_sentence(page: Page, server: Server, tmp_path: P
         page.locator("input[type=file]").set_input_files(file)
         expect(page.get_by_text(sentence)).to_be_visible(timeout=WAIT)
     assert "Traceback" not in page.content() + server.log.read_text()
+
+
+BROKEN = """
+from dpcore.service import Service
+def broken(*_):
+    raise RuntimeError("Qxzcanary")
+Service.releases = broken
+"""
+
+
+def test_an_unforeseen_error_shows_a_fixed_page_and_logs_no_text(
+    page: Page, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(BROKEN)
+    heard = Heard()
+    heard.listen(page)
+    home = tmp_path / "home"
+    with Service(home=home, workers=0) as service:
+        service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2))
+    with serve(home, PYTHONPATH=f"{tmp_path}:{ROOT}") as server:
+        page.goto(f"{server.url}/releases")
+        expect(page.get_by_text("This page could not be shown")).to_be_visible(timeout=WAIT)
+        heard.look(page)
+        log = server.log.read_text()
+    assert "a page stopped with RuntimeError in sitecustomize.py" in log
+    for content in (*heard.frames, *heard.pages, *heard.console, log):
+        assert not found_in(content)
+        assert "Traceback" not in str(content)
 
 
 # Canary

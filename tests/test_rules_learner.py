@@ -322,12 +322,18 @@ def test_a_budget_too_small_to_be_split_is_refused(epsilon, rows):
         LEARNER.plan(_schema(rows), "ill", Decimal(epsilon), {})
 
 
+def test_mining_with_too_small_a_budget_is_refused_before_any_record():
+    parameters = {"antecedents": "dp_fim", "max_antecedent_length": 4}
+    with pytest.raises(BudgetError, match="too small"):
+        LEARNER.plan(_schema(), "ill", Decimal("0.000000006"), parameters)
+
+
 def test_a_tiny_budget_that_is_accepted_can_be_run():
     """A run that is planned must not fail after it has touched a record."""
     for target in ("ill", "stage"):
         for parameters in ({}, {"antecedents": "dp_fim"}, {"sampler": "mcmc"}):
             try:
-                _run(_schema(), target=target, epsilon="0.0000001", **parameters)
+                _run(_schema(), target=target, epsilon="0.00000003", **parameters)
             except FrostglassError:
                 pytest.fail("planned, then refused")
 

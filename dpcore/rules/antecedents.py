@@ -158,6 +158,18 @@ def given_antecedents(schema: Schema, target: str, texts: Sequence[str]) -> Ante
     return Antecedents(list(literals), sorted(itemsets, key=len))
 
 
+def split_by_level(epsilon: Decimal, parameters: RuleListParameters) -> BudgetSplit:
+    """Equal budgets for the levels of mining.
+
+    Raises
+    ------
+    BudgetError
+        If epsilon is too small to be split.
+    """
+    levels = range(1, parameters.max_antecedent_length + 1)
+    return BudgetSplit.by_weights(epsilon, {str(level): 1 for level in levels})
+
+
 def mine_antecedents(
     table: PrivateTable,
     target: str,
@@ -175,7 +187,7 @@ def mine_antecedents(
     literals = candidate_literals(table.schema, target, parameters)
     vectors = bit_vectors(table, literals)
     levels = range(1, parameters.max_antecedent_length + 1)
-    split = BudgetSplit.by_weights(epsilon, {str(level): 1 for level in levels})
+    split = split_by_level(epsilon, parameters)
     threshold = parameters.min_support * table.schema.max_rows
     candidates: list[Itemset] = [(item,) for item in range(len(literals))]
     found: list[tuple[int, Itemset]] = []

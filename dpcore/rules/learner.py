@@ -21,6 +21,7 @@ from dpcore.rules.antecedents import (
     given_antecedents,
     mine_antecedents,
     public_antecedents,
+    split_by_level,
 )
 from dpcore.rules.estimates import noise_intervals, point_estimates
 from dpcore.rules.evaluation import Evaluation, evaluate
@@ -86,6 +87,8 @@ class RuleListLearner:
         )
         for step in (name for name, part in split.parts.items() if part):
             plan.row_epsilon(step)
+        if chosen.antecedents == "dp_fim":
+            split_by_level(plan.row_epsilon("antecedents"), chosen)
         return plan
 
     def run(

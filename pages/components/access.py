@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable
 from decimal import Decimal
@@ -19,7 +18,6 @@ ANALYST = "local"
 DATASET_KEY = "dataset"
 THIS_RUN_KEY = "this_run"
 _NEXT_KEY = "dataset_next"
-_log = logging.getLogger("frostglass.pages")
 T = TypeVar("T")
 
 
@@ -77,12 +75,3 @@ def attempt(action: Callable[[], T]) -> tuple[T | None, str | None]:
         return action(), None
     except FrostglassError as mistake:
         return None, str(mistake)
-
-
-def report_fault(fault: Exception) -> bool:
-    """Show a fixed page instead of an uncaught error; nothing of the error reaches the browser."""
-    from pages.components.texts import text
-
-    _log.error("a page stopped with %s", type(fault).__name__)
-    st.error(text("fault"), title="This page could not be shown")
-    return True
