@@ -27,7 +27,7 @@ def _nothing_yet() -> None:
     markup.empty("No data sets yet", "Start with public demonstration data, or add your own.")
     left, right = st.columns(2)
     if left.button("Add demonstration data (public)", type="primary", width="stretch"):
-        with st.spinner("Making the demonstration data. This takes about a minute …"):
+        with st.spinner("Making the demonstration data. This takes a few seconds …"):
             _, problem = access.attempt(access.service().add_demo_datasets)
         if problem:
             st.error(problem)
@@ -39,7 +39,7 @@ def _nothing_yet() -> None:
 
 def _card(info: DatasetInfo, *, chosen: bool) -> None:
     with st.container(border=True, key=f"card-{'chosen-' if chosen else ''}{info.id}"):
-        st.subheader(info.name, anchor=False)
+        st.subheader(markup.plain(info.name), anchor=False)
         labels = {"Selected": "chosen"} if chosen else {}
         labels |= {"Public demonstration data": "public"} if info.public else {"Private": "private"}
         markup.tags(labels)

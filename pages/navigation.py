@@ -48,7 +48,7 @@ def _finish() -> None:
     with st.sidebar:
         if dataset is not None:
             meter.show(dataset.id, dataset.name, st.session_state.get(access.THIS_RUN_KEY))
-        st.divider()
+            st.divider()
         meter.roles()
 
 

@@ -73,7 +73,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     markup.notice("plain", f"Noise on a count: ±{quote.plan.count_margin()}, 95%.", _meaning(quote))
     epsilon.advise(quote.cost)
     if not quote.affordable:
-        st.error(quote.refusal, title="Over budget")
+        st.error(markup.plain(quote.refusal), title="Over budget")
     return quote
 
 

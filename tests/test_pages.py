@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,9 +13,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.requests import RunRequest
+from dpcore.requests import RunRequest, RunStatus
 from dpcore.schema import Schema
-from pages.components import access, meter, schema_rows, uploads
+from dpcore.service import Service
+from pages.components import access, markup, meter, schema_rows, uploads
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = Schema.from_text(
@@ -60,11 +62,11 @@ def add_ward(*, public: bool = False, budget: str = "3") -> str:
     return str(info.id)
 
 
-def fit(dataset_id: str, epsilon: str = "0.5") -> str:
+def fit(dataset_id: str, epsilon: str = "0.5", target: str = "died") -> str:
     """Spend on a small run and return the id of the run."""
     request = RunRequest(
         dataset_id=dataset_id,
-        target="died",
+        target=target,
         epsilon=epsilon,  # type: ignore[arg-type]
         parameters={"pool_size": 500},
     )
@@ -96,7 +98,7 @@ def words(app: AppTest) -> str:
 
 
 def errors(app: AppTest) -> str:
-    return "\n".join(item.value for item in app.error)
+    return "\n".join(item.value for item in app.error).replace("\\", "")
 
 
 def button(app: AppTest, label: str):
@@ -245,7 +247,7 @@ def test_the_conditional_guarantee_is_said_before_spending():
     app.radio(key="sampler").set_value("mcmc").run()
     assert "conditional on convergence" in "".join(item.value for item in app.warning)
     button(app, "Review and spend").click().run()
-    assert "Conditional on convergence" in words(checked(app))
+    assert "provided that the sampler has converged" in words(checked(app))
 
 
 def test_the_review_names_everything_and_spends_once():
@@ -255,7 +257,7 @@ def test_the_review_names_everything_and_spends_once():
     button(app, "Review and spend").click().run()
     text = words(checked(app))
     for part in ("Bayesian rule list", "ward", "died", "ε 0.50", "ε 3.00 left", "5 more runs",
-                 "Unconditional", "odds", "cannot be undone"):  # fmt: skip
+                 "Kind of guarantee: unconditional", "odds", "cannot be undone"):  # fmt: skip
         assert part in text, part
     assert [item.label for item in app.button if "spend ε" in item.label] == [
         "Run and spend ε = 0.50"
@@ -311,6 +313,37 @@ def test_an_unknown_run_in_the_address_gives_a_sentence():
     add_ward()
     app = _rule_list("nonsense")
     assert app.warning
+
+
+STATES = {
+    "queued": ("Waiting for a free worker", "Cancelling now is free"),
+    "running": ("Choosing a list: 50% of this step", "does **not** give its ε back"),
+    "failed": ("A fixed sentence.", "ε 0.50 spent."),
+    "interrupted": ("A fixed sentence.", "ε 0.50 spent."),
+    "cancelled": ("A fixed sentence.", "ε 0.50 spent."),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_of_a_run_is_explained(state, monkeypatch):
+    dataset_id = add_ward()
+    status = RunStatus(
+        id="a-run", state=state, step="choosing a list", done=1, total=2, release_id=None,
+        message="A fixed sentence.", charged=True, analyst="local",
+        created=datetime(2026, 1, 2, tzinfo=UTC),
+        request=RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5")),
+    )  # fmt: skip
+    monkeypatch.setattr(Service, "run", lambda *_: status)
+    monkeypatch.setattr(
+        Service, "runs", lambda *_, active=False: [status] if status.active or not active else []
+    )
+    app = _rule_list("a-run")
+    text = words(app) + "".join(item.text for item in app.get("progress"))
+    for part in STATES[state]:
+        assert part in text, part
+    assert "Set up another run" in [item.label.strip("*") for item in app.expander]
+    listed = words(open_page("releases"))
+    assert status.active or "A fixed sentence." in listed
 
 
 def test_true_values_are_offered_for_public_data_only():
@@ -527,3 +560,22 @@ def test_the_rows_of_the_form_make_the_schema_they_came_from():
     assert not faults
     rebuilt = Schema.from_mapping({"name": "ward", "max_rows": 2000, "columns": columns})
     assert rebuilt.columns == SCHEMA.columns
+
+
+def test_names_are_shown_as_they_are_whatever_they_hold():
+    nasty = "a_b*c* [x](y) $5$ :red[z] <b>"
+    shown = markup.plain(nasty)
+    assert shown == r"a\_b\*c\* \[x\](y) \$5\$ \:red\[z\] <b>"
+    frame = ward().rename(columns={"died": nasty, "age": "<i>age</i>"})
+    columns = [
+        {"name": "<i>age</i>", "type": "integer", "lower": 20, "upper": 100, "bins": 8},
+        {"name": nasty, "type": "boolean", "target": True},
+    ]
+    schema = Schema.from_mapping({"name": nasty, "max_rows": 2000, "columns": columns})
+    info = access.service().add_dataset(frame, schema, budget=Decimal(3))
+    run_id = fit(info.id, "2.5", nasty)
+    pages = (_rule_list(run_id), open_page(), open_page("releases"))
+    html = "".join(item.value for app in pages for item in app.get("html"))
+    assert "&lt;i&gt;age&lt;/i&gt;" in html
+    assert "<i>age" not in html
+    assert "$ :red[z] <b>" not in html

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import streamlit as st
 
 from dpcore.errors import FrostglassError
+from pages.components.markup import plain
 
 if TYPE_CHECKING:
     from dpcore.service import DatasetInfo, Service
@@ -74,4 +75,4 @@ def attempt(action: Callable[[], T]) -> tuple[T | None, str | None]:
     try:
         return action(), None
     except FrostglassError as mistake:
-        return None, str(mistake)
+        return None, plain(str(mistake))

@@ -28,7 +28,7 @@ def show() -> None:
     if dataset is None:
         markup.empty("No data set yet", "Add one first; its budget and ledger appear here.")
         return
-    st.header(dataset.name, anchor=False)
+    st.header(markup.plain(dataset.name), anchor=False)
     balance = access.service().balance(dataset.id, None)
     markup.facts(
         {

@@ -24,12 +24,13 @@ def show(model: Any, target: str) -> None:
     left, right = st.columns(2)
     with left:
         _figure("Noisy accuracy", evaluation.accuracy, percent)
-        st.caption(_baseline(evaluation.noisy_confusion, model.classes))
+        st.caption(markup.plain(_baseline(evaluation.noisy_confusion, model.classes)))
     if len(model.classes) == 2:
+        label = f"{target} = {model.classes[1]}"
         with right:
             _figure("Noisy AUC", evaluation.auc, lambda value: f"{value:.3f}")
             st.caption(
-                f"How often a person with {target} = {model.classes[1]} gets a higher estimate "
+                f"How often a person with {markup.plain(label)} gets a higher estimate "
                 "than a person without. 0.5 is no better than a coin, 1 is perfect."
             )
     _confusion(evaluation, model.classes, target)

@@ -13,6 +13,7 @@ from dpcore.errors import FrostglassError, IngestError
 from dpcore.requests import DatasetInfo
 from dpcore.schema import Schema
 from pages.components import access, intake_form, schema_rows
+from pages.components.markup import plain
 from pages.components.texts import text
 from pages.components.uploads import TYPES, as_file
 
@@ -63,8 +64,8 @@ def show() -> None:
 
 def _confirm(stored: DatasetInfo) -> None:
     st.success(
-        f"'{stored.name}' is stored, and the uploaded copy is deleted. It is selected in the "
-        "sidebar; analysts can use it now.",
+        f"'{plain(stored.name)}' is stored, and the uploaded copy is deleted. It is selected in "
+        "the sidebar; analysts can use it now.",
         title="Data set stored",
     )
 
@@ -129,7 +130,7 @@ def _by_file(upload: Any, draft: Draft) -> None:
 def _store(
     upload: Any, draft: Draft, answers: intake_form.Answers, schema_of: Callable[[], Schema]
 ) -> None:
-    draft.faults = list(answers.faults)
+    draft.faults = [plain(fault) for fault in answers.faults]
     schema, problem = access.attempt(schema_of)
     draft.faults += [problem] if problem and not answers.faults else []
     if draft.faults or schema is None:
@@ -138,7 +139,7 @@ def _store(
         try:
             stored = _add(upload, schema, answers)
         except FrostglassError as mistake:
-            draft.faults = [str(mistake)]
+            draft.faults = [plain(str(mistake))]
             return
     access.choose_later(stored.id)
     st.session_state[_STORED] = stored

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -9,6 +10,12 @@ from html import escape
 import streamlit as st
 
 from pages.components.texts import ASSETS, text
+
+
+def plain(sentence: str) -> str:
+    """Markdown that shows a text as it is, whatever names and comparisons it holds."""
+    escaped = re.sub(r"([\\`*_\[\]$~])", r"\\\1", sentence)
+    return re.sub(r":(?=\S)", r"\\:", escaped)
 
 
 def lead(sentence: str) -> None:

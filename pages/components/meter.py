@@ -20,6 +20,8 @@ def show(dataset_id: str, name: str, this_run: Decimal | None) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
     balance = access.service().balance(dataset_id, access.ANALYST)
     st.html(render(name, balance.spent, balance.reserved, balance.left, this_run))
+    if balance.delta:
+        st.caption(f"δ used: {balance.delta:.2e}")
 
 
 def render(

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.release import Release
 from dpcore.schema import OTHER, NumericColumn, format_number
-from pages.components import rules_table
+from pages.components import markup, rules_table
 from pages.components.texts import text
 
 
@@ -42,7 +42,7 @@ def _field(column: Any, key: str) -> Any:
         options = [*column.classes, OTHER]
         return st.selectbox(
             column.name, options, index=None, placeholder="not known", key=key,
-            help=column.description or None,
+            help=markup.plain(column.description) or None,
         )  # fmt: skip
     low, high = format_number(column.lower), format_number(column.upper)
     return st.number_input(
@@ -51,7 +51,8 @@ def _field(column: Any, key: str) -> Any:
         step=1 if column.type == "integer" else None,
         placeholder="not known",
         key=key,
-        help=f"{column.description} Values beyond {low} to {high} count as the nearest bound.",
+        help=f"{markup.plain(column.description)} Values beyond {low} to {high} count as the "
+        "nearest bound.",
     )
 
 
@@ -62,10 +63,11 @@ def _answer(release: Release, model: Any, shown: int, values: dict[str, Any]) ->
     which = (
         f"Rule {position + 1}: {rule.text}" if rule.conditions else "No rule fits: everyone else"
     )
+    label = f"{release.target} = {model.classes[shown]}"
     st.success(
-        f"Noisy chance of {release.target} = {model.classes[shown]}: "
+        f"Noisy chance of {markup.plain(label)}: "
         f"**{rules_table.percent(estimates[shown])}** (noise alone: {low} to {high}). "
         "This describes a group of people, not this person's future.",
-        title=which,
+        title=markup.plain(which),
         icon="➡️",
     )

@@ -60,7 +60,9 @@ def _watch(run_id: str) -> None:
 def _panel(status: RunStatus) -> None:
     with st.container(border=True, key=f"card-run-{status.id}"):
         cost = format_epsilon(status.request.epsilon)
-        st.subheader(f"Rule list for {status.request.target}, ε = {cost}", anchor=False)
+        st.subheader(
+            f"Rule list for {markup.plain(status.request.target)}, ε = {cost}", anchor=False
+        )
         waiting = status.state == "queued"
         st.progress(0.0 if waiting else status.fraction, text=_words(status))
         st.caption(text("leave_page"))
@@ -87,7 +89,7 @@ def _ending(status: RunStatus) -> None:
     else:
         kept = "spent" if status.charged else "returned to the budget"
         show_it = st.info if status.state == "cancelled" else st.error
-        show_it(f"{status.message} ({cost} {kept}.)", title=_ENDINGS[status.state])
+        show_it(f"{markup.plain(status.message)} ({cost} {kept}.)", title=_ENDINGS[status.state])
     st.button("Close", key="close-run", on_click=close, help="Hides this; the result stays.")
 
 

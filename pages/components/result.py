@@ -73,13 +73,8 @@ def _truth(release: Release, model: object, key: str) -> Truth | None:
 
 def _reading(model: object, target: str) -> None:
     for sentence in model.reading(target):  # type: ignore[attr-defined]
-        st.markdown(f"- {_plain(sentence)}")
+        st.markdown(f"- {markup.plain(sentence)}")
     st.markdown(text("reading"))
-
-
-def _plain(sentence: str) -> str:
-    """Keep Markdown from reading a comparison or a column name as markup."""
-    return "".join(f"\\{mark}" if mark in r"\`*_{}[]<>()#+-.!|$~:" else mark for mark in sentence)
 
 
 def _chart(release: Release, key: str) -> None:

@@ -59,7 +59,7 @@ def _spend(review: Review) -> None:
     try:
         review.run_id = access.service().submit(review.request, review.nonce, access.ANALYST)
     except FrostglassError as refusal:
-        review.problem = str(refusal)
+        review.problem = markup.plain(str(refusal))
 
 
 @st.dialog("Review and spend", width="medium", on_dismiss=close_review)
@@ -74,7 +74,7 @@ def _dialog(review: Review) -> None:
     _promise(quote)
     st.markdown(text("irreversible"))
     if review.problem or not quote.affordable:
-        st.error(review.problem or quote.refusal)
+        st.error(review.problem or markup.plain(quote.refusal))
     st.button(
         f"Run and spend ε = {format_epsilon(quote.cost)}",
         type="primary",
@@ -103,8 +103,9 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
 
 
 def _promise(quote: Quote) -> None:
+    kind = f"Kind of guarantee: {quote.plan.guarantee}"
     if quote.plan.guarantee == "unconditional":
-        st.markdown(f"**Kind of guarantee.** {text('guarantee_unconditional')}")
+        st.markdown(f"**{kind}.** {quote.guarantee}")
     else:
-        st.warning(text("guarantee_conditional"), icon="⚠️", title="Kind of guarantee")
+        st.warning(quote.guarantee, icon="⚠️", title=kind)
     st.markdown(f"**What ε means here.** {quote.odds}")
