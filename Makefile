@@ -10,7 +10,7 @@ PORT ?= 8501
 ADDRESS ?= localhost
 # Test processes side by side; `make test WORKERS=0` runs them one after the other.
 WORKERS ?= 2
-# Further arguments of pytest, for example TESTS="-m 'not slow' tests/test_schema.py".
+# Further arguments of pytest, for example TESTS="tests/test_schema.py".
 TESTS ?=
 # Which benchmark, and its arguments, for example SUITE=rules BENCH="--quick".
 SUITE ?= rules
@@ -38,7 +38,7 @@ else \
 fi
 endef
 
-.PHONY: help setup setup-dev chromium run demo test lint format bench clean
+.PHONY: help setup setup-dev chromium run demo test test-slow lint format bench clean
 
 help: ## Show what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -84,8 +84,13 @@ chromium:
 	done; \
 	$(call apt_install,chromium,the browser tests need Chromium. Install it first: apt-get install chromium)
 
-test: setup-dev chromium ## Run every test, those in a browser included
-	@$(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile) $(TESTS)
+PYTEST = $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile)
+
+test: setup-dev chromium ## Run the tests, those in a browser included
+	@$(PYTEST) -m "not slow" $(TESTS)
+
+test-slow: setup-dev ## Run the long form of the statistical audits
+	@$(PYTEST) -m slow $(TESTS)
 
 lint: setup-dev ## Run ruff, mypy and the import rules
 	@$(PY) -m ruff check $(wildcard $(LINTED))
@@ -97,7 +102,7 @@ format: setup-dev ## Rewrite the code in the house format
 	@$(PY) -m ruff check --fix $(wildcard $(LINTED))
 	@$(PY) -m ruff format $(wildcard $(LINTED))
 
-bench: setup ## Run a benchmark (SUITE, BENCH="--quick")
+bench: setup-dev ## Run a benchmark (SUITE, BENCH="--quick")
 	@$(PY) -m benchmarks $(SUITE) $(BENCH)
 
 clean: ## Remove .venv and caches (never data sets or ledgers)
