@@ -54,8 +54,9 @@ class BudgetAccountant:
         Raises
         ------
         BudgetError
-            If less than that is left; nothing is charged then.
+            If it is no usable amount, or less than that is left; nothing is charged then.
         """
+        epsilon = parse_epsilon(epsilon)
         with self._lock:
             if epsilon > self.left:
                 raise BudgetError(

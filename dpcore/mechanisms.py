@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any, Protocol
 
@@ -248,7 +249,10 @@ def round_utility(
         leaves integers at distance at most floor(t / step) + 1. Monotonicity is **not**
         preserved if ``error`` is above 0: use the general mechanism then.
     """
-    scaled = np.floor(utilities / step)
-    if not np.all(np.abs(scaled) < 2.0**53):
+    # Unlike a quotient that is rounded and then floored, this is exact below the limit.
+    with np.errstate(invalid="ignore"):
+        scaled = np.floor_divide(utilities, step)
+    if not np.all(np.abs(scaled) < 2.0**50):
         raise BudgetError("The grid step is too fine for utilities of this size.")
-    return scaled.astype(np.int64), math.floor((sensitivity + 2 * error) / step) + 1
+    reach = Fraction(sensitivity) + 2 * Fraction(error)
+    return scaled.astype(np.int64), math.floor(reach / Fraction(step)) + 1

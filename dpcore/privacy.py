@@ -203,8 +203,13 @@ def compose_gaussians(noise_multipliers: Mapping[str, float]) -> float:
 def odds_sentence(epsilon: Decimal) -> str:
     """Say what an epsilon means as odds, for a reader who does not know the definition."""
     factor = math.exp(min(float(epsilon), 50.0))
-    shown = f"{math.ceil(factor * 100) / 100:.2f}" if factor < 100 else "more than 100"
+    if factor < 100:
+        bound = f"of at most {math.ceil(factor * 100) / 100:.2f}"
+    elif factor < 1_000_000:
+        bound = f"of at most {math.ceil(factor):,}"
+    else:
+        bound = "that may exceed a million, which promises next to nothing"
     return (
-        f"Whatever someone sees in this result, it changes their odds that a given person is "
-        f"in the data by a factor of at most {shown}."
+        "Whatever someone sees in this result, it changes their odds that a given person is "
+        f"in the data by a factor {bound}."
     )

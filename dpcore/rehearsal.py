@@ -70,7 +70,8 @@ def synthetic_frame(schema: Schema, target: str, rows: int, seed: int) -> pd.Dat
 
 def _values(column: Any, rows: int, generator: np.random.Generator) -> Any:
     if isinstance(column, IntegerColumn):
-        return generator.integers(int(column.lower), int(column.upper), rows, endpoint=True)
+        # Not by ``integers``: bounds may lie beyond what 64 bits hold.
+        return np.rint(generator.uniform(column.lower, column.upper, rows))
     if isinstance(column, RealColumn):
         return generator.uniform(column.lower, column.upper, rows).round(_DIGITS)
     return generator.choice(np.asarray(_labels(column), dtype=object), rows)

@@ -23,8 +23,16 @@ PUBLICATION_WARNING = (
     "This reads the values of the column. If you confirm the suggestion, the categories, bounds "
     "or edges become public: anybody who sees the schema learns them."
 )
-_PERSON = re.compile(
+#: An identifier of anything: of a person, but also of a visit, a ward or a device.
+_IDENTIFIER = re.compile(
     r"(^|_)(patient|person|subject|member|beneficiary|customer|mrn|ssn)?_?(id|nr|number)$"
+)
+#: An identifier that says it is of a person; the first that fits is proposed.
+_PERSON = (
+    re.compile(
+        r"(^|_)(patient|person|subject|member|beneficiary|customer|mrn|ssn)_?(id|nr|number)$"
+    ),
+    re.compile(r"^id$"),
 )
 _YES_NO = re.compile(
     r"^(is|has|had|on|any)_|_(flag|yn)$|^(male|female|died|dead|deceased|readmitted)$"
@@ -58,7 +66,7 @@ def suggest_schema(path: Path) -> dict[str, Any]:
     """
     names = read_header(path)
     declared = parquet_types(path) if is_parquet(path) else {}
-    person = next((name for name in names if _PERSON.search(_snake(name))), None)
+    person = next((name for kind in _PERSON for name in names if kind.search(_snake(name))), None)
     drafts = [_draft(name, declared.get(name)) for name in names if name != person]
     return {"person_column": person, "columns": drafts}
 
@@ -78,7 +86,7 @@ def _draft(name: str, declared: str | None) -> dict[str, Any]:
         return {"name": name, "type": "categorical", "categories": ["female", "male"]}
     if declared in {"integer", "real"}:
         return {"name": name, "type": declared}
-    if _TEXT.search(plain) or _PERSON.search(plain):
+    if _TEXT.search(plain) or _IDENTIFIER.search(plain):
         return {"name": name, "type": "leave out"}
     return {"name": name, "type": "categorical"}
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
-from dpcore.errors import RequestError
-from dpcore.privacy import format_epsilon, parse_epsilon
-from dpcore.requests import DatasetInfo, Quote, RunRequest
-from pages.components import access, configure, epsilon, markup, progress, result, review
-from pages.components.texts import text
-
-REHEARSAL = "rehearsal"
+from pages.components import access, markup, progress, result, review, set_up
 
 
 def page() -> None:
@@ -23,109 +15,18 @@ def page() -> None:
         markup.empty("No data set yet", "Add one on the page Custodian, or go to Data sets.")
         return
     if review.follow_run():
-        st.session_state.pop(REHEARSAL, None)
+        set_up.forget_rehearsal()
     named, shown = progress.show(dataset.id)
     if named is not None and named.release_id is not None:
         result.show(access.service().release(named.release_id), key=f"run-{named.id}")
     if shown:
         # A new key closes it, so that what has just happened is in sight.
         with st.expander("**Set up another run**", key=f"again-{shown}"):
-            _set_up(dataset)
+            set_up.show(dataset)
     else:
         st.header("Set up a run", anchor=False)
-        _set_up(dataset)
+        set_up.show(dataset)
     review.show()
-
-
-def _set_up(dataset: DatasetInfo) -> None:
-    with st.container(border=True, key="card-what"):
-        target = configure.target(dataset.schema)
-        parameters = configure.parameters()
-    with st.container(border=True, key="card-epsilon"):
-        entry = epsilon.choose()
-        request, problem = access.attempt(lambda: _request(dataset, target, entry, parameters))
-        quote = _quote(request, problem)
-    _buttons(dataset, request, quote)
-    _rehearsal(request)
-
-
-def _request(
-    dataset: DatasetInfo, target: str | None, entry: str, parameters: dict[str, Any]
-) -> RunRequest:
-    if target is None:
-        raise RequestError("Choose what the list should predict.")
-    return RunRequest(
-        dataset_id=dataset.id,
-        target=target,
-        epsilon=parse_epsilon(entry),
-        parameters=parameters,
-    )
-
-
-def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
-    quote = None
-    if request is not None:
-        quote, problem = access.attempt(lambda: access.service().quote(request, access.ANALYST))
-    if quote is None:
-        st.error(problem)
-        return None
-    access.show_cost_of_this_run(quote.cost)
-    markup.notice("plain", f"Noise on a count: ±{quote.plan.count_margin()}, 95%.", _meaning(quote))
-    epsilon.advise(quote.cost)
-    if not quote.affordable:
-        st.error(markup.plain(quote.refusal), title="Over budget")
-    return quote
-
-
-def _meaning(quote: Quote) -> str:
-    split = " and ".join(
-        f"ε {format_epsilon(part)} for {_STEPS.get(step, step)}"
-        for step, part in quote.plan.split.parts.items()
-        if part
-    )
-    clear = 3 * quote.plan.count_margin()
-    return f"Counts of {clear} and more stand out clearly. This uses {split}."
-
-
-_STEPS = {"antecedents": "finding conditions", "list": "the list", "estimates": "the counts"}
-
-
-def _buttons(dataset: DatasetInfo, request: RunRequest | None, quote: Quote | None) -> None:
-    left, right = st.columns(2)
-    with left:
-        if st.button("Rehearse (free)", disabled=quote is None, width="stretch"):
-            _rehearse(request)
-        st.caption(text("rehearsal"))
-    with right:
-        st.button(
-            "Review and spend …",
-            type="primary",
-            disabled=quote is None or not quote.affordable,
-            on_click=review.open_review,
-            args=(request, dataset.name),
-            width="stretch",
-        )
-        st.caption("Opens a summary. Nothing is spent until you confirm there.")
-
-
-def _rehearse(request: RunRequest | None) -> None:
-    assert request is not None
-    with st.spinner("Rehearsing on synthetic data …"):
-        release, problem = access.attempt(lambda: access.service().rehearse(request))
-    if problem:
-        st.error(problem)
-    st.session_state[REHEARSAL] = (request, release)
-
-
-def _rehearsal(request: RunRequest | None) -> None:
-    rehearsed, release = st.session_state.get(REHEARSAL, (None, None))
-    if release is None or request is None or rehearsed.dataset_id != request.dataset_id:
-        return
-    st.divider()
-    st.header("Rehearsal", anchor=False)
-    if rehearsed != request:
-        st.info("The settings have changed since. Rehearse again to see their effect.")
-    result.show(release, key="rehearsal", rehearsal=True)
 
 
 page()

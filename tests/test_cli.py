@@ -182,7 +182,7 @@ def test_unknown_names_and_broken_files_are_one_line(
     assert refuse("fit", "rule-list", "nothing", "--target", "x", "--epsilon", "1")
     assert refuse("ledger", "show", "nothing")
     assert refuse("release", "show", "nothing")
-    assert "holds no release" in refuse("release", "show", schema)
+    assert "not a release" in refuse("release", "show", schema)
     assert refuse("data", "add", data, "--schema", schema, "--budget", "1")
     assert "above 0" in refuse("data", "add", data, "--schema", schema, "--budget", "0")
     assert refuse("data", "add", schema, "--schema", schema, "--budget", "1")

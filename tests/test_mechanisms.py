@@ -185,6 +185,18 @@ def test_rounded_utilities_allow_for_computation_error(exact, move, wrong, wrong
     assert abs(int(grid[1] - grid[0])) <= enlarged
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "step"),
+    [(0.39999999999999997, 0.69, 0.01), (0.506383673, 1.506383673, 1e-9)],
+)
+def test_rounding_is_not_fooled_by_a_quotient_that_is_rounded_up(first, second, step):
+    """Here 0.69 / 0.01 is less than 69, but its float is 69: one step too many."""
+    exact = _upper_float(Fraction(second) - Fraction(first))
+    (low, high), sensitivity = round_utility(np.array([first, second]), exact, step)
+    assert high - low <= sensitivity
+    assert high == math.floor(Fraction(second) / Fraction(step))
+
+
 def test_rounding_needs_its_extra_step():
     """0.9 and 1.1 are closer than one step of 1, and land on different sides of a grid point."""
     grid, sensitivity = round_utility(np.array([0.9, 1.1]), 0.3, 1.0)

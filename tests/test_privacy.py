@@ -260,7 +260,14 @@ def test_gaussians_compose_like_one_gaussian():
 
 @pytest.mark.parametrize(
     ("epsilon", "factor"),
-    [("0.1", "1.11"), ("1", "2.72"), ("4.6", "99.49"), ("5", "more than 100"), ("1000", "more")],
+    [
+        ("0.1", "of at most 1.11."),
+        ("1", "of at most 2.72."),
+        ("4.6", "of at most 99.49."),
+        ("5", "of at most 149."),
+        ("10", "of at most 22,027."),
+        ("1000", "that may exceed a million"),
+    ],
 )
 def test_odds_are_rounded_up(epsilon, factor):
-    assert f"at most {factor}" in privacy.odds_sentence(Decimal(epsilon))
+    assert f"by a factor {factor}" in privacy.odds_sentence(Decimal(epsilon))

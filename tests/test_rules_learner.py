@@ -202,6 +202,8 @@ def test_given_antecedents_are_the_only_ones_used():
         ("colour = red", "no column"),
         ("smoker", "not a condition"),
         ("region = elsewhere", "not a category"),
+        (" and ".join(["smoker = yes"] * 3000), "at most 2000 characters"),
+        ("1 < " * 490 + "age <= 60", "not a public edge"),
     ],
 )
 def test_given_antecedents_that_cannot_be_used(text, sentence):
@@ -299,7 +301,7 @@ def test_all_rows_of_a_person_are_in_one_part():
         ("ill", {"tempered_prior": True}, "mcmc"),
         ("ill", {"antecedents": "given"}, "given"),
         ("ill", {"list_length": 0}, "list_length"),
-        ("ill", {"shares": {"list": 0}}, "shares.list"),
+        ("ill", {"shares": {"list": 0}}, "shares, list"),
     ],
 )
 def test_a_request_that_cannot_be_honoured_is_refused_before_any_record(

@@ -114,7 +114,11 @@ def rule_list(
         float, typer.Option(help="Relative share for choosing the list.")
     ] = float(_SHARES.list),
     share_estimates: Annotated[
-        float, typer.Option(help="Relative share for the counts and probabilities.")
+        float,
+        typer.Option(
+            help="Relative share for the counts and probabilities. While all shares are equal, "
+            "the engine gives the counts more where the budget is tiny."
+        ),
     ] = float(_SHARES.estimates),
     evaluate: Annotated[
         bool, typer.Option(help="Hold people out and evaluate on them, at no extra cost.")
@@ -160,11 +164,7 @@ def rule_list(
         "max_rules": max_rules,
         "alpha": alpha or None,
         "selection_alpha": selection_alpha,
-        "shares": {
-            "antecedents": str(share_antecedents),
-            "list": str(share_list),
-            "estimates": str(share_estimates),
-        },
+        "shares": _shares(share_antecedents, share_list, share_estimates),
         "evaluate": evaluate,
     }
     if quote and rehearse:
@@ -208,3 +208,10 @@ def _spend(service: Service, request: RunRequest, nonce: str) -> Release:
     if status.state != "done" or status.release_id is None:
         raise RunFailedError(status.message)
     return service.release(status.release_id)
+
+
+def _shares(antecedents: float, chosen: float, estimates: float) -> dict[str, str] | None:
+    """Shares as the engine takes them; equal ones leave the division to its house rule."""
+    if antecedents == chosen == estimates:
+        return None
+    return {"antecedents": str(antecedents), "list": str(chosen), "estimates": str(estimates)}

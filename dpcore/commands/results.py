@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import ValidationError
 
 from dpcore.commands.shell import Dataset, RunFailedError, make_group, open_service
-from dpcore.errors import NotFoundError
 
 if TYPE_CHECKING:
     from dpcore.release import Release
@@ -63,10 +61,7 @@ def _find_release(text: str) -> Release:
     if not path.is_file():
         with open_service() as service:
             return service.release(text)
-    try:
-        return Release.from_json(path.read_text(encoding="utf-8"))
-    except (ValidationError, UnicodeDecodeError):
-        raise NotFoundError(f"{path} holds no release.") from None
+    return Release.from_json(path.read_text(encoding="utf-8", errors="replace"))
 
 
 @ledger.command("show")

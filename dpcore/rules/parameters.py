@@ -53,7 +53,7 @@ class RuleListParameters(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     antecedents: Literal["public", "dp_fim", "given"] = "public"
-    given: tuple[str, ...] = Field(default=(), max_length=2000)
+    given: tuple[Annotated[str, Field(max_length=2000)], ...] = Field(default=(), max_length=2000)
     max_antecedent_length: int = Field(default=2, ge=1, le=4)
     max_antecedents: int = Field(default=300, ge=1, le=5000)
     numeric_literals: Literal["thresholds", "intervals"] = "thresholds"

@@ -12,7 +12,7 @@ from pages.components import markup
 from pages.components.texts import text
 from pages.components.truth import Truth
 
-#: An interval wider than this tells nothing about the people whom a rule catches.
+#: A wider interval tells nothing about a rule; nor does a count within the noise.
 UNCLEAR = 0.5
 #: With more classes than this, only the chosen one's counts are open.
 MANY_CLASSES = 4
@@ -58,7 +58,8 @@ def show(
 
 def _row(model: Any, position: int, shown: int, truth: Truth | None, *, marked: bool) -> str:
     rule = model.rules[position]
-    cells = [_condition(rule, position), _estimate(rule, shown, truth, position)]
+    unclear = _unclear(rule, shown, model.count_margin)
+    cells = [_condition(rule, position), _estimate(rule, shown, truth, position) + unclear]
     cells.append(_counts(rule.noisy_counts, model.classes, shown, f" ±{model.count_margin}"))
     if truth:
         cells.append(_true_cell(truth, position, shown, model.classes))
@@ -81,14 +82,20 @@ def _estimate(rule: Any, shown: int, truth: Truth | None, position: int) -> str:
     mark = f'<span class="truth" style="left:{100 * true:.2f}%"></span>' if true is not None else ""
     if true is not None:
         words += f", true value {percent(true)}"
-    unclear = '<div class="fg-unclear">too noisy to tell</div>' if high - low > UNCLEAR else ""
     return (
         f'<div class="fg-estimate"><b>{percent(value)}</b> '
         f"<small>noise alone: {percent(low)} to {percent(high)}</small>"
         f'<div class="fg-interval" role="img" aria-label="{words}">'
         f'<span class="range" style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"></span>'
-        f'<span class="point" style="left:{100 * value:.2f}%"></span>{mark}</div>{unclear}</div>'
+        f'<span class="point" style="left:{100 * value:.2f}%"></span>{mark}</div></div>'
     )
+
+
+def _unclear(rule: Any, shown: int, margin: int) -> str:
+    low, high = rule.intervals[shown]
+    if high - low <= UNCLEAR and sum(rule.noisy_counts) > margin:
+        return ""
+    return '<div class="fg-unclear">too noisy to tell</div>'
 
 
 def _counts(counts: Sequence[int], classes: Sequence[str], shown: int, margin: str) -> str:
