@@ -55,11 +55,11 @@ def encode_categories(column: Any, values: pd.Series[Any]) -> Codes:
 
 
 def _lookup(column: Any) -> dict[str, int]:
-    return {cell: code for code, cell in enumerate(column.categories)}
+    return {cell: code for code, cell in enumerate(column.cells)}
 
 
 def _boolean_lookup() -> dict[str, int]:
-    return dict.fromkeys(NO_WORDS, 0) | dict.fromkeys(YES_WORDS, 1)
+    return dict.fromkeys(NO_WORDS, 0) | dict.fromkeys(YES_WORDS, 1) | {OTHER: 2, MISSING: 3}
 
 
 def _code(text: str, lookup: dict[str, int], other: int, missing: int) -> int:

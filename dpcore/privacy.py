@@ -12,7 +12,6 @@ from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, InvalidOper
 from typing import Literal
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from dpcore.errors import BudgetError
 
@@ -148,6 +147,8 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
     An upper bound by a few units in the last place of the terms, which may nearly cancel.
     """
+    from scipy.special import log_ndtr
+
     if mu <= 0:
         return 0.0
     first = float(log_ndtr(mu / 2 - epsilon / mu))

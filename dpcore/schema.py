@@ -37,7 +37,7 @@ MAX_CATEGORIES = 1000
 MAX_BINS = 256
 
 Name = Annotated[str, Field(min_length=1, max_length=128)]
-#: What a column is of: whole steps (a bin, a category) a record can be in.
+#: Which side of a redescription a column may stand on.
 View = Literal["left", "right"]
 
 
@@ -389,8 +389,9 @@ def _follows(item: Any, others: Sequence[Any]) -> bool:
 
 def _place(location: tuple[int | str, ...], content: object) -> str:
     parts = [str(part) for part in location]
-    if len(location) > 1 and location[0] == "columns" and isinstance(content, dict):
-        column = content["columns"][location[1]]
+    columns = content.get("columns") if isinstance(content, dict) else None
+    if len(location) > 1 and location[0] == "columns" and isinstance(columns, list | tuple):
+        column = columns[int(location[1])]
         name = column.get("name") if isinstance(column, dict) else None
         field = [] if len(location) < 3 else parts[3:]
         parts = [f"column '{name or int(location[1]) + 1}'", *field]

@@ -27,6 +27,8 @@ from dpcore.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpcore.table import Part
+
 LOCAL_USER = "local"
 #: Budget of each demonstration data set: enough to play, small enough to feel the meter.
 DEMO_BUDGET = Decimal(20)
@@ -140,12 +142,25 @@ class Service:
 
         return [self._demo(name, make) for name, make in DEMOS.items()]
 
-    def true_table(self, dataset_id: str) -> pd.DataFrame:
-        """Records of a data set marked public. Raises ``RequestError`` for any other."""
-        dataset = self.dataset(dataset_id)
+    def true_counts(self, release: Release) -> tuple[tuple[int, ...], ...]:
+        """Exact counterparts of a release's counts, on the records that it was learned from.
+
+        Raises
+        ------
+        RequestError
+            If the data set is not marked public.
+        """
+        from dpcore.algorithms import parse_model
+
+        dataset = self.dataset(release.dataset_id)
         if not dataset.public:
             raise RequestError("The records of this data set are private: nobody may see them.")
-        return self._store.table(dataset.id).public_frame()
+        part: Part = "train" if release.certificate.parallel_split else "all"
+        frame = self._store.table(dataset.id).public_frame(part)
+        counts: tuple[tuple[int, ...], ...] = parse_model(release).count_records(
+            frame, release.domain, release.target
+        )
+        return counts
 
     # Budgets
 
@@ -299,7 +314,7 @@ def guarantee_sentence(plan: RunPlan) -> str:
         return f"{promise}. The guarantee is exact and rests on no further assumption."
     return (
         f"{promise}, provided that the sampler has converged. Nobody can check that without "
-        "looking at the records: choose the pool sampler for a guarantee without a condition."
+        "looking at the records: choose the candidate pool for a guarantee without a condition."
     )
 
 

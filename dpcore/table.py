@@ -126,9 +126,9 @@ class PrivateTable:
         members = self.members(part)
         return np.stack([self.cell(target, code) & members for code in range(classes)])
 
-    def public_frame(self) -> pd.DataFrame:
+    def public_frame(self, part: Part = "all") -> pd.DataFrame:
         """Records as a frame of numbers and cell labels. For data sets marked public only."""
-        present = np.flatnonzero(unpack(self.members("all"), self.schema.max_rows))
+        present = np.flatnonzero(unpack(self.members(part), self.schema.max_rows))
         numeric = iter(self.numbers)
         content: dict[str, Any] = {}
         for i, column in enumerate(self.schema):

@@ -131,7 +131,7 @@ def test_booleans(value, cell):
         (1, "1"),
         (1.0, "1"),
         ("green", "(other)"),
-        ("(missing)", "(other)"),
+        ("(missing)", "(missing)"),
         ("N/A", "(missing)"),
         ("None", "(missing)"),
         (None, "(missing)"),

@@ -197,7 +197,7 @@ def test_a_target_without_any_value(target, values, sentence):
 
 
 def test_values_outside_the_schema_are_mapped():
-    messy = pd.DataFrame({"row": ["-3", "99999", "x", "5"], "sex": ["f", "d", "", "M"]})
+    messy = pd.DataFrame({"row": ["-3", "99999", "x", "5"], "sex": ["f", "d", "", "m"]})
     table = make(messy, schema())
     found = table.public_frame().sort_values(["row", "sex"], ignore_index=True)
     assert found["sex"].tolist() == ["f", "m", "(other)", "(missing)"]

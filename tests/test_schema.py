@@ -165,6 +165,7 @@ def test_many_faults_are_cut_short():
         "[" * 5000,
         "a\0",
         "!!python/object/apply:os.system [ls]",
+        "columns: !!set {a, b}",
     ],
 )
 def test_text_that_is_no_schema(text):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -155,13 +156,24 @@ def test_a_rehearsal_is_free_and_says_that_it_is_not_private(
     assert service.balance(dataset.id).left == 2
 
 
+def finished(service: Service, request: RunRequest) -> str:
+    release_id = service.wait(service.submit(request, uuid.uuid4().hex)).release_id
+    assert release_id is not None
+    return release_id
+
+
 def test_true_records_are_shown_of_public_data_only(service: Service, dataset: DatasetInfo) -> None:
+    private = service.release(finished(service, rule_list(dataset, "1")))
     with pytest.raises(RequestError, match="private"):
-        service.true_table(dataset.id)
+        service.true_counts(private)
     public = service.add_dataset(
         small_frame(), small_schema("public"), budget=Decimal(1), public=True, truth="known"
     )
-    assert len(service.true_table(public.id)) == 100
+    shown = service.release(finished(service, rule_list(public, "1")))
+    counts = np.array(service.true_counts(shown))
+    noisy = np.array([rule["noisy_counts"] for rule in shown.model["rules"]])
+    assert 0 < counts.sum() < 100
+    assert np.abs(counts - noisy).max() < 100
     assert public.truth == "known"
 
 

@@ -76,6 +76,16 @@ class RuleListModel(_Frozen):
             first[holds] = position
         return first
 
+    def count_records(
+        self, frame: pd.DataFrame, schema: Schema, target: str
+    ) -> tuple[tuple[int, ...], ...]:
+        """Exact records per rule and class, without noise. For public records only."""
+        codes = encode(schema.column(target), frame[target])[0].astype(np.int64)
+        known = codes < len(self.classes)
+        counts = np.zeros((len(self.rules), len(self.classes)), dtype=np.int64)
+        np.add.at(counts, (self.predict_rules(frame, schema)[known], codes[known]), 1)
+        return tuple(tuple(int(count) for count in row) for row in counts)
+
     def predict_proba(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
         """Class probabilities of each row: shape (n_rows, n_classes)."""
         estimates = np.array([rule.estimates for rule in self.rules])

@@ -76,9 +76,11 @@ def sample_from_pool(
     array of int
         Positions of the chosen antecedents, in list order.
     """
+    progress("drawing candidate lists", 0, 1)
     lists, lengths = prior.draw(pool_size, randomness)
     order = np.lexsort(lists[:, :4].T[::-1])
     lists, lengths = lists[order], lengths[order]
+    progress("drawing candidate lists", 1, 1)
     scores = np.empty(pool_size, dtype=np.int64)
     bounds = np.linspace(0, pool_size, PARTS + 1).astype(int)
     for part, (first, last) in enumerate(pairwise(bounds)):

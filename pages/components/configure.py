@@ -124,6 +124,9 @@ def _candidates(source: str) -> dict[str, Any]:
             "Numbers are compared", list(LITERALS), format_func=LITERALS.__getitem__,
             key="numeric_literals", **_KEEP,
         ),
+        "reserved_literals": st.checkbox(
+            "Also use 'missing' and 'other' as conditions", key="reserved_literals", **_KEEP
+        ),
     }  # fmt: skip
     if source == "dp_fim":
         settings["min_support"] = _number(
@@ -141,7 +144,8 @@ def _effort(sampler: str) -> dict[str, Any]:
     }
 
 
-def _shares(source: str) -> dict[str, str]:
+def _shares(source: str) -> dict[str, str] | None:
+    """Shares as typed; equal ones leave the division to the engine's own rule."""
     st.markdown("**How ε is divided.** Relative shares; equal unless you change them.")
     steps = {"list": "Choosing the list", "estimates": "Noisy counts"}
     if source == "dp_fim":
@@ -151,7 +155,7 @@ def _shares(source: str) -> dict[str, str]:
     for place, (step, label) in zip(places, steps.items(), strict=False):
         with place:
             shares[step] = f"{_number(label, 1.0, 0.1, 1000.0, 0.5, f'share-{step}'):g}"
-    return shares
+    return shares if len(set(shares.values())) > 1 else None
 
 
 def _number(label: str, value: Any, low: Any, high: Any, step: Any, key: str) -> Any:

@@ -29,7 +29,7 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
         }
     )
     shown = rules_table.choose_class(model, release.target, key)
-    truth = _truth(release, model, key) if public else None
+    truth = _truth(release, key) if public else None
     rules_table.show(model, release.target, shown, truth)
     words, chart, check, case, card, files = st.tabs(_TABS, key=f"{key}-tabs")
     with words:
@@ -60,12 +60,12 @@ def _banners(release: Release, *, rehearsal: bool, public: bool) -> None:
         markup.banner("public", "public_banner")
 
 
-def _truth(release: Release, model: object, key: str) -> Truth | None:
+def _truth(release: Release, key: str) -> Truth | None:
     wanted = st.toggle("Show true values beside noisy ones (public data only)", key=f"{key}-truth")
     if not wanted:
         return None
     st.caption(text("true_values"))
-    truth, problem = access.attempt(lambda: of_release(release, model))
+    truth, problem = access.attempt(lambda: of_release(release))
     if problem:
         st.warning(problem)
     return truth
