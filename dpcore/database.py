@@ -71,7 +71,7 @@ class UtcTime(sa.TypeDecorator[datetime]):
     @override
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> str | None:
         """Turn a time into text."""
-        return None if value is None else value.astimezone(UTC).isoformat(timespec="milliseconds")
+        return None if value is None else value.astimezone(UTC).isoformat(timespec="seconds")
 
     @override
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:

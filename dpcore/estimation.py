@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpcore.encoding import NO_WORDS, YES_WORDS, texts_of
 from dpcore.errors import PrivacyLeakWarning, RequestError
-from dpcore.ingest import frame_chunks, ingest
+from dpcore.ingest import check_columns, check_header, frame_chunks, ingest
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
 from dpcore.table import PrivateTable
@@ -40,6 +40,8 @@ def prepare_fit(X: Any, y: Any, schema: Schema | None, target: str | None) -> Pr
     ------
     RequestError
         If lengths differ or the target cannot be told.
+    IngestError
+        If a column of the schema is missing.
     """
     if len(X) != len(y):
         raise RequestError(f"X has {len(X)} rows and y has {len(y)}: they must be the same.")
@@ -48,7 +50,10 @@ def prepare_fit(X: Any, y: Any, schema: Schema | None, target: str | None) -> Pr
     if name in frame.columns:
         raise RequestError(f"X must not hold the target '{name}'.")
     frame[name] = np.asarray(y)
-    return PreparedFit(frame, schema or infer_schema(frame, name), name)
+    domain = schema or infer_schema(frame, name)
+    check_header([str(column) for column in frame.columns])
+    check_columns(frame, domain)
+    return PreparedFit(frame, domain, name)
 
 
 def _target_name(y: Any, schema: Schema | None) -> str:

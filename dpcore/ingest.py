@@ -35,7 +35,7 @@ def ingest(
     people: list[pd.Series[Any]] = []
     rows = 0
     for chunk in chunks:
-        _check_columns(chunk, schema)
+        check_columns(chunk, schema)
         for i, column in enumerate(schema):
             coded, clamped = encode(column, chunk[column.name])
             codes[i].append(coded)
@@ -56,7 +56,14 @@ def ingest(
     return PrivateTable.build(schema, all_codes, all_numbers, holdout)
 
 
-def _check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
+def check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
+    """Refuse rows that lack a column of the schema, or the one that names the person.
+
+    Raises
+    ------
+    IngestError
+        Naming what is absent.
+    """
     wanted = [column.name for column in schema]
     if schema.privacy_unit.column is not None:
         wanted.append(schema.privacy_unit.column)

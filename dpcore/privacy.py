@@ -40,7 +40,7 @@ def parse_epsilon(value: object) -> Decimal:
     if isinstance(value, bool):
         raise BudgetError("Epsilon must be a number, for example 0.5.")
     try:
-        epsilon = value if isinstance(value, Decimal) else Decimal(str(value).strip())
+        epsilon = value if isinstance(value, Decimal) else Decimal(_digits(value))
     except (InvalidOperation, ValueError):
         raise BudgetError("Epsilon must be a number, for example 0.5.") from None
     if not epsilon.is_finite():
@@ -52,6 +52,13 @@ def parse_epsilon(value: object) -> Decimal:
     if epsilon != epsilon.quantize(EPSILON_STEP, rounding=ROUND_DOWN):
         raise BudgetError("Epsilon must have at most 9 decimal places.")
     return epsilon.quantize(EPSILON_STEP)
+
+
+def _digits(value: object) -> str:
+    text = str(value).strip()
+    if "_" in text:  # Decimal would read 1_0 as ten.
+        raise ValueError
+    return text
 
 
 def format_epsilon(epsilon: Decimal, *, places: int = 4, up: bool = True) -> str:

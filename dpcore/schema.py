@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -27,6 +27,7 @@ from pydantic import (
 )
 
 from dpcore.errors import SchemaError
+from dpcore.validation import explain_validation
 
 OTHER = "(other)"
 MISSING = "(missing)"
@@ -283,18 +284,25 @@ class Schema(_Frozen):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the canonical JSON form, in hexadecimal."""
-        return hashlib.sha256(self.to_json(indent=None).encode()).hexdigest()
+        """SHA-256, in hexadecimal, of the form without defaults.
+
+        A field that a later version adds, with a default, leaves the hash of older schemas.
+        """
+        canonical = json.dumps(self._written(), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
     def to_json(self, indent: int | None = 2) -> str:
-        """Canonical JSON: every field, defaults included, in declaration order."""
+        """JSON with every field, defaults included, in declaration order."""
         return json.dumps(self.model_dump(mode="json"), indent=indent, ensure_ascii=False)
 
     def to_yaml(self) -> str:
         """YAML form, defaults left out, for people to read and edit."""
+        return yaml.safe_dump(self._written(), sort_keys=False, allow_unicode=True)
+
+    def _written(self) -> dict[str, Any]:
         content = {"version": self.version, **self.model_dump(mode="json", exclude_defaults=True)}
         content["columns"] = [_compact(column) for column in self.columns]
-        return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        return content
 
     @classmethod
     def from_mapping(cls, content: object) -> Schema:
@@ -351,58 +359,6 @@ def _parse(text: str) -> object:
 def format_number(value: float) -> str:
     """Shortest exact text of a number, without a trailing ``.0``."""
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
-
-
-#: Plainer words for pydantic's commonest complaints.
-_COMPLAINTS = {
-    "missing": "is required",
-    "extra_forbidden": "is not known here: check the spelling",
-    "too_short": "needs at least one entry",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "string_type": "must be text",
-}
-
-
-def explain_validation(error: ValidationError, content: object = None, limit: int = 5) -> str:
-    """Turn a pydantic error into sentences that name the field and what to do.
-
-    Parameters
-    ----------
-    content : object
-        What was validated; a column of a schema is then called by its name.
-    """
-    items = [item for item in error.errors() if not _follows(item, error.errors())]
-    lines = [f"{_place(item['loc'], content)}: {_complaint(item)}" for item in items]
-    more = [f"and {len(lines) - limit} more"] if len(lines) > limit else []
-    return "; ".join(lines[:limit] + more) + "."
-
-
-def _follows(item: Any, others: Sequence[Any]) -> bool:
-    """Whether a list counts as too short only because its entries are faulty."""
-    inside = (other["loc"][: len(item["loc"])] == item["loc"] for other in others)
-    return bool(item["type"] == "too_short" and sum(inside) > 1)
-
-
-def _place(location: tuple[int | str, ...], content: object) -> str:
-    parts = [str(part) for part in location]
-    columns = content.get("columns") if isinstance(content, dict) else None
-    if len(location) > 1 and location[0] == "columns" and isinstance(columns, list | tuple):
-        column = columns[int(location[1])]
-        name = column.get("name") if isinstance(column, dict) else None
-        field = [] if len(location) < 3 else parts[3:]
-        parts = [f"column '{name or int(location[1]) + 1}'", *field]
-    return ", ".join(parts) or "schema"
-
-
-def _complaint(item: Any) -> str:
-    message = _COMPLAINTS.get(item["type"], item["msg"].removeprefix("Value error, "))
-    if item["type"] == "string_type" and isinstance(item["input"], bool):
-        message += ": put yes, no, on and off in quotes, or YAML takes them for true or false"
-    return str(message)
 
 
 def _compact(column: Any) -> dict[str, Any]:

@@ -85,6 +85,18 @@ class PrivateTable:
         for name in _ARRAYS:
             np.save(directory / f"{name}.npy", getattr(self, name), allow_pickle=False)
 
+    @staticmethod
+    def check_files(directory: Path) -> None:
+        """See that a saved table is complete, without opening a record.
+
+        Raises
+        ------
+        SchemaError
+            If an array is missing.
+        """
+        if not all((directory / f"{name}.npy").is_file() for name in _ARRAYS):
+            raise SchemaError("The stored data set is incomplete: upload it again.")
+
     @classmethod
     def open(cls, directory: Path) -> PrivateTable:
         """Map a saved table into memory, read-only.

@@ -21,7 +21,7 @@ from dpcore.commands.text import quote_text, release_text
 from dpcore.errors import RequestError
 from dpcore.privacy import parse_epsilon
 from dpcore.rules.parameters import BudgetShares, RuleListParameters
-from dpcore.schema import explain_validation
+from dpcore.validation import explain_validation
 
 if TYPE_CHECKING:
     from dpcore.release import Release

@@ -16,15 +16,19 @@ from dpcore.errors import RequestError
 from dpcore.literals import Literal, bit_vectors, parse_conjunction, schema_literals
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.privacy import BudgetSplit
-from dpcore.queries import elementary_symmetric, itemset_counts, itemset_sensitivity
+from dpcore.queries import itemset_counts, itemset_sensitivity
 from dpcore.randomness import RandomSource, permutation
 from dpcore.rules.parameters import RuleListParameters
 from dpcore.schema import Schema
 from dpcore.table import Part, PrivateTable
 
 Itemset = tuple[int, ...]
-#: Up to this many conjunctions are enumerated before a random subset is taken.
-_ENUMERATION_LIMIT = 200_000
+#: Up to this many conjunctions are shuffled to take a random subset.
+_SHUFFLE_LIMIT = 200_000
+#: Itemsets whose bit vectors are in memory at once while their supports are counted.
+_BLOCK = 512
+#: A mining level joins no more itemsets than this, those of highest noisy support.
+_JOIN_LIMIT = 1_000
 #: A mining level looks at no more candidates than this, a random subset of them.
 _LEVEL_LIMIT = 20_000
 
@@ -100,34 +104,51 @@ def public_antecedents(
 def _random_conjunctions(
     literals: Sequence[Literal], size: int, wanted: int, randomness: RandomSource
 ) -> list[Itemset]:
-    """At most ``wanted`` distinct conjunctions of ``size`` literals on distinct columns."""
+    """At most ``wanted`` distinct conjunctions of ``size`` literals on distinct columns.
+
+    All conjunctions are numbered; distinct random numbers are turned back into conjunctions.
+    """
     columns = _by_column(literals)
-    total = elementary_symmetric([len(group) for group in columns], size)
+    ways = _ways([len(group) for group in columns], size)
+    numbers = _distinct_numbers(ways[-1][size], wanted, randomness)
+    return [_conjunction(number, columns, ways, size) for number in numbers]
+
+
+def _ways(group_sizes: Sequence[int], size: int) -> list[list[int]]:
+    """Entry [i][k]: how many conjunctions of k literals the first i columns allow."""
+    table = [[1] + [0] * size]
+    for count in group_sizes:
+        last = table[-1]
+        table.append([1] + [last[k] + count * last[k - 1] for k in range(1, size + 1)])
+    return table
+
+
+def _distinct_numbers(total: int, wanted: int, randomness: RandomSource) -> list[int]:
+    """``min(wanted, total)`` distinct numbers below ``total``, in increasing order."""
     if wanted <= 0 or total == 0:
         return []
-    if total <= max(_ENUMERATION_LIMIT, 4 * wanted):
-        everything = [
-            itemset
-            for groups in itertools.combinations(columns, size)
-            for itemset in itertools.product(*groups)
-        ]
-        keep = np.sort(permutation(randomness, total)[:wanted])
-        return [everything[i] for i in keep]
-    return _rejection_sample(literals, size, wanted, randomness)
-
-
-def _rejection_sample(
-    literals: Sequence[Literal], size: int, wanted: int, randomness: RandomSource
-) -> list[Itemset]:
-    names = [literal.column for literal in literals]
-    found: dict[Itemset, None] = {}
+    if total <= max(_SHUFFLE_LIMIT, 4 * wanted):
+        return sorted(int(number) for number in permutation(randomness, total)[:wanted])
+    found: set[int] = set()
     while len(found) < wanted:
-        draws = randomness.words(4 * wanted * size).reshape(-1, size) % np.uint64(len(literals))
-        for draw in draws:
-            itemset = tuple(sorted(int(item) for item in draw))
-            if len({names[item] for item in itemset}) == size:
-                found[itemset] = None
-    return sorted(itertools.islice(found, wanted))
+        high, low = randomness.words(2)
+        found.add((int(high) << 64 | int(low)) % total)
+    return sorted(found)
+
+
+def _conjunction(
+    number: int, columns: Sequence[Sequence[int]], ways: Sequence[Sequence[int]], size: int
+) -> Itemset:
+    """The conjunction with a number: from the last column on, is it used, and with what?"""
+    chosen: list[int] = []
+    for i in range(len(columns), 0, -1):
+        without = ways[i - 1][size]
+        if size == 0 or number < without:
+            continue
+        place, number = divmod(number - without, ways[i - 1][size - 1])
+        chosen.append(columns[i - 1][place])
+        size -= 1
+    return tuple(reversed(chosen))
 
 
 def _by_column(literals: Sequence[Literal]) -> list[list[int]]:
@@ -196,14 +217,18 @@ def mine_antecedents(
             break
         sensitivity = itemset_sensitivity([1] * len(_by_column(literals)), level, len(candidates))
         mechanism = GeometricMechanism(sensitivity.value, split[str(level)])
-        counts = itemset_counts(table, target, part, _itemset_vectors(vectors, candidates))
+        blocks = (candidates[i : i + _BLOCK] for i in range(0, len(candidates), _BLOCK))
+        counts = np.concatenate(
+            [itemset_counts(table, target, part, _itemset_vectors(vectors, b)) for b in blocks]
+        )
         noisy = mechanism.release(counts, randomness)
         ranked = sorted(zip(noisy.tolist(), candidates, strict=True), reverse=True)
         frequent = [pair for pair in ranked if pair[0] >= threshold]
         if level == 1 and not frequent:
             frequent = ranked[:1]
         found += frequent
-        candidates = _join([itemset for _, itemset in frequent], literals, randomness)
+        joined = [itemset for _, itemset in frequent[:_JOIN_LIMIT]]
+        candidates = _join(joined, literals, randomness)
     best = sorted(found, reverse=True)[: parameters.max_antecedents]
     kept = sorted((itemset for _, itemset in best), key=lambda itemset: (len(itemset), itemset))
     return Antecedents(literals, kept)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
+from dpcore.bits import word_count
 from dpcore.errors import RequestError
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.plan import Progress, RunPlan
@@ -29,10 +30,15 @@ from dpcore.rules.model import DEFAULT_TEXT, Rule, RuleListModel
 from dpcore.rules.parameters import BudgetShares, RuleListParameters
 from dpcore.rules.prior import ListPrior
 from dpcore.rules.samplers import CaptureProblem, run_chain, sample_from_pool
-from dpcore.schema import Schema, explain_validation
+from dpcore.schema import Schema
 from dpcore.table import Part, PrivateTable
+from dpcore.validation import explain_validation
 
 Counts = NDArray[np.int64]
+#: Bytes that the bit vectors of all antecedents may take.
+_MEMORY_LIMIT = 4 * 2**30
+#: Words that the sampler may visit: some tens of minutes.
+_WORK_LIMIT = 4 * 10**12
 
 
 class RuleListLearner:
@@ -62,6 +68,7 @@ class RuleListLearner:
         """
         chosen = _validated(parameters)
         _check_target(schema, target, chosen)
+        _check_effort(schema, chosen)
         if chosen.antecedents == "given":
             given_antecedents(schema, target, chosen.given)
         else:
@@ -114,9 +121,31 @@ class RuleListLearner:
 
 def _validated(parameters: Any) -> RuleListParameters:
     try:
-        return RuleListParameters.model_validate(parameters)
+        chosen = RuleListParameters.model_validate(parameters)
     except ValidationError as error:
         raise RequestError(explain_validation(error)) from None
+    if chosen.tempered_prior:
+        return chosen.model_copy(update={"selection_alpha": "same"})
+    return chosen
+
+
+def _check_effort(schema: Schema, parameters: RuleListParameters) -> None:
+    """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
+    words = word_count(schema.max_rows)
+    if parameters.max_antecedents * words * 8 > _MEMORY_LIMIT:
+        most = max(1, _MEMORY_LIMIT // (8 * words))
+        raise RequestError(
+            f"{parameters.max_antecedents} conditions on up to {schema.max_rows} rows need more "
+            f"memory than a run may use: choose at most {most}."
+        )
+    rules = min(parameters.max_rules, round(2 * parameters.list_length) + 1)
+    lists = parameters.pool_size if parameters.sampler == "pool" else parameters.mcmc_steps
+    if lists * rules * words > _WORK_LIMIT:
+        most = max(1, _WORK_LIMIT // (rules * words))
+        raise RequestError(
+            f"{lists} lists on up to {schema.max_rows} rows would take hours: "
+            f"choose at most {most}."
+        )
 
 
 def _check_target(schema: Schema, target: str, parameters: RuleListParameters) -> None:
@@ -130,7 +159,8 @@ def _check_target(schema: Schema, target: str, parameters: RuleListParameters) -
 
 
 def _house_shares(epsilon: Decimal, schema: Schema) -> BudgetShares:
-    hopeless = epsilon * schema.max_rows < 50
+    row_level = epsilon / schema.privacy_unit.max_rows_per_person
+    hopeless = row_level * schema.max_rows < 50
     return BudgetShares(estimates=Decimal(4)) if hopeless else BudgetShares()
 
 
@@ -151,7 +181,7 @@ def _selection_alpha(plan: RunPlan, epsilon: Decimal) -> tuple[float, ...]:
     at two classes it lowers the sensitivity from log(N + 1) to log((N - 1 + 2a) / a).
     """
     alpha = _alpha(plan)
-    if plan.parameters.selection_alpha == "same" or plan.parameters.tempered_prior:
+    if plan.parameters.selection_alpha == "same":
         return alpha
     weight = min(5.0 / float(epsilon), plan.schema.max_rows / 6.0)
     return tuple(max(weight, own) for own in alpha)

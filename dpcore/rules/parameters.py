@@ -42,8 +42,9 @@ class RuleListParameters(BaseModel):
         ``alpha``, as in the thesis. ``house`` grows it with the noise, which lowers the
         sensitivity and keeps rules on a handful of records from deciding the choice.
     shares : BudgetShares or None
-        ``None`` is the house rule: equal shares, but four fifths for the estimates if
-        epsilon times ``max_rows`` is below 50, where no list can be told from another.
+        ``None`` is the house rule: equal shares, but four times as much for the estimates as
+        for each other step if the row-level epsilon times ``max_rows`` is below 50, where no
+        list can be told from another.
     min_support : float
         Least noisy support of a mined antecedent, as a share of ``max_rows``.
     evaluate : bool

@@ -193,12 +193,18 @@ def _score_lists(
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _list_utility(
     antecedents: Words, classes: Words, state: Ints, length: int,
-    class_table: Ints, total_table: Ints, buffer: Words, counts: Ints,
+    class_table: Ints, total_table: Ints, buffer: Words, nothing: Words, counts: Ints,
 ) -> int:  # fmt: skip
+    """Utility of the first ``length`` rules of ``state``.
+
+    Places beyond are filled with a rule that captures ``nothing``, which adds 0: the work of a
+    step must not tell how long the chain's present list is.
+    """
     _union(classes, buffer)
     result = 0
-    for j in range(length):
-        capture_rule(antecedents[state[j]], classes, buffer, buffer, counts)
+    for j in range(len(state)):
+        rule = antecedents[state[j]] if j < length else nothing
+        capture_rule(rule, classes, buffer, buffer, counts)
         result += _table_utility(counts, class_table, total_table)
     remaining_classes(buffer, classes, counts)
     return int(result + _table_utility(counts, class_table, total_table))
@@ -212,17 +218,26 @@ def _run_steps(
 ) -> int:  # fmt: skip
     """Advance the chain in place by one step per row of ``noise``; return the list's length."""
     buffer = np.empty(classes.shape[1], np.uint64)
+    nothing = np.zeros(classes.shape[1], np.uint64)
     scratch = np.zeros(classes.shape[0], np.int64)
     proposal = np.empty_like(state)
     utility = _list_utility(
-        antecedents, classes, state, length, class_table, total_table, buffer, scratch
+        antecedents, classes, state, length, class_table, total_table, buffer, nothing, scratch
     )
     prior = log_prior(state, length, log_length_weights, size_weights, sizes, counts)
     current = weight * utility + prior_power * prior
     for step in range(noise.shape[0]):
         proposed = propose(state, length, antecedents.shape[0], noise[step], proposal)
         utility = _list_utility(
-            antecedents, classes, proposal, proposed, class_table, total_table, buffer, scratch
+            antecedents,
+            classes,
+            proposal,
+            proposed,
+            class_table,
+            total_table,
+            buffer,
+            nothing,
+            scratch,
         )
         prior = log_prior(proposal, proposed, log_length_weights, size_weights, sizes, counts)
         target = weight * utility + prior_power * prior

@@ -1,0 +1,59 @@
+"""Sentences that say what is wrong with an input, from pydantic's lists of faults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+#: Plainer words for pydantic's commonest complaints.
+_COMPLAINTS = {
+    "missing": "is required",
+    "extra_forbidden": "is not known here: check the spelling",
+    "too_short": "needs at least one entry",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "string_type": "must be text",
+}
+
+
+def explain_validation(error: ValidationError, content: object = None, limit: int = 5) -> str:
+    """Turn a pydantic error into sentences that name the field and what to do.
+
+    Parameters
+    ----------
+    content : object
+        What was validated; a column of a schema is then called by its name.
+    """
+    items = [item for item in error.errors() if not _follows(item, error.errors())]
+    lines = [f"{_place(item['loc'], content)}: {_complaint(item)}" for item in items]
+    more = [f"and {len(lines) - limit} more"] if len(lines) > limit else []
+    return "; ".join(lines[:limit] + more) + "."
+
+
+def _follows(item: Any, others: Sequence[Any]) -> bool:
+    """Whether a list counts as too short only because its entries are faulty."""
+    inside = (other["loc"][: len(item["loc"])] == item["loc"] for other in others)
+    return bool(item["type"] == "too_short" and sum(inside) > 1)
+
+
+def _place(location: tuple[int | str, ...], content: object) -> str:
+    parts = [str(part) for part in location]
+    columns = content.get("columns") if isinstance(content, dict) else None
+    if len(location) > 1 and location[0] == "columns" and isinstance(columns, list | tuple):
+        column = columns[int(location[1])]
+        name = column.get("name") if isinstance(column, dict) else None
+        field = [] if len(location) < 3 else parts[3:]
+        parts = [f"column '{name or int(location[1]) + 1}'", *field]
+    return ", ".join(parts) or "schema"
+
+
+def _complaint(item: Any) -> str:
+    message = _COMPLAINTS.get(item["type"], item["msg"].removeprefix("Value error, "))
+    if item["type"] == "string_type" and isinstance(item["input"], bool):
+        message += ": put yes, no, on and off in quotes, or YAML takes them for true or false"
+    return str(message)
