@@ -209,7 +209,7 @@ class JobRunner:
 
     def cancel(self, run_id: str) -> RunStatus:
         """Stop a run; refund it exactly if no record was touched."""
-        if self.status(run_id).state in ("queued", "running", "interrupted"):
+        if self.status(run_id).active:
             cancel_job(self._ledger, self.runs, run_id)
         return self.status(run_id)
 

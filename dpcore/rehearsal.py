@@ -28,6 +28,8 @@ from dpcore.schema import (
 REHEARSAL_ROWS = 20_000
 #: Columns that the invented target depends on, so that there is something to find.
 _CAUSES = 3
+#: Most work of a rehearsal: it runs in the process that serves the pages.
+_LIMITS = {"pool_size": 100_000, "mcmc_steps": 20_000}
 _SHARE_EXPLAINED = 0.8
 _DIGITS = 6
 
@@ -35,14 +37,15 @@ _DIGITS = 6
 def rehearse(learner: Learner, schema: Schema, plan: RunPlan, *, seed: int = 1) -> Release:
     """Run a plan's request on invented records and return a release marked as not private.
 
-    Of a very large domain, only :data:`REHEARSAL_ROWS` rows are rehearsed.
+    Of a very large domain, only :data:`REHEARSAL_ROWS` rows are rehearsed; of a very long
+    search for a list, only its beginning.
     """
     rows = min(schema.max_rows, REHEARSAL_ROWS)
     small = schema.model_copy(update={"max_rows": rows})
     frame = synthetic_frame(small, plan.target, rows, seed)
     randomness = SeededRandom(seed)
     table = ingest(frame_chunks(frame), small, randomness)
-    again = learner.plan(small, plan.target, plan.epsilon, plan.parameters.model_dump())
+    again = learner.plan(small, plan.target, plan.epsilon, _limited(plan.parameters.model_dump()))
     model = learner.run(table, again, randomness, no_progress)
     return make_release(
         learner.name,
@@ -52,6 +55,11 @@ def rehearse(learner: Learner, schema: Schema, plan: RunPlan, *, seed: int = 1) 
         dataset_id="rehearsal",
         dataset_name=f"rehearsal of {schema.name}"[:128],
     )
+
+
+def _limited(parameters: dict[str, Any]) -> dict[str, Any]:
+    most = {name: limit for name, limit in _LIMITS.items() if name in parameters}
+    return parameters | {name: min(parameters[name], limit) for name, limit in most.items()}
 
 
 def synthetic_frame(schema: Schema, target: str, rows: int, seed: int) -> pd.DataFrame:

@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.database import jobs, ledger_entries, read, utc_now, write
-from dpcore.entries import state_of
-from dpcore.errors import NotFoundError
+from dpcore.errors import ConflictError, NotFoundError
+from dpcore.ledger import Ledger
 from dpcore.processes import ProcessIdentity
 from dpcore.requests import ACTIVE_STATES, RunRequest, RunState, RunStatus
 
@@ -27,9 +27,8 @@ _INTERRUPTED = (
     "The run was interrupted because its process ended. Its budget stays spent, since records "
     "may have been read."
 )
-_INTERRUPTED_EARLY = (
-    "The run was interrupted before a record was read. Its budget is still reserved; cancel the "
-    "run to get it back."
+_INTERRUPTED_FREE = (
+    "The run was interrupted because its process ended before a record was read. Nothing was spent."
 )
 
 
@@ -46,7 +45,7 @@ class Runs:
     """Rows of the ``jobs`` table."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._engine, self._ledger = engine, Ledger(engine)
 
     def claim(self, worker: ProcessIdentity, run_id: str | None = None) -> Job | None:
         """Take a queued run, the oldest unless one is named; no other worker can take it too."""
@@ -117,13 +116,21 @@ class Runs:
         return read(self._engine, work)
 
     def _mark_dead(self, run_id: str | None = None) -> None:
-        """Mark runs whose worker has died as interrupted."""
+        """End runs whose worker has died; what read no record costs nothing."""
         chosen = sa.select(_J.run_id, _J.worker).where(_J.state == "running")
         if run_id is not None:
             chosen = chosen.where(_J.run_id == run_id)
         running = read(self._engine, lambda connection: connection.execute(chosen).all())
         for dead in [run for run, worker in running if ProcessIdentity.parse(worker).dead()]:
-            write(self._engine, partial(_interrupt, run_id=dead))
+            self._interrupt(dead)
+
+    def _interrupt(self, run_id: str) -> None:
+        """Refund a run that has touched no record: the ledger refuses that for any other."""
+        free = partial(end_job, state="interrupted", message=_INTERRUPTED_FREE)
+        try:
+            self._ledger.refund(run_id, "interrupted before a record was touched", on_refunded=free)
+        except ConflictError:
+            self.end(run_id, "interrupted", _INTERRUPTED)
 
 
 def add_job(connection: Connection, run_id: str, analyst: str, request: RunRequest) -> None:
@@ -147,8 +154,7 @@ def add_job(connection: Connection, run_id: str, analyst: str, request: RunReque
 
 def end_job(connection: Connection, run_id: str, state: RunState, message: str) -> None:
     """Store how a run ended. Only ``done`` may correct an earlier end: it comes with a release."""
-    open_states = (*ACTIVE_STATES, "interrupted") if state == "cancelled" else ACTIVE_STATES
-    where = (_J.run_id == run_id) & _J.state.in_(open_states)
+    where = (_J.run_id == run_id) & _J.state.in_(ACTIVE_STATES)
     connection.execute(jobs.update().where(where).values(state=state, message=message))
 
 
@@ -156,13 +162,6 @@ def complete_job(connection: Connection, run_id: str, release_id: str) -> None:
     """Mark a run as done, in the transaction that commits its release."""
     values = {"state": "done", "message": _DONE, "release_id": release_id}
     connection.execute(jobs.update().where(_J.run_id == run_id).values(**values))
-
-
-def _interrupt(connection: Connection, run_id: str) -> None:
-    early = state_of(connection, run_id) == "reserved"
-    message = _INTERRUPTED_EARLY if early else _INTERRUPTED
-    running = (_J.run_id == run_id) & (_J.state == "running")
-    connection.execute(jobs.update().where(running).values(state="interrupted", message=message))
 
 
 def _listing() -> sa.Select[Any]:

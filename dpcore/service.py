@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,7 @@ from dpcore.database import default_home, default_url, open_database, private_fo
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.jobs import WORKER_COMMAND, JobRunner
 from dpcore.ledger import Ledger
-from dpcore.plan import RunPlan
+from dpcore.plan import Guarantee, RunPlan
 from dpcore.privacy import format_epsilon, odds_sentence, parse_epsilon
 from dpcore.release import Release
 from dpcore.requests import Balance, DatasetInfo, LedgerEntry, Quote, RunRequest, RunStatus
@@ -136,6 +137,13 @@ class Service:
             ),
         )
 
+    def incoming(self) -> AbstractContextManager[Path]:
+        """Give a private folder for a file on its way to :meth:`add_dataset`.
+
+        It is removed afterwards, or by the next start if this process is killed.
+        """
+        return self._store.incoming()
+
     def add_demo_datasets(self) -> list[DatasetInfo]:
         """Make the public demonstration data sets that are not there yet."""
         from dpcore.demo import DEMOS
@@ -208,7 +216,7 @@ class Service:
             shortfall=max(Decimal(0), cost - limit),
             refusal=refusal or "",
             guarantee=guarantee_sentence(plan),
-            odds=odds_sentence(cost),
+            odds=guaranteed_odds(cost, plan.guarantee),
         )
 
     def submit(self, request: RunRequest, nonce: str, analyst: str = LOCAL_USER) -> str:
@@ -316,6 +324,14 @@ def guarantee_sentence(plan: RunPlan) -> str:
         f"{promise}, provided that the sampler has converged. Nobody can check that without "
         "looking at the records: choose the candidate pool for a guarantee without a condition."
     )
+
+
+def guaranteed_odds(epsilon: Decimal, guarantee: Guarantee) -> str:
+    """Say what an epsilon means as odds, with the condition that the guarantee rests on."""
+    odds = odds_sentence(epsilon)
+    if guarantee == "unconditional":
+        return odds
+    return f"If the chain has converged: {odds[0].lower()}{odds[1:]}"
 
 
 def _request_hash(request: RunRequest, plan: RunPlan) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -169,11 +171,25 @@ class Store:
             if folder.name not in known and _abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 
+    @contextmanager
+    def incoming(self) -> Iterator[Path]:
+        """Give a private folder for a file on its way in; it is gone afterwards.
+
+        If this process is killed, the next start removes the folder.
+        """
+        folder = self._folders.incoming / uuid.uuid4().hex
+        folder.mkdir(mode=0o700)
+        try:
+            _sign(folder)
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
     def _write(self, dataset_id: str, table: PrivateTable) -> Path:
         incoming = self._folders.incoming / dataset_id
         incoming.mkdir(mode=0o700)
         try:
-            (incoming / _OWNER).write_text(str(ProcessIdentity.mine()), encoding="utf-8")
+            _sign(incoming)
             table.save(incoming)
             for file in incoming.iterdir():
                 file.chmod(0o600)
@@ -217,6 +233,11 @@ def _info(row: RowMapping) -> DatasetInfo:
         created=row["created"],
         truth=row["truth"],
     )
+
+
+def _sign(folder: Path) -> None:
+    """Note in a folder which process is writing it."""
+    (folder / _OWNER).write_text(str(ProcessIdentity.mine()), encoding="utf-8")
 
 
 def _abandoned(folder: Path) -> bool:

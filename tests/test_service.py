@@ -105,6 +105,15 @@ def test_a_quote_says_what_a_run_costs(service: Service, dataset: DatasetInfo) -
     assert service.balance(dataset.id).left == 2
 
 
+def test_the_odds_of_a_conditional_guarantee_carry_its_condition(
+    service: Service, dataset: DatasetInfo
+) -> None:
+    free = service.quote(rule_list(dataset)).odds
+    assert service.quote(rule_list(dataset, sampler="mcmc")).odds == (
+        f"If the chain has converged: w{free.removeprefix('W')}"
+    )
+
+
 def test_a_quote_over_budget_says_why(service: Service, dataset: DatasetInfo) -> None:
     quote = service.quote(fake_request(dataset.id, "2.25"))
     assert (quote.affordable, quote.shortfall, quote.left_after) == (False, Decimal("0.25"), 0)

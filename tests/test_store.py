@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from dpcore.ingest import frame_chunks, ingest
 from dpcore.processes import ProcessIdentity
 from dpcore.randomness import SecureRandom
 from dpcore.schema import Schema
+from dpcore.service import Service
 from dpcore.store import Store
 from dpcore.table import PrivateTable
 from tests.fake_learner import small_frame, small_schema
@@ -116,6 +120,29 @@ def test_the_sweep_removes_what_dead_processes_left(store: Store, tmp_path: Path
     store.sweep()
     left = {folder.name.rpartition("-")[2] for folder in folders(tmp_path)}
     assert left == {kept.id, "alive", "elsewhere"}
+
+
+def test_a_folder_for_an_upload_is_private_and_does_not_stay(store: Store, tmp_path: Path) -> None:
+    with store.incoming() as folder:
+        assert folder.parent == tmp_path / "incoming"
+        assert folder.stat().st_mode & 0o777 == 0o700
+        store.sweep()
+        assert folder.exists()
+    assert folders(tmp_path) == []
+
+
+def test_an_upload_of_a_killed_process_is_removed_at_the_next_start(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from dpcore.service import Service\n"
+        "with Service(sys.argv[1], workers=0).incoming() as folder:\n"
+        "    (folder / 'upload.csv').write_text('a\\n1\\n')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.rglob("upload.csv"))) == 1
+    Service(tmp_path, workers=0).close()
+    assert folders(tmp_path) == []
 
 
 def test_a_table_of_another_schema_is_refused(store: Store, tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ from decimal import Decimal
 
 from dpcore.algorithms import parse_model
 from dpcore.audit import AuditResult
-from dpcore.privacy import format_epsilon, odds_sentence
+from dpcore.privacy import format_epsilon
 from dpcore.release import Certificate, Release
 from dpcore.requests import Balance, LedgerEntry, Quote
 from dpcore.rules.evaluation import Evaluation, Figure
 from dpcore.rules.model import RuleListModel, percent
+from dpcore.service import guaranteed_odds
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -82,7 +83,7 @@ def certificate_text(certificate: Certificate) -> str:
         f"at most {certificate.max_rows_per_person} rows each, {certificate.max_rows} in all",
         f"guarantee: {certificate.guarantee}; sampler: {certificate.sampler}; "
         f"randomness: {certificate.randomness}",
-        odds_sentence(certificate.epsilon),
+        guaranteed_odds(certificate.epsilon, certificate.guarantee),
     ]
     return "Certificate\n" + "\n".join(f"  {line}" for line in lines)
 
