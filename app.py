@@ -26,7 +26,7 @@ def start_engine() -> None:
     """Open the data base at once; load what the second page needs once the first is out."""
     access.service()
     sleep(SECONDS_FOR_THE_FIRST_PAGE)
-    import_module("dpcore.algorithms")
+    import_module("dpcore.plots")
 
 
 @asynccontextmanager

@@ -63,7 +63,7 @@ def _facts(info: DatasetInfo) -> None:
             "Who is protected": schema_view.privacy_unit(info.schema),
             "Row limit (public)": f"{info.schema.max_rows:,}",
             "Targets": ", ".join(info.schema.targets) or "none marked",
-            "Budget": f"ε {format_epsilon(balance.cap)}",
+            "Budget": f"ε {format_epsilon(balance.cap, up=False)}",
             "Left": f"ε {format_epsilon(balance.left, up=False)}",
         }
     )

@@ -40,6 +40,7 @@ def _choose_dataset() -> None:
             format_func=lambda dataset_id: known[dataset_id].name,
             key=access.DATASET_KEY,
             bind="query-params",
+            on_change=access.forget_run,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -16,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.requests import RunRequest, RunStatus
 from dpcore.schema import Schema
 from dpcore.service import Service
-from pages.components import access, markup, meter, schema_rows, uploads
+from pages.components import access, markup, meter, schema_rows, schema_view, uploads
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = Schema.from_text(
@@ -62,13 +63,13 @@ def add_ward(*, public: bool = False, budget: str = "3") -> str:
     return str(info.id)
 
 
-def fit(dataset_id: str, epsilon: str = "0.5", target: str = "died") -> str:
+def fit(dataset_id: str, epsilon: str = "0.5", target: str = "died", **more: object) -> str:
     """Spend on a small run and return the id of the run."""
     request = RunRequest(
         dataset_id=dataset_id,
         target=target,
         epsilon=epsilon,  # type: ignore[arg-type]
-        parameters={"pool_size": 500},
+        parameters={"pool_size": 500, **more},
     )
     run_id = access.service().submit(request, os.urandom(8).hex())
     status = access.service().wait(run_id, 60)
@@ -153,11 +154,30 @@ def test_meter_escapes_the_name_of_a_data_set():
 def test_data_sets_page_shows_the_public_domain_and_nothing_private():
     add_ward()
     app = open_page()
-    assert "<td>20 to 100, in 8 bins</td>" in words(app)
+    assert "<td>20 to 100, in 8 bins; cut points: 30, 40, 50, 60, 70, 80, 90</td>" in words(app)
     assert "<td>female, male</td>" in words(app)
     assert "Private" in words(app)
     assert "1500" not in words(app)
     assert "1,500" not in words(app)
+
+
+def test_every_category_and_cut_point_can_be_read():
+    columns = [
+        {"name": "ward", "type": "categorical", "categories": [f"<{i}>" for i in range(40)]},
+        {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 50},
+        {"name": "score", "type": "real", "lower": 0, "upper": 1, "edges": [0.125, 0.5]},
+    ]
+    schema = Schema.from_mapping({"name": "wide", "max_rows": 10, "columns": columns})
+    ward, age, score = (schema_view.domain(column) for column in schema)
+    assert [f"&lt;{i}&gt;" in ward for i in range(40)] == [True] * 40
+    assert "and 28 more" in ward
+    assert all(f"{cut}" in re.split("[^0-9]+", age) for cut in range(2, 100, 2))
+    assert score == "0 to 1, in 3 bins; cut points: 0.125, 0.5"
+
+
+def test_limits_are_rounded_down():
+    add_ward(budget="2.99999")
+    assert "<dd>ε 2.9999</dd>" in words(open_page())
 
 
 def test_public_data_stand_under_a_banner():
@@ -315,6 +335,28 @@ def test_an_unknown_run_in_the_address_gives_a_sentence():
     assert app.warning
 
 
+def test_a_run_of_another_data_set_selects_that_data_set():
+    first = add_ward()
+    other = SCHEMA.model_copy(update={"name": "second"})
+    second = access.service().add_dataset(ward(), other, budget=Decimal(7)).id
+    app = _rule_list(fit(second))
+    assert app.sidebar.selectbox[0].value == second
+    assert "Finished." in words(app)
+    app.sidebar.selectbox[0].set_value(first).run()
+    assert app.sidebar.selectbox[0].value == first
+    assert "Finished." not in words(checked(app))
+
+
+def test_conditions_are_told_apart_also_where_a_name_holds_the_word_and():
+    columns = [{"name": "salt and pepper", "type": "boolean"}, {"name": "y", "type": "boolean"}]
+    schema = Schema.from_mapping({"name": "food", "max_rows": 2000, "columns": columns})
+    people = pd.DataFrame({"salt and pepper": ["yes", "no"] * 500, "y": ["yes", "no"] * 500})
+    info = access.service().add_dataset(people, schema, budget=Decimal(20))
+    text = words(_rule_list(fit(info.id, "10", "y")))
+    assert "</span>salt and pepper = " in text
+    assert 'class="fg-and"' not in text
+
+
 STATES = {
     "queued": ("Waiting for a free worker", "Cancelling now is free"),
     "running": ("Choosing a list: 50% of this step", "does **not** give its ε back"),
@@ -379,6 +421,15 @@ def test_releases_reopen_for_free_and_compare():
     assert "Certificates and quality" in text
     assert "≠ differs" in text
     assert access.service().balance(dataset_id) == before
+
+
+def test_results_with_and_without_a_hold_out_check_can_be_compared():
+    dataset_id = add_ward()
+    fit(dataset_id)
+    fit(dataset_id, evaluate=False)
+    text = words(open_page("releases"))
+    name = "On other people, at no extra cost"
+    assert f'<tr class="diff"><th scope="row">{name}</th><td>none</td><td>hold-out' in text
 
 
 def test_comparing_needs_two():
@@ -461,6 +512,16 @@ def test_a_schema_that_cannot_be_used_gives_a_sentence(schema, sentence):
     assert sentence in errors(by_schema(GOOD, schema))
 
 
+def test_a_schema_file_that_is_not_utf_8_gives_a_sentence():
+    app = upload("data.csv", GOOD.encode())
+    app.segmented_control(key="intake-way").set_value("Use a schema file (YAML or JSON)").run()
+    text = SCHEMA.to_yaml().replace("Invented", "Größe:")
+    app.file_uploader[-1].upload("schema.yaml", text.encode("latin-1"), "text/yaml")
+    button(app, "Check and store").click()
+    assert "The schema file is not UTF-8 text." in errors(checked(app.run()))
+    assert not access.service().datasets()
+
+
 @pytest.mark.parametrize(("budget", "sentence"), [("0", "above 0"), ("x", "must be a number")])
 def test_a_budget_that_cannot_be_used_gives_a_sentence(budget, sentence):
     app = upload("data.csv", GOOD.encode())
@@ -516,6 +577,10 @@ def test_the_ledger_shows_every_entry_and_budgets_can_be_changed():
     button(app, "Change the budget").click().run()
     assert not errors(checked(app))
     assert access.service().balance(dataset_id).cap == Decimal(4)
+    assert "<dd>ε 4.00</dd>" in words(app)
+    app.text_input(key="caps-analyst").set_value("1.5")
+    button(app, "Change the budget").click().run()
+    assert "<dt>Most per analyst</dt><dd>ε 1.50</dd>" in words(checked(app))
 
 
 # Parts
@@ -528,6 +593,7 @@ def test_uploads_are_private_files_that_do_not_stay(tmp_path):
         assert path.read_bytes() == b"a\n1\n"
         assert path.stat().st_mode & 0o777 == 0o600
         assert path.parent.stat().st_mode & 0o777 == 0o700
+        assert path.is_relative_to(os.environ["FROSTGLASS_HOME"])
     assert not path.parent.exists()
 
 
@@ -541,6 +607,7 @@ def test_uploads_are_private_files_that_do_not_stay(tmp_path):
         ({schema_rows.CUTS: "40 400"}, "edges must lie between"),
         ({schema_rows.TYPE: "ordinal"}, "list its categories"),
         ({schema_rows.TYPE: "ordinal", schema_rows.CATEGORIES: "a; a"}, "must be distinct"),
+        ({schema_rows.TYPE: "ordinal", schema_rows.CATEGORIES: 'a; "b'}, "is not closed"),
     ],
 )
 def test_each_fault_of_a_column_is_named(change, sentence):
@@ -552,6 +619,21 @@ def test_each_fault_of_a_column_is_named(change, sentence):
     _, [fault] = schema_rows.columns_of(rows)
     assert fault.startswith("Column 'age': ")
     assert sentence in fault
+
+
+@pytest.mark.parametrize(
+    ("text", "categories"),
+    [
+        ("a; b;c\nd;", ["a", "b", "c", "d"]),
+        ('"a; b"; c', ["a; b", "c"]),
+        ('say "x"; 5" pipe', ['say "x"', '5" pipe']),
+        ('"say ""x"""', ['say "x"']),
+    ],
+)
+def test_categories_are_split_at_semicolons_outside_quotes(text, categories):
+    assert schema_rows.split_categories(text) == categories
+    joined = schema_rows.join_categories(categories)
+    assert schema_rows.split_categories(joined) == categories
 
 
 def test_the_rows_of_the_form_make_the_schema_they_came_from():

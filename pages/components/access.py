@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ANALYST = "local"
 DATASET_KEY = "dataset"
 THIS_RUN_KEY = "this_run"
+RUN_PARAMETER = "run"
 _NEXT_KEY = "dataset_next"
 T = TypeVar("T")
 
@@ -63,6 +64,11 @@ def apply_choice() -> None:
     """Carry out :func:`choose_later`, before the sidebar is drawn."""
     if _NEXT_KEY in st.session_state:
         st.session_state[DATASET_KEY] = st.session_state.pop(_NEXT_KEY)
+
+
+def forget_run() -> None:
+    """Take the run out of the address. For use in callbacks."""
+    st.query_params.pop(RUN_PARAMETER, None)
 
 
 def show_cost_of_this_run(cost: Decimal | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 import pandas as pd
@@ -29,22 +30,32 @@ def show() -> None:
         markup.empty("No data set yet", "Add one first; its budget and ledger appear here.")
         return
     st.header(markup.plain(dataset.name), anchor=False)
+    above = st.container()
+    _raise(dataset)
+    entries = access.service().ledger_entries(dataset.id)
+    with above:  # Drawn last, so that a change just made shows.
+        _facts(dataset, entries)
+    _ledger(dataset, entries)
+
+
+def _facts(dataset: DatasetInfo, entries: Sequence[LedgerEntry]) -> None:
     balance = access.service().balance(dataset.id, None)
+    limits = [entry for entry in entries if entry.kind in ("open", "caps")][-1]
     markup.facts(
         {
-            "Total budget": f"ε {format_epsilon(balance.cap)}",
+            "Total budget": _limit(balance.cap),
             "Spent by all analysts": f"ε {format_epsilon(balance.spent)}",
             "Reserved": f"ε {format_epsilon(balance.reserved)}",
-            "Left": f"ε {format_epsilon(balance.left, up=False)}",
-            "Most per run": _limit(balance.run_cap),
+            "Left": _limit(balance.left),
+            "Most per analyst": _limit(limits.analyst_cap),
+            "Most per run": _limit(limits.run_cap),
         }
     )
-    _raise(dataset)
-    _ledger(dataset)
 
 
 def _limit(cap: Decimal | None) -> str:
-    return f"ε {format_epsilon(cap)}" if cap else "no limit"
+    """A limit or what is left: rounded down."""
+    return "no limit" if cap is None else f"ε {format_epsilon(cap, up=False)}"
 
 
 def _raise(dataset: DatasetInfo) -> None:
@@ -78,20 +89,20 @@ def _change(dataset: DatasetInfo, entries: dict[str, str], note: str) -> None:
         st.success("The budget is changed.")
 
 
-def _ledger(dataset: DatasetInfo) -> None:
+def _ledger(dataset: DatasetInfo, entries: Sequence[LedgerEntry]) -> None:
     st.subheader("Ledger", anchor=False)
     st.markdown(text("ledger"))
-    entries = access.service().ledger_entries(dataset.id)
     st.dataframe(
         pd.DataFrame([_line(entry) for entry in entries]),
         hide_index=True,
+        column_config={"Limits": st.column_config.TextColumn(width="medium")},
         alt=f"Ledger of {dataset.name}, oldest entry first",
     )
 
 
 def _line(entry: LedgerEntry) -> dict[str, str]:
     caps = {"total": entry.cap, "per analyst": entry.analyst_cap, "per run": entry.run_cap}
-    limits = ", ".join(f"{name} ε {format_epsilon(cap)}" for name, cap in caps.items() if cap)
+    limits = ", ".join(f"{name} {_limit(cap)}" for name, cap in caps.items() if cap is not None)
     return {
         "No.": str(entry.sequence),
         "Time (UTC)": f"{entry.time:%Y-%m-%d %H:%M:%S}",

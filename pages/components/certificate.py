@@ -7,14 +7,8 @@ import streamlit as st
 from dpcore.privacy import format_epsilon
 from dpcore.release import Release
 from pages.components import markup
-from pages.components.texts import text
+from pages.components.texts import STEPS, text
 
-_STEPS = {
-    "antecedents": "finding conditions",
-    "list": "choosing the list",
-    "estimates": "noisy counts",
-    "evaluation": "hold-out check",
-}
 _SAMPLERS = {"pool": "candidate pool", "mcmc": "random walk (MCMC)"}
 
 
@@ -28,7 +22,7 @@ def lines(release: Release) -> dict[str, str]:
     """Name and value of each line of the certificate."""
     card = release.certificate
     split = "; ".join(
-        f"{_STEPS.get(step, step)} ε {format_epsilon(part)}"
+        f"{STEPS.get(step, step)} ε {format_epsilon(part)}"
         for step, part in card.budget_split.items()
         if part
     )
@@ -54,6 +48,6 @@ def lines(release: Release) -> dict[str, str]:
 def _parallel(release: Release) -> dict[str, str]:
     parts = release.certificate.parallel_split
     words = "; ".join(
-        f"{_STEPS.get(step, step)} ε {format_epsilon(part)}" for step, part in parts.items() if part
+        f"{STEPS.get(step, step)} ε {format_epsilon(part)}" for step, part in parts.items() if part
     )
     return {"On other people, at no extra cost": words} if words else {}

@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.plots import percent
 from dpcore.release import Release
 from pages.components import certificate, markup, rules_table
-from pages.components.rules_table import percent
 from pages.components.texts import text
 
 
@@ -44,18 +44,22 @@ def _side(release: Release, key: str) -> None:
 
     model = parse_model(release)
     shown = rules_table.choose_class(model, release.target, key)
-    rules_table.show(model, release.target, shown)
+    rules_table.show(release, model, shown)
 
 
 def _differences(first: Release, second: Release) -> None:
     left, right = _lines(first), _lines(second)
     rows = [
         markup.row(
-            [escape(name), *(escape(side[name]) for side in (left, right)), _same(same)],
+            [
+                escape(name),
+                *(escape(side.get(name, "none")) for side in (left, right)),
+                _same(same),
+            ],
             style="" if same else "diff",
         )
-        for name in left
-        for same in [left[name] == right[name]]
+        for name in dict.fromkeys([*left, *right])
+        for same in [left.get(name) == right.get(name)]
     ]
     markup.table("Certificates and quality", ["What", "First", "Second", "Same?"], rows)
 

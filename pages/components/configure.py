@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.schema import Schema
-from pages.components.texts import text
+from pages.components.texts import STEPS, text
 
 ANTECEDENTS = {
     "public": "All conditions in the schema",
@@ -69,7 +69,7 @@ def _antecedents() -> dict[str, Any]:
         key="given",
         placeholder="age > 60 and hypertension = yes",
         help="Write 'column = value', 'column <= cut point' or 'column > cut point'; join with "
-        "'and'. The columns and cut points are on the page Data sets.",
+        "'and'. Columns, categories and cut points are on the page Data sets, under 'Columns'.",
         **_KEEP,
     )
     return {"antecedents": source, "given": [li.strip() for li in lines.splitlines() if li.strip()]}
@@ -130,7 +130,12 @@ def _candidates(source: str) -> dict[str, Any]:
     }  # fmt: skip
     if source == "dp_fim":
         settings["min_support"] = _number(
-            "Least share of people", 0.05, 0.0, 1.0, 0.01, "min_support"
+            "Least count of records, as a share of the row limit",
+            0.05,
+            0.0,
+            1.0,
+            0.01,
+            "min_support",
         )
     return settings
 
@@ -147,14 +152,16 @@ def _effort(sampler: str) -> dict[str, Any]:
 def _shares(source: str) -> dict[str, str] | None:
     """Shares as typed; equal ones leave the division to the engine's own rule."""
     st.markdown("**How ε is divided.** Relative shares; equal unless you change them.")
-    steps = {"list": "Choosing the list", "estimates": "Noisy counts"}
+    steps = ["list", "estimates"]
     if source == "dp_fim":
-        steps = {"antecedents": "Finding conditions", **steps}
+        steps = ["antecedents", *steps]
     places = st.columns(3)
     shares = {}
-    for place, (step, label) in zip(places, steps.items(), strict=False):
+    for place, step in zip(places, steps, strict=False):
         with place:
-            shares[step] = f"{_number(label, 1.0, 0.1, 1000.0, 0.5, f'share-{step}'):g}"
+            shares[step] = (
+                f"{_number(STEPS[step].capitalize(), 1.0, 0.1, 1000.0, 0.5, f'share-{step}'):g}"
+            )
     return shares if len(set(shares.values())) > 1 else None
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.plots import percent
 from pages.components import markup
-from pages.components.rules_table import percent
 from pages.components.texts import text
 
 _DROWNED = "The noise is larger than the counts: no figure can be given. Use a larger ε."
@@ -30,8 +30,8 @@ def show(model: Any, target: str) -> None:
         with right:
             _figure("Noisy AUC", evaluation.auc, lambda value: f"{value:.3f}")
             st.caption(
-                f"How often a person with {markup.plain(label)} gets a higher estimate "
-                "than a person without. 0.5 is no better than a coin, 1 is perfect."
+                f"How often a record with {markup.plain(label)} gets a higher estimate "
+                "than a record without. 0.5 is no better than a coin, 1 is perfect."
             )
     _confusion(evaluation, model.classes, target)
 
@@ -67,7 +67,7 @@ def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:
         for label, counts in zip(classes, evaluation.noisy_confusion, strict=True)
     ]
     caption = (
-        f"Noisy counts of people set aside. Each adds up the counts of several rules, and each of "
-        f"those carries noise of ±{evaluation.count_margin}, 95%."
+        f"Noisy counts of records that were set aside. Each adds up the counts of several rules, "
+        f"and each of those carries noise of ±{evaluation.count_margin}, 95%."
     )
     markup.table(caption, header, rows)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from threading import Lock
+from typing import Any, NoReturn
 
 import pandas as pd
 import streamlit as st
@@ -31,10 +32,16 @@ class Draft:
     problem: str = ""
     faults: list[str] = field(default_factory=list)
     version: int = 0
+    stored: DatasetInfo | None = None
+    #: A second click runs this page a second time, beside the first: one of them stores.
+    storing: Lock = field(default_factory=Lock)
 
 
 def show() -> None:
     """Upload, describe, store."""
+    earlier: Draft | None = st.session_state.get(_STATE)
+    if earlier is not None and earlier.stored is not None:
+        _start_afresh(earlier.stored)
     stored: DatasetInfo | None = st.session_state.pop(_STORED, None)
     if stored is not None:
         _confirm(stored)
@@ -136,11 +143,24 @@ def _store(
     if draft.faults or schema is None:
         return
     with st.spinner("Checking and storing. A large file takes a few minutes …"):
+        _store_once(upload, draft, schema, answers)
+    if draft.stored is not None:
+        _start_afresh(draft.stored)
+
+
+def _store_once(upload: Any, draft: Draft, schema: Schema, answers: intake_form.Answers) -> None:
+    """Store, or find it stored. Nothing of Streamlit is called here: it could stop the page."""
+    with draft.storing:
+        if draft.stored is not None:
+            return
         try:
-            stored = _add(upload, schema, answers)
+            draft.stored = _add(upload, schema, answers)
         except FrostglassError as mistake:
             draft.faults = [plain(str(mistake))]
-            return
+
+
+def _start_afresh(stored: DatasetInfo) -> NoReturn:
+    """Empty the form, select what was stored, and say so when the page is next drawn."""
     access.choose_later(stored.id)
     st.session_state[_STORED] = stored
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1

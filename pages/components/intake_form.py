@@ -81,10 +81,18 @@ def from_file() -> Answers:
     )
     answers.schema_text = pasted
     if file is not None and not pasted.strip():
-        answers.schema_text = file.getvalue().decode("utf-8", errors="replace")
+        answers.schema_text = _decoded(file.getvalue(), answers)
     _budget(answers)
     answers.store = _store_button()
     return answers
+
+
+def _decoded(content: bytes, answers: Answers) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        answers.faults.append("The schema file is not UTF-8 text. Save it as UTF-8 and try again.")
+        return ""
 
 
 def _names() -> tuple[str, str]:
@@ -121,7 +129,10 @@ def _editor(rows: pd.DataFrame, version: int) -> pd.DataFrame:
             schema_rows.CUTS: make.TextColumn(
                 help="Numbers: your own cut points, such as 40 60 80."
             ),
-            schema_rows.CATEGORIES: make.TextColumn(help="Separated by semicolons.", width="large"),
+            schema_rows.CATEGORIES: make.TextColumn(
+                help='Separated by semicolons; write one that holds a semicolon as "a; b".',
+                width="large",
+            ),
             schema_rows.UNIT: make.TextColumn(width="small"),
             schema_rows.DESCRIPTION: make.TextColumn(width="medium"),
         },

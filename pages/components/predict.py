@@ -6,9 +6,10 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.plots import percent
 from dpcore.release import Release
 from dpcore.schema import OTHER, NumericColumn, format_number
-from pages.components import markup, rules_table
+from pages.components import markup
 from pages.components.texts import text
 
 
@@ -59,14 +60,14 @@ def _field(column: Any, key: str) -> Any:
 def _answer(release: Release, model: Any, shown: int, values: dict[str, Any]) -> None:
     position, estimates = model.predict_case(values, release.domain)
     rule = model.rules[position]
-    low, high = (rules_table.percent(end) for end in rule.intervals[shown])
+    low, high = (percent(end) for end in rule.intervals[shown])
     which = (
         f"Rule {position + 1}: {rule.text}" if rule.conditions else "No rule fits: everyone else"
     )
     label = f"{release.target} = {model.classes[shown]}"
     st.success(
         f"Noisy chance of {markup.plain(label)}: "
-        f"**{rules_table.percent(estimates[shown])}** (noise alone: {low} to {high}). "
+        f"**{percent(estimates[shown])}** (noise alone: {low} to {high}). "
         "This describes a group of people, not this person's future.",
         title=markup.plain(which),
         icon="➡️",

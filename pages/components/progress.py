@@ -7,7 +7,6 @@ import streamlit as st
 from dpcore.privacy import format_epsilon
 from dpcore.requests import RunStatus
 from pages.components import access, markup
-from pages.components.review import RUN_PARAMETER
 from pages.components.texts import text
 
 _ENDINGS = {
@@ -23,8 +22,10 @@ def show(dataset_id: str) -> tuple[RunStatus | None, str]:
     Returns the run named in the address, if any, and a key of all that was shown: empty if
     there was nothing.
     """
-    shown = watch_active(dataset_id)
     named, problem = _named_run()
+    if named is not None:
+        _select_data_set_of(named, dataset_id)
+    shown = watch_active(dataset_id)
     if problem:
         st.warning(problem)
     if named is not None and not named.active:
@@ -42,17 +43,24 @@ def watch_active(dataset_id: str) -> list[str]:
 
 
 def _named_run() -> tuple[RunStatus | None, str | None]:
-    run_id = st.query_params.get(RUN_PARAMETER)
+    run_id = st.query_params.get(access.RUN_PARAMETER)
     if not run_id:
         return None, None
     return access.attempt(lambda: access.service().run(run_id))
+
+
+def _select_data_set_of(run: RunStatus, selected: str) -> None:
+    """Let the sidebar and the form show the data set that the run in the address is about."""
+    if run.request.dataset_id != selected:
+        access.choose_later(run.request.dataset_id)
+        st.rerun()
 
 
 @st.fragment(run_every=1)
 def _watch(run_id: str) -> None:
     status = access.service().run(run_id)
     if not status.active:
-        st.query_params[RUN_PARAMETER] = run_id
+        st.query_params[access.RUN_PARAMETER] = run_id
         st.rerun()
     _panel(status)
 
@@ -90,9 +98,6 @@ def _ending(status: RunStatus) -> None:
         kept = "spent" if status.charged else "returned to the budget"
         show_it = st.info if status.state == "cancelled" else st.error
         show_it(f"{markup.plain(status.message)} ({cost} {kept}.)", title=_ENDINGS[status.state])
-    st.button("Close", key="close-run", on_click=close, help="Hides this; the result stays.")
-
-
-def close() -> None:
-    """Take the run out of the address."""
-    st.query_params.pop(RUN_PARAMETER, None)
+    st.button(
+        "Close", key="close-run", on_click=access.forget_run, help="Hides this; the result stays."
+    )

@@ -30,7 +30,7 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
     )
     shown = rules_table.choose_class(model, release.target, key)
     truth = _truth(release, key) if public else None
-    rules_table.show(model, release.target, shown, truth)
+    rules_table.show(release, model, shown, truth)
     words, chart, check, case, card, files = st.tabs(_TABS, key=f"{key}-tabs")
     with words:
         _reading(model, release.target)

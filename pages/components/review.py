@@ -14,7 +14,6 @@ from pages.components import access, markup
 from pages.components.texts import text
 
 KEY = "review"
-RUN_PARAMETER = "run"
 
 
 @dataclass
@@ -43,7 +42,7 @@ def follow_run() -> bool:
     review: Review | None = st.session_state.get(KEY)
     if review is None or review.run_id is None:
         return False
-    st.query_params[RUN_PARAMETER] = review.run_id
+    st.query_params[access.RUN_PARAMETER] = review.run_id
     close_review()
     return True
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.plots import percent
+from dpcore.release import Release
+from dpcore.schema import Schema
 from pages.components import markup
 from pages.components.texts import text
 from pages.components.truth import Truth
@@ -16,11 +19,6 @@ from pages.components.truth import Truth
 UNCLEAR = 0.5
 #: With more classes than this, only the chosen one's counts are open.
 MANY_CLASSES = 4
-
-
-def percent(share: float) -> str:
-    """A share for people: whole percent, one decimal below 10 %."""
-    return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"
 
 
 def choose_class(model: Any, target: str, key: str) -> int:
@@ -36,42 +34,39 @@ def choose_class(model: Any, target: str, key: str) -> int:
     return int(model.classes.index(label))
 
 
-def show(
-    model: Any, target: str, shown: int, truth: Truth | None = None, hit: int | None = None
-) -> None:
-    """The table; ``truth`` adds true values (public data only), ``hit`` marks one rule."""
-    label = f"{target} = {model.classes[shown]}"
+def show(release: Release, model: Any, shown: int, truth: Truth | None = None) -> None:
+    """The table; ``truth`` adds true values (public data only)."""
+    label = f"{release.target} = {model.classes[shown]}"
     header = ["Rule", f"Noisy chance of {label}", "Noisy counts"]
     header += ["True values"] if truth else []
     rows = [
-        _row(model, position, shown, truth, marked=position == hit)
-        for position in range(len(model.rules))
+        _row(model, release.domain, position, shown, truth) for position in range(len(model.rules))
     ]
     caption = (
         f"Read from the top: the first rule that fits decides. Bars run from 0% to 100%; the band "
-        f"is the 95% interval for the noise. Noise on each count: ±{model.count_margin}, 95%."
+        f"is the 95% interval for the noise. Counts are of records (rows); noise on each: "
+        f"±{model.count_margin}, 95%."
     )
     markup.table(caption, header, rows)
     if any(count < 0 for rule in model.rules for count in rule.noisy_counts):
         st.caption(text("negative_counts"))
 
 
-def _row(model: Any, position: int, shown: int, truth: Truth | None, *, marked: bool) -> str:
+def _row(model: Any, schema: Schema, position: int, shown: int, truth: Truth | None) -> str:
     rule = model.rules[position]
     unclear = _unclear(rule, shown, model.count_margin)
-    cells = [_condition(rule, position), _estimate(rule, shown, truth, position) + unclear]
+    cells = [_condition(rule, schema, position), _estimate(rule, shown, truth, position) + unclear]
     cells.append(_counts(rule.noisy_counts, model.classes, shown, f" ±{model.count_margin}"))
     if truth:
         cells.append(_true_cell(truth, position, shown, model.classes))
-    style = "hit" if marked else "" if rule.conditions else "default"
-    return markup.row(cells, style=style)
+    return markup.row(cells, style="" if rule.conditions else "default")
 
 
-def _condition(rule: Any, position: int) -> str:
+def _condition(rule: Any, schema: Schema, position: int) -> str:
     if not rule.conditions:
         return '<span class="fg-if">ELSE</span>everyone else'
     word = "IF" if position == 0 else "ELSE IF"
-    parts = [escape(part.replace("<=", "≤")) for part in rule.text.split(" and ")]
+    parts = [escape(item.text(schema).replace(" <= ", " ≤ ")) for item in rule.conditions]
     return f'<span class="fg-if">{word}</span>' + ' <span class="fg-and">and</span> '.join(parts)
 
 
@@ -119,5 +114,5 @@ def _count_lines(counts: Sequence[int], classes: Sequence[str], margin: str) -> 
 
 def _true_cell(truth: Truth, position: int, shown: int, classes: Sequence[str]) -> str:
     share = truth.share(position, shown)
-    head = f"◇ {percent(share)} true" if share is not None else "nobody"
+    head = f"◇ {percent(share)} true" if share is not None else "no records"
     return f"<div><b>{head}</b></div>" + _counts(truth.counts[position], classes, shown, " true")

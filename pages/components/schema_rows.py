@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -39,7 +41,7 @@ def _row(draft: dict[str, Any]) -> dict[str, Any]:
         UPPER: draft.get("upper"),
         BINS: draft.get("bins"),
         CUTS: " ".join(format_number(float(edge)) for edge in draft.get("edges") or ()),
-        CATEGORIES: "; ".join(draft.get("categories") or ()),
+        CATEGORIES: join_categories(draft.get("categories") or ()),
         UNIT: draft.get("unit", ""),
         DESCRIPTION: draft.get("description", ""),
     }
@@ -80,14 +82,22 @@ def _column(row: dict[str, Any]) -> tuple[dict[str, Any], str]:
         "description": _words(row[DESCRIPTION]),
     }
     if kind in LISTED:
-        column["categories"] = split_categories(_words(row[CATEGORIES]))
-        if not column["categories"]:
-            return column, "list its categories, separated by semicolons."
+        fault = _add_categories(column, row)
+        if fault:
+            return column, fault
     if kind in NUMERIC:
         fault = _add_numeric(column, row)
         if fault:
             return column, fault
     return column, _check(column)
+
+
+def _add_categories(column: dict[str, Any], row: dict[str, Any]) -> str:
+    try:
+        column["categories"] = split_categories(_words(row[CATEGORIES]))
+    except csv.Error:
+        return 'a quotation mark is not closed. Write a category with ; as "a; b", and " as "".'
+    return "" if column["categories"] else "list its categories, separated by semicolons."
 
 
 def _add_numeric(column: dict[str, Any], row: dict[str, Any]) -> str:
@@ -108,9 +118,27 @@ def _add_numeric(column: dict[str, Any], row: dict[str, Any]) -> str:
     return ""
 
 
+def join_categories(categories: Iterable[str]) -> str:
+    """Categories as one line of text; :func:`split_categories` reads it back."""
+    return "; ".join(map(_quoted, categories))
+
+
+def _quoted(category: str) -> str:
+    if not re.search('[;"]', category):
+        return category
+    return '"' + category.replace('"', '""') + '"'
+
+
 def split_categories(text: str) -> list[str]:
-    """Categories separated by semicolons or line ends."""
-    return [part.strip() for part in re.split(r"[;\n]", text) if part.strip()]
+    """Categories separated by semicolons or line ends; one with a semicolon stands in quotes.
+
+    Raises
+    ------
+    csv.Error
+        If a quotation mark is not closed.
+    """
+    lines = csv.reader(text.split("\n"), delimiter=";", skipinitialspace=True, strict=True)
+    return [part.strip() for line in lines for part in line if part.strip()]
 
 
 def _words(value: object) -> str:

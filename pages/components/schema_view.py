@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -17,31 +18,36 @@ def show(schema: Schema) -> None:
 
     Plain HTML, not a data frame: it reads well aloud, and the first page needs no pandas.
     """
-    rows = (markup.row(escape(cell) for cell in cells(column)) for column in schema)
+    rows = (markup.row(cells(column)) for column in schema)
     markup.table(f"Columns of {schema.name}", _HEADER, rows)
 
 
 def cells(column: Any) -> tuple[str, ...]:
-    """One column of the data set as the row of a table."""
+    """One column of the data set as the cells of a table, in HTML."""
     target = "yes" if column.target else ""
-    return (column.name, column.type, domain(column), target, column.description)
+    name, description = escape(column.name), escape(column.description)
+    return (name, column.type, domain(column), target, description)
 
 
 def domain(column: Any) -> str:
-    """The public domain of one column in words."""
+    """The public domain of one column, complete: conditions are written from it."""
     if isinstance(column, NumericColumn):
         unit = f" {column.unit}" if column.unit else ""
         low, high = format_number(column.lower), format_number(column.upper)
-        return f"{low} to {high}{unit}, in {len(column.inner_edges) + 1} bins"
-    labels = column.classes
-    if column.type == "ordinal":
-        return _shortened(labels, " < ")
-    return _shortened(labels, ", ")
+        cuts = [format_number(edge) for edge in column.inner_edges]
+        bins = escape(f"{low} to {high}{unit}, in {len(cuts) + 1} bins")
+        return bins + (f"; cut points: {_listed(cuts, ', ')}" if cuts else "")
+    return _listed(column.classes, " < " if column.type == "ordinal" else ", ")
 
 
-def _shortened(labels: tuple[str, ...], separator: str) -> str:
-    more = len(labels) - _MANY
-    return separator.join(labels[:_MANY]) + (f" and {more} more" if more > 0 else "")
+def _listed(labels: Sequence[str], separator: str) -> str:
+    """Every label; those after the first dozen open on a click."""
+    first = escape(separator.join(labels[:_MANY]))
+    if len(labels) <= _MANY:
+        return first
+    rest = escape(separator.join(labels[_MANY:]))
+    more = f"and {len(labels) - _MANY} more"
+    return f'{first}<details class="fg-more"><summary>{more}</summary>{rest}</details>'
 
 
 def privacy_unit(schema: Schema) -> str:

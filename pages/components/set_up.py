@@ -10,10 +10,9 @@ from dpcore.errors import RequestError
 from dpcore.privacy import format_epsilon, parse_epsilon
 from dpcore.requests import DatasetInfo, Quote, RunRequest
 from pages.components import access, configure, epsilon, markup, result, review
-from pages.components.texts import text
+from pages.components.texts import STEPS, text
 
 REHEARSAL = "rehearsal"
-_STEPS = {"antecedents": "finding conditions", "list": "the list", "estimates": "the counts"}
 
 
 def show(dataset: DatasetInfo) -> None:
@@ -59,7 +58,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
 
 def _meaning(quote: Quote) -> str:
     split = " and ".join(
-        f"ε {format_epsilon(part)} for {_STEPS.get(step, step)}"
+        f"ε {format_epsilon(part)} for {STEPS.get(step, step)}"
         for step, part in quote.plan.split.parts.items()
         if part
     )

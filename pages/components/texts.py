@@ -1,4 +1,4 @@
-"""Help texts, kept as Markdown files in ``assets/help``."""
+"""Help texts, kept as Markdown files in ``assets/help``, and words used in several places."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ from functools import cache
 from pathlib import Path
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
+#: What the steps of a run are called, wherever a budget is divided among them.
+STEPS = {
+    "antecedents": "finding conditions",
+    "list": "choosing the list",
+    "estimates": "noisy counts",
+    "evaluation": "hold-out check",
+}
 
 
 @cache

@@ -15,7 +15,7 @@ class Truth:
     counts: tuple[tuple[int, ...], ...]
 
     def share(self, rule: int, label: int) -> float | None:
-        """True share of a class among the people a rule catches; ``None`` if it catches nobody."""
+        """True share of a class among the records of a rule; ``None`` if there are none."""
         total = sum(self.counts[rule])
         return self.counts[rule][label] / total if total else None
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from pages.components import access
 
 _PIECE = 1 << 20
 TYPES = ("csv", "tsv", "txt", "parquet", "pq")
@@ -16,11 +17,14 @@ TYPES = ("csv", "tsv", "txt", "parquet", "pq")
 
 @contextmanager
 def as_file(upload: BinaryIO, name: str) -> Iterator[Path]:
-    """Give an upload as a file that only this user can read and that is gone afterwards."""
+    """Give an upload as a file that only this user can read and that is gone afterwards.
+
+    If the app is killed meanwhile, its next start removes the file.
+    """
     suffix = Path(name).suffix.lower()
     ending = suffix if suffix.removeprefix(".") in TYPES else ".csv"
-    with tempfile.TemporaryDirectory(prefix="frostglass-upload-") as folder:
-        path = Path(folder) / f"upload{ending}"
+    with access.service().incoming() as folder:
+        path = folder / f"upload{ending}"
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with os.fdopen(descriptor, "wb") as stream:
             upload.seek(0)
