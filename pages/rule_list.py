@@ -23,6 +23,7 @@ def page() -> None:
         # A new key closes it, so that what has just happened is in sight.
         with st.expander("**Set up another run**", key=f"again-{shown}"):
             set_up.show(dataset)
+        access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.
     else:
         st.header("Set up a run", anchor=False)
         set_up.show(dataset)

@@ -155,6 +155,7 @@ GZIPPED = gzip.compress(GOOD)
         # Far behind the header, a second member that cannot be inflated.
         gzip.compress(GOOD * 20) + GZIPPED[:12] + b"\xff" * 20 + GZIPPED[32:],
     ],
+    ids=["empty", "text", "begun", "no end", "bad header", "bad middle", "bad sum", "bad member"],
 )
 def test_broken_gzip(tmp_path, content):
     with pytest.raises(IngestError):

@@ -125,7 +125,7 @@ def _candidates(source: str) -> dict[str, Any]:
             key="numeric_literals", **_KEEP,
         ),
         "reserved_literals": st.checkbox(
-            "Also use 'missing' and 'other' as conditions", key="reserved_literals", **_KEEP
+            "Also use 'missing', 'other'", key="reserved_literals", **_KEEP
         ),
     }  # fmt: skip
     if source == "dp_fim":
@@ -151,7 +151,7 @@ def _effort(sampler: str) -> dict[str, Any]:
 
 def _shares(source: str) -> dict[str, str] | None:
     """Shares as typed; equal ones leave the division to the engine's own rule."""
-    st.markdown("**How ε is divided.** Relative shares; equal unless you change them.")
+    st.markdown("**How ε is divided.** Relative shares. While they are equal, the counts get more where ε is tiny.")
     steps = ["list", "estimates"]
     if source == "dp_fim":
         steps = ["antecedents", *steps]
