@@ -14,8 +14,7 @@ def page() -> None:
     if dataset is None:
         markup.empty("No data set yet", "Add one on the page Custodian, or go to Data sets.")
         return
-    if review.follow_run():
-        set_up.forget_rehearsal()
+    review.follow_run()
     named, shown = progress.show(dataset.id)
     if named is not None and named.release_id is not None:
         result.show(access.service().release(named.release_id), key=f"run-{named.id}")

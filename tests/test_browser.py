@@ -205,6 +205,7 @@ def test_from_data_set_to_result(page: Page, server: Server) -> None:
     finished(page)
     expect(page.get_by_text("Rehearsal on synthetic data.")).to_have_count(0, timeout=WAIT)
     expect(page.get_by_role("table").first).to_contain_text("ELSE")
+    expect(page.get_by_role("tab", name="Chart")).to_have_count(1, timeout=WAIT)
     page.get_by_role("tab", name="Chart").click()
     expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=WAIT)
     page.get_by_role("tab", name="Predict a case").click()

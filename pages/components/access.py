@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ANALYST = "local"
 DATASET_KEY = "dataset"
 THIS_RUN_KEY = "this_run"
+REHEARSAL_KEY = "rehearsal"
 RUN_PARAMETER = "run"
 _NEXT_KEY = "dataset_next"
 T = TypeVar("T")

@@ -37,14 +37,17 @@ def close_review() -> None:
     st.session_state.pop(KEY, None)
 
 
-def follow_run() -> bool:
-    """After spending, put the run into the address and forget the review; say whether."""
+def follow_run() -> None:
+    """After spending, put the run into the address; forget its rehearsal and the review.
+
+    The review goes last: if a rerun interrupts this, the next one does it again.
+    """
     review: Review | None = st.session_state.get(KEY)
     if review is None or review.run_id is None:
-        return False
+        return
     st.query_params[access.RUN_PARAMETER] = review.run_id
+    st.session_state.pop(access.REHEARSAL_KEY, None)
     close_review()
-    return True
 
 
 def show() -> None:

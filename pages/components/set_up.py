@@ -12,8 +12,6 @@ from dpcore.requests import DatasetInfo, Quote, RunRequest
 from pages.components import access, configure, epsilon, markup, result, review
 from pages.components.texts import STEPS, text
 
-REHEARSAL = "rehearsal"
-
 
 def show(dataset: DatasetInfo) -> None:
     """The form of a run, its price, and the two ways to go on."""
@@ -90,11 +88,11 @@ def _rehearse(request: RunRequest | None) -> None:
         release, problem = access.attempt(lambda: access.service().rehearse(request))
     if problem:
         st.error(problem)
-    st.session_state[REHEARSAL] = (request, release)
+    st.session_state[access.REHEARSAL_KEY] = (request, release)
 
 
 def _rehearsal(request: RunRequest | None) -> None:
-    rehearsed, release = st.session_state.get(REHEARSAL, (None, None))
+    rehearsed, release = st.session_state.get(access.REHEARSAL_KEY, (None, None))
     if release is None or request is None or rehearsed.dataset_id != request.dataset_id:
         return
     st.divider()
@@ -102,8 +100,3 @@ def _rehearsal(request: RunRequest | None) -> None:
     if rehearsed != request:
         st.info("The settings have changed since. Rehearse again to see their effect.")
     result.show(release, key="rehearsal", rehearsal=True)
-
-
-def forget_rehearsal() -> None:
-    """A real result takes the place of the rehearsed one."""
-    st.session_state.pop(REHEARSAL, None)
