@@ -152,7 +152,8 @@ def _effort(sampler: str) -> dict[str, Any]:
 def _shares(source: str) -> dict[str, str] | None:
     """Shares as typed; equal ones leave the division to the engine's own rule."""
     st.markdown(
-        "**How ε is divided.** Relative shares. While they are equal, the counts get more where ε is tiny."
+        "**How ε is divided.** Relative shares. While they are equal, the counts get more "
+        "where ε is tiny."
     )
     steps = ["list", "estimates"]
     if source == "dp_fim":
