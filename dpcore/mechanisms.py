@@ -8,6 +8,7 @@ seeded source it draws ordinary pseudo-random noise of the same scale, for publi
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -61,8 +62,37 @@ def _float_below(value: Decimal) -> float:
     return number if Decimal(number) <= value else math.nextafter(number, 0.0)
 
 
+class _AdditiveNoise(ABC):
+    """Independent noise of one scale on every entry of an integer array."""
+
+    scale: float
+
+    @staticmethod
+    @abstractmethod
+    def _build(scale: float) -> Any:
+        """OpenDP's measurement at a scale."""
+
+    @staticmethod
+    @abstractmethod
+    def _seeded(randomness: SeededRandom, scale: float, count: int) -> Integers:
+        """Pseudo-random noise of the same scale, for public data."""
+
+    def privacy_map(self, distance: int) -> float:
+        """Loss on arrays at ``distance``, in the mechanism's own metric and measure."""
+        return float(self._build(self.scale).map(distance))
+
+    def release(self, values: Integers, randomness: RandomSource) -> Integers:
+        """Return ``values`` with noise added to each entry; any shape."""
+        flat = np.ascontiguousarray(values, dtype=np.int64).ravel()
+        if isinstance(randomness, SeededRandom):
+            noisy = flat + self._seeded(randomness, self.scale, flat.size)
+        else:
+            noisy = np.asarray(self._build(self.scale)(flat.tolist()), dtype=np.int64)
+        return noisy.reshape(values.shape)
+
+
 @dataclass(frozen=True)
-class GeometricMechanism:
+class GeometricMechanism(_AdditiveNoise):
     """Two-sided geometric (discrete Laplace) noise on integers. Pure epsilon-DP.
 
     Parameters
@@ -94,22 +124,13 @@ class GeometricMechanism:
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
         return dp.m.make_laplace(*space, scale=scale)
 
-    def privacy_map(self, distance: int) -> float:
-        """Epsilon spent on vectors at L1 distance ``distance``."""
-        return float(self._build(self.scale).map(distance))
-
-    def release(self, values: Integers, randomness: RandomSource) -> Integers:
-        """Return ``values`` with noise added to each entry; any shape."""
-        flat = np.ascontiguousarray(values, dtype=np.int64).ravel()
-        if isinstance(randomness, SeededRandom):
-            noisy = flat + randomness.geometric_noise(self.scale, flat.size)
-        else:
-            noisy = np.asarray(self._build(self.scale)(flat.tolist()), dtype=np.int64)
-        return noisy.reshape(values.shape)
+    @staticmethod
+    def _seeded(randomness: SeededRandom, scale: float, count: int) -> Integers:
+        return randomness.geometric_noise(scale, count)
 
 
 @dataclass(frozen=True)
-class GaussianMechanism:
+class GaussianMechanism(_AdditiveNoise):
     """Discrete Gaussian noise on integers. rho-zCDP, but not mu-Gaussian-DP.
 
     The (epsilon, delta) of Gaussian DP is no upper bound for discrete noise: see
@@ -140,18 +161,9 @@ class GaussianMechanism:
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
         return dp.m.make_gaussian(*space, scale=scale)
 
-    def privacy_map(self, distance: int) -> float:
-        """Rho spent on vectors at L2 distance ``distance``."""
-        return float(self._build(self.scale).map(distance))
-
-    def release(self, values: Integers, randomness: RandomSource) -> Integers:
-        """Return ``values`` with noise added to each entry; any shape."""
-        flat = np.ascontiguousarray(values, dtype=np.int64).ravel()
-        if isinstance(randomness, SeededRandom):
-            noisy = flat + randomness.gaussian_noise(self.scale, flat.size)
-        else:
-            noisy = np.asarray(self._build(self.scale)(flat.tolist()), dtype=np.int64)
-        return noisy.reshape(values.shape)
+    @staticmethod
+    def _seeded(randomness: SeededRandom, scale: float, count: int) -> Integers:
+        return randomness.gaussian_noise(scale, count)
 
 
 @dataclass(frozen=True)
