@@ -23,10 +23,11 @@ async def health(_request: Request) -> JSONResponse:
 
 
 def start_engine() -> None:
-    """Open the data base at once; load what the second page needs once the first is out."""
-    access.service()
+    """Open the data base at once; what later pages and runs need once the first page is out."""
+    service = access.service()
     sleep(SECONDS_FOR_THE_FIRST_PAGE)
     import_module("dpcore.plots")
+    service.warm_up()
 
 
 @asynccontextmanager

@@ -90,7 +90,7 @@ def _use_chooser(page: object, times: dict[str, list[float]], repeats: int) -> N
         button.wait_for()
         start = time.perf_counter()
         button.click()
-        page.get_by_text(f"ε {noise} for the list").first.wait_for(timeout=10_000)  # type: ignore[attr-defined]
+        page.get_by_text(f"ε {noise} for choosing the list").first.wait_for(timeout=10_000)  # type: ignore[attr-defined]
         times.setdefault("choose another epsilon", []).append(time.perf_counter() - start)
 
 

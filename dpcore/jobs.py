@@ -174,8 +174,9 @@ class JobRunner:
     Parameters
     ----------
     workers : int
-        Number of processes, started at once in the background. With 0, runs are executed by
-        :meth:`start` itself.
+        Number of processes. With 0, runs are executed by :meth:`start` itself.
+    warm : bool
+        Whether to start them at once, in the background, or with the first run.
     command : sequence of str
         Program of a worker; home and database URL reach it through its environment.
     """
@@ -187,17 +188,23 @@ class JobRunner:
         engine: Any,
         workers: int,
         command: Sequence[str] = WORKER_COMMAND,
+        *,
+        warm: bool = True,
     ) -> None:
         self._home, self._url, self._command = home, database_url, tuple(command)
         self._ledger, self.runs = Ledger(engine), Runs(engine)
         self._lock = threading.Lock()
         self._processes: list[subprocess.Popen[bytes]] = []
         self._wanted = workers
-        self.recover()
+        self._recover(warm)
 
-    def recover(self) -> None:
-        """Mark runs of dead workers as interrupted, and let workers look into the queue."""
-        self.runs.statuses(active=True)
+    def _recover(self, warm: bool) -> None:
+        """Mark runs of dead workers as interrupted; start workers if asked, or if runs wait."""
+        if self.runs.statuses(active=True) or warm:
+            self._wake()
+
+    def warm_up(self) -> None:
+        """Start the workers before there is work for them."""
         self._wake()
 
     def start(self, run_id: str) -> None:

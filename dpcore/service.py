@@ -46,11 +46,12 @@ class Service:
     database_url : str, optional
         Default: ``FROSTGLASS_DATABASE_URL`` or a SQLite file in ``home``.
     workers : int, optional
-        Background processes that execute runs, started (and warmed) at once, in the
-        background. 0 executes each run inside ``submit``, in this process: what the command
-        line wants. Default: ``FROSTGLASS_WORKERS`` or 2.
+        Background processes that execute runs. 0 executes each run inside ``submit``, in this
+        process: what the command line wants. Default: ``FROSTGLASS_WORKERS`` or 2.
     worker_command : sequence of str, optional
         Program of a worker, for tests.
+    warm : bool
+        Whether the background processes start now; see :meth:`warm_up`.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Service:
         *,
         workers: int | None = None,
         worker_command: Sequence[str] = WORKER_COMMAND,
+        warm: bool = True,
     ) -> None:
         folder = private_folder(Path(home) if home else default_home()).resolve()
         url = database_url or default_url(folder)
@@ -69,7 +71,11 @@ class Service:
         self._store = Store(folder, engine)
         self._store.sweep()
         count = _default_workers() if workers is None else workers
-        self._jobs = JobRunner(folder, url, engine, count, worker_command)
+        self._jobs = JobRunner(folder, url, engine, count, worker_command, warm=warm)
+
+    def warm_up(self) -> None:
+        """Start the background processes now, rather than with the first run."""
+        self._jobs.warm_up()
 
     def close(self) -> None:
         """Let the workers finish what they are doing and end. Also ``with Service() as s:``."""

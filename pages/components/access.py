@@ -33,7 +33,7 @@ def service() -> Service:
 def _service(home: str | None, database_url: str | None) -> Service:
     from dpcore.service import Service
 
-    return Service(home=home, database_url=database_url)
+    return Service(home=home, database_url=database_url, warm=False)
 
 
 def forget() -> None:
