@@ -78,7 +78,8 @@ class RunPlan:
 
     def row_epsilon(self, step: str) -> Decimal:
         """Budget of one step at the level of rows (see :func:`dpcore.privacy.row_epsilon`)."""
-        return row_epsilon(self.split[step], self.schema.privacy_unit.max_rows_per_person)
+        share = self.parallel[step] if step in self.parallel else self.split[step]
+        return row_epsilon(share, self.schema.privacy_unit.max_rows_per_person)
 
     @property
     def noise_scale(self) -> float:

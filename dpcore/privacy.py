@@ -204,7 +204,11 @@ def calibrate_gaussian(epsilon: float, delta: float) -> float:
 
 
 def compose_gaussians(noise_multipliers: Mapping[str, float]) -> float:
-    """Total mu of independent Gaussian mechanisms, each given by sigma / sensitivity."""
+    """Total mu of independent Gaussian mechanisms, each given by sigma / sensitivity.
+
+    For continuous noise. Discrete Gaussian noise is not mu-Gaussian-DP: compose its rho
+    instead (see :func:`discrete_gaussian_delta`).
+    """
     return math.sqrt(sum(1.0 / multiplier**2 for multiplier in noise_multipliers.values()))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -15,8 +15,8 @@ from dpcore.plan import Guarantee, RunPlan
 from dpcore.privacy import Definition
 from dpcore.schema import Schema
 
-NOT_PRIVATE = "not private: seeded"
-SECURE = "operating system"
+NOT_PRIVATE: Final = "not private: seeded"
+SECURE: Final = "operating system"
 
 
 class _Frozen(BaseModel):
@@ -119,7 +119,7 @@ def make_release(
         parallel_split=dict(plan.parallel),
         sampler=plan.sampler,
         guarantee=plan.guarantee,
-        randomness="operating system" if secure else "not private: seeded",
+        randomness=SECURE if secure else NOT_PRIVATE,
         schema_hash=plan.schema.hash,
         engine_version=__version__,
         created=datetime.now(UTC).replace(microsecond=0),

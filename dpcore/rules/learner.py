@@ -13,7 +13,7 @@ from dpcore.bits import word_count
 from dpcore.errors import RequestError
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.plan import Progress, RunPlan
-from dpcore.privacy import BudgetSplit, geometric_tail, row_epsilon
+from dpcore.privacy import BudgetSplit, geometric_tail
 from dpcore.queries import CAPTURES, LogLikelihood, capture_counts
 from dpcore.randomness import RandomSource
 from dpcore.rules.antecedents import (
@@ -116,7 +116,7 @@ class RuleListLearner:
         estimates = point_estimates(noisy, _alpha(plan))
         evaluation = _evaluate(table, plan, vectors[chosen], estimates, randomness)
         progress("counting with noise", 1, 1)
-        return _model(plan, antecedents, chosen, noisy, evaluation)
+        return _model(plan, antecedents, chosen, noisy, estimates, evaluation)
 
 
 def _validated(parameters: Any) -> RuleListParameters:
@@ -132,10 +132,11 @@ def _validated(parameters: Any) -> RuleListParameters:
 def _check_effort(schema: Schema, parameters: RuleListParameters) -> None:
     """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
     words = word_count(schema.max_rows)
-    if parameters.max_antecedents * words * 8 > _MEMORY_LIMIT:
+    conditions = max(parameters.max_antecedents, len(parameters.given))
+    if conditions * words * 8 > _MEMORY_LIMIT:
         most = max(1, _MEMORY_LIMIT // (8 * words))
         raise RequestError(
-            f"{parameters.max_antecedents} conditions on up to {schema.max_rows} rows need more "
+            f"{conditions} conditions on up to {schema.max_rows} rows need more "
             f"memory than a run may use: choose at most {most}."
         )
     rules = min(parameters.max_rules, round(2 * parameters.list_length) + 1)
@@ -246,7 +247,7 @@ def _evaluate(
     """Count on the hold-out part with the whole budget: other people, parallel composition."""
     if "evaluation" not in plan.parallel:
         return None
-    epsilon = row_epsilon(plan.parallel["evaluation"], plan.schema.privacy_unit.max_rows_per_person)
+    epsilon = plan.row_epsilon("evaluation")
     noisy = _noisy_counts(table, plan, "holdout", rules, epsilon, randomness)
     scale = 1.0 / float(epsilon)
     return evaluate(noisy, estimates, scale, geometric_tail(scale, 0.95))
@@ -257,11 +258,10 @@ def _model(
     antecedents: Antecedents,
     chosen: NDArray[np.int64],
     noisy: Counts,
+    estimates: NDArray[np.float64],
     evaluation: Evaluation | None,
 ) -> RuleListModel:
-    alpha = _alpha(plan)
-    estimates = point_estimates(noisy, alpha)
-    intervals = noise_intervals(noisy, alpha, plan.noise_scale)
+    intervals = noise_intervals(noisy, _alpha(plan), plan.noise_scale)
     conditions = [antecedents.conditions(int(position)) for position in chosen] + [()]
     rules = tuple(
         Rule(

@@ -95,8 +95,8 @@ class RuleListModel(_Frozen):
         self, values: Mapping[str, object], schema: Schema
     ) -> tuple[int, tuple[float, ...]]:
         """Rule that one typed-in case falls under, and its class probabilities."""
-        frame = pd.DataFrame({name: pd.Series([v], dtype=object) for name, v in values.items()})
-        position = int(self.predict_rules(frame if len(frame) else _one_row(), schema)[0])
+        case = {name: pd.Series([value], dtype=object) for name, value in values.items()}
+        position = int(self.predict_rules(pd.DataFrame(case, index=[0]), schema)[0])
         return position, self.rules[position].estimates
 
     def reading(self, target: str) -> list[str]:
@@ -136,7 +136,3 @@ def _column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:
     if name in frame.columns:
         return frame[name].reset_index(drop=True)
     return pd.Series([None] * len(frame), dtype=object)
-
-
-def _one_row() -> pd.DataFrame:
-    return pd.DataFrame(index=[0])
