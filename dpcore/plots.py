@@ -5,10 +5,10 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from dpcore.algorithms import parse_model
+from dpcore.estimates import percent
 from dpcore.release import Release
-from dpcore.rules.model import RuleListModel, percent
+from dpcore.rules.model import RuleListModel
 
-__all__ = ["percent", "rule_list_alt", "rule_list_figure"]
 #: Distinguishable without colour: each class has its own symbol too.
 _COLOURS = ("#0b7285", "#c2410c", "#5f3dc4", "#2b8a3e", "#a61e4d", "#495057")
 _SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star")

@@ -7,11 +7,12 @@ from decimal import Decimal
 
 from dpcore.algorithms import parse_model
 from dpcore.audit import AuditResult
+from dpcore.estimates import percent
+from dpcore.evaluation import Evaluation, Figure
 from dpcore.privacy import format_epsilon
 from dpcore.release import Certificate, Release
 from dpcore.requests import Balance, LedgerEntry, Quote
-from dpcore.rules.evaluation import Evaluation, Figure
-from dpcore.rules.model import RuleListModel, percent
+from dpcore.rules.model import RuleListModel
 from dpcore.service import guaranteed_odds
 
 

@@ -11,6 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from dpcore.bits import word_count
 from dpcore.errors import RequestError
+from dpcore.estimates import noise_intervals, point_estimates
+from dpcore.evaluation import Evaluation, evaluate
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.plan import Progress, RunPlan
 from dpcore.privacy import BudgetSplit, geometric_tail
@@ -24,8 +26,6 @@ from dpcore.rules.antecedents import (
     public_antecedents,
     split_by_level,
 )
-from dpcore.rules.estimates import noise_intervals, point_estimates
-from dpcore.rules.evaluation import Evaluation, evaluate
 from dpcore.rules.model import DEFAULT_TEXT, Rule, RuleListModel
 from dpcore.rules.parameters import BudgetShares, RuleListParameters
 from dpcore.rules.prior import ListPrior

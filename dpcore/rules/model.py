@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from dpcore.encoding import encode
+from dpcore.estimates import percent
+from dpcore.evaluation import Evaluation
 from dpcore.literals import Literal
-from dpcore.rules.evaluation import Evaluation
 from dpcore.schema import Schema
 
 DEFAULT_TEXT = "everyone else"
@@ -125,11 +126,6 @@ class RuleListModel(_Frozen):
                 row[f"noisy count: {label}"] = rule.noisy_counts[code]
             rows.append(row)
         return pd.DataFrame(rows)
-
-
-def percent(share: float) -> str:
-    """A probability for people: whole percent, one decimal below 10 %."""
-    return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"
 
 
 def _column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:

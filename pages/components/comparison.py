@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.plots import percent
+from dpcore.estimates import percent
 from dpcore.release import Release
 from pages.components import certificate, markup, rules_table
 from pages.components.texts import text

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.plots import percent
+from dpcore.estimates import percent
 from pages.components import markup
 from pages.components.texts import text
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.plots import percent
+from dpcore.estimates import percent
 from dpcore.release import Release
 from dpcore.schema import OTHER, NumericColumn, format_number
 from pages.components import markup

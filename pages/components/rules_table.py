@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.plots import percent
+from dpcore.estimates import percent
 from dpcore.release import Release
 from dpcore.schema import Schema
 from pages.components import markup

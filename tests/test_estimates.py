@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from dpcore.estimates import noise_intervals, point_estimates, sum_tail
+from dpcore.evaluation import accuracy_of, auc_of, confusion_of
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.privacy import geometric_tail
 from dpcore.randomness import SecureRandom
-from dpcore.rules.estimates import noise_intervals, point_estimates, sum_tail
-from dpcore.rules.evaluation import accuracy_of, auc_of, confusion_of
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
 

@@ -78,3 +78,8 @@ def _share(one: Floats, rest: Floats, prior: Floats, rest_prior: Floats) -> Floa
     """Share of ``one`` in both, neither below what its prior alone gives."""
     one, rest = np.maximum(one, prior), np.maximum(rest, rest_prior)
     return np.asarray(one / (one + rest))
+
+
+def percent(share: float) -> str:
+    """A probability for people: whole percent, one decimal below 10 %."""
+    return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"
