@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.schema import MISSING, OTHER, BooleanColumn, IntegerColumn, NumericColumn, format_number
+from dpcore.schema import (
+    MISSING,
+    OTHER,
+    BooleanColumn,
+    IntegerColumn,
+    NumericColumn,
+    Schema,
+    format_number,
+)
 
 #: Spellings of an absent value, unless the schema lists them as a category.
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "nat"})
@@ -97,3 +106,17 @@ def cell_of(column: Any, value: object) -> int:
     """Code of one value typed by a user; absent values are ``(missing)``."""
     codes, _ = encode(column, pd.Series([value], dtype=object))
     return int(codes[0])
+
+
+def encode_columns(
+    frame: pd.DataFrame, schema: Schema, names: Iterable[str]
+) -> dict[str, NDArray[np.int64]]:
+    """Cell codes of some columns of a frame; a column that it lacks counts as missing."""
+    absent = pd.Series([None] * len(frame), dtype=object)
+    return {
+        name: encode(
+            schema.column(name),
+            frame[name].reset_index(drop=True) if name in frame.columns else absent,
+        )[0].astype(np.int64)
+        for name in names
+    }

@@ -1,4 +1,4 @@
-"""Honest quality of a released list on the hold-out part, from noisy counts per rule."""
+"""Honest quality of a released model on the hold-out part, from noisy counts per group."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dpcore.randomness import SeededRandom
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+Labels = NDArray[np.int64]
 #: Draws of the public noise distribution used to state what noise does to a figure.
 _REDRAWS = 400
 
@@ -29,7 +30,7 @@ class Figure(BaseModel):
 
 
 class Evaluation(BaseModel):
-    """Quality on records that the list was not fitted to.
+    """Quality on records that the model was not fitted to.
 
     Attributes
     ----------
@@ -41,7 +42,7 @@ class Evaluation(BaseModel):
         Area under the ROC curve of the second class; ``None`` for more than two classes or
         if noise drowns the counts.
     count_margin : int
-        Noise on each count of a rule stays within plus or minus this, with 95 % confidence.
+        Noise on each count of a group stays within plus or minus this, with 95 % confidence.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,18 +54,26 @@ class Evaluation(BaseModel):
 
 
 def evaluate(
-    noisy_counts: Counts, estimates: Floats, scale: float, count_margin: int
+    noisy_counts: Counts,
+    estimates: Floats,
+    scale: float,
+    count_margin: int,
+    labels: Labels | None = None,
 ) -> Evaluation:
     """Derive confusion, accuracy and AUC from noisy hold-out counts. Post-processing.
 
     Parameters
     ----------
-    noisy_counts : array of shape (n_rules, n_classes)
-        Hold-out records each rule captures, per true class, with noise.
-    estimates : array of shape (n_rules, n_classes)
-        Released class probabilities of each rule.
+    noisy_counts : array of shape (n_groups, n_classes)
+        Hold-out records in each group of a released partition (rules of a list, leaves of a
+        tree), per true class, with noise.
+    estimates : array of shape (n_groups, n_classes)
+        Released class probabilities of each group.
+    labels : array of shape (n_groups,) or None
+        Predicted class of each group; ``None`` takes the most probable one.
     """
-    confusion = confusion_of(noisy_counts, estimates)
+    predicted = estimates.argmax(axis=1) if labels is None else labels
+    confusion = confusion_of(noisy_counts, predicted)
     noise = SeededRandom(0).geometric_noise(scale, _REDRAWS * noisy_counts.size)
     redraws = noisy_counts + noise.reshape(_REDRAWS, *noisy_counts.shape)
     auc = None
@@ -73,33 +82,32 @@ def evaluate(
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
         accuracy=_figure(
-            noisy_counts, redraws, partial(accuracy_of, estimates=estimates), _accuracy_error
+            noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_error
         ),
         auc=auc,
         count_margin=count_margin,
     )
 
 
-def confusion_of(counts: Counts, estimates: Floats) -> Counts:
-    """Sum the rules' counts by predicted class: shape (true class, predicted class)."""
-    predicted = estimates.argmax(axis=1)
+def confusion_of(counts: Counts, labels: Labels) -> Counts:
+    """Sum the groups' counts by predicted class: shape (true class, predicted class)."""
     confusion = np.zeros((counts.shape[1], counts.shape[1]), dtype=np.int64)
-    for rule, label in enumerate(predicted):
-        confusion[:, label] += counts[rule]
+    for group, label in enumerate(labels):
+        confusion[:, label] += counts[group]
     return confusion
 
 
-def accuracy_of(counts: Counts, estimates: Floats) -> float:
-    """Share of records whose class is the most probable one of their rule; NaN if none."""
+def accuracy_of(counts: Counts, labels: Labels) -> float:
+    """Share of records whose class is the label of their group; NaN if there are none."""
     total = counts.sum()
     if total <= 0:
         return math.nan
-    correct = counts[np.arange(len(counts)), estimates.argmax(axis=1)].sum()
+    correct = counts[np.arange(len(counts)), labels].sum()
     return float(np.clip(correct / total, 0.0, 1.0))
 
 
 def auc_of(counts: Counts, scores: Floats) -> float:
-    """Area under the ROC curve from counts per rule, ties counted half; NaN if undefined."""
+    """Area under the ROC curve from counts per group, ties counted half; NaN if undefined."""
     positive, negative = np.maximum(counts[:, 1], 0), np.maximum(counts[:, 0], 0)
     if positive.sum() == 0 or negative.sum() == 0:
         return math.nan

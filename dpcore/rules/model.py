@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from dpcore.encoding import encode
+from dpcore.encoding import encode_columns
 from dpcore.estimates import percent
 from dpcore.evaluation import Evaluation
 from dpcore.literals import Literal
@@ -65,10 +65,7 @@ class RuleListModel(_Frozen):
     def predict_rules(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
         """Position of the first rule each row satisfies. Absent columns count as missing."""
         used = {item.column for rule in self.rules for item in rule.conditions}
-        codes = {
-            name: encode(schema.column(name), _column(frame, name))[0].astype(np.int64)
-            for name in used
-        }
+        codes = encode_columns(frame, schema, used)
         first = np.full(len(frame), len(self.rules) - 1, dtype=np.int64)
         for position in range(len(self.rules) - 2, -1, -1):
             holds = np.ones(len(frame), dtype=bool)
@@ -81,7 +78,7 @@ class RuleListModel(_Frozen):
         self, frame: pd.DataFrame, schema: Schema, target: str
     ) -> tuple[tuple[int, ...], ...]:
         """Exact records per rule and class, without noise. For public records only."""
-        codes = encode(schema.column(target), frame[target])[0].astype(np.int64)
+        codes = encode_columns(frame, schema, [target])[target]
         known = codes < len(self.classes)
         counts = np.zeros((len(self.rules), len(self.classes)), dtype=np.int64)
         np.add.at(counts, (self.predict_rules(frame, schema)[known], codes[known]), 1)
@@ -126,9 +123,3 @@ class RuleListModel(_Frozen):
                 row[f"noisy count: {label}"] = rule.noisy_counts[code]
             rows.append(row)
         return pd.DataFrame(rows)
-
-
-def _column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:
-    if name in frame.columns:
-        return frame[name].reset_index(drop=True)
-    return pd.Series([None] * len(frame), dtype=object)

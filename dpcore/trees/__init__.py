@@ -1,0 +1,1 @@
+"""Private decision trees and forests: exact lookahead trees, and the published learners."""

@@ -1,0 +1,116 @@
+"""Parameters of tree and forest runs: public choices of the analyst."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Criterion = Literal["error", "gini", "information_gain", "matsushita"]
+TreeMethod = Literal["lookahead", "adiffp", "diffp_id3", "diffp_c45", "sulq_id3"]
+ForestMethod = Literal["rfdiffp", "random_trees"]
+
+#: Methods that prune unless told otherwise.
+PRUNES: Final = frozenset({"adiffp", "diffp_c45", "rfdiffp"})
+
+
+class TreeParameters(BaseModel):
+    """What tree to fit and how.
+
+    Attributes
+    ----------
+    method : str
+        ``lookahead`` draws whole blocks of a tree, labels included, exactly from the
+        exponential mechanism. ``adiffp`` is the adaptive learner of paper 002 (Algorithm 1).
+        ``diffp_id3`` and ``diffp_c45`` spend the same on every level (Friedman, Schuster 2010),
+        the second with pruning; ``sulq_id3`` chooses by noisy counts (Blum et al. 2005).
+    criterion : str
+        What a good split is. ``lookahead`` knows ``error`` and ``gini``.
+    blocks : tuple of int or None
+        ``lookahead``: depth of each block, from the root down. ``None`` is the house rule.
+    leaf_share : float or None
+        ``lookahead``: share of the budget for the noisy class counts of the leaves, which are
+        for reading; labels are drawn with the tree. ``None`` is the house rule.
+    depth : int
+        Levels of splits of the methods that fix it in advance.
+    threshold : float
+        ``adiffp``: t of Algorithm 1.
+    spend_rest : bool
+        ``adiffp``: a leaf's counts take all that its path has left, not one step of it.
+    prune : bool or None
+        Error-based pruning on noisy counts, which is free. ``None``: as the method was
+        published.
+    evaluate : bool
+        Train on the training part and evaluate on the hold-out part, at no extra cost.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    method: TreeMethod = "lookahead"
+    criterion: Criterion = "error"
+    blocks: Annotated[tuple[Annotated[int, Field(ge=1, le=3)], ...], Field(max_length=3)] | None = (
+        None
+    )
+    leaf_share: float | None = Field(default=None, ge=0.01, le=0.99)
+    depth: int = Field(default=5, ge=1, le=8)
+    threshold: float = Field(default=0.01, ge=0, le=1000)
+    spend_rest: bool = True
+    prune: bool | None = None
+    evaluate: bool = True
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.method == "lookahead" and self.criterion not in {"error", "gini"}:
+            raise ValueError("the method 'lookahead' knows the criteria 'error' and 'gini'")
+        if self.blocks is not None and not self.blocks:
+            raise ValueError("give at least one block, or none for the house rule")
+        return self
+
+    @property
+    def prunes(self) -> bool:
+        """Whether the tree is pruned."""
+        return self.method in PRUNES if self.prune is None else self.prune
+
+
+class ForestParameters(BaseModel):
+    """What forest to fit and how.
+
+    Attributes
+    ----------
+    method : str
+        ``rfdiffp`` grows adaptive trees on random attributes (paper 002, Algorithm 2).
+        ``random_trees`` grows trees at random and spends everything on their leaves
+        (Jagannathan et al. 2012).
+    sharing : {"parts", "split"}
+        Each tree on its own random part of the records with the whole budget, or each tree on
+        all records with its part of the budget. A bootstrap, as published, is not sound: one
+        record may count many times.
+    trees : int
+        Number of trees.
+    depth : int
+        ``random_trees``: levels of splits.
+    attributes : int or None
+        ``rfdiffp``: most attributes drawn at a node; their number is drawn too. ``None`` is
+        log2(number of attributes) + 1.
+    criterion, threshold, spend_rest, prune, evaluate
+        As in :class:`TreeParameters`. With ``spend_rest`` off and ``sharing="split"`` a tree
+        passes on what it did not need.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    method: ForestMethod = "rfdiffp"
+    criterion: Criterion = "gini"
+    sharing: Literal["parts", "split"] = "split"
+    trees: int = Field(default=10, ge=1, le=100)
+    depth: int = Field(default=5, ge=1, le=8)
+    attributes: int | None = Field(default=None, ge=1, le=10_000)
+    threshold: float = Field(default=0.01, ge=0, le=1000)
+    spend_rest: bool = False
+    prune: bool | None = None
+    evaluate: bool = True
+
+    @property
+    def prunes(self) -> bool:
+        """Whether the trees are pruned."""
+        return self.method in PRUNES if self.prune is None else self.prune

@@ -1,0 +1,112 @@
+"""Splits of a column's public cells, and the conditions that they read as."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.literals import Literal, cell_literals, threshold_literals
+from dpcore.schema import RESERVED, Schema
+
+
+class Split(BaseModel):
+    """Sends each cell of one column to a branch.
+
+    Attributes
+    ----------
+    branches : tuple of int
+        Branch of each cell code of the column, ``(other)`` and ``(missing)`` included. Branches
+        are numbered from 0 without gaps.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    column: str
+    branches: tuple[int, ...]
+
+    @property
+    def branch_count(self) -> int:
+        """Number of branches."""
+        return max(self.branches) + 1
+
+    def text(self, branch: int, schema: Schema) -> str:
+        """Condition under which a record goes to a branch, such as ``age > 60``."""
+        column = schema.column(self.column)
+        cells = [code for code, place in enumerate(self.branches) if place == branch]
+        others = [code for code, place in enumerate(self.branches) if place != branch]
+        if len(set(self.branches)) == 2 and _is_range(others) and not _is_range(cells):
+            literal = Literal(column=self.column, first=others[0], last=others[-1])
+            return f"not ({literal.text(schema)})"
+        return " or ".join(
+            Literal(column=self.column, first=run[0], last=run[-1]).text(schema)
+            for run in _runs(cells, column)
+        )
+
+
+def split_on(literal: Literal, schema: Schema) -> Split:
+    """Binary split: branch 0 where the literal holds, branch 1 elsewhere."""
+    cells = schema.column(literal.column).cells
+    return Split(
+        column=literal.column,
+        branches=tuple(0 if literal.holds(code) else 1 for code in range(len(cells))),
+    )
+
+
+def split_by_category(column: Any) -> Split:
+    """One branch per category, and one for ``(other)`` and ``(missing)`` together."""
+    known = len(column.classes)
+    return Split(
+        column=column.name,
+        branches=tuple(min(code, known) for code in range(len(column.cells))),
+    )
+
+
+def split_literals(schema: Schema, target: str) -> list[Literal]:
+    """Every binary question over the columns other than ``target``, each once.
+
+    Ordered columns: ``<=`` at every inner edge; others: ``= category``, but for a column of
+    two categories only the first. Both kinds: ``= (missing)``, and ``= (other)`` if the
+    column has that cell.
+    """
+    literals: list[Literal] = []
+    for column in schema:
+        if column.name == target:
+            continue
+        if column.ordered:
+            literals += [
+                item
+                for item in threshold_literals(column, reserved=True)
+                if item.first == 0 or column.cells[item.first] in RESERVED
+            ]
+            continue
+        named = cell_literals(column, reserved=False)
+        literals += named[:1] if len(named) == 2 else named
+        literals += [
+            item
+            for item in cell_literals(column, reserved=True)
+            if column.cells[item.first] in RESERVED
+        ]
+    return literals
+
+
+def _is_range(cells: Sequence[int]) -> bool:
+    return bool(cells) and cells[-1] - cells[0] == len(cells) - 1
+
+
+def _runs(cells: Sequence[int], column: Any) -> list[list[int]]:
+    """Consecutive codes of an ordered column together; reserved cells and categories alone."""
+    runs: list[list[int]] = []
+    for code in cells:
+        joins = (
+            runs
+            and column.ordered
+            and code == runs[-1][-1] + 1
+            and column.cells[code] not in RESERVED
+        )
+        if joins:
+            runs[-1].append(code)
+        else:
+            runs.append([code])
+    return runs
