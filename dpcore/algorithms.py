@@ -9,9 +9,16 @@ from dpcore.plan import Learner
 from dpcore.release import Release
 from dpcore.rules.learner import RuleListLearner
 from dpcore.rules.model import RuleListModel
+from dpcore.trees.learner import TreeLearner
+from dpcore.trees.model import TreeModel
 
-LEARNERS: dict[str, Learner] = {RuleListLearner.name: RuleListLearner()}
-_MODELS: dict[str, Any] = {RuleListLearner.name: RuleListModel}
+LEARNERS: dict[str, Learner] = {
+    learner.name: learner for learner in (RuleListLearner(), TreeLearner())
+}
+_MODELS: dict[str, Any] = {
+    RuleListLearner.name: RuleListModel,
+    TreeLearner.name: TreeModel,
+}
 
 
 def get_learner(name: str) -> Learner:

@@ -17,7 +17,7 @@ Words = NDArray[np.uint64]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
+def popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
     """Number of set bits, compiled to the processor's own instruction."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
@@ -81,7 +81,7 @@ def _count_bits(vectors: Words, masks: Words, counts: NDArray[np.int64]) -> None
         for m in range(masks.shape[0]):
             total = np.uint64(0)
             for w in range(vectors.shape[1]):
-                total += _popcount(vectors[v, w] & masks[m, w])
+                total += popcount(vectors[v, w] & masks[m, w])
             counts[v, m] = total
 
 
@@ -99,15 +99,15 @@ def capture_rule(
     for c in range(1, classes.shape[0] - 1):
         here = np.uint64(0)
         for w in range(remaining.shape[0]):
-            here += _popcount(remaining[w] & rule[w] & classes[c, w])
+            here += popcount(remaining[w] & rule[w] & classes[c, w])
         counts[c] = here
         middle += here
     total = np.uint64(0)
     first = np.uint64(0)
     for w in range(remaining.shape[0]):
         captured = remaining[w] & rule[w]
-        total += _popcount(captured)
-        first += _popcount(captured & classes[0, w])
+        total += popcount(captured)
+        first += popcount(captured & classes[0, w])
         after[w] = remaining[w] ^ captured
     counts[0] = first
     counts[classes.shape[0] - 1] = total - first - middle
@@ -119,5 +119,5 @@ def remaining_classes(remaining: Words, classes: Words, counts: NDArray[np.int64
     for c in range(classes.shape[0]):
         here = np.uint64(0)
         for w in range(remaining.shape[0]):
-            here += _popcount(remaining[w] & classes[c, w])
+            here += popcount(remaining[w] & classes[c, w])
         counts[c] = here

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -238,6 +238,29 @@ class NoisyMax(_Selection):
     @cached_property
     def _sampler(self) -> Any:
         return self._build(self.scale, _opendp().max_divergence())
+
+
+def weighted_index(scores: Integers, scale: float, randomness: RandomSource) -> int:
+    """Index i with probability proportional to exp(score_i / scale), by exact Gumbel noise.
+
+    A building block, not a mechanism: it is calibrated to no budget. What it costs is for the
+    caller to prove.
+    """
+    values = np.asarray(scores, dtype=np.int64)
+    if isinstance(randomness, SeededRandom):
+        return int(np.argmax(values / scale + randomness.gumbel_noise(len(values))))
+    return int(_gumbel_max(scale)(values))
+
+
+@lru_cache(maxsize=64)
+def _gumbel_max(scale: float) -> Any:
+    dp = _opendp()
+    return dp.m.make_noisy_max(
+        dp.vector_domain(dp.atom_domain(T="i64")),
+        dp.linf_distance(T="i64", monotonic=True),
+        dp.zero_concentrated_divergence(),
+        scale,
+    )
 
 
 def round_utility(

@@ -12,15 +12,42 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
-from dpcore.errors import BudgetError
+from dpcore.errors import BudgetError, RequestError
 from dpcore.privacy import BudgetSplit, Definition, geometric_tail, row_epsilon
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
 
+#: Most classes of a target.
+_MOST_CLASSES = 50
 Guarantee = Literal["unconditional", "conditional on convergence"]
 #: Called with a step name and how many of how many equal units of that step are done. The
-#: sequence of calls is fixed by public inputs.
+#: sequence of calls depends on public inputs, and on nothing else that will not be released.
 Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class CountNoise:
+    """Noise to expect on one kind of printed count.
+
+    Attributes
+    ----------
+    what : str
+        Plain words for the kind of count.
+    epsilon : Decimal
+        Row-level budget of such a count.
+    """
+
+    what: str
+    epsilon: Decimal
+
+    @property
+    def scale(self) -> float:
+        """Scale of its two-sided geometric noise."""
+        return 1.0 / float(self.epsilon)
+
+    def margin(self, confidence: float = 0.95) -> int:
+        """Noise stays within plus or minus this, with ``confidence``."""
+        return geometric_tail(self.scale, confidence)
 
 
 @dataclass(frozen=True)
@@ -45,6 +72,9 @@ class RunPlan:
         Name of the sampler, for the certificate.
     estimates_step : str
         Step of ``split`` whose counts are printed, for the expected noise.
+    noise : tuple of CountNoise
+        Kinds of printed counts, the one that matters most first. Empty: the counts of
+        ``estimates_step`` are the only kind.
     parallel : Mapping[str, Decimal]
         Steps on people who are in no other step, such as the hold-out part. They compose in
         parallel: each may cost up to ``epsilon`` without adding to it.
@@ -61,6 +91,7 @@ class RunPlan:
     definition: Definition = "pure"
     delta: Decimal = Decimal(0)
     parallel: Mapping[str, Decimal] = field(default_factory=dict)
+    noise: tuple[CountNoise, ...] = ()
 
     def __post_init__(self) -> None:
         if self.split.total != self.epsilon:
@@ -82,13 +113,35 @@ class RunPlan:
         return row_epsilon(share, self.schema.privacy_unit.max_rows_per_person)
 
     @property
+    def count_noise(self) -> tuple[CountNoise, ...]:
+        """Kinds of printed counts, the one that matters most first."""
+        return self.noise or (CountNoise("a count", self.row_epsilon(self.estimates_step)),)
+
+    @property
     def noise_scale(self) -> float:
-        """Scale of the two-sided geometric noise on each printed count."""
-        return 1.0 / float(self.row_epsilon(self.estimates_step))
+        """Scale of the two-sided geometric noise on each printed count that matters most."""
+        return self.count_noise[0].scale
 
     def count_margin(self, confidence: float = 0.95) -> int:
-        """Noise on a printed count stays within plus or minus this, with ``confidence``."""
-        return geometric_tail(self.noise_scale, confidence)
+        """Noise on such a count stays within plus or minus this, with ``confidence``."""
+        return self.count_noise[0].margin(confidence)
+
+
+def check_classes(schema: Schema, target: str) -> None:
+    """Refuse a target that no classifier of this engine predicts.
+
+    Raises
+    ------
+    RequestError
+        If it has fewer than 2 or more than 50 classes.
+    """
+    classes = len(schema.column(target).classes)
+    if classes < 2:
+        raise RequestError(f"The target '{target}' has a single class: choose one with at least 2.")
+    if classes > _MOST_CLASSES:
+        raise RequestError(
+            f"The target '{target}' has more than {_MOST_CLASSES} classes: choose another."
+        )
 
 
 def no_progress(step: str, done: int, total: int) -> None:

@@ -14,7 +14,7 @@ from dpcore.errors import RequestError
 from dpcore.estimates import noise_intervals, point_estimates
 from dpcore.evaluation import Evaluation, evaluate
 from dpcore.mechanisms import GeometricMechanism
-from dpcore.plan import Progress, RunPlan
+from dpcore.plan import Progress, RunPlan, check_classes
 from dpcore.privacy import BudgetSplit, geometric_tail
 from dpcore.queries import CAPTURES, LogLikelihood, capture_counts
 from dpcore.randomness import RandomSource
@@ -67,7 +67,8 @@ class RuleListLearner:
             If epsilon is too small to be split.
         """
         chosen = _validated(parameters)
-        _check_target(schema, target, chosen)
+        check_classes(schema, target)
+        _check_alpha(schema, target, chosen)
         _check_effort(schema, chosen)
         if chosen.antecedents == "given":
             given_antecedents(schema, target, chosen.given)
@@ -149,14 +150,10 @@ def _check_effort(schema: Schema, parameters: RuleListParameters) -> None:
         )
 
 
-def _check_target(schema: Schema, target: str, parameters: RuleListParameters) -> None:
-    classes = schema.column(target).classes
-    if len(classes) < 2:
-        raise RequestError(f"The target '{target}' has a single class: choose one with at least 2.")
-    if len(classes) > 50:
-        raise RequestError(f"The target '{target}' has more than 50 classes: choose another.")
-    if parameters.alpha is not None and len(parameters.alpha) != len(classes):
-        raise RequestError(f"Give one alpha per class: '{target}' has {len(classes)} classes.")
+def _check_alpha(schema: Schema, target: str, parameters: RuleListParameters) -> None:
+    classes = len(schema.column(target).classes)
+    if parameters.alpha is not None and len(parameters.alpha) != classes:
+        raise RequestError(f"Give one alpha per class: '{target}' has {classes} classes.")
 
 
 def _house_shares(epsilon: Decimal, schema: Schema) -> BudgetShares:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -62,7 +63,8 @@ class Grown:
 
     def counts(self) -> Counts:
         """Noisy class counts: a leaf's own, or the sum over the leaves below."""
-        return np.sum([leaf.noisy_counts for leaf in self.leaves()], axis=0, dtype=np.int64)
+        leaves = [leaf.noisy_counts for leaf in self.leaves()]
+        return np.asarray(np.asarray(leaves, dtype=np.int64).sum(axis=0))
 
     def most_spent(self) -> Decimal:
         """Largest row-level budget of a path from here to a leaf below."""
@@ -107,19 +109,34 @@ def freeze(
     return TreeModel(classes=tuple(classes), nodes=nodes, budget=budget, blocks=blocks)
 
 
+def predicted_label(grown: Grown) -> int:
+    """Class predicted at a node: the one drawn for it, or its most frequent one."""
+    return int(np.argmax(grown.counts())) if grown.label is None else grown.label
+
+
+def share_intervals(grown: Grown) -> NDArray[np.float64]:
+    """95 % intervals of the class shares at a node for the noise alone: (n_classes, 2)."""
+    counts, leaves = grown.counts(), sum(1 for _ in grown.leaves())
+    # A sum of n noises has the spread of one with sqrt(n) times the scale, and lighter tails.
+    scale = _widest_scale(grown) * math.sqrt(leaves)
+    return np.asarray(noise_intervals(counts[None], (ALPHA,) * len(counts), scale)[0])
+
+
+def _widest_scale(grown: Grown) -> float:
+    """Scale of the widest noise below: margins of mixed sums are stated on the safe side."""
+    costs = [leaf.count_epsilon for leaf in grown.leaves()]
+    return max(1.0 / float(cost) for cost in costs if cost is not None)
+
+
 def _node(
     grown: Grown, parent: int | None, text: str, children: tuple[int, ...], rows: int
 ) -> TreeNode:
-    leaves = list(grown.leaves())
-    # The widest noise below stands for all: margins of mixed sums are stated on the safe side.
-    scale = max(1.0 / float(_cost(leaf)) for leaf in leaves)
-    counts = grown.counts()
-    label = int(np.argmax(counts)) if grown.label is None else grown.label
-    alpha, spread = (ALPHA,) * len(counts), scale * float(np.sqrt(len(leaves)))
-    estimates = point_estimates(_supporting(counts, label)[None], alpha)[0]
-    ends = noise_intervals(counts[None], alpha, spread)[0]
+    counts, label = grown.counts(), predicted_label(grown)
+    estimates = point_estimates(_supporting(counts, label)[None], (ALPHA,) * len(counts))[0]
+    ends = share_intervals(grown)
     # Pooling moves an estimate; an interval that still holds it covers no less than before.
     lows, highs = np.minimum(ends[:, 0], estimates), np.maximum(ends[:, 1], estimates)
+    leaves = sum(1 for _ in grown.leaves())
     return TreeNode(
         parent=parent,
         text=text,
@@ -128,17 +145,12 @@ def _node(
         collapsed=grown.collapsed,
         noisy_total=grown.noisy_total,
         noisy_counts=tuple(int(count) for count in counts),
-        count_margin=sum_tail(scale, len(leaves), 0.95),
+        count_margin=sum_tail(_widest_scale(grown), leaves, 0.95),
         estimates=tuple(float(share) for share in estimates),
         intervals=tuple((float(low), float(high)) for low, high in zip(lows, highs, strict=True)),
         label=label,
         spent=grown.spent * rows,
     )
-
-
-def _cost(leaf: Grown) -> Decimal:
-    assert leaf.count_epsilon is not None
-    return leaf.count_epsilon
 
 
 def _supporting(counts: Counts, label: int) -> Counts:

@@ -115,7 +115,8 @@ class TreeModel(_Frozen):
 
     def condition(self, position: int) -> str:
         """All conditions on the way to a node, joined by ``and``."""
-        return " and ".join(self.nodes[p].text for p in self.path(position)[1:]) or ROOT_TEXT
+        texts = [self.nodes[p].text for p in self.path(position)[1:]]
+        return " and ".join(f"({t})" if " or " in t else t for t in texts) or ROOT_TEXT
 
     def path_spent(self, position: int) -> Decimal:
         """Budget per person spent on the way to a node, the node included."""

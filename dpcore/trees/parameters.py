@@ -11,7 +11,7 @@ TreeMethod = Literal["lookahead", "adiffp", "diffp_id3", "diffp_c45", "sulq_id3"
 ForestMethod = Literal["rfdiffp", "random_trees"]
 
 #: Methods that prune unless told otherwise.
-PRUNES: Final = frozenset({"adiffp", "diffp_c45", "rfdiffp"})
+PRUNES: Final = frozenset({"lookahead", "adiffp", "diffp_c45", "rfdiffp"})
 
 
 class TreeParameters(BaseModel):
@@ -37,9 +37,12 @@ class TreeParameters(BaseModel):
         ``adiffp``: t of Algorithm 1.
     spend_rest : bool
         ``adiffp``: a leaf's counts take all that its path has left, not one step of it.
+    reserved_splits : bool
+        ``lookahead``: also split on ``(missing)`` and ``(other)``.
     prune : bool or None
-        Error-based pruning on noisy counts, which is free. ``None``: as the method was
-        published.
+        Fold, at no cost, what the noisy counts do not support: error-based pruning (C4.5); for
+        ``lookahead`` splits whose sides predict the same class and differ by no more than
+        noise. ``None``: as the method was published, and yes for ``lookahead``.
     evaluate : bool
         Train on the training part and evaluate on the hold-out part, at no extra cost.
     """
@@ -55,6 +58,7 @@ class TreeParameters(BaseModel):
     depth: int = Field(default=5, ge=1, le=8)
     threshold: float = Field(default=0.01, ge=0, le=1000)
     spend_rest: bool = True
+    reserved_splits: bool = False
     prune: bool | None = None
     evaluate: bool = True
 

@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict
 from dpcore.literals import Literal, cell_literals, threshold_literals
 from dpcore.schema import RESERVED, Schema
 
+#: Reserved cells as part of a sentence.
+_RESERVED_WORDS = {cell: cell.strip("()") for cell in RESERVED}
+
 
 class Split(BaseModel):
     """Sends each cell of one column to a branch.
@@ -32,17 +35,18 @@ class Split(BaseModel):
         return max(self.branches) + 1
 
     def text(self, branch: int, schema: Schema) -> str:
-        """Condition under which a record goes to a branch, such as ``age > 60``."""
+        """Condition under which a record goes to a branch, such as ``age > 60 or missing``."""
         column = schema.column(self.column)
         cells = [code for code, place in enumerate(self.branches) if place == branch]
         others = [code for code, place in enumerate(self.branches) if place != branch]
-        if len(set(self.branches)) == 2 and _is_range(others) and not _is_range(cells):
-            literal = Literal(column=self.column, first=others[0], last=others[-1])
-            return f"not ({literal.text(schema)})"
-        return " or ".join(
-            Literal(column=self.column, first=run[0], last=run[-1]).text(schema)
-            for run in _runs(cells, column)
+        if not column.ordered and len(others) < len(cells):
+            return f"{self.column} is not " + _listed([column.cells[code] for code in others])
+        runs = _runs(cells, column)
+        first, *more = (
+            Literal(column=self.column, first=run[0], last=run[-1]).text(schema) for run in runs
         )
+        plain = (text.removeprefix(f"{self.column} = ") for text in more)
+        return " or ".join([first, *(_RESERVED_WORDS.get(text, text) for text in plain)])
 
 
 def split_on(literal: Literal, schema: Schema) -> Split:
@@ -63,36 +67,31 @@ def split_by_category(column: Any) -> Split:
     )
 
 
-def split_literals(schema: Schema, target: str) -> list[Literal]:
+def split_literals(schema: Schema, target: str, *, reserved: bool) -> list[Literal]:
     """Every binary question over the columns other than ``target``, each once.
 
     Ordered columns: ``<=`` at every inner edge; others: ``= category``, but for a column of
-    two categories only the first. Both kinds: ``= (missing)``, and ``= (other)`` if the
-    column has that cell.
+    two categories only the first. If ``reserved``, ``= (missing)`` too, and ``= (other)`` if
+    the column has that cell.
     """
     literals: list[Literal] = []
     for column in schema:
         if column.name == target:
             continue
         if column.ordered:
-            literals += [
-                item
-                for item in threshold_literals(column, reserved=True)
-                if item.first == 0 or column.cells[item.first] in RESERVED
-            ]
-            continue
-        named = cell_literals(column, reserved=False)
-        literals += named[:1] if len(named) == 2 else named
-        literals += [
-            item
-            for item in cell_literals(column, reserved=True)
-            if column.cells[item.first] in RESERVED
-        ]
+            edges = threshold_literals(column, reserved=False)
+            literals += [item for item in edges if item.first == 0]
+        else:
+            named = cell_literals(column, reserved=False)
+            literals += named[:1] if len(named) == 2 else named
+        if reserved:
+            every = cell_literals(column, reserved=True)
+            literals += [item for item in every if column.cells[item.first] in RESERVED]
     return literals
 
 
-def _is_range(cells: Sequence[int]) -> bool:
-    return bool(cells) and cells[-1] - cells[0] == len(cells) - 1
+def _listed(cells: Sequence[str]) -> str:
+    return " or ".join(_RESERVED_WORDS.get(cell, cell) for cell in cells)
 
 
 def _runs(cells: Sequence[int], column: Any) -> list[list[int]]:

@@ -1,0 +1,78 @@
+"""Noisy hold-out counts of a released partition, for an honest evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.bits import unpack
+from dpcore.evaluation import Evaluation, evaluate
+from dpcore.mechanisms import GeometricMechanism
+from dpcore.plan import RunPlan
+from dpcore.privacy import geometric_tail
+from dpcore.queries import Sensitivity
+from dpcore.randomness import RandomSource
+from dpcore.schema import Schema
+from dpcore.table import Part, PrivateTable
+
+Codes = NDArray[np.int64]
+STEP = "evaluation"
+#: A row is in one group of a partition and has one class.
+GROUPS = Sensitivity(1, "L1", monotone=True)
+
+
+def training_part(schema: Schema, *, evaluated: bool) -> Part:
+    """Part of the records to learn from."""
+    return "train" if evaluated and schema.holdout_percent > 0 else "all"
+
+
+def cell_codes(table: PrivateTable, columns: Iterable[str]) -> dict[str, Codes]:
+    """Cell codes of some columns, places without a record included."""
+    return {name: table.codes[table.schema.index(name)] for name in columns}
+
+
+def group_counts(
+    table: PrivateTable, target: str, part: Part, groups: Codes, group_count: int
+) -> Codes:
+    """Rows of a part per group and class. Sensitivity :data:`GROUPS`.
+
+    Parameters
+    ----------
+    groups : array of shape (max_rows,)
+        Group of each place, below ``group_count``: a function of the record there.
+
+    Returns
+    -------
+    array of shape (group_count, n_classes)
+        Records whose target is ``(other)`` or ``(missing)`` are in none.
+    """
+    classes = len(table.schema.column(target).classes)
+    present = unpack(table.members(part), table.schema.max_rows)
+    codes = table.codes[table.schema.index(target)].astype(np.int64)
+    kept = present & (codes < classes)
+    places = np.where(kept, groups * classes + codes, group_count * classes)
+    counts = np.bincount(places, minlength=group_count * classes + 1)
+    return counts[:-1].reshape(group_count, classes).astype(np.int64)
+
+
+def evaluate_groups(
+    table: PrivateTable,
+    plan: RunPlan,
+    groups: Codes,
+    estimates: NDArray[np.float64],
+    labels: Codes,
+    randomness: RandomSource,
+) -> Evaluation | None:
+    """Evaluate on the hold-out part with the whole budget: other people, parallel composition.
+
+    ``None`` if the plan keeps nobody back.
+    """
+    if STEP not in plan.parallel:
+        return None
+    mechanism = GeometricMechanism(GROUPS.value, plan.row_epsilon(STEP))
+    counts = group_counts(table, plan.target, "holdout", groups, len(labels))
+    noisy = mechanism.release(counts, randomness)
+    margin = geometric_tail(mechanism.scale, 0.95)
+    return evaluate(noisy, estimates, mechanism.scale, margin, labels)

@@ -1,0 +1,73 @@
+"""The tree learner: one plan and one released form for every way to grow a tree."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ValidationError
+
+from dpcore.errors import RequestError
+from dpcore.plan import Progress, RunPlan, check_classes
+from dpcore.randomness import RandomSource
+from dpcore.schema import Schema
+from dpcore.table import PrivateTable
+from dpcore.trees.growth import freeze
+from dpcore.trees.holdout import cell_codes, evaluate_groups
+from dpcore.trees.methods import METHODS
+from dpcore.trees.model import TreeModel
+from dpcore.trees.parameters import TreeParameters
+from dpcore.validation import explain_validation
+
+
+class TreeLearner:
+    """Differentially private decision trees.
+
+    Guarantee: pure epsilon-DP per person, one person added or removed, unconditional for every
+    method. Sensitivities and proofs: ``docs/privacy/trees.md``. The hold-out evaluation
+    composes in parallel.
+    """
+
+    name = "tree"
+    title = "Tree"
+    parameters: type[BaseModel] = TreeParameters
+
+    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+        """Validate a request and say what it costs; sees no record.
+
+        Raises
+        ------
+        RequestError
+            If a parameter or the target cannot be used, or the run would take hours.
+        BudgetError
+            If epsilon is too small to be split.
+        """
+        try:
+            chosen = TreeParameters.model_validate(parameters)
+        except ValidationError as error:
+            raise RequestError(explain_validation(error)) from None
+        check_classes(schema, target)
+        return METHODS[chosen.method].plan(schema, target, epsilon, chosen)
+
+    def run(
+        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
+    ) -> TreeModel:
+        """Spend the plan's budget on the table and return the released tree."""
+        parameters: TreeParameters = plan.parameters
+        progress("growing the tree", 0, 1)
+        root = METHODS[parameters.method].grow(table, plan, randomness, progress)
+        model = freeze(
+            root, plan.schema, plan.classes, plan.epsilon, blocks=parameters.blocks or ()
+        )
+        progress("checking on people set aside", 0, 1)
+        evaluation = evaluate_groups(
+            table,
+            plan,
+            model.apply_codes(cell_codes(table, model.columns()), plan.schema.max_rows),
+            np.array([node.estimates for node in model.nodes]),
+            np.array([node.label for node in model.nodes]),
+            randomness,
+        )
+        progress("checking on people set aside", 1, 1)
+        return model.model_copy(update={"evaluation": evaluation})
