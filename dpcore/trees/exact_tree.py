@@ -60,7 +60,7 @@ def grow_exact(
 
 #: Prior probability of not splitting a node; the splits share the rest evenly. A split must
 #: gain something to be worth its words.
-STOP_PRIOR = 0.5
+STOP_PRIOR = 0.25
 
 
 def split_prior(splits: int) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from dpcore.table import PrivateTable
 from dpcore.trees.exact_tree import BlockPlan, block_count, fold_alike, grow_exact
 from dpcore.trees.growth import Grown
 from dpcore.trees.holdout import STEP, training_part
-from dpcore.trees.house_rule import LEAF_SHARE, choose_blocks
+from dpcore.trees.house_rule import choose_blocks, choose_leaf_share
 from dpcore.trees.joint_counts import triple_count
 from dpcore.trees.lookahead import ExactWeight, LeafUtility
 from dpcore.trees.parameters import TreeParameters
@@ -80,7 +80,7 @@ def _plan_lookahead(
     classes = len(schema.column(target).classes)
     row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
     blocks = parameters.blocks or choose_blocks(row_level, schema.max_rows, splits, classes)
-    share = LEAF_SHARE if parameters.leaf_share is None else parameters.leaf_share
+    share = parameters.leaf_share or choose_leaf_share(row_level, schema.max_rows, splits)
     chosen = parameters.model_copy(update={"blocks": blocks, "leaf_share": share})
     _check_effort(schema, blocks, splits, classes)
     for_leaves = Decimal(repr(share))
