@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from decimal import Decimal
 from pathlib import Path
@@ -28,6 +28,7 @@ from dpcore.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpcore.comparison import MethodScore
     from dpcore.table import Part
 
 LOCAL_USER = "local"
@@ -166,15 +167,47 @@ class Service:
         """
         from dpcore.algorithms import parse_model
 
-        dataset = self.dataset(release.dataset_id)
-        if not dataset.public:
-            raise RequestError("The records of this data set are private: nobody may see them.")
+        dataset = self._public(release.dataset_id)
         part: Part = "train" if release.certificate.parallel_split else "all"
         frame = self._store.table(dataset.id).public_frame(part)
         counts: tuple[tuple[int, ...], ...] = parse_model(release).count_records(
             frame, release.domain, release.target
         )
         return counts
+
+    def compare_methods(
+        self,
+        dataset_id: str,
+        target: str,
+        methods: Sequence[tuple[str, Mapping[str, Any]]],
+        epsilons: Sequence[str],
+        repeats: int,
+        progress: Callable[[int, int], None],
+    ) -> list[MethodScore]:
+        """Exact accuracy of methods over epsilons. Free: nothing of a public data set is secret.
+
+        Raises
+        ------
+        RequestError
+            If the data set is not marked public, or a method cannot be used.
+        """
+        from dpcore.comparison import compare_methods
+
+        table = self._store.table(self._public(dataset_id).id)
+        wanted = [parse_epsilon(epsilon) for epsilon in epsilons]
+        return compare_methods(table, target, methods, wanted, repeats, progress)
+
+    def plain_tree_accuracy(self, dataset_id: str, target: str) -> float:
+        """Accuracy of a tree that is not private, as a ceiling; public data sets only."""
+        from dpcore.comparison import plain_tree_accuracy
+
+        return plain_tree_accuracy(self._store.table(self._public(dataset_id).id), target)
+
+    def _public(self, dataset_id: str) -> DatasetInfo:
+        dataset = self.dataset(dataset_id)
+        if not dataset.public:
+            raise RequestError("The records of this data set are private: nobody may see them.")
+        return dataset
 
     # Budgets
 

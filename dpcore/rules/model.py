@@ -84,6 +84,10 @@ class RuleListModel(_Frozen):
         np.add.at(counts, (self.predict_rules(frame, schema)[known], codes[known]), 1)
         return tuple(tuple(int(count) for count in row) for row in counts)
 
+    def predict(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+        """Most probable class code of each row."""
+        return np.asarray(self.predict_proba(frame, schema).argmax(axis=1))
+
     def predict_proba(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
         """Class probabilities of each row: shape (n_rows, n_classes)."""
         estimates = np.array([rule.estimates for rule in self.rules])
