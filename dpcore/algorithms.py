@@ -9,15 +9,18 @@ from dpcore.plan import Learner
 from dpcore.release import Release
 from dpcore.rules.learner import RuleListLearner
 from dpcore.rules.model import RuleListModel
+from dpcore.trees.forest_learner import ForestLearner
+from dpcore.trees.forest_model import ForestModel
 from dpcore.trees.learner import TreeLearner
 from dpcore.trees.model import TreeModel
 
 LEARNERS: dict[str, Learner] = {
-    learner.name: learner for learner in (RuleListLearner(), TreeLearner())
+    learner.name: learner for learner in (RuleListLearner(), TreeLearner(), ForestLearner())
 }
 _MODELS: dict[str, Any] = {
     RuleListLearner.name: RuleListModel,
     TreeLearner.name: TreeModel,
+    ForestLearner.name: ForestModel,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 #: Scales above this are not tabulated: a tiny epsilon must not ask for a huge table.
 _WIDEST = 1000.0
+#: Sums of more terms are not tabulated either.
+_MOST_TERMS = 16
 
 
 def point_estimates(noisy_counts: Counts, alpha: Sequence[float]) -> Floats:
@@ -32,10 +35,17 @@ def point_estimates(noisy_counts: Counts, alpha: Sequence[float]) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
+@lru_cache(maxsize=4096)
 def sum_tail(scale: float, terms: int, confidence: float) -> int:
-    """Smallest t with P(|sum of ``terms`` two-sided geometric variables| <= t) >= confidence."""
+    """A t with P(|sum of ``terms`` two-sided geometric variables| <= t) >= confidence.
+
+    The smallest one, unless scale or terms are many: then one a little larger.
+    """
     if terms == 1:
         return geometric_tail(scale, confidence)
+    if terms > _MOST_TERMS:
+        # Per standard deviation, the tails of a sum only get lighter with more terms.
+        return math.ceil(sum_tail(scale, _MOST_TERMS, confidence) * math.sqrt(terms / _MOST_TERMS))
     if scale > _WIDEST:
         # Far above 1 the distribution does nothing but stretch with its scale.
         return math.ceil((sum_tail(_WIDEST, terms, confidence) + terms) * scale / _WIDEST)

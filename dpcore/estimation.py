@@ -4,20 +4,85 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from dpcore.encoding import NO_WORDS, YES_WORDS, texts_of
 from dpcore.errors import PrivacyLeakWarning, RequestError
 from dpcore.ingest import check_columns, check_header, frame_chunks, ingest
-from dpcore.randomness import RandomSource
+from dpcore.plan import Learner, no_progress
+from dpcore.privacy import parse_epsilon
+from dpcore.randomness import RandomSource, source_for
+from dpcore.release import Release, make_release
 from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 
 _BINS = 10
+
+
+class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn classifier over one learner of this engine.
+
+    A subclass names its learner and takes the learner's parameters as keyword arguments beside
+    ``epsilon``, ``schema``, ``target``, ``accountant`` and ``random_state``.
+    """
+
+    _learner: ClassVar[Learner]
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+        """Spend ``epsilon`` and fit.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_features)
+        y : Series or array of shape (n_rows,)
+
+        Raises
+        ------
+        RequestError, SchemaError
+            If parameters, schema and columns do not fit together. Nothing is charged.
+        BudgetError
+            If the accountant has too little left. Nothing is charged.
+        IngestError
+            If the rows do not fit the schema, such as more rows than ``max_rows``.
+        """
+        settings = self.get_params()
+        prepared = prepare_fit(X, y, settings["schema"], settings["target"])
+        known = self._learner.parameters.model_fields
+        given = {name: value for name, value in settings.items() if name in known}
+        epsilon = parse_epsilon(settings["epsilon"])
+        plan = self._learner.plan(prepared.schema, prepared.target, epsilon, given)
+        if settings["accountant"] is not None:
+            settings["accountant"].spend(epsilon, self._learner.title)
+        randomness = source_for(settings["random_state"])
+        table = prepared.ingest(randomness)
+        model: Any = self._learner.run(table, plan, randomness, no_progress)
+        self.release_: Release = make_release(
+            self._learner.name, plan, model, secure=randomness.secure
+        )
+        self.model_ = model
+        self.schema_ = prepared.schema
+        self.classes_ = class_labels(self.model_.classes, y)
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Class probabilities, columns in the order of ``classes_``: shape (n_rows, n_classes)."""
+        return np.asarray(self.model_.predict_proba(self._features(X), self.schema_))
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """Predicted class of each row."""
+        codes = self.model_.predict(self._features(X), self.schema_)
+        return np.asarray(self.classes_[codes])
+
+    def _features(self, X: Any) -> pd.DataFrame:  # noqa: N803
+        check_is_fitted(self)
+        return features_of(X, self.schema_, self.release_.target)
 
 
 @dataclass(frozen=True)

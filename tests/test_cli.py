@@ -13,11 +13,13 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from dpcore.commands import app, fit
+from dpcore.algorithms import parse_model
+from dpcore.commands import app, fit_rule_list, fit_tree
 from dpcore.demo import DEMOS
 from dpcore.release import Release
 from dpcore.rules.parameters import BudgetShares, RuleListParameters
 from dpcore.schema import Schema
+from dpcore.trees.parameters import ForestParameters, TreeParameters
 
 HOME = "FROSTGLASS_HOME"
 FIT = ("fit", "rule-list", "breast_cancer", "--target", "diagnosis", "--pool-size", "200")
@@ -79,11 +81,70 @@ def test_help_tells_how_to_begin() -> None:
 
 
 def test_every_parameter_of_the_learner_is_an_option() -> None:
-    options = inspect.signature(fit.rule_list).parameters
+    options = inspect.signature(fit_rule_list.rule_list).parameters
     expected: dict[str, Any] = RuleListParameters().model_dump(exclude={"shares"})
     expected |= {f"share_{name}": value for name, value in BudgetShares().model_dump().items()}
     expected |= {"antecedents": None, "given": None}
     assert expected == {name: options[name].default for name in expected}
+
+
+@pytest.mark.parametrize(
+    ("command", "parameters"),
+    [(fit_tree.tree, TreeParameters()), (fit_tree.forest, ForestParameters())],
+)
+def test_every_parameter_of_trees_and_forests_is_an_option(command: Any, parameters: Any) -> None:
+    options = inspect.signature(command).parameters
+    expected = parameters.model_dump()
+    assert expected == {name: options[name].default for name in expected}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("tree",),
+        ("tree", "--method", "adiffp", "--criterion", "gini"),
+        ("tree", "--method", "diffp_c45", "--depth", "3"),
+        ("tree", "--method", "sulq_id3", "--depth", "2"),
+        ("tree", "--blocks", "2", "--blocks", "1", "--leaf-share", "0.3", "--no-prune"),
+        ("forest", "--trees", "3"),
+        ("forest", "--method", "random_trees", "--sharing", "split", "--trees", "4"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_trees_and_forests_are_fitted_printed_and_written(
+    home: Path, options: tuple[str, ...]
+) -> None:
+    path = home / "result.json"
+    common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
+    kind, *more = options
+    quoted = run("fit", kind, *common, *more, "--quote")
+    assert "would cost epsilon = 0.50" in quoted
+    text = run("fit", kind, *common, *more, "-o", path)
+    assert f"{kind.capitalize()} for 'diagnosis'" in text
+    assert "epsilon = 0.50" in text
+    release = Release.from_json(path.read_text())
+    assert release.kind == kind
+    model = parse_model(release)
+    assert model.columns() == () or model.columns()[0] in text
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("tree", "--criterion", "matsushita"), "lookahead"),
+        (("tree", "--blocks", "4"), "3"),
+        (("forest", "--trees", "0"), "1"),
+        (("tree", "--method", "nonsense"), "nonsense"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_a_wrong_tree_is_one_line_and_costs_nothing(
+    options: tuple[str, ...], sentence: str
+) -> None:
+    kind, *more = options
+    common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
+    assert sentence in refuse("fit", kind, *common, *more)
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
 
 
 def test_schema_init_reads_the_header_only(home: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+from typing import Any
 
 from dpcore.algorithms import parse_model
 from dpcore.audit import AuditResult
@@ -14,6 +15,8 @@ from dpcore.release import Certificate, Release
 from dpcore.requests import Balance, LedgerEntry, Quote
 from dpcore.rules.model import RuleListModel
 from dpcore.service import guaranteed_odds
+from dpcore.trees.forest_model import ForestModel
+from dpcore.trees.model import TreeModel
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -25,21 +28,64 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def release_text(release: Release) -> str:
-    """A release for reading: the model, its quality and its certificate."""
-    return rule_list_text(release, parse_model(release))
-
-
-def rule_list_text(release: Release, model: RuleListModel) -> str:
-    """Title, IF / ELSE IF lines with noisy estimates, evaluation and certificate."""
+    """A release for reading: title, model, its quality and its certificate."""
+    model = parse_model(release)
+    write = _WRITERS[release.kind]
+    title, body = write(release, model)
     parts = [
-        f"Rule list for '{release.target}' on '{release.dataset_name}'  (release {release.id})",
-        _rules(model),
+        f"{title} for '{release.target}' on '{release.dataset_name}'  (release {release.id})",
+        body,
         f"Counts are noisy: within ±{model.count_margin} of the truth with 95% confidence, and "
         "so may be negative. Ranges in brackets show the noise alone.",
     ]
     if model.evaluation is not None:
         parts.append(_evaluation(model.evaluation))
     return "\n\n".join([*parts, certificate_text(release.certificate)])
+
+
+def _rule_list(_: Release, model: RuleListModel) -> tuple[str, str]:
+    return "Rule list", _rules(model)
+
+
+def _tree(release: Release, model: TreeModel) -> tuple[str, str]:
+    """One line per node, indented by depth; what pruning folded is left out."""
+    shown = {position for final in model.finals for position in model.path(final)}
+    head = ["group", "predicted", "noisy counts", "noisy share of the prediction"]
+    head[2] += f" ({', '.join(model.classes)})"
+    lines = [position for position in _outline(model, 0) if position in shown]
+    rows = []
+    for position in lines:
+        node = model.nodes[position]
+        low, high = node.intervals[node.label]
+        share = f"{percent(node.estimates[node.label])} ({percent(low)} to {percent(high)})"
+        rows.append(
+            [
+                "  " * model.depth(position) + node.text,
+                f"{release.target} = {model.classes[node.label]}" if node.final else "",
+                ", ".join(str(count) for count in node.noisy_counts),
+                share if node.final else "",
+            ]
+        )
+    return "Tree", text_table(head, rows)
+
+
+def _outline(model: TreeModel, position: int) -> list[int]:
+    """Nodes below one, each before its children."""
+    below = (_outline(model, child) for child in model.nodes[position].children)
+    return [position, *(deeper for branch in below for deeper in branch)]
+
+
+def _forest(release: Release, model: ForestModel) -> tuple[str, str]:
+    use = [[name, f"{share:.0%}"] for name, share in model.attribute_use().items()]
+    table = text_table(["column", "share of the splits"], use)
+    return "Forest", "\n\n".join(["\n".join(model.reading(release.target)), table])
+
+
+_WRITERS: dict[str, Callable[[Release, Any], tuple[str, str]]] = {
+    "rule_list": _rule_list,
+    "tree": _tree,
+    "forest": _forest,
+}
 
 
 def _rules(model: RuleListModel) -> str:

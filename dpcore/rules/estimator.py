@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from typing import Any, ClassVar
 
 from dpcore.accountant import Accountant
-from dpcore.estimation import class_labels, features_of, prepare_fit
-from dpcore.plan import no_progress
-from dpcore.privacy import parse_epsilon
-from dpcore.randomness import source_for
-from dpcore.release import make_release
+from dpcore.estimation import PrivateClassifier
+from dpcore.plan import Learner
 from dpcore.rules.learner import RuleListLearner
-from dpcore.rules.model import RuleListModel
-from dpcore.rules.parameters import RuleListParameters
 from dpcore.schema import Schema
 
 
-class DPRuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DPRuleListClassifier(PrivateClassifier):
     """Differentially private Bayesian rule list (Belardo 2018, corrected; see ``docs/privacy``).
 
     Guarantee: pure epsilon-DP, one person added or removed, with the sensitivities of
@@ -58,6 +48,8 @@ class DPRuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     schema_ : Schema
     n_features_in_ : int
     """
+
+    _learner: ClassVar[Learner] = RuleListLearner()
 
     def __init__(
         self,
@@ -107,46 +99,3 @@ class DPRuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.evaluate = evaluate
         self.accountant = accountant
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Spend ``epsilon`` and fit.
-
-        Parameters
-        ----------
-        X : DataFrame or array of shape (n_rows, n_features)
-        y : Series or array of shape (n_rows,)
-
-        Raises
-        ------
-        RequestError, SchemaError
-            If parameters, schema and columns do not fit together. Nothing is charged.
-        BudgetError
-            If the accountant has too little left. Nothing is charged.
-        IngestError
-            If the rows do not fit the schema, such as more rows than ``max_rows``.
-        """
-        learner = RuleListLearner()
-        prepared = prepare_fit(X, y, self.schema, self.target)
-        given = {n: v for n, v in self.get_params().items() if n in RuleListParameters.model_fields}
-        epsilon = parse_epsilon(self.epsilon)
-        plan = learner.plan(prepared.schema, prepared.target, epsilon, given)
-        if self.accountant is not None:
-            self.accountant.spend(epsilon, learner.title)
-        randomness = source_for(self.random_state)
-        table = prepared.ingest(randomness)
-        self.model_: RuleListModel = learner.run(table, plan, randomness, no_progress)
-        self.release_ = make_release(learner.name, plan, self.model_, secure=randomness.secure)
-        self.schema_ = prepared.schema
-        self.classes_ = class_labels(self.model_.classes, y)
-        self.n_features_in_ = np.shape(X)[1]
-        return self
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities, columns in the order of ``classes_``: shape (n_rows, n_classes)."""
-        check_is_fitted(self)
-        frame = features_of(X, self.schema_, self.release_.target)
-        return self.model_.predict_proba(frame, self.schema_)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of each row."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])

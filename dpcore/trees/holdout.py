@@ -64,13 +64,16 @@ def evaluate_groups(
     estimates: NDArray[np.float64],
     labels: Codes,
     randomness: RandomSource,
-) -> Evaluation | None:
+) -> Evaluation:
     """Evaluate on the hold-out part with the whole budget: other people, parallel composition.
 
-    ``None`` if the plan keeps nobody back.
+    Parameters
+    ----------
+    groups : array of shape (max_rows,)
+        Group of each place.
+    estimates, labels : arrays of shape (n_groups, n_classes) and (n_groups,)
+        Released class probabilities and predicted class of each group.
     """
-    if STEP not in plan.parallel:
-        return None
     mechanism = GeometricMechanism(GROUPS.value, plan.row_epsilon(STEP))
     counts = group_counts(table, plan.target, "holdout", groups, len(labels))
     noisy = mechanism.release(counts, randomness)

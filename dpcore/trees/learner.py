@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from dpcore.errors import RequestError
+from dpcore.evaluation import Evaluation
 from dpcore.plan import Progress, RunPlan, check_classes
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
@@ -56,12 +57,21 @@ class TreeLearner:
         """Spend the plan's budget on the table and return the released tree."""
         parameters: TreeParameters = plan.parameters
         progress("growing the tree", 0, 1)
-        root = METHODS[parameters.method].grow(table, plan, randomness, progress)
+        root = METHODS[parameters.method].run(table, plan, randomness, progress)
         model = freeze(
             root, plan.schema, plan.classes, plan.epsilon, blocks=parameters.blocks or ()
         )
         progress("checking on people set aside", 0, 1)
-        evaluation = evaluate_groups(
+        evaluation = self._evaluate(table, plan, model, randomness)
+        progress("checking on people set aside", 1, 1)
+        return model.model_copy(update={"evaluation": evaluation})
+
+    def _evaluate(
+        self, table: PrivateTable, plan: RunPlan, model: TreeModel, randomness: RandomSource
+    ) -> Evaluation | None:
+        if not plan.parallel:
+            return None
+        return evaluate_groups(
             table,
             plan,
             model.apply_codes(cell_codes(table, model.columns()), plan.schema.max_rows),
@@ -69,5 +79,3 @@ class TreeLearner:
             np.array([node.label for node in model.nodes]),
             randomness,
         )
-        progress("checking on people set aside", 1, 1)
-        return model.model_copy(update={"evaluation": evaluation})

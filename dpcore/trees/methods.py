@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
 
-from dpcore.bits import word_count
-from dpcore.errors import RequestError
-from dpcore.plan import Progress, RunPlan
+from dpcore.plan import CountNoise, Progress, RunPlan
 from dpcore.privacy import BudgetSplit, row_epsilon
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
 from dpcore.table import PrivateTable
-from dpcore.trees.exact_tree import BlockPlan, block_count, fold_alike, grow_exact
+from dpcore.trees.contingency import NodeData
+from dpcore.trees.driver import share_of
+from dpcore.trees.exact_method import plan_exact, run_exact
+from dpcore.trees.greedy import BOOST, grow_adaptive, grow_fixed, smallest_step
 from dpcore.trees.growth import Grown
-from dpcore.trees.holdout import STEP, training_part
-from dpcore.trees.house_rule import choose_blocks, choose_leaf_share
-from dpcore.trees.joint_counts import triple_count
-from dpcore.trees.lookahead import ExactWeight, LeafUtility
+from dpcore.trees.holdout import training_part
 from dpcore.trees.parameters import TreeParameters
-from dpcore.trees.splits import split_literals
+from dpcore.trees.plans import base_plan
+from dpcore.trees.pruning import prune
+from dpcore.trees.sulq import grow_sulq
 
-#: Bytes that the counts of all triples of splits may take.
-_MEMORY_LIMIT: Final = 2 * 2**30
-#: Words that the blocks of a tree may visit: some tens of minutes.
-_WORK_LIMIT: Final = 4 * 10**12
-LEAVES: Final = "leaves"
+#: The one step of a method whose paths divide the budget among themselves.
+TREE = "tree"
 
 
 @dataclass(frozen=True)
@@ -36,127 +32,93 @@ class Method:
 
     Attributes
     ----------
-    title : str
-        Name shown to people.
     plan : callable
         (schema, target, epsilon, parameters) -> RunPlan; sees no record.
-    grow : callable
+    run : callable
         (table, plan, randomness, progress) -> Grown; spends the plan's budget.
     """
 
-    title: str
     plan: Callable[[Schema, str, Decimal, TreeParameters], RunPlan]
-    grow: Callable[[PrivateTable, RunPlan, RandomSource, Progress], Grown]
+    run: Callable[[PrivateTable, RunPlan, RandomSource, Progress], Grown]
 
 
-def base_plan(
+def adaptive_noise(row_level: Decimal, schema: Schema, classes: int) -> tuple[CountNoise, ...]:
+    """Noise to expect in an adaptive tree with this row-level budget."""
+    step = smallest_step(row_level, len(schema.columns) - 1, classes, schema.max_rows)
+    if step == 0:
+        return (CountNoise("a class count of the only group", row_level),)
+    return (
+        CountNoise("a class count of a group, at worst", step),
+        CountNoise("a node's own count, where the best splits look alike", step),
+        CountNoise("a node's own count, where one split stands out", BOOST * step),
+    )
+
+
+def _plan_adaptive(
+    schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
+) -> RunPlan:
+    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
+    noise = adaptive_noise(row_level, schema, len(schema.column(target).classes))
+    return _plan_tree(schema, target, epsilon, parameters, noise)
+
+
+def _plan_fixed(
+    schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
+) -> RunPlan:
+    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
+    share = share_of(row_level, 2 * (parameters.depth + 1))
+    noise = (CountNoise("a class count of a group", share), CountNoise("a node's own count", share))
+    return _plan_tree(schema, target, epsilon, parameters, noise)
+
+
+def _plan_tree(
     schema: Schema,
     target: str,
     epsilon: Decimal,
-    parameters: Any,
-    split: BudgetSplit,
-    sampler: str,
-    **more: Any,
+    parameters: TreeParameters,
+    noise: tuple[CountNoise, ...],
 ) -> RunPlan:
-    """A plan with what all methods share: no condition, and a free evaluation."""
-    held_out = training_part(schema, evaluated=parameters.evaluate) == "train"
-    return RunPlan(
-        schema=schema,
-        target=target,
-        epsilon=epsilon,
-        split=split,
-        parameters=parameters,
-        guarantee="unconditional",
-        sampler=sampler,
-        parallel={STEP: epsilon} if held_out else {},
-        **more,
-    )
+    split = BudgetSplit(epsilon, {TREE: epsilon})
+    return base_plan(
+        schema, target, epsilon, parameters, split, parameters.method, noise=noise,
+        estimates_step=TREE,
+    )  # fmt: skip
 
 
-def _plan_lookahead(
-    schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
-) -> RunPlan:
-    splits = len(split_literals(schema, target, reserved=parameters.reserved_splits))
-    classes = len(schema.column(target).classes)
-    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
-    blocks = parameters.blocks or choose_blocks(row_level, schema.max_rows, splits, classes)
-    share = parameters.leaf_share or choose_leaf_share(row_level, schema.max_rows, splits)
-    chosen = parameters.model_copy(update={"blocks": blocks, "leaf_share": share})
-    _check_effort(schema, blocks, splits, classes)
-    for_leaves = Decimal(repr(share))
-    weights = {_step(level): (1 - for_leaves) / len(blocks) for level in range(len(blocks))}
-    split = BudgetSplit.by_weights(epsilon, {**weights, LEAVES: for_leaves})
-    plan = base_plan(
-        schema, target, epsilon, chosen, split, "exact lookahead", estimates_step=LEAVES
-    )
-    for block in _block_plans(plan):
-        ExactWeight.fit(block.utility, block.depth, block.epsilon, schema.max_rows, splits, classes)
-    plan.row_epsilon(LEAVES)
-    return plan
-
-
-def _step(level: int) -> str:
-    return f"block {level + 1}"
-
-
-def _block_plans(plan: RunPlan) -> list[BlockPlan]:
-    """The last block also draws the labels, unless purity is what counts."""
-    chosen: TreeParameters = plan.parameters
-    assert chosen.blocks is not None
-    last = len(chosen.blocks) - 1
-    utilities: list[LeafUtility] = [
-        "purity" if chosen.criterion == "gini" else "labelled" if level == last else "correct"
-        for level in range(last + 1)
-    ]
-    return [
-        BlockPlan(depth, utility, plan.row_epsilon(_step(level)))
-        for level, (depth, utility) in enumerate(zip(chosen.blocks, utilities, strict=True))
-    ]
-
-
-def _check_effort(schema: Schema, blocks: tuple[int, ...], splits: int, classes: int) -> None:
-    """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
-    if splits == 0:
-        raise RequestError("There is nothing to split on: the schema needs another column.")
-    if 3 in blocks and triple_count(splits) * classes * 4 > _MEMORY_LIMIT:
-        raise RequestError(
-            f"A block of depth 3 over {splits} splits needs more memory than a run may use: "
-            "choose blocks of depth 2."
-        )
-    work, above = 0.0, 1
-    for depth in blocks:
-        sets = {1: splits, 2: splits**2 / 2, 3: float(triple_count(splits))}[depth]
-        work += above * sets * classes * word_count(schema.max_rows)
-        above *= 2**depth
-    if work > _WORK_LIMIT:
-        raise RequestError(
-            f"These blocks over {splits} splits and up to {schema.max_rows} rows would take "
-            "hours: choose fewer or shallower blocks."
-        )
-
-
-def _grow_lookahead(
+def _run_adaptive(
     table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
 ) -> Grown:
-    blocks = _block_plans(plan)
-    total = block_count([block.depth for block in blocks])
+    root = grow_adaptive(_data(table, plan), plan.row_epsilon(TREE), plan.parameters, randomness)
+    return _finished(root, plan, progress)
+
+
+def _run_fixed(
+    table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
+) -> Grown:
+    chosen: TreeParameters = plan.parameters
+    grow = grow_sulq if chosen.method == "sulq_id3" else grow_fixed
+    budget = plan.row_epsilon(TREE)
+    root = grow(_data(table, plan), budget, chosen.criterion, chosen.depth, randomness)
+    return _finished(root, plan, progress)
+
+
+def _data(table: PrivateTable, plan: RunPlan) -> NodeData:
     part = training_part(plan.schema, evaluated=plan.parameters.evaluate)
-    questions = split_literals(plan.schema, plan.target, reserved=plan.parameters.reserved_splits)
-    root = grow_exact(
-        table,
-        plan.target,
-        part,
-        questions,
-        blocks,
-        plan.row_epsilon(LEAVES),
-        randomness,
-        lambda done: progress("growing the tree", done, total),
-    )
+    return NodeData.of_table(table, plan.target, part)
+
+
+def _finished(root: Grown, plan: RunPlan, progress: Progress) -> Grown:
     if plan.parameters.prunes:
-        fold_alike(root)
+        prune(root)
+    progress("growing the tree", 1, 1)
     return root
 
 
+_FIXED = Method(_plan_fixed, _run_fixed)
 METHODS: dict[str, Method] = {
-    "lookahead": Method("Exact lookahead", _plan_lookahead, _grow_lookahead),
+    "lookahead": Method(plan_exact, run_exact),
+    "adiffp": Method(_plan_adaptive, _run_adaptive),
+    "diffp_id3": _FIXED,
+    "diffp_c45": _FIXED,
+    "sulq_id3": _FIXED,
 }

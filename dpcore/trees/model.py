@@ -148,15 +148,16 @@ class TreeModel(_Frozen):
 
     def _steps(self, names: tuple[str, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Column looked at in each node, and the node that each of its cells leads to."""
-        splits = [None if node.collapsed else node.split for node in self.nodes]
-        widest = max(len(split.branches) for split in splits if split is not None)
+        inner = {position for final in self.finals for position in self.path(final)[:-1]}
+        splits = {position: self.nodes[position].split for position in inner}
+        widest = max(len(split.branches) for split in splits.values() if split is not None)
         column = np.zeros(len(self.nodes), dtype=np.int64)
         onward = np.repeat(np.arange(len(self.nodes))[:, None], widest, axis=1)
-        for position, split in enumerate(splits):
-            if split is not None:
-                column[position] = names.index(split.column)
-                children = np.asarray(self.nodes[position].children)
-                onward[position, : len(split.branches)] = children[list(split.branches)]
+        for position, split in splits.items():
+            assert split is not None
+            column[position] = names.index(split.column)
+            children = np.asarray(self.nodes[position].children)
+            onward[position, : len(split.branches)] = children[list(split.branches)]
         return column, onward
 
     def count_records(

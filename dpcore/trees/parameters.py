@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Criterion = Literal["error", "gini", "information_gain", "matsushita"]
 TreeMethod = Literal["lookahead", "adiffp", "diffp_id3", "diffp_c45", "sulq_id3"]
 ForestMethod = Literal["rfdiffp", "random_trees"]
+Sharing = Literal["parts", "split"]
 
 #: Methods that prune unless told otherwise.
 PRUNES: Final = frozenset({"lookahead", "adiffp", "diffp_c45", "rfdiffp"})
@@ -97,20 +98,20 @@ class ForestParameters(BaseModel):
         ``rfdiffp``: most attributes drawn at a node; their number is drawn too. ``None`` is
         log2(number of attributes) + 1.
     criterion, threshold, spend_rest, prune, evaluate
-        As in :class:`TreeParameters`. With ``spend_rest`` off and ``sharing="split"`` a tree
-        passes on what it did not need.
+        As in :class:`TreeParameters`. ``spend_rest=False`` is Algorithm 2 as published: with
+        ``sharing="split"`` a tree then passes on to the next one what it did not need.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: ForestMethod = "rfdiffp"
     criterion: Criterion = "gini"
-    sharing: Literal["parts", "split"] = "split"
+    sharing: Sharing = "parts"
     trees: int = Field(default=10, ge=1, le=100)
     depth: int = Field(default=5, ge=1, le=8)
     attributes: int | None = Field(default=None, ge=1, le=10_000)
     threshold: float = Field(default=0.01, ge=0, le=1000)
-    spend_rest: bool = False
+    spend_rest: bool = True
     prune: bool | None = None
     evaluate: bool = True
 

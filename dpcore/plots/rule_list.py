@@ -1,4 +1,4 @@
-"""Plotly figures of releases. They see a release and nothing else."""
+"""The rule list as a chart: one interval per rule."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import plotly.graph_objects as go
 
 from dpcore.algorithms import parse_model
 from dpcore.estimates import percent
+from dpcore.plots.look import SYMBOLS, colour, shorten
 from dpcore.release import Release
 from dpcore.rules.model import RuleListModel
-
-#: Distinguishable without colour: each class has its own symbol too.
-_COLOURS = ("#0b7285", "#c2410c", "#5f3dc4", "#2b8a3e", "#a61e4d", "#495057")
-_SYMBOLS = ("circle", "diamond", "square", "triangle-up", "x", "star")
 
 
 def rule_list_figure(release: Release) -> go.Figure:
@@ -20,7 +17,7 @@ def rule_list_figure(release: Release) -> go.Figure:
     A binary target shows its second class; otherwise every class has a symbol.
     """
     model: RuleListModel = parse_model(release)
-    labels = [f"{i + 1}. {_shorten(rule.text)}" for i, rule in enumerate(model.rules)]
+    labels = [f"{i + 1}. {shorten(rule.text)}" for i, rule in enumerate(model.rules)]
     figure = go.Figure()
     shown = range(len(model.classes)) if len(model.classes) > 2 else [1]
     for place, code in enumerate(shown):
@@ -55,8 +52,8 @@ def _estimates(model: RuleListModel, code: int, labels: list[str], place: int) -
         mode="markers",
         marker={
             "size": 11,
-            "color": _COLOURS[place % len(_COLOURS)],
-            "symbol": _SYMBOLS[place % len(_SYMBOLS)],
+            "color": colour(place),
+            "symbol": SYMBOLS[place % len(SYMBOLS)],
         },
         error_x={
             "type": "data",
@@ -78,7 +75,3 @@ def rule_list_alt(release: Release) -> str:
     return "Noisy estimates with intervals, rule by rule. " + " ".join(
         model.reading(release.target)
     )
-
-
-def _shorten(text: str, limit: int = 60) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"

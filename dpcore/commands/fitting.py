@@ -1,0 +1,106 @@
+"""What all commands that spend a budget share: options, request, run, output."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from dpcore.commands.shell import RunFailedError, check_new, open_service, write_new
+from dpcore.commands.text import quote_text, release_text
+from dpcore.errors import RequestError
+from dpcore.privacy import parse_epsilon
+from dpcore.validation import explain_validation
+
+if TYPE_CHECKING:
+    from dpcore.release import Release
+    from dpcore.requests import RunRequest
+    from dpcore.service import Service
+
+Target = Annotated[str, typer.Option(metavar="COLUMN", help="What to predict.")]
+Epsilon = Annotated[
+    str, typer.Option(metavar="EPSILON", help="What to spend: less is more private.")
+]
+Evaluate = Annotated[
+    bool, typer.Option(help="Hold people out and evaluate on them, at no extra cost.")
+]
+QuoteOnly = Annotated[
+    bool, typer.Option("--quote", help="Only say what it would cost and promise: free.")
+]
+Rehearse = Annotated[
+    bool, typer.Option("--rehearse", help="Run on made-up records of this schema: free.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="New file for the release, as JSON. Default: release-ID.json in this folder.",
+    ),
+]
+Nonce = Annotated[
+    str | None,
+    typer.Option(help="Repeating a command with the same nonce spends once. Default: random."),
+]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One command line's wish: what to fit, and what to do about it."""
+
+    algorithm: str
+    dataset: str
+    target: str
+    epsilon: str
+    parameters: dict[str, Any]
+    quote: bool
+    rehearse: bool
+    output: Path | None
+    nonce: str | None
+
+
+def fit(wish: Fit) -> None:
+    """Quote, rehearse or spend; print the release and write it to a file."""
+    if wish.quote and wish.rehearse:
+        raise RequestError("Choose one of --quote and --rehearse.")
+    if wish.output is not None:
+        check_new(wish.output)
+    with open_service() as service:
+        request = _request(service, wish)
+        if wish.quote:
+            typer.echo(quote_text(service.quote(request)))
+            return
+        if wish.rehearse:
+            typer.echo("REHEARSAL on made-up records; nothing was spent.\n")
+            release = service.rehearse(request)
+        else:
+            release = _spend(service, request, wish.nonce or uuid.uuid4().hex)
+    typer.echo(release_text(release))
+    if wish.output is not None or not wish.rehearse:
+        write_new(wish.output or Path(f"release-{release.id}.json"), release.to_json() + "\n")
+
+
+def _request(service: Service, wish: Fit) -> RunRequest:
+    from dpcore.requests import RunRequest
+
+    try:
+        return RunRequest(
+            dataset_id=service.dataset(wish.dataset).id,
+            algorithm=wish.algorithm,
+            target=wish.target,
+            epsilon=parse_epsilon(wish.epsilon),
+            parameters=wish.parameters,
+        )
+    except ValidationError as error:
+        raise RequestError(explain_validation(error)) from None
+
+
+def _spend(service: Service, request: RunRequest, nonce: str) -> Release:
+    status = service.wait(service.submit(request, nonce))
+    if status.state != "done" or status.release_id is None:
+        raise RunFailedError(status.message)
+    return service.release(status.release_id)

@@ -1,0 +1,68 @@
+"""What all figures share: colours with a symbol each, plain grounds, readable text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any, Final
+
+#: Distinguishable without colour: each class has its own symbol too.
+COLOURS: Final = ("#0b7285", "#c2410c", "#5f3dc4", "#2b8a3e", "#a61e4d", "#495057")
+SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "x", "star")
+#: The same symbols as characters, for text and tables.
+GLYPHS: Final = ("●", "◆", "■", "▲", "✖", "★")
+DASHES: Final = ("solid", "dash", "dashdot", "longdash", "longdashdot")
+INK: Final = "#16303a"
+SOFT: Final = "#46616b"
+FAINT: Final = "#c9dde3"
+#: A wider interval tells nothing about a group; nor does a count within the noise.
+_UNCLEAR: Final = 0.5
+FONT: Final = '"Source Sans", "Source Sans Pro", Arial, sans-serif'
+
+
+def colour(code: int) -> str:
+    """Colour of a class or a series."""
+    return COLOURS[code % len(COLOURS)]
+
+
+def glyph(code: int) -> str:
+    """Character that stands for a class."""
+    return GLYPHS[code % len(GLYPHS)]
+
+
+def clear_layout(**more: Any) -> dict[str, Any]:
+    """Layout without a ground of its own, so that a page shows through."""
+    return {
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "font": {"size": 14, "family": FONT, "color": INK},
+        "hoverlabel": {
+            "bgcolor": "#ffffff",
+            "bordercolor": SOFT,
+            "align": "left",
+            "font": {"size": 14, "family": FONT, "color": INK},
+        },
+        **more,
+    }
+
+
+def shorten(text: str, limit: int = 60) -> str:
+    """Text of at most ``limit`` characters."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def pretty(condition: str) -> str:
+    """A condition as people write it: ``age ≤ 60 or missing``."""
+    for written, shown in ((" <= ", " ≤ "), ("(missing)", "missing"), ("(other)", "other")):
+        condition = condition.replace(written, shown)
+    return condition
+
+
+def clearly(counts: Sequence[int], margin: int, low: float, high: float) -> bool:
+    """Whether noisy counts, and the interval from ``low`` to ``high``, tell anything."""
+    return high - low <= _UNCLEAR and sum(counts) > margin
+
+
+def safe(text: str) -> str:
+    """Text of a schema inside a figure, where some markup would be understood."""
+    return escape(text, quote=False)

@@ -1,0 +1,242 @@
+"""Where the nodes of a tree stand, from left to right, in two styles."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Final
+
+from dpcore.plots.look import pretty
+from dpcore.trees.model import TreeModel
+
+Point = tuple[float, float]
+
+_CHARACTER: Final = 6.9
+_LINE: Final = 17
+_FEWEST, _MOST, _MOST_OUTLINED = 11, 26, 30
+_MOST_LINES: Final = 2
+_BETWEEN: Final = 12
+#: Rows of a diagram that can still be taken in.
+MOST_ROWS: Final = 64
+#: Widths of the coloured stripe of a box, of the gaps between levels, of the right panel.
+STRIPE: Final = 20
+GAP: Final = 26
+INDENT: Final = 24
+PANEL: Final = 214
+HEADER: Final = 44
+_PADDING: Final = 9
+_BAR: Final = 7
+
+
+@dataclass(frozen=True)
+class Box:
+    """Rectangle of one node, in pixels from the top left; ``lines`` is its wrapped text."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    lines: tuple[str, ...]
+
+    @property
+    def right(self) -> float:
+        """Right edge."""
+        return self.left + self.width
+
+    @property
+    def middle(self) -> float:
+        """Height of its centre line."""
+        return self.top + self.height / 2
+
+    @property
+    def bottom(self) -> float:
+        """Lower edge."""
+        return self.top + self.height
+
+    @property
+    def bar(self) -> tuple[float, float]:
+        """Top and bottom of the class bar inside."""
+        bottom = self.bottom - 5
+        return bottom - _BAR, bottom
+
+
+def rows_in_order(
+    tree: TreeModel, *, unfold: bool = False, levels: int | None = None
+) -> tuple[int, ...]:
+    """Nodes that end a row of the diagram, top to bottom.
+
+    Without ``unfold`` these are the nodes where records stop; with it, collapsed nodes show
+    what is below them. ``levels`` cuts the tree below so many splits.
+    """
+    rows: list[int] = []
+    stack = [(0, 0)]
+    while stack:
+        position, depth = stack.pop()
+        node = tree.nodes[position]
+        ends = not node.children if unfold else node.final
+        if ends or depth == levels:
+            rows.append(position)
+        else:
+            stack.extend((child, depth + 1) for child in reversed(node.children))
+    return tuple(rows)
+
+
+def readable_levels(tree: TreeModel, *, unfold: bool = False) -> int:
+    """Most levels of splits whose diagram has at most :data:`MOST_ROWS` rows; at least 1."""
+    deepest = max(tree.depth(row) for row in rows_in_order(tree, unfold=unfold))
+    for levels in range(deepest, 1, -1):
+        if len(rows_in_order(tree, unfold=unfold, levels=levels)) <= MOST_ROWS:
+            return levels
+    return min(deepest, 1)
+
+
+def group_numbers(tree: TreeModel) -> dict[int, int]:
+    """Number of each node where records stop, from 1, in the order of the diagram."""
+    return {position: number for number, position in enumerate(rows_in_order(tree), start=1)}
+
+
+@dataclass(frozen=True)
+class TreeLayout:
+    """Places of all shown nodes.
+
+    Attributes
+    ----------
+    outline : bool
+        One row per node, indented by its depth: narrow and long. Otherwise one row per node
+        without shown children, and a column per level.
+    """
+
+    tree: TreeModel
+    unfold: bool = False
+    deepest: int | None = None
+    outline: bool = False
+
+    @cached_property
+    def rows(self) -> tuple[int, ...]:
+        """Nodes without shown children, top to bottom."""
+        return rows_in_order(self.tree, unfold=self.unfold, levels=self.deepest)
+
+    @cached_property
+    def shown(self) -> tuple[int, ...]:
+        """Every shown node, top to bottom; parents before their children."""
+        return tuple(dict.fromkeys(p for row in self.rows for p in self.tree.path(row)))
+
+    @cached_property
+    def _childless(self) -> frozenset[int]:
+        return frozenset(self.rows)
+
+    def below(self, position: int) -> tuple[int, ...]:
+        """Shown children of a node."""
+        return () if position in self._childless else self.tree.nodes[position].children
+
+    def stop(self, position: int) -> int:
+        """Node where records on the way to a shown node stop."""
+        path = self.tree.path(position)
+        return next((p for p in path if self.tree.nodes[p].collapsed), position)
+
+    @cached_property
+    def characters(self) -> int:
+        """Fewest characters per line with which every condition fits into its box."""
+        texts = [pretty(self.tree.nodes[p].text) for p in self.shown]
+        if self.outline:  # One line each, if that is not too wide.
+            return min(max(len(text) for text in texts), _MOST_OUTLINED)
+        for characters in range(_FEWEST, _MOST):
+            if all(_fits(text, characters) for text in texts):
+                return characters
+        return _MOST
+
+    @cached_property
+    def box_width(self) -> float:
+        """Width of a box."""
+        return STRIPE + _PADDING + _CHARACTER * self.characters
+
+    @cached_property
+    def step(self) -> float:
+        """Distance of the left edges of two levels."""
+        return INDENT if self.outline else self.box_width + GAP
+
+    @cached_property
+    def root_width(self) -> float:
+        """Width of the root's box: its text is short."""
+        return self.box_width if self.outline else STRIPE + _PADDING + _CHARACTER * _FEWEST
+
+    def _left(self, depth: int) -> float:
+        """Left edge of the boxes of a level."""
+        return 2 + depth * self.step - (self.box_width - self.root_width if depth else 0)
+
+    @cached_property
+    def panel_left(self) -> float:
+        """Left edge of the panel with the estimates."""
+        levels = max(self.tree.depth(position) for position in self.rows)
+        return self._left(levels) + (self.box_width if levels else self.root_width) + GAP
+
+    @property
+    def width(self) -> int:
+        """Least width at which the diagram can be read."""
+        return round(self.panel_left + PANEL + 8)
+
+    @cached_property
+    def _slots(self) -> dict[int, float]:
+        """Height of each row; the rows of an outline differ, others stand evenly."""
+        heights = {p: _height(len(self._lines(p))) + _BETWEEN for p in self.shown}
+        if self.outline:
+            return heights
+        return dict.fromkeys(self.rows, max(heights.values()))
+
+    @property
+    def height(self) -> int:
+        """Height of the diagram."""
+        return round(HEADER + sum(self._slots.values()) + 8)
+
+    @cached_property
+    def boxes(self) -> dict[int, Box]:
+        """Rectangle of every shown node."""
+        ends = accumulate(self._slots.values(), initial=float(HEADER))
+        middles = {
+            row: end + slot / 2 for (row, slot), end in zip(self._slots.items(), ends, strict=False)
+        }
+        for position in reversed(self.shown):
+            if position not in middles:
+                below = self.below(position)
+                middles[position] = (middles[below[0]] + middles[below[-1]]) / 2
+        return {position: self._box(position, middles[position]) for position in self.shown}
+
+    def link(self, parent: int, child: int) -> list[Point]:
+        """Corners of the line between two boxes."""
+        above, below = self.boxes[parent], self.boxes[child]
+        if self.outline:
+            turn = above.left + STRIPE / 2
+            return [(turn, above.bottom), (turn, below.middle), (below.left, below.middle)]
+        turn = (above.right + below.left) / 2
+        return [
+            (above.right, above.middle),
+            (turn, above.middle),
+            (turn, below.middle),
+            (below.left, below.middle),
+        ]
+
+    def _box(self, position: int, middle: float) -> Box:
+        lines = self._lines(position)
+        height = _height(len(lines))
+        width = self.box_width if position else self.root_width
+        left = self._left(self.tree.depth(position))
+        return Box(left, middle - height / 2, width, height, lines)
+
+    def _lines(self, position: int) -> tuple[str, ...]:
+        return _wrap(pretty(self.tree.nodes[position].text), self.characters)
+
+
+def _height(lines: int) -> float:
+    return 5 + _LINE * max(lines, 1) + 3 + _BAR + 5
+
+
+def _wrap(text: str, characters: int) -> tuple[str, ...]:
+    return tuple(textwrap.wrap(text, characters, max_lines=_MOST_LINES, placeholder=" …"))
+
+
+def _fits(text: str, characters: int) -> bool:
+    longest = max(len(word) for word in text.split())
+    wrapped = _wrap(text, characters)
+    return longest <= characters and " ".join(wrapped) == " ".join(text.split())

@@ -1,0 +1,115 @@
+"""The exact lookahead tree as a method: its plan, its limits, its run."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+from dpcore.bits import word_count
+from dpcore.errors import RequestError
+from dpcore.plan import Progress, RunPlan
+from dpcore.privacy import BudgetSplit, row_epsilon
+from dpcore.randomness import RandomSource
+from dpcore.schema import Schema
+from dpcore.table import PrivateTable
+from dpcore.trees.exact_tree import BlockPlan, block_count, fold_alike, grow_exact
+from dpcore.trees.growth import Grown
+from dpcore.trees.holdout import training_part
+from dpcore.trees.house_rule import choose_blocks, choose_leaf_share
+from dpcore.trees.joint_counts import triple_count
+from dpcore.trees.lookahead import ExactWeight, LeafUtility
+from dpcore.trees.parameters import TreeParameters
+from dpcore.trees.plans import base_plan
+from dpcore.trees.splits import split_literals
+
+#: Bytes that the counts of all triples of splits may take.
+_MEMORY_LIMIT: Final = 2 * 2**30
+#: Words that the blocks of a tree may visit: some tens of minutes.
+_WORK_LIMIT: Final = 4 * 10**12
+LEAVES: Final = "leaves"
+
+
+def plan_exact(
+    schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
+) -> RunPlan:
+    """Plan an exact lookahead tree; what the house rule decides is filled in."""
+    splits = len(split_literals(schema, target, reserved=parameters.reserved_splits))
+    classes = len(schema.column(target).classes)
+    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
+    blocks = parameters.blocks or choose_blocks(row_level, schema.max_rows, splits, classes)
+    share = parameters.leaf_share or choose_leaf_share(row_level, schema.max_rows, splits)
+    chosen = parameters.model_copy(update={"blocks": blocks, "leaf_share": share})
+    _check_effort(schema, blocks, splits, classes)
+    for_leaves = Decimal(repr(share))
+    weights = {_step(level): (1 - for_leaves) / len(blocks) for level in range(len(blocks))}
+    split = BudgetSplit.by_weights(epsilon, {**weights, LEAVES: for_leaves})
+    plan = base_plan(
+        schema, target, epsilon, chosen, split, "exact lookahead", estimates_step=LEAVES
+    )
+    for block in _block_plans(plan):
+        ExactWeight.fit(block.utility, block.depth, block.epsilon, schema.max_rows, splits, classes)
+    plan.row_epsilon(LEAVES)
+    return plan
+
+
+def _step(level: int) -> str:
+    return f"block {level + 1}"
+
+
+def _block_plans(plan: RunPlan) -> list[BlockPlan]:
+    """The last block also draws the labels, unless purity is what counts."""
+    chosen: TreeParameters = plan.parameters
+    assert chosen.blocks is not None
+    last = len(chosen.blocks) - 1
+    utilities: list[LeafUtility] = [
+        "purity" if chosen.criterion == "gini" else "labelled" if level == last else "correct"
+        for level in range(last + 1)
+    ]
+    return [
+        BlockPlan(depth, utility, plan.row_epsilon(_step(level)))
+        for level, (depth, utility) in enumerate(zip(chosen.blocks, utilities, strict=True))
+    ]
+
+
+def _check_effort(schema: Schema, blocks: tuple[int, ...], splits: int, classes: int) -> None:
+    """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
+    if splits == 0:
+        raise RequestError("There is nothing to split on: the schema needs another column.")
+    if 3 in blocks and triple_count(splits) * classes * 4 > _MEMORY_LIMIT:
+        raise RequestError(
+            f"A block of depth 3 over {splits} splits needs more memory than a run may use: "
+            "choose blocks of depth 2."
+        )
+    work, above = 0.0, 1
+    for depth in blocks:
+        sets = {1: splits, 2: splits**2 / 2, 3: float(triple_count(splits))}[depth]
+        work += above * sets * classes * word_count(schema.max_rows)
+        above *= 2**depth
+    if work > _WORK_LIMIT:
+        raise RequestError(
+            f"These blocks over {splits} splits and up to {schema.max_rows} rows would take "
+            "hours: choose fewer or shallower blocks."
+        )
+
+
+def run_exact(
+    table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
+) -> Grown:
+    """Draw the tree of a plan."""
+    blocks = _block_plans(plan)
+    total = block_count([block.depth for block in blocks])
+    part = training_part(plan.schema, evaluated=plan.parameters.evaluate)
+    questions = split_literals(plan.schema, plan.target, reserved=plan.parameters.reserved_splits)
+    root = grow_exact(
+        table,
+        plan.target,
+        part,
+        questions,
+        blocks,
+        plan.row_epsilon(LEAVES),
+        randomness,
+        lambda done: progress("growing the tree", done, total),
+    )
+    if plan.parameters.prunes:
+        fold_alike(root)
+    return root

@@ -1,0 +1,71 @@
+"""SuLQ-ID3: splits chosen by noisy counts (Blum, Dwork, McSherry, Nissim 2005).
+
+As described by Friedman and Schuster (2010, Algorithm 1). Proof: ``docs/privacy/trees.md``.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.bits import Words
+from dpcore.randomness import RandomSource
+from dpcore.trees.contingency import ColumnCandidates, NodeData, nth_split, widest
+from dpcore.trees.criteria import real_losses
+from dpcore.trees.driver import LeafCounts, Place, geometric, grow, noisy_total, share_of
+from dpcore.trees.greedy import too_small
+from dpcore.trees.growth import Grown
+from dpcore.trees.parameters import Criterion
+from dpcore.trees.splits import Split
+
+Counts = NDArray[np.int64]
+
+
+def grow_sulq(
+    data: NodeData, budget: Decimal, criterion: Criterion, depth: int, randomness: RandomSource
+) -> Grown:
+    """Grow a SuLQ-ID3 tree of a fixed depth.
+
+    Each level spends budget / (depth + 1): half on the node's count, half on one noisy table
+    of cells by classes for all columns that can still be split, or on the class counts of a
+    leaf. The loss of a split is evaluated on noisy counts, negative ones taken as 0.
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small for so many queries.
+    """
+    share = share_of(budget, 2 * (depth + 1))
+
+    def visit(place: Place, room: int, leaves: LeafCounts) -> Split | None:
+        members = data.members(place.region)
+        candidates = data.candidates(place.region) if place.depth < depth else []
+        total = noisy_total(place, share, members, randomness)
+        if too_small(total, share, candidates, len(data.classes)) or widest(candidates) > room:
+            leaves.add(place, share, members)
+            return None
+        tables = _noisy_tables(data, candidates, members, place.pay(share), randomness)
+        scores = np.concatenate(
+            [
+                real_losses(criterion, item.tables(table).astype(np.float64)).sum(axis=-1)
+                for item, table in zip(candidates, tables, strict=True)
+            ]
+        )
+        return nth_split(data.schema, candidates, int(np.argmin(scores)))
+
+    return grow(budget, visit, randomness)
+
+
+def _noisy_tables(
+    data: NodeData,
+    candidates: list[ColumnCandidates],
+    members: Words,
+    epsilon: Decimal,
+    randomness: RandomSource,
+) -> list[Counts]:
+    """Cells by classes of each column. A record is in one cell per column: sensitivity columns."""
+    exact = [data.cell_counts(item.column, members) for item in candidates]
+    noisy = geometric(epsilon, len(exact)).release(np.concatenate(exact), randomness)
+    return np.split(np.maximum(noisy, 0), np.cumsum([len(table) for table in exact])[:-1])
