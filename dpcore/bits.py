@@ -45,6 +45,39 @@ def unpack(words: Words, rows: int) -> NDArray[np.bool_]:
     return flags[:rows].astype(np.bool_)
 
 
+def compress(vectors: Words, mask: Words) -> Words:
+    """Keep, for every vector, only the rows in ``mask``, in order.
+
+    Parameters
+    ----------
+    vectors : array of shape (n_vectors, n_words)
+    mask : array of shape (n_words,)
+
+    Returns
+    -------
+    array of shape (n_vectors, word_count(rows in mask)), at least one word wide
+    """
+    kept = int(np.bitwise_count(mask).sum())
+    compressed = np.zeros((len(vectors), max(1, word_count(kept))), dtype=np.uint64)
+    _compress(vectors, mask, compressed)
+    return compressed
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _compress(vectors: Words, mask: Words, compressed: Words) -> None:
+    one, zero = np.uint64(1), np.uint64(0)
+    for v in range(vectors.shape[0]):
+        row = 0
+        for w in range(mask.shape[0]):
+            left = mask[w]
+            while left != zero:
+                lowest = left & (~left + one)
+                if vectors[v, w] & lowest != zero:
+                    compressed[v, row >> 6] |= one << np.uint64(row & 63)
+                row += 1
+                left ^= lowest
+
+
 def conjunctions(literals: Words, members: NDArray[np.int64], lengths: NDArray[np.int64]) -> Words:
     """AND together, for each row of ``members``, its first ``lengths`` literals.
 

@@ -98,3 +98,16 @@ def test_remaining_classes_matches_oracle(flags):
     words = packed(flags)
     bits.remaining_classes(words[0], words[1:], counts)
     assert counts.tolist() == [bits_oracle.count_both(flags[0], mask) for mask in flags[1:]]
+
+
+@given(st.integers(0, 300), st.integers(1, 4), st.integers(0, 10**6))
+def test_compress_keeps_the_masked_rows_in_order(rows, vectors, seed):
+    generator = np.random.default_rng(seed)
+    flags, mask = generator.random((vectors, rows)) < 0.5, generator.random(rows) < 0.4
+    words = bits.word_count(rows)
+    packed = np.stack([bits.pack(row, words) for row in flags]).reshape(vectors, words)
+    kept = bits.compress(packed, bits.pack(mask, words))
+    assert kept.shape == (vectors, max(1, bits.word_count(int(mask.sum()))))
+    for row, vector in zip(flags, kept, strict=True):
+        assert bits.unpack(vector, int(mask.sum())).tolist() == row[mask].tolist()
+        assert np.bitwise_count(vector).sum() == row[mask].sum()

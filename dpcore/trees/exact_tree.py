@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.bits import Words
+from dpcore.bits import Words, compress
 from dpcore.literals import Literal
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.randomness import RandomSource
@@ -58,6 +58,10 @@ def grow_exact(
     ).grow()
 
 
+#: Cells of each column that a path leaves possible; all those of a column not named.
+Cells = Mapping[str, frozenset[int]]
+Counts = NDArray[np.int64]
+_ALL = ~np.uint64(0)
 #: Prior probability of not splitting a node; the splits share the rest evenly. A split must
 #: gain something to be worth its words.
 STOP_PRIOR = 0.25
@@ -72,6 +76,33 @@ def split_prior(splits: int) -> NDArray[np.float64]:
 def block_count(depths: Sequence[int]) -> int:
     """Most blocks of a tree whose levels of blocks have these depths."""
     return 0 if not depths else 1 + 2 ** depths[0] * block_count(depths[1:])
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of one node, with those of the padding that go the same way.
+
+    The rows of the leaves of a block are those of its root: so the work below a block does not
+    depend on how the records are spread, nor on how many there are.
+
+    Attributes
+    ----------
+    literals : array of shape (n_splits + 1, n_words)
+        Bit vectors of the splits; the last, the choice not to split, holds for all rows.
+    classes : array of shape (n_classes, n_words)
+        Bit vectors of the records of each class.
+    """
+
+    literals: Words
+    classes: Words
+
+    def only(self, members: Words) -> _Rows:
+        """The rows in a bit vector, closed up."""
+        return _Rows(*(compress(vectors, members) for vectors in (self.literals, self.classes)))
+
+    def counts(self, members: Words) -> Counts:
+        """Records per class in a bit vector."""
+        return np.asarray(np.bitwise_count(self.classes & members).sum(axis=1), dtype=np.int64)
 
 
 class _ExactTree:
@@ -89,71 +120,67 @@ class _ExactTree:
         self._schema: Schema = table.schema
         self._questions = questions
         self._prior = split_prior(len(questions))
-        self._literals = np.full((len(questions) + 1, table.cells.shape[1]), ~np.uint64(0))
-        for vector, item in zip(self._literals, questions, strict=False):
+        literals = np.full((len(questions) + 1, table.cells.shape[1]), _ALL)
+        for vector, item in zip(literals, questions, strict=False):
             vector[:] = table.cell_range(item.column, item.first, item.last)
-        self._classes = table.class_members(target, part)
+        self._rows = _Rows(literals, table.class_members(target, part))
         self._blocks, self._randomness = blocks, randomness
         self._noise = GeometricMechanism(1, leaf_epsilon)
         self._drawn, self._count = drawn, 0
 
     def grow(self) -> Grown:
-        everyone = np.full(self._classes.shape[1], ~np.uint64(0))
-        return self._grow(everyone, {}, 0, None)
+        return self._grow(self._rows, {}, 0)
 
-    def _grow(
-        self, members: Words, cells: Mapping[str, frozenset[int]], level: int, label: int | None
-    ) -> Grown:
-        """Draw the block of a level for the records of one node, or finish it as a leaf."""
-        if level == len(self._blocks):
-            return self._leaf(members, label)
+    def _grow(self, rows: _Rows, cells: Cells, level: int) -> Grown:
+        """Draw the block of one level for the rows of one node."""
         plan = self._blocks[level]
         weight = ExactWeight.fit(
             plan.utility, plan.depth, plan.epsilon, self._schema.max_rows,
-            len(self._prior), len(self._classes),
+            len(self._prior), len(rows.classes),
         )  # fmt: skip
         block = draw_block(
-            self._literals, self._classes & members, self._prior, plan.depth, plan.utility,
-            weight, self._randomness,
+            rows.literals, rows.classes, self._prior, plan.depth, plan.utility, weight,
+            self._randomness,
         )  # fmt: skip
         self._tell(1)
-        grown = self._unfold(block, 0, members, cells, level)
+        everyone = np.full(rows.classes.shape[1], _ALL)
+        grown = self._unfold(block, 0, rows, everyone, cells, level)
         grown.spent += plan.epsilon
         return grown
 
     def _unfold(
-        self,
-        block: Block,
-        place: int,
-        members: Words,
-        cells: Mapping[str, frozenset[int]],
-        level: int,
+        self, block: Block, place: int, rows: _Rows, members: Words, cells: Cells, level: int
     ) -> Grown:
         """Turn a block into nodes. A split that the path has already decided is left out."""
         if place >= len(block.splits):
-            leaf = place - len(block.splits)
-            label = None if block.labels is None else block.labels[leaf]
-            return self._grow(members, cells, level + 1, label)
+            if level + 1 < len(self._blocks):
+                return self._grow(rows.only(members), cells, level + 1)
+            label = None if block.labels is None else block.labels[place - len(block.splits)]
+            return self._leaf(rows.counts(members), label)
         position = block.splits[place]
-        if position == len(self._questions):  # The choice not to split: all go left.
+        sides = self._sides(position, cells)
+        if len(sides) == 1:
             self._skip(place, level)
-            return self._unfold(block, 2 * place + 1, members, cells, level)
-        question, holds = self._questions[position], self._literals[position]
-        known = cells.get(question.column, self._all_cells(question))
-        inside = frozenset(code for code in known if question.holds(code))
-        sides = [
-            (2 * place + 1 + side, members & (~holds if side else holds), kept)
-            for side, kept in enumerate((inside, known - inside))
-            if kept
-        ]
+            return self._unfold(block, 2 * place + 1 + sides[0][0], rows, members, cells, level)
+        question, holds = self._questions[position], rows.literals[position]
         children = [
-            self._unfold(block, child, reached, {**cells, question.column: kept}, level)
-            for child, reached, kept in sides
-        ]
-        if len(children) == 1:
-            self._skip(place, level)
-            return children[0]
+            self._unfold(
+                block, 2 * place + 1 + side, rows, members & (~holds if side else holds),
+                {**cells, question.column: kept}, level,
+            )
+            for side, kept in sides
+        ]  # fmt: skip
         return Grown(split=split_on(question, self._schema), children=children)
+
+    def _sides(self, position: int, cells: Cells) -> list[tuple[int, frozenset[int]]]:
+        """Sides of a split that the path leaves possible, with the cells that go there."""
+        if position == len(self._questions):  # The choice not to split: all go left.
+            return [(0, frozenset())]
+        question = self._questions[position]
+        codes = range(len(self._schema.column(question.column).cells))
+        known = cells.get(question.column, frozenset(codes))
+        inside = frozenset(code for code in known if question.holds(code))
+        return [(side, kept) for side, kept in enumerate((inside, known - inside)) if kept]
 
     def _skip(self, place: int, level: int) -> None:
         """Report the blocks below one side of a place as done: nobody can reach them."""
@@ -164,11 +191,7 @@ class _ExactTree:
         self._count += blocks
         self._drawn(self._count)
 
-    def _all_cells(self, question: Literal) -> frozenset[int]:
-        return frozenset(range(len(self._schema.column(question.column).cells)))
-
-    def _leaf(self, members: Words, label: int | None) -> Grown:
-        counts = np.bitwise_count(self._classes & members).sum(axis=1).astype(np.int64)
+    def _leaf(self, counts: Counts, label: int | None) -> Grown:
         return Grown(
             spent=self._noise.epsilon,
             noisy_counts=self._noise.release(counts, self._randomness),

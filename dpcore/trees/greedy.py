@@ -36,6 +36,9 @@ from dpcore.trees.splits import Split
 Counts = NDArray[np.int64]
 #: A clear winner among the candidates is worth this many times the smallest budget.
 BOOST = 5
+#: Steps that a node may need: the delta test, a count and a selection at the higher price, and
+#: the class counts of its children; and without the test, at the lower price.
+_TESTED, _UNTESTED = 1 + 2 * BOOST + 1, 3
 #: No path is longer.
 MAX_DEPTH = 64
 #: Draws the columns that a node may be split on, from those that it could be. Sees no record.
@@ -75,8 +78,8 @@ def grow_adaptive(
 
     Deviations from the thesis: the delta score has its true sensitivity; a node starts only if
     its path can still pay for all that it may need, the histograms of its children included;
-    where only the lower price can be afforded there is no test;
-    log2 of the public number of rows replaces that of the exact one; the exponential mechanism
+    trees of too few steps to pay for a
+    test do without; log2 of the public number of rows replaces that of the exact one; the exponential mechanism
     uses that losses are monotone; trees have at most ``MAX_NODES`` nodes.
 
     Parameters
@@ -115,6 +118,7 @@ class _Adaptive:
         self._data, self._randomness, self._sampler = data, randomness, sampler
         self._step = smallest_step(budget, len(data.features), n_classes, rows)
         self._criterion = shared_criterion(parameters.criterion, rows, n_classes)
+        self._tests = budget >= _TESTED * self._step
         self._threshold, self._spend_rest = parameters.threshold, parameters.spend_rest
 
     def __call__(self, place: Place, room: int, leaves: LeafCounts) -> Split | None:
@@ -142,20 +146,17 @@ class _Adaptive:
         return [item for item in candidates if item.column.name in chosen]
 
     def _affordable(self, place: Place, candidates: list[ColumnCandidates], room: int) -> bool:
-        """Count and selection at the lower price, and counts of the children."""
+        """All that the node may still need on its path, the counts of its children included."""
         return (
             self._step > 0
-            and place.left >= 3 * self._step
+            and place.left >= (_TESTED if self._tests else _UNTESTED) * self._step
             and place.depth < MAX_DEPTH
             and widest(candidates) <= room
         )
 
     def _price(self, place: Place, scores: Counts) -> Decimal:
-        """Lines 6 to 9, if the path can pay for the test and for either outcome of it.
-
-        A single candidate needs no test: there is nothing to choose.
-        """
-        if len(scores) < 2 or place.left < (1 + 2 * BOOST + 1) * self._step:
+        """Lines 6 to 9. A single candidate needs no test: there is nothing to choose."""
+        if len(scores) < 2 or not self._tests:
             return self._step
         ahead, sensitivity = delta_score(scores.tolist(), self._criterion.unit)
         mechanism = geometric(place.pay(self._step), sensitivity.value)
