@@ -78,9 +78,9 @@ def grow_adaptive(
 
     Deviations from the thesis: the delta score has its true sensitivity; a node starts only if
     its path can still pay for all that it may need, the histograms of its children included;
-    trees of too few steps to pay for a
-    test do without; log2 of the public number of rows replaces that of the exact one; the exponential mechanism
-    uses that losses are monotone; trees have at most ``MAX_NODES`` nodes.
+    trees of too few steps to pay for a test do without; log2 of the public number of rows
+    replaces that of the exact one; the exponential mechanism uses that losses are monotone;
+    trees have at most ``MAX_NODES`` nodes.
 
     Parameters
     ----------
