@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.requests import DatasetInfo
-from pages.components import access, markup, schema_view
+from pages.components import access, families, markup, schema_view
 
 
 def page() -> None:
@@ -71,7 +71,10 @@ def _facts(info: DatasetInfo) -> None:
 
 def _choose(info: DatasetInfo, *, chosen: bool) -> None:
     if chosen:
-        st.page_link("rule_list.py", label="Continue to Rule list", icon=":material/arrow_forward:")
+        with st.container(horizontal=True):
+            for family in families.FAMILIES.values():
+                label = f"Continue to {family.title}"
+                st.page_link(family.page, label=label, icon=":material/arrow_forward:")
         return
     st.button(
         "Select this data set",

@@ -10,6 +10,8 @@ from pages.components.texts import ASSETS
 MENU = (
     ("data_sets.py", "Data sets", ":material/table_view:"),
     ("rule_list.py", "Rule list", ":material/rule:"),
+    ("tree.py", "Tree", ":material/account_tree:"),
+    ("forest.py", "Forest", ":material/forest:"),
     ("releases.py", "Releases", ":material/inventory_2:"),
     ("custodian.py", "Custodian", ":material/shield_person:"),
 )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.release import Release
-from pages.components import access, comparison, markup, progress, result, runs_list
+from pages.components import access, comparison, families, markup, progress, result, runs_list
 
 OPEN = "release"
 
@@ -26,7 +26,9 @@ def page() -> None:
     if releases:
         _browse(releases)
     else:
-        markup.empty("No results yet", "Set up a run on the page Rule list.")
+        markup.empty(
+            "No results yet", "Set up a run on one of the pages Rule list, Tree and Forest."
+        )
     runs_list.show(dataset.id)
 
 
@@ -41,10 +43,10 @@ def _browse(releases: Sequence[Release]) -> None:
 
 
 def _name(release: Release) -> str:
-    card = release.certificate
+    card, family = release.certificate, families.of_release(release)
     return (
-        f"{card.created:%Y-%m-%d %H:%M} UTC · {release.dataset_name} · {release.target} · "
-        f"ε {format_epsilon(card.epsilon)} · {release.id[:6]}"
+        f"{family.title} for {release.target} · ε {format_epsilon(card.epsilon)} · "
+        f"{card.created:%Y-%m-%d %H:%M} UTC · {release.dataset_name} · {release.id[:6]}"
     )
 
 

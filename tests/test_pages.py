@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
-from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,104 +14,48 @@ from streamlit.testing.v1 import AppTest
 from dpcore.requests import RunRequest, RunStatus
 from dpcore.schema import Schema
 from dpcore.service import Service
-from pages.components import access, markup, meter, schema_rows, schema_view, uploads
-
-ROOT = Path(__file__).resolve().parents[1]
-SCHEMA = Schema.from_text(
-    """
-version: 1
-name: ward
-description: Invented patients.
-max_rows: 2000
-columns:
-  - {name: age, type: integer, lower: 20, upper: 100, bins: 8}
-  - {name: sex, type: categorical, categories: [female, male]}
-  - {name: died, type: boolean, target: true}
-"""
+from pages.components import (
+    access,
+    configure_forest,
+    configure_rule_list,
+    markup,
+    meter,
+    schema_rows,
+    schema_view,
+    uploads,
 )
+from pages.components.texts import METHODS
+from tests.page_tools import (
+    ROOT,
+    SCHEMA,
+    add_ward,
+    button,
+    checked,
+    errors,
+    fit,
+    home,
+    open_page,
+    ward,
+    words,
+)
+
+PAGES = ("data_sets", "rule_list", "tree", "forest", "releases", "custodian")
+__all__ = ["home"]
 GOOD = "age,sex,died\n" + "\n".join(
     f"{20 + i % 80},{'male' if i % 3 else 'female'},{'yes' if i % 5 == 0 else 'no'}"
     for i in range(200)
 )
 
 
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A folder of its own for each test; runs are executed in this process."""
-    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("FROSTGLASS_WORKERS", "0")
-    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
-    yield
-    access.service().close()
-    access.forget()
-
-
-def ward(rows: int = 1500) -> pd.DataFrame:
-    """Invented patients: the old die more often."""
-    draw = np.random.default_rng(0)
-    age = draw.integers(20, 101, rows)
-    died = draw.random(rows) < np.where(age > 70, 0.6, 0.1)
-    sex = draw.choice(["female", "male"], rows)
-    return pd.DataFrame({"age": age, "sex": sex, "died": np.where(died, "yes", "no")})
-
-
-def add_ward(*, public: bool = False, budget: str = "3") -> str:
-    info = access.service().add_dataset(ward(), SCHEMA, budget=Decimal(budget), public=public)
-    return str(info.id)
-
-
-def fit(dataset_id: str, epsilon: str = "0.5", target: str = "died", **more: object) -> str:
-    """Spend on a small run and return the id of the run."""
-    request = RunRequest(
-        dataset_id=dataset_id,
-        target=target,
-        epsilon=epsilon,  # type: ignore[arg-type]
-        parameters={"pool_size": 500, **more},
-    )
-    run_id = access.service().submit(request, os.urandom(8).hex())
-    status = access.service().wait(run_id, 60)
-    assert status.state == "done", status.message
-    return str(run_id)
-
-
-def open_page(name: str = "data_sets") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages" / "navigation.py"), default_timeout=60)
-    app.run()
-    if name != "data_sets":
-        app.switch_page(f"{name}.py").run()
-    return checked(app)
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, [item.message for item in app.exception]
-    return app
-
-
-def words(app: AppTest) -> str:
-    """All the text of a page, dialogs included."""
-    kinds = ("title", "header", "subheader", "markdown", "caption", "text", "html")
-    kinds += ("error", "warning", "info", "success")
-    parts = [str(item.value) for kind in kinds for item in app.get(kind)]
-    return "\n".join(parts)
-
-
-def errors(app: AppTest) -> str:
-    return "\n".join(item.value for item in app.error).replace("\\", "")
-
-
-def button(app: AppTest, label: str):
-    return next(item for item in app.button if item.label.startswith(label))
-
-
 # Every page
 
 
-@pytest.mark.parametrize("name", ["data_sets", "rule_list", "releases", "custodian"])
+@pytest.mark.parametrize("name", PAGES)
 def test_each_page_stands_on_an_empty_installation(name):
     assert "One local user" in words(open_page(name))
 
 
-@pytest.mark.parametrize("name", ["data_sets", "rule_list", "releases", "custodian"])
+@pytest.mark.parametrize("name", PAGES)
 def test_each_page_shows_the_meter_and_the_roles(name):
     add_ward()
     text = words(open_page(name))
@@ -126,8 +67,11 @@ def test_each_page_shows_the_meter_and_the_roles(name):
 def test_no_help_text_is_left_over():
     source = "".join(path.read_text() for path in (ROOT / "pages").rglob("*.py"))
     stems = {path.stem for path in (ROOT / "assets" / "help").glob("*.md")}
-    unused = {stem for stem in stems if stem not in source}
-    assert {stem for stem in unused if not stem.startswith("antecedents_")} == set()
+    by_choice = {f"method_{name}" for titles in METHODS.values() for name in titles}
+    by_choice |= {f"antecedents_{source}" for source in configure_rule_list.ANTECEDENTS}
+    by_choice |= {f"sharing_{sharing}" for sharing in configure_forest.SHARING}
+    assert {stem for stem in stems - by_choice if stem not in source} == set()
+    assert by_choice <= stems
 
 
 # Meter

@@ -36,9 +36,10 @@ def votes_figure(classes: Sequence[str], ballots: Sequence[int]) -> go.Figure:
         [f"{votes[code]} of {len(ballots)} trees" for code in codes],
         [colour(code) for code in codes],
         title="trees that vote for it",
-        dtick=1 if len(ballots) <= 12 else None,
     )
-    figure.update_xaxes(range=[0, len(ballots) * 1.18])
+    step = max(1, len(ballots) // 10)
+    ticks = list(range(0, len(ballots) + 1, step))
+    figure.update_xaxes(range=[0, len(ballots) * 1.18], tickvals=ticks)
     return figure
 
 

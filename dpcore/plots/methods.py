@@ -45,11 +45,8 @@ def methods_figure(lines: Sequence[Line], ceiling: float | None = None) -> go.Fi
         automargin=True, fixedrange=True,
     )  # fmt: skip
     if ceiling is not None:
-        figure.add_hline(
-            ceiling, line={"color": SOFT, "dash": "dot", "width": 2},
-            annotation={"text": "not private", "font": {"color": SOFT}},
-            annotation_position="bottom left",
-        )  # fmt: skip
+        line = {"color": SOFT, "dash": "dot", "width": 2}
+        figure.add_hline(ceiling, line=line, name="Tree without privacy", showlegend=True)
     return figure
 
 

@@ -7,9 +7,13 @@ import streamlit as st
 from dpcore.privacy import format_epsilon
 from dpcore.release import Release
 from pages.components import markup
-from pages.components.texts import STEPS, text
+from pages.components.texts import METHODS, step_name, text
 
-_SAMPLERS = {"pool": "candidate pool", "mcmc": "random walk (MCMC)"}
+_SAMPLERS = {
+    "pool": "candidate pool",
+    "mcmc": "random walk (MCMC)",
+    **{name: title for titles in METHODS.values() for name, title in titles.items()},
+}
 
 
 def show(release: Release) -> None:
@@ -22,7 +26,7 @@ def lines(release: Release) -> dict[str, str]:
     """Name and value of each line of the certificate."""
     card = release.certificate
     split = "; ".join(
-        f"{STEPS.get(step, step)} ε {format_epsilon(part)}"
+        f"{step_name(step)} ε {format_epsilon(part)}"
         for step, part in card.budget_split.items()
         if part
     )
@@ -36,7 +40,7 @@ def lines(release: Release) -> dict[str, str]:
         "Public row limit": f"{card.max_rows:,}",
         "How ε was split": split,
         **_parallel(release),
-        "How the list was chosen": _SAMPLERS.get(card.sampler, card.sampler),
+        "How it was chosen": _SAMPLERS.get(card.sampler, card.sampler),
         "Source of the noise": card.randomness,
         "Schema": f"SHA-256 {card.schema_hash[:16]}…",
         "Engine": card.engine_version,
@@ -48,6 +52,6 @@ def lines(release: Release) -> dict[str, str]:
 def _parallel(release: Release) -> dict[str, str]:
     parts = release.certificate.parallel_split
     words = "; ".join(
-        f"{STEPS.get(step, step)} ε {format_epsilon(part)}" for step, part in parts.items() if part
+        f"{step_name(step)} ε {format_epsilon(part)}" for step, part in parts.items() if part
     )
     return {"On other people, at no extra cost": words} if words else {}

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import streamlit as st
 
 from dpcore.estimates import percent
 from dpcore.release import Release
-from pages.components import certificate, markup, rules_table
+from pages.components import certificate, families, markup
 from pages.components.texts import text
 
 
 def show(releases: Sequence[Release], names: Mapping[str, str]) -> None:
-    """Choose two results and see their lists and certificates beside each other."""
+    """Choose two results and see them with their certificates, beside each other."""
     if len(releases) < 2:
         st.info("Comparing needs two results. There is one so far.")
         return
@@ -43,8 +44,7 @@ def _side(release: Release, key: str) -> None:
     from dpcore.algorithms import parse_model
 
     model = parse_model(release)
-    shown = rules_table.choose_class(model, release.target, key)
-    rules_table.show(release, model, shown)
+    families.of_release(release).side(release, model, key)
 
 
 def _differences(first: Release, second: Release) -> None:
@@ -58,10 +58,19 @@ def _differences(first: Release, second: Release) -> None:
             ],
             style="" if same else "diff",
         )
-        for name in dict.fromkeys([*left, *right])
+        for name in _in_order(left, right)
         for same in [left.get(name) == right.get(name)]
     ]
     markup.table("Certificates and quality", ["What", "First", "Second", "Same?"], rows)
+
+
+def _in_order(left: Mapping[str, str], right: Mapping[str, str]) -> list[str]:
+    """Names of the lines of either side; those of one side stay near their neighbours."""
+    order = list(left)
+    for before, name in pairwise(right):
+        if name not in left:
+            order.insert(order.index(before) + 1, name)
+    return order
 
 
 def _same(same: bool) -> str:
@@ -72,11 +81,12 @@ def _lines(release: Release) -> dict[str, str]:
     from dpcore.algorithms import parse_model
 
     model = parse_model(release)
-    check = model.evaluation
+    check, family = model.evaluation, families.of_release(release)
     return {
         "Data set": release.dataset_name,
         "Predicts": release.target,
-        "Rules": str(len(model.rules) - 1),
+        "Result": family.describe(release.parameters),
+        **family.figures(model),
         "Noise on a count": f"±{model.count_margin}, 95%",
         "Noisy accuracy": _figure(check.accuracy if check else None),
         "Noisy AUC": _figure(check.auc if check else None),

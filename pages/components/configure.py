@@ -1,37 +1,32 @@
-"""What to fit: target, conditions, sampler and, for those who want them, all parameters."""
+"""Widgets that every family uses to set up a run."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from dpcore.schema import Schema
-from pages.components.texts import STEPS, text
+from pages.components.texts import text
 
-ANTECEDENTS = {
-    "public": "All conditions in the schema",
-    "dp_fim": "Frequent conditions, found privately",
-    "given": "My own conditions",
-}
-SAMPLERS = {"pool": "Candidate pool (recommended)", "mcmc": "Random walk (MCMC, as published)"}
-LITERALS = {"thresholds": "up to / above a cut point", "intervals": "between two cut points"}
 #: Widgets keep what was chosen when the visitor looks at another page and comes back.
-_KEEP: dict[str, Any] = {"persist_state": "session"}
+KEEP: dict[str, Any] = {"persist_state": "session"}
+T = TypeVar("T")
 
 
-def target(schema: Schema) -> str | None:
+def target(schema: Schema, key: str = "") -> str | None:
     """The column to be explained: those that the custodian marked come first."""
     names = [column.name for column in schema if len(column.classes) > 1]
     marked = [name for name in schema.targets if name in names]
     chosen = st.selectbox(
-        "What should the list predict?",
+        "What should be predicted?",
         marked + [name for name in names if name not in marked],
         index=0 if marked else None,
         placeholder="Choose a column",
         format_func=lambda name: _described(schema, name),
-        key=f"target-{schema.hash[:8]}",
-        **_KEEP,
+        key=f"{key}target-{schema.hash[:8]}",
+        **KEEP,
     )
     return None if chosen is None else str(chosen)
 
@@ -41,132 +36,42 @@ def _described(schema: Schema, name: str) -> str:
     return f"{name}: {description}" if description else name
 
 
-def parameters() -> dict[str, Any]:
-    """Every parameter of a rule list run, as the visitor set it."""
-    left, right = st.columns(2, gap="large")
-    with left:
-        chosen = _antecedents()
-    with right:
-        chosen |= _sampler()
-    with st.expander("Advanced settings"):
-        chosen |= _advanced(chosen)
-    return chosen
+def evaluate() -> dict[str, bool]:
+    """Whether to keep people back for an honest check."""
+    wanted = st.checkbox(
+        "Check on people set aside", value=True, key="evaluate",
+        help=text("evaluation"), **KEEP,
+    )  # fmt: skip
+    return {"evaluate": wanted}
 
 
-def _antecedents() -> dict[str, Any]:
-    source = st.radio(
-        "Conditions to choose from",
-        list(ANTECEDENTS),
-        format_func=ANTECEDENTS.__getitem__,
-        key="antecedents",
-        **_KEEP,
+def method(question: str, titles: Mapping[str, str], family: str) -> str:
+    """One of the methods of a family, each explained by a help text of its own."""
+    chosen = st.radio(
+        question, list(titles), format_func=titles.__getitem__, key=f"{family}-method", **KEEP
     )
-    st.markdown(text(f"antecedents_{source}"))
-    if source != "given":
-        return {"antecedents": source}
-    lines = st.text_area(
-        "Your conditions, one per line",
-        key="given",
-        placeholder="age > 60 and hypertension = yes",
-        help="Write 'column = value', 'column <= cut point' or 'column > cut point'; join with "
-        "'and'. Columns, categories and cut points are on the page Data sets, under 'Columns'.",
-        **_KEEP,
+    st.markdown(text(f"method_{chosen}"))
+    return str(chosen)
+
+
+def choice(label: str, options: Mapping[Any, str], key: str, **more: Any) -> Any:
+    """One of a few named options."""
+    return st.selectbox(
+        label, list(options), format_func=options.__getitem__, key=f"set-{key}", **KEEP, **more
     )
-    return {"antecedents": source, "given": [li.strip() for li in lines.splitlines() if li.strip()]}
 
 
-def _sampler() -> dict[str, Any]:
-    sampler = st.radio(
-        "How the list is chosen",
-        list(SAMPLERS),
-        format_func=SAMPLERS.__getitem__,
-        key="sampler",
-        **_KEEP,
-    )
-    if sampler == "mcmc":
-        st.warning(text("sampler_mcmc"), icon="⚠️")
-    else:
-        st.markdown(text("sampler_pool"))
-    return {"sampler": sampler}
+def pick(label: str, options: Mapping[str, T], key: str, **more: Any) -> T:
+    """One of a few values, by name."""
+    name = st.selectbox(label, list(options), key=f"set-{key}", **KEEP, **more)
+    return options[name]
 
 
-def _advanced(chosen: dict[str, Any]) -> dict[str, Any]:
-    one, two, three = st.columns(3)
-    with one:
-        settings = _shape()
-    with two:
-        settings |= _candidates(chosen["antecedents"])
-    with three:
-        settings |= _effort(chosen["sampler"])
-        settings["evaluate"] = st.checkbox(
-            "Check the list on people set aside", value=True, key="evaluate",
-            help=text("evaluation"), **_KEEP,
-        )  # fmt: skip
-    settings["shares"] = _shares(chosen["antecedents"])
-    return settings
+def number(label: str, value: Any, low: Any, high: Any, step: Any, key: str, **more: Any) -> Any:
+    """A number within fixed limits."""
+    return st.number_input(label, low, high, value, step, key=f"set-{key}", **KEEP, **more)
 
 
-def _shape() -> dict[str, Any]:
-    return {
-        "list_length": _number("Expected number of rules", 5.0, 0.5, 100.0, 0.5, "list_length"),
-        "rule_length": _number("Expected conditions per rule", 1.0, 0.1, 10.0, 0.1, "rule_length"),
-        "max_rules": _number("Most rules in a list", 30, 1, 100, 1, "max_rules"),
-    }
-
-
-def _candidates(source: str) -> dict[str, Any]:
-    if source == "given":
-        return {}
-    settings: dict[str, Any] = {
-        "max_antecedent_length": _number("Most conditions per rule", 2, 1, 4, 1, "max_length"),
-        "max_antecedents": _number("Most candidates", 300, 1, 5000, 50, "max_antecedents"),
-        "numeric_literals": st.selectbox(
-            "Numbers are compared", list(LITERALS), format_func=LITERALS.__getitem__,
-            key="numeric_literals", **_KEEP,
-        ),
-        "reserved_literals": st.checkbox(
-            "Also use 'missing', 'other'", key="reserved_literals", **_KEEP
-        ),
-    }  # fmt: skip
-    if source == "dp_fim":
-        settings["min_support"] = _number(
-            "Least count of records, as a share of the row limit",
-            0.05,
-            0.0,
-            1.0,
-            0.01,
-            "min_support",
-        )
-    return settings
-
-
-def _effort(sampler: str) -> dict[str, Any]:
-    if sampler == "pool":
-        return {"pool_size": _number("Lists in the pool", 100_000, 1, 5_000_000, 50_000, "pool")}
-    return {
-        "mcmc_steps": _number("Steps of the walk", 5_000, 1, 1_000_000, 1_000, "mcmc_steps"),
-        "tempered_prior": st.checkbox("Temper the prior too (as published)", key="temper", **_KEEP),
-    }
-
-
-def _shares(source: str) -> dict[str, str] | None:
-    """Shares as typed; equal ones leave the division to the engine's own rule."""
-    st.markdown(
-        "**How ε is divided.** Relative shares. While they are equal, the counts get more "
-        "where ε is tiny."
-    )
-    steps = ["list", "estimates"]
-    if source == "dp_fim":
-        steps = ["antecedents", *steps]
-    places = st.columns(3)
-    shares = {}
-    for place, step in zip(places, steps, strict=False):
-        with place:
-            shares[step] = (
-                f"{_number(STEPS[step].capitalize(), 1.0, 0.1, 1000.0, 0.5, f'share-{step}'):g}"
-            )
-    return shares if len(set(shares.values())) > 1 else None
-
-
-def _number(label: str, value: Any, low: Any, high: Any, step: Any, key: str) -> Any:
-    return st.number_input(label, low, high, value, step, key=f"set-{key}", **_KEEP)
+def tick(label: str, key: str, *, value: bool, **more: Any) -> bool:
+    """A yes or no."""
+    return bool(st.checkbox(label, value=value, key=f"set-{key}", **KEEP, **more))

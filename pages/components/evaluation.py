@@ -67,7 +67,7 @@ def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:
         for label, counts in zip(classes, evaluation.noisy_confusion, strict=True)
     ]
     caption = (
-        f"Noisy counts of records that were set aside. Each adds up the counts of several rules, "
+        f"Noisy counts of records that were set aside. Each adds up the counts of several groups, "
         f"and each of those carries noise of ±{evaluation.count_margin}, 95%."
     )
     markup.table(caption, header, rows)

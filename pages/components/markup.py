@@ -80,3 +80,8 @@ def table(caption: str, header: Iterable[str], rows: Iterable[str]) -> None:
 def pairs_table(caption: str, header: tuple[str, str], pairs: Mapping[str, str]) -> None:
     """A table of names and values, both plain text."""
     table(caption, header, (row((escape(k), escape(v))) for k, v in pairs.items()))
+
+
+def sentences(lines: Iterable[str]) -> None:
+    """A bullet per sentence, shown as it is."""
+    st.markdown("\n".join(f"- {plain(line)}" for line in lines))

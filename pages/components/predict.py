@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,26 +11,17 @@ from dpcore.estimates import percent
 from dpcore.release import Release
 from dpcore.schema import OTHER, NumericColumn, format_number
 from pages.components import markup
-from pages.components.texts import text
 
 
-@st.fragment
-def show(release: Release, model: Any, shown: int, key: str) -> None:
-    """Ask only for the columns that the list uses, and say which rule catches the case."""
-    st.markdown(text("predict"))
-    used = list(dict.fromkeys(item.column for rule in model.rules for item in rule.conditions))
-    if not used:
-        st.info("This list has no conditions: everyone gets the same estimate.")
-        return
+def ask(release: Release, used: Sequence[str], key: str, label: str) -> dict[str, Any] | None:
+    """Ask only for the columns that are used; the values, once the button is pressed."""
     with st.form(f"{key}-case"):
         values = _fields(release, used, key)
-        asked = st.form_submit_button("Which rule fits?", type="primary")
-    if asked:
-        known = {name: value for name, value in values.items() if value is not None}
-        _answer(release, model, shown, {**dict.fromkeys(used), **known})
+        asked = st.form_submit_button(label, type="primary")
+    return values if asked else None
 
 
-def _fields(release: Release, used: list[str], key: str) -> dict[str, Any]:
+def _fields(release: Release, used: Sequence[str], key: str) -> dict[str, Any]:
     places = st.columns(min(3, len(used)))
     values = {}
     for position, name in enumerate(used):
@@ -57,18 +49,13 @@ def _field(column: Any, key: str) -> Any:
     )
 
 
-def _answer(release: Release, model: Any, shown: int, values: dict[str, Any]) -> None:
-    position, estimates = model.predict_case(values, release.domain)
-    rule = model.rules[position]
-    low, high = (percent(end) for end in rule.intervals[shown])
-    which = (
-        f"Rule {position + 1}: {rule.text}" if rule.conditions else "No rule fits: everyone else"
-    )
-    label = f"{release.target} = {model.classes[shown]}"
+def answer(title: str, label: str, node: Any, shown: int) -> None:
+    """The noisy chance of a class in the rule or group that a case falls into."""
+    low, high = (percent(end) for end in node.intervals[shown])
     st.success(
         f"Noisy chance of {markup.plain(label)}: "
-        f"**{percent(estimates[shown])}** (noise alone: {low} to {high}). "
+        f"**{percent(node.estimates[shown])}** (noise alone: {low} to {high}). "
         "This describes a group of people, not this person's future.",
-        title=markup.plain(which),
+        title=markup.plain(title),
         icon="➡️",
     )

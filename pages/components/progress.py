@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.requests import RunStatus
-from pages.components import access, markup
+from pages.components import access, families, markup
 from pages.components.texts import text
 
 _ENDINGS = {
@@ -69,7 +69,9 @@ def _panel(status: RunStatus) -> None:
     with st.container(border=True, key=f"card-run-{status.id}"):
         cost = format_epsilon(status.request.epsilon)
         st.subheader(
-            f"Rule list for {markup.plain(status.request.target)}, ε = {cost}", anchor=False
+            f"{families.of_request(status.request).title} for "
+            f"{markup.plain(status.request.target)}, ε = {cost}",
+            anchor=False,
         )
         waiting = status.state == "queued"
         st.progress(0.0 if waiting else status.fraction, text=_words(status))

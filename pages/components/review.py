@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.errors import FrostglassError
 from dpcore.privacy import format_epsilon
 from dpcore.requests import Quote, RunRequest
-from pages.components import access, markup
+from pages.components import access, families, markup
 from pages.components.texts import text
 
 KEY = "review"
@@ -94,13 +94,13 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
     after = f"ε {format_epsilon(quote.left_after, up=False)}"
     runs = f"about {more} more run{'' if more == 1 else 's'} like this left"
     return {
-        "Algorithm": "Bayesian rule list",
+        "Algorithm": families.of_request(review.request).describe(review.request.parameters),
         "Data set": review.dataset_name,
         "To predict": review.request.target,
         "Cost now": f"ε {format_epsilon(quote.cost)}",
         "Budget before": f"ε {before} left",
         "Budget after": f"{after} left; {runs}" if quote.affordable else "not enough",
-        "Noise on a count": f"±{quote.plan.count_margin()}, 95%",
+        **{f"Noise on {kind.what}": f"±{kind.margin()}, 95%" for kind in quote.plan.count_noise},
     }
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.requests import RunStatus
-from pages.components import access, markup
+from pages.components import access, families, markup
 
 _WORDS = {
     "failed": "failed",
@@ -23,12 +23,13 @@ def show(dataset_id: str) -> None:
     if not ended:
         return
     with st.expander(f"Runs without a result ({len(ended)})"):
-        header = ["Started", "Predicts", "Cost", "What happened"]
+        header = ["Started", "Run", "Cost", "What happened"]
         markup.table("Newest first", header, (_row(run) for run in ended))
 
 
 def _row(run: RunStatus) -> str:
     cost = f"ε {format_epsilon(run.request.epsilon)} {'spent' if run.charged else 'returned'}"
     started = f"{run.created:%Y-%m-%d %H:%M} UTC"
+    run_name = f"{families.of_request(run.request).title} for {run.request.target}"
     words = f"{_WORDS[run.state]}: {run.message}"
-    return markup.row([started, escape(run.request.target), cost, escape(words)])
+    return markup.row([started, escape(run_name), cost, escape(words)])

@@ -10,29 +10,37 @@ from dpcore.errors import RequestError
 from dpcore.privacy import format_epsilon, parse_epsilon
 from dpcore.requests import DatasetInfo, Quote, RunRequest
 from pages.components import access, configure, epsilon, markup, result, review
-from pages.components.texts import STEPS, text
+from pages.components.families import Family
+from pages.components.texts import step_name, text
 
 
-def show(dataset: DatasetInfo) -> None:
+def show(dataset: DatasetInfo, family: Family) -> None:
     """The form of a run, its price, and the two ways to go on."""
     with st.container(border=True, key="card-what"):
         target = configure.target(dataset.schema)
-        parameters = configure.parameters()
+        parameters = family.parameters()
     with st.container(border=True, key="card-epsilon"):
         entry = epsilon.choose()
-        request, problem = access.attempt(lambda: _request(dataset, target, entry, parameters))
+        request, problem = access.attempt(
+            lambda: _request(dataset, family, target, entry, parameters)
+        )
         quote = _quote(request, problem)
     _buttons(dataset, request, quote)
     _rehearsal(request)
 
 
 def _request(
-    dataset: DatasetInfo, target: str | None, entry: str, parameters: dict[str, Any]
+    dataset: DatasetInfo,
+    family: Family,
+    target: str | None,
+    entry: str,
+    parameters: dict[str, Any],
 ) -> RunRequest:
     if target is None:
-        raise RequestError("Choose what the list should predict.")
+        raise RequestError("Choose what should be predicted.")
     return RunRequest(
         dataset_id=dataset.id,
+        algorithm=family.name,
         target=target,
         epsilon=parse_epsilon(entry),
         parameters=parameters,
@@ -47,7 +55,8 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
         st.error(problem)
         return None
     access.show_cost_of_this_run(quote.cost)
-    markup.notice("plain", f"Noise on a count: ±{quote.plan.count_margin()}, 95%.", _meaning(quote))
+    first, *_ = quote.plan.count_noise
+    markup.notice("plain", f"Noise on {first.what}: ±{first.margin()}, 95%.", _meaning(quote))
     epsilon.advise(quote.cost)
     if not quote.affordable:
         st.error(markup.plain(quote.refusal), title="Over budget")
@@ -55,13 +64,16 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
 
 
 def _meaning(quote: Quote) -> str:
-    split = " and ".join(
-        f"ε {format_epsilon(part)} for {STEPS.get(step, step)}"
+    first, *others = quote.plan.count_noise
+    *some, last = [
+        f"ε {format_epsilon(part)} for {step_name(step)}"
         for step, part in quote.plan.split.parts.items()
         if part
-    )
-    clear = 3 * quote.plan.count_margin()
-    return f"Counts of {clear} and more stand out clearly. This uses {split}."
+    ]
+    split = f"{', '.join(some)} and {last}" if some else last
+    more = "".join(f" Noise on {kind.what}: ±{kind.margin()}." for kind in others)
+    clear = 3 * first.margin()
+    return f"Counts of {clear} and more stand out clearly.{more} This uses {split}."
 
 
 def _buttons(dataset: DatasetInfo, request: RunRequest | None, quote: Quote | None) -> None:
@@ -93,10 +105,14 @@ def _rehearse(request: RunRequest | None) -> None:
 
 def _rehearsal(request: RunRequest | None) -> None:
     rehearsed, release = st.session_state.get(access.REHEARSAL_KEY, (None, None))
-    if release is None or request is None or rehearsed.dataset_id != request.dataset_id:
+    if release is None or request is None or not _alike(rehearsed, request):
         return
     st.divider()
     st.header("Rehearsal", anchor=False)
     if rehearsed != request:
         st.info("The settings have changed since. Rehearse again to see their effect.")
     result.show(release, key="rehearsal", rehearsal=True)
+
+
+def _alike(one: RunRequest, other: RunRequest) -> bool:
+    return one.dataset_id == other.dataset_id and one.algorithm == other.algorithm

@@ -12,6 +12,23 @@ STEPS = {
     "list": "choosing the list",
     "estimates": "noisy counts",
     "evaluation": "hold-out check",
+    "leaves": "noisy counts of the groups",
+    "tree": "growing the tree",
+    "trees": "growing the trees",
+}
+#: Titles of the methods of a family; each has a help text ``method_<name>``.
+METHODS = {
+    "tree": {
+        "lookahead": "Exact lookahead (recommended)",
+        "adiffp": "ADiffP (adaptive budget)",
+        "diffp_id3": "DiffP-ID3 (same budget on every level)",
+        "diffp_c45": "DiffP-C4.5 (as DiffP-ID3, then pruned)",
+        "sulq_id3": "SuLQ-ID3 (noisy counts only)",
+    },
+    "forest": {
+        "rfdiffp": "RFDiffP (adaptive trees on random columns)",
+        "random_trees": "Random decision trees (questions drawn at random)",
+    },
 }
 
 
@@ -19,3 +36,10 @@ STEPS = {
 def text(name: str) -> str:
     """The help text called ``name``."""
     return (ASSETS / "help" / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def step_name(step: str) -> str:
+    """What a step of a run is called; a tree may have several blocks of questions."""
+    if step.startswith("block "):
+        return f"the questions of {step}"
+    return STEPS.get(step, step)

@@ -1,25 +1,39 @@
-"""True values of a released list, for data sets marked public only."""
+"""True values of a release, for data sets marked public only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import streamlit as st
+
 from dpcore.release import Release
 from pages.components import access
+from pages.components.texts import text
 
 
 @dataclass(frozen=True)
 class Truth:
-    """True counts per rule and class of the public records that a list was learned from."""
+    """True counts per rule, node or group of votes, and class, of the public records used."""
 
     counts: tuple[tuple[int, ...], ...]
 
-    def share(self, rule: int, label: int) -> float | None:
-        """True share of a class among the records of a rule; ``None`` if there are none."""
-        total = sum(self.counts[rule])
-        return self.counts[rule][label] / total if total else None
+    def share(self, place: int, label: int) -> float | None:
+        """True share of a class among the records of one place; ``None`` if there are none."""
+        total = sum(self.counts[place])
+        return self.counts[place][label] / total if total else None
 
 
 def of_release(release: Release) -> Truth:
     """Ask the service, which refuses for private data."""
     return Truth(access.service().true_counts(release))
+
+
+def ask(release: Release, key: str) -> Truth | None:
+    """Offer true values beside noisy ones; ``None`` unless they are wanted."""
+    if not st.toggle("Show true values beside noisy ones (public data only)", key=f"{key}-truth"):
+        return None
+    st.caption(text("true_values"))
+    truth, problem = access.attempt(lambda: of_release(release))
+    if problem:
+        st.warning(problem)
+    return truth

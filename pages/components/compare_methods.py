@@ -1,0 +1,231 @@
+"""Methods side by side on public data: accuracy against epsilon, without spending anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.errors import FrostglassError
+from dpcore.requests import DatasetInfo
+from pages.components import access, configure, families, markup
+from pages.components.families import Family
+from pages.components.texts import text
+
+if TYPE_CHECKING:
+    from dpcore.plots import Line
+    from dpcore.service import Service
+
+EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
+FIRST_EPSILONS = ("0.1", "0.5", "2")
+FIRST_METHODS = 3
+_FAILED = "The comparison could not be made. Try fewer methods or larger values of ε."
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is compared. Methods are pairs of machine names: family, method."""
+
+    dataset_id: str
+    target: str
+    methods: tuple[tuple[str, str], ...]
+    epsilons: tuple[str, ...]
+    repeats: int
+
+
+class _Stopped(Exception):  # noqa: N818  A wish of the visitor is no error.
+    """The visitor does not want to wait any longer."""
+
+
+@dataclass
+class Work:
+    """A comparison in the making, in a thread that never touches the page."""
+
+    question: Question
+    done: int = 0
+    total: int = 0
+    scores: Sequence[Any] | None = None
+    ceiling: float | None = None
+    problem: str = ""
+    stop: Event = field(default_factory=Event)
+    thread: Thread | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether there is something to wait for."""
+        return self.thread is not None and self.thread.is_alive()
+
+    def start(self, service: Service) -> None:
+        """Begin, beside the page."""
+        self.thread = Thread(target=self._run, args=(service,), daemon=True)
+        self.thread.start()
+
+    def _run(self, service: Service) -> None:
+        asked, problem = self.question, _FAILED
+        try:
+            self.ceiling = service.plain_tree_accuracy(asked.dataset_id, asked.target)
+            self.scores = service.compare_methods(
+                asked.dataset_id,
+                asked.target,
+                [(family, {"method": name}) for family, name in asked.methods],
+                list(asked.epsilons),
+                asked.repeats,
+                self._tell,
+            )
+            problem = ""
+        except _Stopped:
+            problem = ""
+        except FrostglassError as mistake:
+            problem = str(mistake)
+        finally:
+            self.problem = problem
+
+    def _tell(self, done: int, total: int) -> None:
+        if self.stop.is_set():
+            raise _Stopped
+        self.done, self.total = done, total
+
+
+def show(dataset: DatasetInfo, family: Family) -> None:
+    """An expander with the form and, once it was sent, the chart."""
+    st.divider()
+    with st.expander(
+        "**Compare methods on these public data** (free)", icon=":material/query_stats:"
+    ):
+        st.markdown(text("compare_methods"))
+        key = f"methods-{family.name}"
+        asked = _ask(dataset, family)
+        if asked is not None:
+            _stop(st.session_state.get(key))
+            st.session_state[key] = Work(asked)
+            st.session_state[key].start(access.service())
+        work: Work | None = st.session_state.get(key)
+        if work is not None and work.question.dataset_id == dataset.id:
+            _follow(key)
+
+
+def _stop(work: Work | None) -> None:
+    if work is not None:
+        work.stop.set()
+
+
+def titles() -> dict[tuple[str, str], str]:
+    """Every method of every family, with a title."""
+    return {
+        (family.name, name): f"{family.title}: {title.removesuffix(' (recommended)')}"
+        for family in families.FAMILIES.values()
+        for name, title in family.methods.items()
+    }
+
+
+def _ask(dataset: DatasetInfo, family: Family) -> Question | None:
+    names = titles()
+    with st.form(f"compare-{family.name}", border=False):
+        left, right = st.columns(2)
+        with left:
+            target = configure.target(dataset.schema, f"compare-{family.name}-")
+            repeats = st.number_input(
+                "Repetitions", 1, 20, family.repeats, key=f"compare-repeats-{family.name}",
+                help=text("repetitions"),
+            )  # fmt: skip
+        with right:
+            methods = st.multiselect(
+                "Methods", list(names), [n for n in names if n[0] == family.name][:FIRST_METHODS],
+                format_func=names.__getitem__, key=f"compare-methods-{family.name}",
+            )  # fmt: skip
+            epsilons = st.multiselect(
+                "Values of ε", EPSILONS, FIRST_EPSILONS, key=f"compare-epsilons-{family.name}"
+            )
+        asked = st.form_submit_button("Compare methods", type="primary")
+    if not asked:
+        return None
+    if target is None or not methods or not epsilons:
+        st.error("Choose what should be predicted, at least one method and at least one ε.")
+        return None
+    return Question(
+        dataset.id, target, tuple(methods), tuple(sorted(epsilons, key=float)), int(repeats)
+    )
+
+
+def _follow(key: str) -> None:
+    """Progress while there is some, then the result."""
+    work: Work = st.session_state[key]
+    if work.active:
+        _wait(key)
+    elif work.problem:
+        st.error(markup.plain(work.problem))
+    elif work.scores is not None:
+        _result(work, key)
+    else:
+        st.info("Stopped. Press 'Compare methods' to start again.")
+
+
+@st.fragment(run_every=1)
+def _wait(key: str) -> None:
+    work: Work = st.session_state[key]
+    if not work.active:
+        st.rerun()
+    share = work.done / work.total if work.total else 0.0
+    st.progress(share, text=f"{work.done} of {work.total or '…'} runs")
+    st.button("Stop comparing", key=f"{key}-stop", on_click=work.stop.set)
+
+
+def _result(work: Work, key: str) -> None:
+    from dpcore.plots import methods_alt, methods_figure
+
+    lines = _lines(work)
+    asked = work.question
+    st.plotly_chart(
+        methods_figure(lines, work.ceiling), key=f"{key}-chart", theme=None,
+        alt=methods_alt(lines, work.ceiling),
+        config={"displayModeBar": False},
+    )  # fmt: skip
+    times = "once" if asked.repeats == 1 else f"{asked.repeats} times"
+    st.caption(
+        markup.plain(
+            f"Each method predicts {asked.target} {times} for each ε. Points are means, bars reach "
+            "from the lowest to the highest repetition. The accuracy is exact, because the "
+            "records are public. The dotted line is an ordinary tree without privacy, of at most "
+            f"64 groups: {_exact(work.ceiling or 0)}. It may do worse than a private one, because "
+            "it takes accidents of these records for rules."
+        )
+    )
+    header = ["Method", *(f"ε {epsilon}" for epsilon in asked.epsilons)]
+    markup.table("Accuracy on people set aside", header, map(_row, lines))
+
+
+def _lines(work: Work) -> list[Line]:
+    from dpcore.plots import Line
+
+    names, lines = titles(), []
+    for place, method in enumerate(work.question.methods):
+        own = sorted(
+            (score for score in work.scores or () if score.method == place),
+            key=lambda score: float(score.epsilon),
+        )
+        lines.append(
+            Line(
+                names[method],
+                tuple(float(score.epsilon) for score in own),
+                tuple(float(score.mean) for score in own),
+                tuple(float(score.low) for score in own),
+                tuple(float(score.high) for score in own),
+            )
+        )
+    return lines
+
+
+def _row(line: Line) -> str:
+    figures = (
+        f"<b>{_exact(mean)}</b> <small>{_exact(low)} to {_exact(high)}</small>"
+        for mean, low, high in zip(line.means, line.lows, line.highs, strict=True)
+    )
+    return markup.row([escape(line.name), *figures])
+
+
+def _exact(share: float) -> str:
+    return f"{share:.1%}"

@@ -1,0 +1,125 @@
+"""The families of models on offer, by machine name: where each is set up, shown and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpcore.release import Release
+from dpcore.requests import RunRequest
+from pages.components import (
+    configure_forest,
+    configure_rule_list,
+    configure_tree,
+    forest_result,
+    rule_list_result,
+    tree_result,
+)
+from pages.components.texts import METHODS
+
+
+@dataclass(frozen=True)
+class Family:
+    """What the pages need to know about one family.
+
+    Attributes
+    ----------
+    name : str
+        Machine name of the algorithm, also the kind of its releases.
+    title : str
+        Name of its page and of its results.
+    page : str
+        Script of its page.
+    lead : str
+        What it does, in one sentence.
+    algorithm : str
+        Name of the algorithm in the review.
+    parameters : callable
+        Widgets that return the parameters of a run.
+    body : callable
+        (release, model, key, public) shows a released model.
+    side : callable
+        (release, model, key) shows it in half the width, for a comparison.
+    figures : callable
+        (model) -> name and value of each line of a comparison.
+    csv : str
+        What the CSV download holds.
+    methods : mapping
+        Title of each method that can be compared on public data; empty if there is no choice.
+    repeats : int
+        How often each method is tried in such a comparison, unless told otherwise.
+    """
+
+    name: str
+    title: str
+    page: str
+    lead: str
+    algorithm: str
+    parameters: Callable[[], dict[str, Any]]
+    body: Callable[..., None]
+    side: Callable[[Release, Any, str], None]
+    figures: Callable[[Any], dict[str, str]]
+    csv: str
+    methods: Mapping[str, str]
+    repeats: int = 3
+
+    def describe(self, parameters: Mapping[str, Any]) -> str:
+        """Name of the algorithm with its method, if there are several."""
+        method = self.methods.get(parameters.get("method", ""), "").removesuffix(" (recommended)")
+        return f"{self.algorithm}: {method}" if method else self.algorithm
+
+
+RULE_LIST = Family(
+    name="rule_list",
+    title="Rule list",
+    page="rule_list.py",
+    lead="A short list of IF / ELSE IF rules that predicts one column, learned privately.",
+    algorithm="Bayesian rule list",
+    parameters=configure_rule_list.parameters,
+    body=rule_list_result.show,
+    side=rule_list_result.side,
+    figures=rule_list_result.figures,
+    csv="the rules",
+    methods={},
+)
+TREE = Family(
+    name="tree",
+    title="Tree",
+    page="tree.py",
+    lead="A decision tree: a few questions, one after another, that predict one column. "
+    "Learned privately.",
+    algorithm="Decision tree",
+    parameters=configure_tree.parameters,
+    body=tree_result.show,
+    side=tree_result.side,
+    figures=tree_result.figures,
+    csv="every node of the tree",
+    methods=METHODS["tree"],
+)
+FOREST = Family(
+    name="forest",
+    title="Forest",
+    page="forest.py",
+    lead="Many decision trees that vote on one column. Learned privately. A forest is harder to "
+    "read than one tree.",
+    algorithm="Forest of decision trees",
+    parameters=configure_forest.parameters,
+    body=forest_result.show,
+    side=forest_result.side,
+    figures=forest_result.figures,
+    csv="every node of every tree",
+    methods=METHODS["forest"],
+    repeats=1,
+)
+FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST)}
+
+
+def of_release(release: Release) -> Family:
+    """Family that a release belongs to."""
+    return FAMILIES[release.kind]
+
+
+def of_request(request: RunRequest) -> Family:
+    """Family that a run belongs to."""
+    return FAMILIES[request.algorithm]
