@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from benchmarks import app as app_suite
-from benchmarks import rules
-from benchmarks.records import print_table, write_json
+from benchmarks import rules, trees, trees_growth, trees_peers, trees_results
+from benchmarks.records import Record, print_table, write_json
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False)
 
@@ -17,6 +18,19 @@ Quick = Annotated[bool, typer.Option("--quick", help="Fewer fits: under a minute
 Data = Annotated[list[str] | None, typer.Option("--data", help="Only this data set; repeatable.")]
 Epsilon = Annotated[list[float] | None, typer.Option("--epsilon", help="Only this; repeatable.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the records to this file.")]
+
+Method = Annotated[list[str] | None, typer.Option("--method", help="Only this; repeatable.")]
+Repeats = Annotated[
+    int, typer.Option("--repeats", min=1, help="Cross-validations, each with another shuffle.")
+]
+Peers = Annotated[
+    Path | None,
+    typer.Option(
+        "--peers",
+        envvar=trees_peers.PYTHON_VARIABLE,
+        help="Python interpreter of an environment that has diffprivlib.",
+    ),
+]
 
 
 @app.callback()
@@ -29,14 +43,55 @@ def rules_command(
     quick: Quick = False, data: Data = None, epsilon: Epsilon = None, json: Json = None
 ) -> None:
     """Rule lists on Adult, Mushroom and Titanic, beside the thesis's figures."""
-    unknown = sorted(set(data or []) - set(rules.SETTINGS))
-    if unknown:
-        known = ", ".join(rules.SETTINGS)
-        raise typer.BadParameter(f"unknown data set {unknown[0]}; known: {known}")
+    _check_known("data set", data, rules.SETTINGS)
     records = list(rules.run(data, epsilon, quick=quick))
     print_table("Rule lists", records)
     if json is not None:
         write_json(records, json)
+
+
+@app.command("trees")
+def trees_command(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two folds and three epsilons: some minutes.")
+    ] = False,
+    data: Data = None,
+    epsilon: Epsilon = None,
+    method: Method = None,
+    repeats: Repeats = 1,
+    peers: Peers = None,
+    json: Json = None,
+) -> None:
+    """Trees and forests on Adult, Mushroom and Nursery, beside each other and diffprivlib."""
+    _check_known("data set", data, (*trees.DATA, trees_growth.DATA))
+    _check_known("method", method, trees.METHODS)
+    try:
+        python = trees_peers.interpreter(peers)
+    except RuntimeError as fault:
+        raise typer.BadParameter(str(fault)) from None
+    request = trees.Request(data, epsilon, method, quick, repeats, python)
+    if not request.chosen_methods:
+        raise typer.BadParameter(trees_peers.HOW_TO)
+    records: list[Record] = []
+    if request.names:
+        results = trees.measure(request)
+        trees_results.print_results(results, trees.METHODS)
+        records += trees.records(results)
+        trees_results.print_references(records)
+        if python is None and not set(method or trees.METHODS).isdisjoint(trees.PEERS):
+            print(trees_peers.HOW_TO)
+    if request.wants_growth:
+        growth = list(trees_growth.run(trees.SUITE, quick=quick))
+        print_table("Growth", growth)
+        records += growth
+    if json is not None:
+        write_json(records, json)
+
+
+def _check_known(what: str, given: list[str] | None, known: Collection[str]) -> None:
+    for name in given or []:
+        if name not in known:
+            raise typer.BadParameter(f"unknown {what} {name}; known: {', '.join(known)}")
 
 
 @app.command("app")

@@ -13,6 +13,8 @@ from dpcore.schema import Schema
 
 FOLDER_VARIABLE = "FROSTGLASS_BENCH_DATA"
 _SCHEMAS = Path(__file__).parent / "schemas"
+#: Data sets that are the complete rows of another.
+_COMPLETE_ROWS_OF = {"adult_categorical": "adult"}
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,16 @@ class BenchData:
 
 
 def load(name: str) -> BenchData:
-    """Load ``adult``, ``mushroom`` or ``titanic``."""
+    """Load ``adult``, ``adult_categorical``, ``mushroom``, ``nursery`` or ``titanic``.
+
+    ``adult_categorical`` is Adult without numbers and without incomplete rows.
+    """
     schema = Schema.from_file(_SCHEMAS / f"{name}.yaml")
     folder = os.environ.get(FOLDER_VARIABLE)
-    frame = _read(Path(folder), name) if folder else _FETCHERS[name]()
+    source = _COMPLETE_ROWS_OF.get(name, name)
+    frame = _read(Path(folder), source) if folder else _FETCHERS[source]()
+    if name in _COMPLETE_ROWS_OF:
+        frame = frame.dropna().reset_index(drop=True)
     return BenchData(name, frame[[column.name for column in schema]], schema)
 
 
@@ -67,6 +75,11 @@ def _mushroom() -> pd.DataFrame:
     return frame
 
 
+def _nursery() -> pd.DataFrame:
+    frame = _openml("nursery", 1)
+    return frame.apply(lambda values: values.astype(str).str.strip("'"))
+
+
 def _code_book() -> dict[str, dict[str, str]]:
     """Letters of the UCI file and the words that the schema uses."""
     lines = (_SCHEMAS / "mushroom_codes.txt").read_text(encoding="utf-8").splitlines()
@@ -80,5 +93,6 @@ def _code_book() -> dict[str, dict[str, str]]:
 _FETCHERS: dict[str, Callable[[], pd.DataFrame]] = {
     "adult": _adult,
     "mushroom": _mushroom,
+    "nursery": _nursery,
     "titanic": _titanic,
 }
