@@ -118,11 +118,18 @@ def _forest_table(found: Results) -> Table:
         for epsilon in found.epsilons
     ]
     figures = [
-        f"{np.mean(ours) - np.mean(theirs):+.3f} {verdict(ours, theirs)}" if ours and theirs else ""
+        _signed(float(np.mean(ours) - np.mean(theirs))) + " " + verdict(ours, theirs)
+        if ours and theirs
+        else ""
         for ours, theirs in pairs
     ]
     table.add_row("RFDiffP less PRDT", *figures)
     return table
+
+
+def _signed(difference: float) -> str:
+    """A difference of accuracies, without the leading zero."""
+    return f"{difference:+.3f}".replace("0.", ".", 1)
 
 
 def _seconds_table(found: Results, methods: Sequence[str]) -> Table:
