@@ -16,8 +16,10 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 #: Scales above this are not tabulated: a tiny epsilon must not ask for a huge table.
 _WIDEST = 1000.0
-#: Sums of more terms are not tabulated either.
+#: Sums of more terms are not tabulated either, unless the scale is so small that whole numbers
+#: are coarse: a sum of 16 may then be almost surely 0, and one of 200 not.
 _MOST_TERMS = 16
+_COARSE = 3.0
 
 
 def point_estimates(noisy_counts: Counts, alpha: Sequence[float]) -> Floats:
@@ -43,9 +45,11 @@ def sum_tail(scale: float, terms: int, confidence: float) -> int:
     """
     if terms == 1:
         return geometric_tail(scale, confidence)
-    if terms > _MOST_TERMS:
-        # Per standard deviation, the tails of a sum only get lighter with more terms.
-        return math.ceil(sum_tail(scale, _MOST_TERMS, confidence) * math.sqrt(terms / _MOST_TERMS))
+    if terms > _MOST_TERMS and scale > _COARSE:
+        # Per standard deviation, the tails of a sum only get lighter with more terms. A whole
+        # number t stands for all below t + 1.
+        reach = sum_tail(scale, _MOST_TERMS, confidence) + 1
+        return math.ceil(reach * math.sqrt(terms / _MOST_TERMS)) - 1
     if scale > _WIDEST:
         # Far above 1 the distribution does nothing but stretch with its scale.
         return math.ceil((sum_tail(_WIDEST, terms, confidence) + terms) * scale / _WIDEST)

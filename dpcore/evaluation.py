@@ -112,7 +112,9 @@ def auc_of(counts: Counts, scores: Floats) -> float:
     if positive.sum() == 0 or negative.sum() == 0:
         return math.nan
     wins = (scores[:, None] > scores[None, :]) + 0.5 * (scores[:, None] == scores[None, :])
-    return float(positive @ wins @ negative / (positive.sum() * negative.sum()))
+    # As floats: noise for a tiny epsilon makes counts whose product leaves 64 bits.
+    pairs = float(positive.sum()) * float(negative.sum())
+    return float(positive @ wins @ negative / pairs)
 
 
 def _figure(

@@ -16,16 +16,12 @@ from dpcore.trees.exact_tree import BlockPlan, block_count, fold_alike, grow_exa
 from dpcore.trees.growth import Grown
 from dpcore.trees.holdout import training_part
 from dpcore.trees.house_rule import choose_blocks, choose_leaf_share
-from dpcore.trees.joint_counts import triple_count
+from dpcore.trees.joint_counts import WORK_LIMIT, fits_memory, tree_work
 from dpcore.trees.lookahead import ExactWeight, LeafUtility
 from dpcore.trees.parameters import TreeParameters
 from dpcore.trees.plans import base_plan
 from dpcore.trees.splits import split_literals
 
-#: Bytes that the counts of all triples of splits may take.
-_MEMORY_LIMIT: Final = 2 * 2**30
-#: Words that the blocks of a tree may visit: some tens of minutes.
-_WORK_LIMIT: Final = 4 * 10**12
 LEAVES: Final = "leaves"
 
 
@@ -47,7 +43,10 @@ def plan_exact(
         schema, target, epsilon, chosen, split, "exact lookahead", estimates_step=LEAVES
     )
     for block in _block_plans(plan):
-        ExactWeight.fit(block.utility, block.depth, block.epsilon, schema.max_rows, splits, classes)
+        # One literal more than splits: the choice not to split.
+        ExactWeight.fit(
+            block.utility, block.depth, block.epsilon, schema.max_rows, splits + 1, classes
+        )
     plan.row_epsilon(LEAVES)
     return plan
 
@@ -75,17 +74,13 @@ def _check_effort(schema: Schema, blocks: tuple[int, ...], splits: int, classes:
     """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
     if splits == 0:
         raise RequestError("There is nothing to split on: the schema needs another column.")
-    if 3 in blocks and triple_count(splits) * classes * 4 > _MEMORY_LIMIT:
+    deepest = max(blocks)
+    if not fits_memory(splits + 1, classes, deepest):
         raise RequestError(
-            f"A block of depth 3 over {splits} splits needs more memory than a run may use: "
-            "choose blocks of depth 2."
+            f"A block of depth {deepest} over {splits} splits needs more memory than a run may "
+            f"use: choose blocks of depth {deepest - 1}."
         )
-    work, above = 0.0, 1
-    for depth in blocks:
-        sets = {1: splits, 2: splits**2 / 2, 3: float(triple_count(splits))}[depth]
-        work += above * sets * classes * word_count(schema.max_rows)
-        above *= 2**depth
-    if work > _WORK_LIMIT:
+    if tree_work(blocks, splits + 1, classes, word_count(schema.max_rows)) > WORK_LIMIT:
         raise RequestError(
             f"These blocks over {splits} splits and up to {schema.max_rows} rows would take "
             "hours: choose fewer or shallower blocks."

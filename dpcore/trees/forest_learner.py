@@ -124,7 +124,8 @@ def _noise(
         row_level = share_of(row_level, parameters.trees)
     if parameters.method == "random_trees":
         return (CountNoise("a class count of a group in one tree", row_level),)
-    return adaptive_noise(row_level, schema, len(schema.column(target).classes))
+    classes = len(schema.column(target).classes)
+    return adaptive_noise(row_level, schema, classes, spend_rest=parameters.spend_rest)
 
 
 def _freeze(grown: GrownForest, plan: RunPlan) -> ForestModel:

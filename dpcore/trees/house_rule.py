@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from dpcore.trees.joint_counts import triple_count
+from dpcore.bits import word_count
+from dpcore.trees.joint_counts import WORK_LIMIT, block_work, fits_memory, tree_work
 
 #: Words that one block may visit where the rule decides: some seconds.
 _QUICK = 2 * 10**10
@@ -28,9 +29,16 @@ def choose_blocks(epsilon: Decimal, max_rows: int, splits: int, classes: int) ->
         Row-level budget of the run.
     """
     signal = float(epsilon) * max_rows / max(1, splits)
-    affordable = triple_count(splits) * classes * (max_rows / 64) <= _QUICK
-    depth = 3 if affordable and signal >= _DEEP else 2
-    return (depth,) if signal < _STACKED else (depth, depth)
+    literals, words = splits + 1, word_count(max_rows)  # With the choice not to split.
+    quick = block_work(literals, classes, words, depth=3) <= _QUICK
+    deep = quick and signal >= _DEEP and fits_memory(literals, classes, depth=3)
+    depth = 3 if deep else 2
+    wanted = [(depth,)] if signal < _STACKED else [(depth, depth), (depth,)]
+    for blocks in wanted:
+        work = tree_work(blocks, literals, classes, words)
+        if work <= WORK_LIMIT and fits_memory(literals, classes, depth):
+            return blocks
+    return (1,)
 
 
 def choose_leaf_share(epsilon: Decimal, max_rows: int, splits: int) -> float:

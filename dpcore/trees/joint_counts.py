@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numba import njit
@@ -15,6 +16,10 @@ from dpcore.bits import Words, count_bits, popcount
 
 Counts = NDArray[np.int64]
 SmallCounts = NDArray[np.int32]
+#: Bytes that the counts behind one block, and what is computed from them, may take.
+MEMORY_LIMIT: Final = 2 * 2**30
+#: Words that the blocks of a tree may visit: some tens of minutes.
+WORK_LIMIT: Final = 4 * 10**12
 #: Words of one tile: all literals of a tile stay in the cache of a core.
 _TILE = 256
 
@@ -33,7 +38,7 @@ class JointCounts:
     threes : array of shape (n_triples, n_classes), int32
         Triples i < j < k in lexicographic order. Empty below depth 3.
     starts : array of shape (n_literals, n_literals)
-        Place of the triple (i, j, j + 1) in ``threes``.
+        Place of the triple (i, j, j + 1) in ``threes``. Empty below depth 3.
     """
 
     none: Counts
@@ -46,6 +51,37 @@ class JointCounts:
 def triple_count(size: int) -> int:
     """Number of triples of ``size`` literals."""
     return size * (size - 1) * (size - 2) // 6
+
+
+#: What a conjunction of so many literals costs beside its words, in words: it is part of sums
+#: of exponentials. As measured.
+_OVERHEAD: Final = {1: 10, 2: 100, 3: 1000}
+
+
+def block_work(size: int, classes: int, words: int, depth: int) -> float:
+    """Words that drawing a block over ``size`` literals visits, or would in the same time."""
+    sets = {1: size, 2: size**2 / 2, 3: triple_count(size)}[depth]
+    return float(sets * classes * (words + _OVERHEAD[depth]))
+
+
+def tree_work(blocks: Sequence[int], size: int, classes: int, words: int) -> float:
+    """The same for all blocks of a tree, if every one of them is drawn."""
+    work, above = 0.0, 1
+    for depth in blocks:
+        work += above * block_work(size, classes, words, depth)
+        above *= 2**depth
+    return work
+
+
+def fits_memory(size: int, classes: int, depth: int) -> bool:
+    """Whether a block of some depth over ``size`` literals stays below :data:`MEMORY_LIMIT`.
+
+    Triples hold a small count per class; pairs hold a count, and its values while they are
+    computed, per class and a few numbers more.
+    """
+    pairs = size**2 * (48 * classes + 64) if depth > 1 else 0
+    triples = triple_count(size) * classes * 4 if depth > 2 else 0
+    return max(pairs, triples) <= MEMORY_LIMIT
 
 
 def joint_counts(literals: Words, classes: Words, depth: int) -> JointCounts:
@@ -68,7 +104,7 @@ def joint_counts(literals: Words, classes: Words, depth: int) -> JointCounts:
     ones = count_bits(literals, classes)
     twos = np.zeros((size if depth > 1 else 0, size, labels), dtype=np.int64)
     threes = np.zeros((triple_count(size) if depth > 2 else 0, labels), dtype=np.int32)
-    starts = _triple_starts(size)
+    starts = _triple_starts(size if depth > 2 else 0)
     if depth > 1:
         in_threads(lambda i: _count_joint(literals, classes, i, twos, starts, threes), size)
         above = np.triu_indices(size, 1)

@@ -58,9 +58,8 @@ class TreeLearner:
         parameters: TreeParameters = plan.parameters
         progress("growing the tree", 0, 1)
         root = METHODS[parameters.method].run(table, plan, randomness, progress)
-        model = freeze(
-            root, plan.schema, plan.classes, plan.epsilon, blocks=parameters.blocks or ()
-        )
+        blocks = (parameters.blocks or ()) if parameters.method == "lookahead" else ()
+        model = freeze(root, plan.schema, plan.classes, plan.epsilon, blocks=blocks)
         progress("checking on people set aside", 0, 1)
         evaluation = self._evaluate(table, plan, model, randomness)
         progress("checking on people set aside", 1, 1)
@@ -71,11 +70,16 @@ class TreeLearner:
     ) -> Evaluation | None:
         if not plan.parallel:
             return None
+        # Only where records stop is there anything to count, and noise worth having.
+        stops = [model.nodes[position] for position in model.finals]
+        group = np.zeros(len(model.nodes), dtype=np.int64)
+        group[list(model.finals)] = np.arange(len(stops))
+        reached = model.apply_codes(cell_codes(table, model.columns()), plan.schema.max_rows)
         return evaluate_groups(
             table,
             plan,
-            model.apply_codes(cell_codes(table, model.columns()), plan.schema.max_rows),
-            np.array([node.estimates for node in model.nodes]),
-            np.array([node.label for node in model.nodes]),
+            group[reached],
+            np.array([node.estimates for node in stops]),
+            np.array([node.label for node in stops]),
             randomness,
         )

@@ -29,7 +29,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from dpcore.bits import Words
+from dpcore.bits import Words, count_bits
 from dpcore.errors import BudgetError
 from dpcore.mechanisms import weighted_index
 from dpcore.randomness import RandomSource
@@ -245,21 +245,13 @@ class _Problem:
             both = self._joint.twos[literal]
             holds = self._joint.ones - both if side else both
         else:
-            holds = self._three_counts(path)
+            holds = count_bits(self._literals, self._classes & self._members(path))
         return self._split(holds, node - holds)
 
     def _split(self, holds: Counts, fails: Counts) -> tuple[Counts, Floats]:
         """Values of splits, along the axis before the classes, into two leaves each."""
         (best, rest), (other_best, other_rest) = self._leaves(holds), self._leaves(fails)
         return best + other_best, rest + other_rest + self._prior
-
-    def _three_counts(self, path: Path) -> Counts:
-        """Records per class at a node two splits deep that satisfy each literal too."""
-        members = self._members(path)
-        return np.stack(
-            [np.bitwise_count(self._literals & (c & members)).sum(axis=1) for c in self._classes],
-            axis=1,
-        ).astype(np.int64)
 
     def _leaves(self, counts: Counts) -> tuple[Counts, Floats]:
         """Values of leaves with these class counts, classes last."""

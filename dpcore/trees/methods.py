@@ -42,11 +42,14 @@ class Method:
     run: Callable[[PrivateTable, RunPlan, RandomSource, Progress], Grown]
 
 
-def adaptive_noise(row_level: Decimal, schema: Schema, classes: int) -> tuple[CountNoise, ...]:
+def adaptive_noise(
+    row_level: Decimal, schema: Schema, classes: int, *, spend_rest: bool
+) -> tuple[CountNoise, ...]:
     """Noise to expect in an adaptive tree with this row-level budget."""
     step = smallest_step(row_level, len(schema.columns) - 1, classes, schema.max_rows)
-    if step == 0:
-        return (CountNoise("a class count of the only group", row_level),)
+    if step == 0 or 3 * step > row_level:  # The root cannot pay for a split.
+        whole = row_level if step == 0 or spend_rest else min(row_level, BOOST * step)
+        return (CountNoise("a class count of the only group", whole),)
     return (
         CountNoise("a class count of a group, at worst", step),
         CountNoise("a node's own count, where the best splits look alike", step),
@@ -58,7 +61,8 @@ def _plan_adaptive(
     schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
 ) -> RunPlan:
     row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
-    noise = adaptive_noise(row_level, schema, len(schema.column(target).classes))
+    classes = len(schema.column(target).classes)
+    noise = adaptive_noise(row_level, schema, classes, spend_rest=parameters.spend_rest)
     return _plan_tree(schema, target, epsilon, parameters, noise)
 
 

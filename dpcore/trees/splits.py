@@ -39,14 +39,16 @@ class Split(BaseModel):
         column = schema.column(self.column)
         cells = [code for code, place in enumerate(self.branches) if place == branch]
         others = [code for code, place in enumerate(self.branches) if place != branch]
-        if not column.ordered and len(others) < len(cells):
+        known = all(column.cells[code] in RESERVED for code in others)
+        if others and (known if column.ordered else len(others) < len(cells)):
             return f"{self.column} is not " + _listed([column.cells[code] for code in others])
-        runs = _runs(cells, column)
-        first, *more = (
-            Literal(column=self.column, first=run[0], last=run[-1]).text(schema) for run in runs
-        )
-        plain = (text.removeprefix(f"{self.column} = ") for text in more)
-        return " or ".join([first, *(_RESERVED_WORDS.get(text, text) for text in plain)])
+        first, *more = (self._run_text(run, column, schema) for run in _runs(cells, column))
+        return " or ".join([first, *(text.removeprefix(f"{self.column} = ") for text in more)])
+
+    def _run_text(self, run: Sequence[int], column: Any, schema: Schema) -> str:
+        word = _RESERVED_WORDS.get(column.cells[run[0]])
+        literal = Literal(column=self.column, first=run[0], last=run[-1])
+        return literal.text(schema) if word is None else f"{self.column} = {word}"
 
 
 def split_on(literal: Literal, schema: Schema) -> Split:
