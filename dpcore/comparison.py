@@ -125,4 +125,7 @@ def _labels(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Class codes of a frame, and which of them are classes."""
     codes = encode_columns(frame, table.schema, [target])[target]
-    return codes, codes < len(table.schema.column(target).classes)
+    known = codes < len(table.schema.column(target).classes)
+    if not known.any():
+        raise RequestError(f"Nobody among them has a known '{target}', so nothing can be measured.")
+    return codes, known

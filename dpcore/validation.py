@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+
+from dpcore.errors import RequestError
+
+Model = TypeVar("Model", bound=BaseModel)
 
 #: Plainer words for pydantic's commonest complaints.
 _COMPLAINTS = {
@@ -19,6 +23,20 @@ _COMPLAINTS = {
     "float_parsing": "must be a number",
     "string_type": "must be text",
 }
+
+
+def validated(model: type[Model], content: Any) -> Model:
+    """Content in the form of a pydantic model.
+
+    Raises
+    ------
+    RequestError
+        If it does not fit, with sentences that say what to do.
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise RequestError(explain_validation(error)) from None
 
 
 def explain_validation(error: ValidationError, content: object = None, limit: int = 5) -> str:

@@ -16,7 +16,9 @@ from dpcore.trees.exact_method import plan_exact, run_exact
 from dpcore.trees.exact_tree import STOP_PRIOR, block_count, fold_alike, split_prior
 from dpcore.trees.growth import Grown, freeze, predicted_label, share_intervals
 from dpcore.trees.learner import TreeLearner
-from dpcore.trees.lookahead import _KINDS, ExactWeight, _leaf, _Problem
+from dpcore.trees.lookahead import ExactWeight, _Problem
+from dpcore.trees.pair_values import LEAF_UTILITIES
+from dpcore.trees.pair_values import leaf_value as compiled_value
 from dpcore.trees.parameters import TreeParameters
 from dpcore.trees.splits import Split
 from tests.oracles import lookahead_oracle
@@ -100,7 +102,7 @@ def test_compiled_leaves_are_worth_what_plain_ones_are(utility, leaf, weight):
     counts = np.array(leaf[0])
     problem = problem_of(utility, len(counts), weight)
     best, rest = problem._leaves(counts)
-    compiled = _leaf(counts, _KINDS.index(utility), problem._weight)
+    compiled = compiled_value(counts, LEAF_UTILITIES.index(utility), problem._weight)
     assert int(best) == int(compiled[0])
     assert float(rest) == pytest.approx(compiled[1], abs=1e-13)
     scores = [math.exp(max(-700.0, problem._weight * (n - max(counts)))) for n in counts.tolist()]

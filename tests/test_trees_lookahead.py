@@ -86,7 +86,7 @@ def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source
     exact = lookahead_oracle.probabilities(
         features, labels, classes, prior, depth, utility, weight.value
     )
-    draws = 2500
+    draws = 1500
     found = Counter()
     for _ in range(draws):
         block = draw_block(*vectors, np.log(prior), depth, utility, weight, source)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from dpcore.bits import word_count
 from dpcore.errors import RequestError
@@ -32,7 +32,7 @@ from dpcore.rules.prior import ListPrior
 from dpcore.rules.samplers import CaptureProblem, run_chain, sample_from_pool
 from dpcore.schema import Schema
 from dpcore.table import Part, PrivateTable
-from dpcore.validation import explain_validation
+from dpcore.validation import validated
 
 Counts = NDArray[np.int64]
 #: Bytes that the bit vectors of all antecedents may take.
@@ -121,10 +121,7 @@ class RuleListLearner:
 
 
 def _validated(parameters: Any) -> RuleListParameters:
-    try:
-        chosen = RuleListParameters.model_validate(parameters)
-    except ValidationError as error:
-        raise RequestError(explain_validation(error)) from None
+    chosen = validated(RuleListParameters, parameters)
     if chosen.tempered_prior:
         return chosen.model_copy(update={"selection_alpha": "same"})
     return chosen

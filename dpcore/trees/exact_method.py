@@ -7,7 +7,7 @@ from typing import Final
 
 from dpcore.bits import word_count
 from dpcore.errors import RequestError
-from dpcore.plan import Progress, RunPlan
+from dpcore.plan import CountNoise, Progress, RunPlan
 from dpcore.privacy import BudgetSplit, row_epsilon
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
@@ -17,7 +17,8 @@ from dpcore.trees.growth import Grown
 from dpcore.trees.holdout import training_part
 from dpcore.trees.house_rule import choose_blocks, choose_leaf_share
 from dpcore.trees.joint_counts import WORK_LIMIT, fits_memory, tree_work
-from dpcore.trees.lookahead import ExactWeight, LeafUtility
+from dpcore.trees.lookahead import ExactWeight
+from dpcore.trees.pair_values import LeafUtility
 from dpcore.trees.parameters import TreeParameters
 from dpcore.trees.plans import base_plan
 from dpcore.trees.splits import split_literals
@@ -39,15 +40,17 @@ def plan_exact(
     for_leaves = Decimal(repr(share))
     weights = {_step(level): (1 - for_leaves) / len(blocks) for level in range(len(blocks))}
     split = BudgetSplit.by_weights(epsilon, {**weights, LEAVES: for_leaves})
+    leaf = row_epsilon(split[LEAVES], schema.privacy_unit.max_rows_per_person)
+    noise = (CountNoise("a count of a group (a folded group adds up that of its parts)", leaf),)
     plan = base_plan(
-        schema, target, epsilon, chosen, split, "exact lookahead", estimates_step=LEAVES
-    )
+        schema, target, epsilon, chosen, split, "exact lookahead", estimates_step=LEAVES,
+        noise=noise,
+    )  # fmt: skip
     for block in _block_plans(plan):
         # One literal more than splits: the choice not to split.
         ExactWeight.fit(
             block.utility, block.depth, block.epsilon, schema.max_rows, splits + 1, classes
         )
-    plan.row_epsilon(LEAVES)
     return plan
 
 

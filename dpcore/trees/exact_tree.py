@@ -17,7 +17,8 @@ from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
 from dpcore.table import Part, PrivateTable
 from dpcore.trees.growth import Grown, predicted_label, share_intervals
-from dpcore.trees.lookahead import Block, ExactWeight, LeafUtility, draw_block
+from dpcore.trees.lookahead import Block, ExactWeight, draw_block
+from dpcore.trees.pair_values import LeafUtility
 from dpcore.trees.splits import split_on
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from dpcore.bits import word_count
 from dpcore.errors import BudgetError, RequestError
@@ -25,7 +25,7 @@ from dpcore.trees.parameters import ForestParameters
 from dpcore.trees.plans import base_plan
 from dpcore.trees.pruning import prune
 from dpcore.trees.random_trees import GrownForest, grow_adaptive_forest, grow_random_forest
-from dpcore.validation import explain_validation
+from dpcore.validation import validated
 
 TREES: Final = "trees"
 #: Words that the trees may visit if all grow as far as they may: some hours.
@@ -54,10 +54,7 @@ class ForestLearner:
         BudgetError
             If epsilon is too small to be split.
         """
-        try:
-            chosen = ForestParameters.model_validate(parameters)
-        except ValidationError as error:
-            raise RequestError(explain_validation(error)) from None
+        chosen = validated(ForestParameters, parameters)
         check_classes(schema, target)
         _check_effort(schema, target, chosen)
         return base_plan(

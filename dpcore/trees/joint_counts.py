@@ -20,6 +20,8 @@ SmallCounts = NDArray[np.int32]
 MEMORY_LIMIT: Final = 2 * 2**30
 #: Words that the blocks of a tree may visit: some tens of minutes.
 WORK_LIMIT: Final = 4 * 10**12
+#: Fewer numbers than this are not worth another core.
+_SMALL: Final = 8
 #: Words of one tile: all literals of a tile stay in the cache of a core.
 _TILE = 256
 
@@ -116,7 +118,10 @@ def joint_counts(literals: Words, classes: Words, depth: int) -> JointCounts:
 
 def in_threads(work: Callable[[Counts], None], size: int) -> None:
     """Share the numbers below ``size`` among the cores, dealt in turn, and wait."""
-    cores = min(os.cpu_count() or 1, max(1, size))
+    cores = min(os.cpu_count() or 1, max(1, size // _SMALL))
+    if cores == 1:
+        work(np.arange(size))
+        return
     shares = [np.arange(core, size, cores) for core in range(cores)]
     with ThreadPoolExecutor(cores) as pool:
         list(pool.map(work, shares))

@@ -6,9 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from dpcore.errors import RequestError
 from dpcore.evaluation import Evaluation
 from dpcore.plan import Progress, RunPlan, check_classes
 from dpcore.randomness import RandomSource
@@ -19,7 +18,7 @@ from dpcore.trees.holdout import cell_codes, evaluate_groups
 from dpcore.trees.methods import METHODS
 from dpcore.trees.model import TreeModel
 from dpcore.trees.parameters import TreeParameters
-from dpcore.validation import explain_validation
+from dpcore.validation import validated
 
 
 class TreeLearner:
@@ -44,10 +43,7 @@ class TreeLearner:
         BudgetError
             If epsilon is too small to be split.
         """
-        try:
-            chosen = TreeParameters.model_validate(parameters)
-        except ValidationError as error:
-            raise RequestError(explain_validation(error)) from None
+        chosen = validated(TreeParameters, parameters)
         check_classes(schema, target)
         return METHODS[chosen.method].plan(schema, target, epsilon, chosen)
 

@@ -23,31 +23,19 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from dpcore.bits import Words, count_bits
 from dpcore.errors import BudgetError
 from dpcore.mechanisms import weighted_index
 from dpcore.randomness import RandomSource
-from dpcore.trees.joint_counts import (
-    Counts,
-    JointCounts,
-    SmallCounts,
-    in_threads,
-    joint_counts,
-)
+from dpcore.trees.joint_counts import Counts, JointCounts, in_threads, joint_counts
+from dpcore.trees.pair_values import GRID, LEAF_UTILITIES, LeafUtility, fill_pairs
 
 Floats = NDArray[np.float64]
-#: What a leaf is worth. ``labelled``: records of the class that is drawn for it. ``correct``:
-#: records of its largest class. ``purity``: sum over classes of count^2 / size.
-LeafUtility = Literal["labelled", "correct", "purity"]
-_KINDS: Final = ("labelled", "correct", "purity")
-#: Steps per unit of purity: the grid on which it is an integer.
-_GRID: Final = 256
 #: Deepest block.
 MAX_DEPTH: Final = 3
 #: Fractional bits of a score, unless large scores leave room for fewer.
@@ -91,7 +79,7 @@ class ExactWeight:
         bits = min(_BITS, 61 - math.ceil(math.log2(largest)))
         error = 2.0 ** -(bits + 1) + _float_error(depth, splits, classes)
         slack = 4 * (2**depth - 1) * Fraction(error)
-        reach = 2 * _GRID if utility == "purity" else 1
+        reach = 2 * GRID if utility == "purity" else 1
         numerator = math.floor((Fraction(epsilon) - slack) * 2**bits / reach)
         if numerator < 1:
             raise BudgetError("This epsilon is too small for a tree: use a larger one.")
@@ -206,7 +194,7 @@ class _Problem:
         weight: ExactWeight,
     ) -> None:
         self._literals, self._classes, self._prior = literals, classes, log_prior
-        self._depth, self._kind, self._weight = depth, _KINDS.index(utility), weight.value
+        self._depth, self._kind, self._weight = depth, LEAF_UTILITIES.index(utility), weight.value
         self._joint: JointCounts = joint_counts(literals, classes, depth)
         if depth == MAX_DEPTH:
             self._pairs = self._pair_values()
@@ -256,10 +244,10 @@ class _Problem:
     def _leaves(self, counts: Counts) -> tuple[Counts, Floats]:
         """Values of leaves with these class counts, classes last."""
         best = counts.max(axis=-1)
-        if _KINDS[self._kind] == "purity":
+        if LEAF_UTILITIES[self._kind] == "purity":
             whole = counts.sum(axis=-1)
-            return _GRID * (counts**2).sum(axis=-1) // np.maximum(whole, 1), np.zeros(best.shape)
-        if _KINDS[self._kind] == "correct":
+            return GRID * (counts**2).sum(axis=-1) // np.maximum(whole, 1), np.zeros(best.shape)
+        if LEAF_UTILITIES[self._kind] == "correct":
             return best, np.zeros(best.shape)
         return best, np.log(np.exp(self._weight * (counts - best[..., None])).mean(axis=-1))
 
@@ -290,7 +278,7 @@ class _Problem:
         joint, size = self._joint, len(self._literals)
         bests, rests = np.zeros((size, size, 2, 2), dtype=np.int64), np.zeros((size, size, 2, 2))
         in_threads(
-            lambda firsts: _fill_pairs(
+            lambda firsts: fill_pairs(
                 joint.none, joint.ones, joint.twos, joint.threes, joint.starts,
                 firsts, self._prior, self._kind, self._weight, bests, rests,
             ),
@@ -304,81 +292,3 @@ class _Problem:
             bests[same, same, side, side], rests[same, same, side, side] = again
             bests[same, same, side, 1 - side], rests[same, same, side, 1 - side] = nothing
         return bests, rests
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _leaf(counts: Counts, kind: int, weight: float) -> tuple[np.int64, float]:
-    """Value of a leaf; the same as :meth:`_Problem._leaves`."""
-    best, whole, squares = np.int64(0), np.int64(0), np.int64(0)
-    for count in counts:
-        best = max(best, count)
-        whole += count
-        squares += count * count
-    if kind == 2:
-        return _GRID * squares // max(whole, np.int64(1)), 0.0
-    if kind == 1:
-        return best, 0.0
-    total = 0.0
-    for count in counts:
-        total += math.exp(weight * (count - best))
-    return best, math.log(total / counts.shape[0])
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _fill_pairs(
-    none: Counts,
-    ones: Counts,
-    twos: Counts,
-    threes: SmallCounts,
-    starts: Counts,
-    firsts: Counts,
-    log_prior: Floats,
-    kind: int,
-    weight: float,
-    bests: Counts,
-    rests: Floats,
-) -> None:
-    """Values of all signed pairs of different literals whose lower one is in ``firsts``.
-
-    The four signed nodes of a pair are numbered 2 x (first does not hold) + (second does not).
-    """
-    size, labels = ones.shape
-    node, side = np.empty((4, labels), np.int64), np.empty((4, labels), np.int64)
-    other = np.empty(labels, np.int64)
-    split_bests, split_rests = np.empty((4, size), np.int64), np.empty((4, size))
-    for i in firsts:
-        for j in range(i + 1, size):
-            _signed(none, ones[i], ones[j], twos[i, j], node)
-            for k in range(size):
-                if k in (i, j):
-                    # One of the two sides is the node itself, the other is empty.
-                    side[:] = 0
-                else:
-                    low, high = min(i, k), max(j, k)
-                    middle = i + j + k - low - high
-                    three = threes[starts[low, middle] + high - middle - 1]
-                    _signed(ones[k], twos[i, k], twos[j, k], three, side)
-                for s in range(4):
-                    best, rest = _leaf(side[s], kind, weight)
-                    for c in range(labels):
-                        other[c] = node[s, c] - side[s, c]
-                    other_best, other_rest = _leaf(other, kind, weight)
-                    split_bests[s, k] = best + other_best
-                    split_rests[s, k] = rest + other_rest + log_prior[k]
-            for s in range(4):
-                top = split_bests[s].max()
-                total = 0.0
-                for k in range(size):
-                    total += math.exp(weight * (split_bests[s, k] - top) + split_rests[s, k])
-                bests[i, j, s // 2, s % 2] = bests[j, i, s % 2, s // 2] = top
-                rests[i, j, s // 2, s % 2] = rests[j, i, s % 2, s // 2] = math.log(total)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _signed(whole: Counts, first: Counts, second: Counts, both: Counts, out: Counts) -> None:
-    """Counts of the four signed conjunctions of two literals within ``whole``."""
-    for c in range(whole.shape[0]):
-        out[0, c] = both[c]
-        out[1, c] = first[c] - both[c]
-        out[2, c] = second[c] - both[c]
-        out[3, c] = whole[c] - first[c] - second[c] + both[c]

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from dpcore.literals import Literal, cell_literals, threshold_literals
-from dpcore.schema import RESERVED, Schema
+from dpcore.schema import RESERVED, BooleanColumn, Schema
 
 #: Reserved cells as part of a sentence.
 _RESERVED_WORDS = {cell: cell.strip("()") for cell in RESERVED}
@@ -73,8 +73,8 @@ def split_literals(schema: Schema, target: str, *, reserved: bool) -> list[Liter
     """Every binary question over the columns other than ``target``, each once.
 
     Ordered columns: ``<=`` at every inner edge; others: ``= category``, but for a column of
-    two categories only the first. If ``reserved``, ``= (missing)`` too, and ``= (other)`` if
-    the column has that cell.
+    two categories only one, ``yes`` of a yes/no column. If ``reserved``, ``= (missing)`` too,
+    and ``= (other)`` if the column has that cell.
     """
     literals: list[Literal] = []
     for column in schema:
@@ -85,7 +85,8 @@ def split_literals(schema: Schema, target: str, *, reserved: bool) -> list[Liter
             literals += [item for item in edges if item.first == 0]
         else:
             named = cell_literals(column, reserved=False)
-            literals += named[:1] if len(named) == 2 else named
+            one = named[1:] if isinstance(column, BooleanColumn) else named[:1]
+            literals += one if len(named) == 2 else named
         if reserved:
             every = cell_literals(column, reserved=True)
             literals += [item for item in every if column.cells[item.first] in RESERVED]
