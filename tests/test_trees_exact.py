@@ -13,7 +13,7 @@ from scipy.stats import binom
 from dpcore.plan import no_progress
 from dpcore.randomness import SecureRandom, SeededRandom
 from dpcore.trees.exact_method import plan_exact, run_exact
-from dpcore.trees.exact_tree import STOP_PRIOR, block_count, fold_alike, split_prior
+from dpcore.trees.exact_tree import STOP_PRIORS, block_count, fold_alike, split_prior
 from dpcore.trees.growth import Grown, freeze, predicted_label, share_intervals
 from dpcore.trees.learner import TreeLearner
 from dpcore.trees.lookahead import ExactWeight, _Problem
@@ -176,7 +176,7 @@ def test_a_split_that_the_path_has_decided_is_left_out(reserved):
     """At a small epsilon splits are drawn at random, so that repeats would be common."""
     columns = {column.name: column for column in schema_of(COLUMNS)}
     splits = 0
-    for seed in range(12):
+    for seed in range(30):
         root, _ = grown_tree((3, 2), "0.001", seed=seed, reserved_splits=reserved)
 
         def check(node, region):
@@ -261,8 +261,8 @@ def test_not_to_split_keeps_its_prior_odds_where_there_is_nothing_to_gain():
     source = SecureRandom()
     models = [learner.run(table, plan, source, no_progress) for _ in range(draws)]
     stops = sum(len(model.nodes) == 1 for model in models)
-    stay = STOP_PRIOR / 2
-    odds = stay / (stay + (1 - STOP_PRIOR) / 4)
+    stay = STOP_PRIORS[0] / 2
+    odds = stay / (stay + (1 - STOP_PRIORS[0]) / 4)
     assert 0.39 < odds < 0.41
     assert binom.cdf(stops, draws, odds) > FALSE_ALARM
     assert binom.sf(stops - 1, draws, odds) > FALSE_ALARM
@@ -271,11 +271,12 @@ def test_not_to_split_keeps_its_prior_odds_where_there_is_nothing_to_gain():
     assert {node.label for model in models for node in model.nodes} == {0}
 
 
-def test_prior_is_a_distribution():
+@pytest.mark.parametrize(("level", "stop"), [(0, STOP_PRIORS[0]), (1, 0.9), (2, 0.9)])
+def test_prior_is_a_distribution(level, stop):
     for splits in (1, 2, 300):
-        prior = np.exp(split_prior(splits))
+        prior = np.exp(split_prior(splits, level))
         assert prior.sum() == pytest.approx(1)
-        assert prior[-1] == pytest.approx(STOP_PRIOR)
+        assert prior[-1] == pytest.approx(stop)
         assert len(prior) == splits + 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -50,7 +49,7 @@ def grow_exact(
     ----------
     questions : sequence of Literal
         Public splits to choose from: a record goes left if the literal holds. Beside them
-        there is always the choice not to split, see :data:`STOP_PRIOR`.
+        there is always the choice not to split, see :data:`STOP_PRIORS`.
     drawn : callable
         Told how many of the :func:`block_count` blocks are drawn, or need no drawing.
     """
@@ -63,15 +62,15 @@ def grow_exact(
 Cells = Mapping[str, frozenset[int]]
 Counts = NDArray[np.int64]
 _ALL = ~np.uint64(0)
-#: Prior probability of not splitting a node; the splits share the rest evenly. A split must
-#: gain something to be worth its words.
-STOP_PRIOR = 0.25
+#: Prior probability of not splitting a node, in the first block and in those below it; the
+#: splits share the rest evenly. A split must gain something to be worth its words.
+STOP_PRIORS = (0.25, 0.9)
 
 
-def split_prior(splits: int) -> NDArray[np.float64]:
-    """Log-probabilities of ``splits`` splits and, last, of none."""
-    each = math.log((1 - STOP_PRIOR) / splits)
-    return np.array([each] * splits + [math.log(STOP_PRIOR)])
+def split_prior(splits: int, level: int) -> NDArray[np.float64]:
+    """Log-probabilities of ``splits`` splits and, last, of none, in a block of one level."""
+    stop = STOP_PRIORS[min(level, 1)]
+    return np.log([(1 - stop) / splits] * splits + [stop])
 
 
 def block_count(depths: Sequence[int]) -> int:
@@ -120,7 +119,6 @@ class _ExactTree:
     ) -> None:
         self._schema: Schema = table.schema
         self._questions = questions
-        self._prior = split_prior(len(questions))
         literals = np.full((len(questions) + 1, table.cells.shape[1]), _ALL)
         for vector, item in zip(literals, questions, strict=False):
             vector[:] = table.cell_range(item.column, item.first, item.last)
@@ -134,13 +132,13 @@ class _ExactTree:
 
     def _grow(self, rows: _Rows, cells: Cells, level: int) -> Grown:
         """Draw the block of one level for the rows of one node."""
-        plan = self._blocks[level]
+        plan, prior = self._blocks[level], split_prior(len(self._questions), level)
         weight = ExactWeight.fit(
             plan.utility, plan.depth, plan.epsilon, self._schema.max_rows,
-            len(self._prior), len(rows.classes),
+            len(prior), len(rows.classes),
         )  # fmt: skip
         block = draw_block(
-            rows.literals, rows.classes, self._prior, plan.depth, plan.utility, weight,
+            rows.literals, rows.classes, prior, plan.depth, plan.utility, weight,
             self._randomness,
         )  # fmt: skip
         self._tell(1)
