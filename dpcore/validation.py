@@ -36,19 +36,23 @@ def validated(model: type[Model], content: Any) -> Model:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise RequestError(explain_validation(error)) from None
+        raise RequestError(explain_validation(error, whole="settings")) from None
 
 
-def explain_validation(error: ValidationError, content: object = None, limit: int = 5) -> str:
+def explain_validation(
+    error: ValidationError, content: object = None, limit: int = 5, whole: str = "schema"
+) -> str:
     """Turn a pydantic error into sentences that name the field and what to do.
 
     Parameters
     ----------
     content : object
         What was validated; a column of a schema is then called by its name.
+    whole : str
+        Name of what was validated, for faults that are in no single field.
     """
     items = [item for item in error.errors() if not _follows(item, error.errors())]
-    lines = [f"{_place(item['loc'], content)}: {_complaint(item)}" for item in items]
+    lines = [f"{_place(item['loc'], content) or whole}: {_complaint(item)}" for item in items]
     more = [f"and {len(lines) - limit} more"] if len(lines) > limit else []
     return "; ".join(lines[:limit] + more) + "."
 
@@ -67,7 +71,7 @@ def _place(location: tuple[int | str, ...], content: object) -> str:
         name = column.get("name") if isinstance(column, dict) else None
         field = [] if len(location) < 3 else parts[3:]
         parts = [f"column '{name or int(location[1]) + 1}'", *field]
-    return ", ".join(parts) or "schema"
+    return ", ".join(parts)
 
 
 def _complaint(item: Any) -> str:
