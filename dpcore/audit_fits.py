@@ -6,6 +6,7 @@ versions are told to spend more than is claimed, or let that person keep ten row
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -61,7 +62,7 @@ def _toy_frame(people: _People, side: int) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class _Fits:
+class _Fits(ABC):
     """Ingestion and whole fits; input 1 has one person more.
 
     Attributes
@@ -89,11 +90,13 @@ class _Fits:
         fits = (learner.run(table, plan, source, no_progress) for _ in range(trials))
         return np.array([self._label(model) for model in fits], dtype=np.int64)
 
+    @abstractmethod
     def _learner(self) -> Learner:
-        raise NotImplementedError
+        """What is audited."""
 
+    @abstractmethod
     def _label(self, model: Any) -> int:
-        raise NotImplementedError
+        """Code of a released model."""
 
     def broken(self, times: int) -> dict[str, Mechanism]:
         """What every audit of a whole fit must catch."""
