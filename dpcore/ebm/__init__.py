@@ -1,0 +1,1 @@
+"""Differentially private explainable boosting machines (DP-EBM)."""
