@@ -20,9 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import BudgetError
+from dpcore.privacy import FINE_SCALE, float_below
 from dpcore.randomness import RandomSource, SeededRandom
 
 Integers = NDArray[np.int64]
+#: Sums below this, with noise of at most this scale, stay within 64 bits.
+_LARGEST_SUM, _WIDEST_SCALE = 2**62, 2.0**52
 
 
 @cache
@@ -54,12 +57,6 @@ def _fit_scale(scale: float, loss: Callable[[float], float], budget: float) -> f
             return scale
         scale = math.nextafter(scale, math.inf) * (1 + 2**-50)
     raise BudgetError("No noise scale meets this budget: use a larger epsilon.")
-
-
-def _float_below(value: Decimal) -> float:
-    """Largest float that is not above an exact decimal."""
-    number = float(value)
-    return number if Decimal(number) <= value else math.nextafter(number, 0.0)
 
 
 class _AdditiveNoise(ABC):
@@ -113,12 +110,13 @@ class GeometricMechanism(_AdditiveNoise):
     scale: float = field(init=False)
 
     def __post_init__(self) -> None:
-        budget = _float_below(self.epsilon)
+        budget = float_below(self.epsilon)
         start = self.sensitivity / budget
         scale = _fit_scale(start, lambda s: float(self._build(s).map(self.sensitivity)), budget)
         object.__setattr__(self, "scale", scale)
 
     @staticmethod
+    @lru_cache(maxsize=256)
     def _build(scale: float) -> Any:
         dp = _opendp()
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
@@ -129,12 +127,34 @@ class GeometricMechanism(_AdditiveNoise):
         return randomness.geometric_noise(scale, count)
 
 
+class _DiscreteGaussian(_AdditiveNoise):
+    """Discrete Gaussian noise: P(k) proportional to exp(-k**2 / (2 scale**2))."""
+
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def _build(scale: float) -> Any:
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
+        return dp.m.make_gaussian(*space, scale=scale)
+
+    @classmethod
+    def _scale_for(cls, sensitivity: int, rho: float) -> float:
+        """Smallest scale for which OpenDP certifies rho-zCDP."""
+        start = sensitivity / math.sqrt(2 * rho)
+        return _fit_scale(start, lambda s: float(cls._build(s).map(sensitivity)), rho)
+
+    @staticmethod
+    def _seeded(randomness: SeededRandom, scale: float, count: int) -> Integers:
+        return randomness.gaussian_noise(scale, count)
+
+
 @dataclass(frozen=True)
-class GaussianMechanism(_AdditiveNoise):
+class GaussianMechanism(_DiscreteGaussian):
     """Discrete Gaussian noise on integers. rho-zCDP, but not mu-Gaussian-DP.
 
     The (epsilon, delta) of Gaussian DP is no upper bound for discrete noise: see
-    :func:`dpcore.privacy.discrete_gaussian_delta`.
+    :func:`dpcore.privacy.discrete_gaussian_delta`. On a fine grid it nearly is:
+    :class:`FineGaussian`.
 
     Parameters
     ----------
@@ -151,19 +171,58 @@ class GaussianMechanism(_AdditiveNoise):
     def __post_init__(self) -> None:
         if not (self.rho > 0 and math.isfinite(self.rho)):
             raise BudgetError("The budget of Gaussian noise must be a positive, finite number.")
-        start = self.sensitivity / math.sqrt(2 * self.rho)
-        scale = _fit_scale(start, lambda s: float(self._build(s).map(self.sensitivity)), self.rho)
-        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "scale", self._scale_for(self.sensitivity, self.rho))
 
-    @staticmethod
-    def _build(scale: float) -> Any:
-        dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
-        return dp.m.make_gaussian(*space, scale=scale)
 
-    @staticmethod
-    def _seeded(randomness: SeededRandom, scale: float, count: int) -> Integers:
-        return randomness.gaussian_noise(scale, count)
+@dataclass(frozen=True)
+class FineGaussian(_DiscreteGaussian):
+    """Discrete Gaussian noise on sums over a fine grid, accounted for by Gaussian DP.
+
+    Steps whose mu**2 sum to that of :func:`dpcore.privacy.calibrate_fine_gaussian` keep its
+    epsilon and delta together. Proof: ``docs/privacy/gaussian.md``.
+
+    Parameters
+    ----------
+    sensitivity : int
+        Largest L2 change of the whole vector between neighbours, in grid steps.
+    mu : float
+        Bound on sensitivity / scale.
+
+    Raises
+    ------
+    BudgetError
+        If the grid is too coarse, so that the scale is below
+        :data:`~dpcore.privacy.FINE_SCALE` steps, or too fine for 64-bit integers.
+    """
+
+    sensitivity: int
+    mu: float
+    scale: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not (self.mu > 0 and math.isfinite(self.mu) and self.sensitivity > 0):
+            raise BudgetError("Gaussian noise needs a positive sensitivity and a positive budget.")
+        start = self.sensitivity / self.mu
+        if start < FINE_SCALE:
+            raise BudgetError("This grid is too coarse for Gaussian noise: use a finer one.")
+        if start > _WIDEST_SCALE:
+            raise BudgetError("This grid is too fine for Gaussian noise: use a coarser one.")
+        # The product is rounded to nearest: one step down is a budget not above mu**2 / 2.
+        rho = math.nextafter(self.mu**2, 0.0) / 2
+        object.__setattr__(self, "scale", self._scale_for(self.sensitivity, rho))
+
+    def release(self, values: Integers, randomness: RandomSource) -> Integers:
+        """Return ``values`` with noise added to each entry; any shape.
+
+        Raises
+        ------
+        BudgetError
+            If a value is not below 2**62 in size. The grid must be chosen from public bounds
+            so that this cannot happen.
+        """
+        if not np.all((values > -_LARGEST_SUM) & (values < _LARGEST_SUM)):
+            raise BudgetError("This grid is too fine for Gaussian noise: use a coarser one.")
+        return super().release(values, randomness)
 
 
 @dataclass(frozen=True)
@@ -187,7 +246,7 @@ class _Selection:
     scale: float = field(init=False)
 
     def __post_init__(self) -> None:
-        budget = _float_below(self.epsilon)
+        budget = float_below(self.epsilon)
         start = self.sensitivity * (1 if self.monotone else 2) / budget
         scale = _fit_scale(start, lambda s: self._loss(s, self.sensitivity), budget)
         object.__setattr__(self, "scale", scale)

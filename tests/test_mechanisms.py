@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import kstest
 
 from dpcore.errors import BudgetError
 from dpcore.mechanisms import (
     ExponentialMechanism,
+    FineGaussian,
     GaussianMechanism,
     GeometricMechanism,
     NoisyMax,
     round_utility,
 )
+from dpcore.privacy import FINE_SCALE
 from dpcore.randomness import SecureRandom, SeededRandom
 from tests.oracles.mechanisms_oracle import (
     FALSE_ALARM,
@@ -65,6 +68,52 @@ def test_gaussian_loss_is_what_was_asked(rho, sensitivity):
 def test_gaussian_refuses_an_unusable_budget(rho):
     with pytest.raises(BudgetError):
         GaussianMechanism(1, rho)
+
+
+@given(st.integers(1, 2**45), st.floats(1e-5, 40))
+def test_fine_gaussian_keeps_its_mu(sensitivity, mu):
+    if sensitivity / mu < FINE_SCALE or sensitivity / mu > 2**52:
+        with pytest.raises(BudgetError, match="grid"):
+            FineGaussian(sensitivity, mu)
+        return
+    mechanism = FineGaussian(sensitivity, mu)
+    assert mechanism.scale >= FINE_SCALE
+    assert Fraction(sensitivity) / Fraction(mechanism.scale) <= Fraction(mu)
+    assert mechanism.scale == pytest.approx(sensitivity / mu, rel=1e-9)
+    assert Fraction(mechanism.privacy_map(sensitivity)) <= Fraction(mu) ** 2 / 2
+
+
+@pytest.mark.parametrize("mu", [0.0, -1.0, math.nan, math.inf])
+def test_fine_gaussian_refuses_an_unusable_budget(mu):
+    with pytest.raises(BudgetError, match="positive"):
+        FineGaussian(2**30, mu)
+    with pytest.raises(BudgetError, match="positive"):
+        FineGaussian(0, 1.0)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_fine_gaussian_noise_is_normal(source):
+    mechanism = FineGaussian(2**30, 0.5)
+    noise = mechanism.release(np.full(20_000, 2**40), source) - 2**40
+    assert kstest(noise / 2**31, "norm").pvalue > FALSE_ALARM
+    assert kstest(noise / 2**31 / 1.1, "norm").pvalue < FALSE_ALARM
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_fine_gaussian_sums_never_leave_64_bits(source):
+    mechanism = FineGaussian(2**50, 0.25)
+    largest = np.array([2**62 - 1, 1 - 2**62])
+    noise = mechanism.release(largest, source) - largest
+    assert np.all(np.abs(noise) < 10 * 2.0**52)
+    for value in (2**62, -(2**62), 2**63 - 1, -(2**63)):
+        with pytest.raises(BudgetError, match="too fine"):
+            mechanism.release(np.array([0, value]), source)
+
+
+@pytest.mark.parametrize("kind", [GeometricMechanism, GaussianMechanism, FineGaussian])
+def test_a_measurement_is_built_once_per_scale(kind):
+    assert kind._build(3.5) is kind._build(3.5)
+    assert kind._build(3.5) is not kind._build(4.5)
 
 
 def test_monotone_scores_need_half_the_noise():

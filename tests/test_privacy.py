@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from fractions import Fraction
 
+import mpmath
 import pytest
 from dp_accounting import dp_event
 from dp_accounting.pld import privacy_loss_distribution
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpcore import privacy
 from dpcore.errors import BudgetError
-from dpcore.privacy import EPSILON_STEP, BudgetSplit
+from dpcore.privacy import EPSILON_STEP, FINE_SCALE, BudgetSplit
 from tests.oracles import privacy_oracle
 
 EPSILONS = st.integers(1, 10**12).map(lambda steps: steps * EPSILON_STEP)
@@ -248,14 +250,107 @@ def test_calibration_refuses(epsilon, delta):
         privacy.calibrate_gaussian(epsilon, delta)
 
 
-def test_gaussians_compose_like_one_gaussian():
-    mu = privacy.compose_gaussians({"a": 2.0, "b": 2.0, "c": 1.0})
-    assert mu == pytest.approx(math.sqrt(1.5))
-    assert privacy.compose_gaussians({}) == 0.0
-    event = dp_event.ComposedDpEvent([dp_event.GaussianDpEvent(s) for s in (2.0, 2.0, 1.0)])
-    theirs = RdpAccountant().compose(event).get_epsilon(1e-6)
-    one = RdpAccountant().compose(dp_event.GaussianDpEvent(1 / mu)).get_epsilon(1e-6)
-    assert theirs == pytest.approx(one)
+# Discrete Gaussian noise on a fine grid (docs/privacy/gaussian.md)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 4.0, 64.0, 2.0**20])
+@pytest.mark.parametrize("reach", [0, 0.5, 1, 3, 12, 40])
+def test_discrete_and_rounded_noise_differ_as_the_lemma_says(scale, reach):
+    k = round(reach * scale)
+    with mpmath.workdps(60):
+        rounded = privacy_oracle.rounded_gaussian_mass(scale, k)
+        discrete = privacy_oracle.discrete_gaussian_mass(scale, k)
+        ratio = mpmath.log(rounded / discrete)
+        images = 3 * mpmath.exp(-2 * (mpmath.pi * scale) ** 2)
+        assert -1 / (24 * mpmath.mpf(scale) ** 2) <= ratio
+        assert ratio <= k**2 / (24 * mpmath.mpf(scale) ** 4) + images
+
+
+@given(st.floats(-4, 2.9), st.floats(-15, -0.5), st.integers(1, 10**6))
+def test_fine_calibration_pays_for_the_difference(log_epsilon, log_delta, draws):
+    epsilon, delta = 10**log_epsilon, 10**log_delta
+    try:
+        mu = privacy.calibrate_fine_gaussian(epsilon, delta, draws)
+    except BudgetError:
+        assert draws * (2 * epsilon + 140) / (24 * FINE_SCALE**2) > 0.099 * epsilon
+        return
+    reach = math.sqrt(2 * (epsilon + math.log(draws / delta) + 20))
+    assert privacy_oracle.fine_gaussian_delta(mu, epsilon, draws, FINE_SCALE, reach) <= delta
+    assert privacy.calibrate_gaussian(0.89 * epsilon, 0.89 * delta) <= mu
+    assert mu < privacy.calibrate_gaussian(epsilon, delta)
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "8"])
+def test_fine_calibration_costs_next_to_nothing(epsilon):
+    mu = privacy.calibrate_fine_gaussian(Decimal(epsilon), Decimal("0.000001"), 10_000)
+    assert mu == pytest.approx(privacy.calibrate_gaussian(float(epsilon), 1e-6), rel=1e-6)
+    theirs = gaussian_epsilon_of_dp_accounting(mu, 1e-6)
+    assert theirs == pytest.approx(float(epsilon), abs=1e-3)
+    assert gaussian_epsilon_of_dp_accounting(1.05 * mu, 1e-6) > float(epsilon)
+
+
+@pytest.mark.parametrize("draws", [1, 3, 6])
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_the_lemma_covers_the_exact_composition(draws, epsilon, monkeypatch):
+    """With a limit of 64 steps in place of a million, exact convolutions are within reach."""
+    scale = 64
+    monkeypatch.setattr(privacy, "FINE_SCALE", scale)
+    mu = privacy.calibrate_fine_gaussian(epsilon, 1e-4, draws)
+    shift = math.floor(scale * mu / math.sqrt(draws))
+    exact = privacy_oracle.repeated_discrete_gaussian_delta(scale, shift, draws, epsilon)
+    assert exact <= 1e-4
+    grown = privacy_oracle.repeated_discrete_gaussian_delta(scale, shift + 8, draws, epsilon)
+    assert grown > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("draws", "epsilon", "factor"), [(1, 10.5, 3.7), (3, 12.5, 1.6), (6, 13.5, 1.15)]
+)
+def test_plain_gaussian_dp_is_no_bound_for_coarse_noise(draws, epsilon, factor):
+    """Positive control: what the fine grid is for."""
+    mu = math.sqrt(draws) / 0.65
+    exact = privacy_oracle.repeated_discrete_gaussian_delta(0.65, 1, draws, epsilon)
+    assert exact > factor * privacy.gaussian_delta(mu, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "draws", "sentence"),
+    [
+        (0, 0.1, 1, "Gaussian noise needs"),
+        (1, 0, 1, "Gaussian noise needs"),
+        (1, 1, 1, "Gaussian noise needs"),
+        (1, 0.1, 0, "Gaussian noise needs"),
+        (math.nan, 0.1, 1, "Gaussian noise needs"),
+        (1e-3, 1e-6, 10**9, "too small for so many"),
+    ],
+)
+def test_fine_calibration_refuses(epsilon, delta, draws, sentence):
+    with pytest.raises(BudgetError, match=sentence):
+        privacy.calibrate_fine_gaussian(epsilon, delta, draws)
+
+
+@given(st.floats(1e-6, 50), st.lists(st.integers(1, 1000), min_size=1, max_size=30))
+def test_parts_of_mu_never_exceed_the_whole(mu, weights):
+    shares = [Fraction(weight, sum(weights)) for weight in weights]
+    parts = [privacy.gaussian_part(mu, share) for share in shares]
+    assert sum(Fraction(part) ** 2 for part in parts) <= Fraction(mu) ** 2
+    for part, share in zip(parts, shares, strict=True):
+        assert part == pytest.approx(mu * math.sqrt(share), rel=1e-12)
+
+
+@given(EPSILONS)
+def test_no_float_is_above_its_decimal(value):
+    below = privacy.float_below(value)
+    assert Decimal(below) <= value < Decimal(math.nextafter(below, math.inf))
+
+
+@given(st.integers(1, 10**8))
+def test_default_delta_is_a_small_power_of_ten(rows):
+    delta = privacy.default_delta(rows)
+    assert delta <= Decimal("0.00001")
+    assert delta * 10 * rows <= 1
+    assert delta == Decimal("0.00001") or delta * 100 * rows > 1
+    assert delta.as_tuple().digits == (1,)
 
 
 @pytest.mark.parametrize(
