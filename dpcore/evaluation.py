@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Labels = NDArray[np.int64]
 #: Draws of the public noise distribution used to state what noise does to a figure.
-_REDRAWS = 400
+REDRAWS = 400
 
 
 class Figure(BaseModel):
@@ -74,8 +74,8 @@ def evaluate(
     """
     predicted = estimates.argmax(axis=1) if labels is None else labels
     confusion = confusion_of(noisy_counts, predicted)
-    noise = SeededRandom(0).geometric_noise(scale, _REDRAWS * noisy_counts.size)
-    redraws = noisy_counts + noise.reshape(_REDRAWS, *noisy_counts.shape)
+    noise = SeededRandom(0).geometric_noise(scale, REDRAWS * noisy_counts.size)
+    redraws = noisy_counts + noise.reshape(REDRAWS, *noisy_counts.shape)
     auc = None
     if noisy_counts.shape[1] == 2:
         auc = _figure(noisy_counts, redraws, partial(auc_of, scores=estimates[:, 1]), _auc_error)

@@ -5,10 +5,12 @@ A plan is made from public inputs only. A learner receives the plan and the tabl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal, Protocol
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel
 
@@ -16,6 +18,9 @@ from dpcore.errors import BudgetError, RequestError
 from dpcore.privacy import BudgetSplit, Definition, geometric_tail, row_epsilon
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
+
+if TYPE_CHECKING:
+    from dpcore.table import Part
 
 #: Most classes of a target.
 _MOST_CLASSES = 50
@@ -27,27 +32,39 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class CountNoise:
-    """Noise to expect on one kind of printed count.
+    """Noise to expect on one kind of printed count: two-sided geometric, or Gaussian.
 
     Attributes
     ----------
     what : str
         Plain words for the kind of count.
-    epsilon : Decimal
-        Row-level budget of such a count.
+    epsilon : Decimal or None
+        Row-level budget of such a count, if its noise is two-sided geometric.
+    deviation : float or None
+        Standard deviation, in records, if it is Gaussian.
     """
 
     what: str
-    epsilon: Decimal
+    epsilon: Decimal | None = None
+    deviation: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.deviation is None):
+            raise ValueError("the noise on a count has either an epsilon or a deviation")
 
     @property
     def scale(self) -> float:
-        """Scale of its two-sided geometric noise."""
+        """Scale of two-sided geometric noise, or standard deviation of Gaussian noise."""
+        if self.deviation is not None:
+            return self.deviation
+        assert self.epsilon is not None
         return 1.0 / float(self.epsilon)
 
     def margin(self, confidence: float = 0.95) -> int:
         """Noise stays within plus or minus this, with ``confidence``."""
-        return geometric_tail(self.scale, confidence)
+        if self.deviation is None:
+            return geometric_tail(self.scale, confidence)
+        return math.ceil(NormalDist().inv_cdf((1 + confidence) / 2) * self.deviation)
 
 
 @dataclass(frozen=True)
@@ -63,7 +80,8 @@ class RunPlan:
     epsilon : Decimal
         Person-level cost of the run; the sum of ``split``.
     split : BudgetSplit
-        Person-level budget of each step.
+        Person-level budget of each step. For Gaussian noise its share of mu squared, written
+        as a share of epsilon: see ``composition``.
     parameters : BaseModel
         Parameters of the learner, validated.
     guarantee : str
@@ -78,6 +96,8 @@ class RunPlan:
     parallel : Mapping[str, Decimal]
         Steps on people who are in no other step, such as the hold-out part. They compose in
         parallel: each may cost up to ``epsilon`` without adding to it.
+    composition : str
+        How the parts of ``split`` compose, in words; empty if they simply add up.
     """
 
     schema: Schema
@@ -92,6 +112,7 @@ class RunPlan:
     delta: Decimal = Decimal(0)
     parallel: Mapping[str, Decimal] = field(default_factory=dict)
     noise: tuple[CountNoise, ...] = ()
+    composition: str = ""
 
     def __post_init__(self) -> None:
         if self.split.total != self.epsilon:
@@ -119,7 +140,7 @@ class RunPlan:
 
     @property
     def noise_scale(self) -> float:
-        """Scale of the two-sided geometric noise on each printed count that matters most."""
+        """Scale of the noise on each printed count that matters most."""
         return self.count_noise[0].scale
 
     def count_margin(self, confidence: float = 0.95) -> int:
@@ -142,6 +163,11 @@ def check_classes(schema: Schema, target: str) -> None:
         raise RequestError(
             f"The target '{target}' has more than {_MOST_CLASSES} classes: choose another."
         )
+
+
+def training_part(schema: Schema, *, evaluated: bool) -> Part:
+    """Part of the records to learn from: if evaluated, those that are not set aside for it."""
+    return "train" if evaluated and schema.holdout_percent > 0 else "all"
 
 
 def no_progress(step: str, done: int, total: int) -> None:

@@ -88,3 +88,14 @@ def source_for(seed: int | None) -> RandomSource:
 def public_generator(seed: int) -> np.random.Generator:
     """Seeded numpy generator that invents public data; never to be used on private records."""
     return np.random.Generator(np.random.PCG64(seed))
+
+
+def independent(source: RandomSource, count: int) -> list[RandomSource]:
+    """Sources for ``count`` parts of a computation that may run at the same time.
+
+    The secure source serves all; a seeded one begets one seeded source per part, so that results
+    do not depend on which part is faster.
+    """
+    if source.secure:
+        return [source] * count
+    return [SeededRandom(int(seed)) for seed in source.words(count)]

@@ -24,7 +24,13 @@ class _Frozen(BaseModel):
 
 
 class Certificate(_Frozen):
-    """The guarantee of one release. Holds public values only."""
+    """The guarantee of one release. Holds public values only.
+
+    Attributes
+    ----------
+    composition : str
+        How the parts of ``budget_split`` compose; empty if they simply add up.
+    """
 
     definition: Definition
     epsilon: Decimal
@@ -35,6 +41,7 @@ class Certificate(_Frozen):
     max_rows: int
     budget_split: dict[str, Decimal]
     parallel_split: dict[str, Decimal]
+    composition: str = ""
     sampler: str
     guarantee: Guarantee
     randomness: Literal["operating system", "not private: seeded"]
@@ -117,6 +124,7 @@ def make_release(
         max_rows=plan.schema.max_rows,
         budget_split=dict(plan.split.parts),
         parallel_split=dict(plan.parallel),
+        composition=plan.composition,
         sampler=plan.sampler,
         guarantee=plan.guarantee,
         randomness=SECURE if secure else NOT_PRIVATE,

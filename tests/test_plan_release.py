@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from dpcore import __version__
+from dpcore.commands.text import certificate_text
 from dpcore.errors import BudgetError, RequestError
-from dpcore.plan import RunPlan, no_progress
+from dpcore.plan import CountNoise, RunPlan, no_progress, training_part
 from dpcore.privacy import BudgetSplit
 from dpcore.release import Release, make_release
 from dpcore.schema import Schema
+from pages.components import certificate
 from tests.oracles import privacy_oracle
 from tests.strategies import schemas
 
@@ -94,6 +96,30 @@ def test_the_largest_epsilon_has_a_margin():
     assert plan("1000").count_margin() == 0
 
 
+def test_gaussian_noise_has_a_deviation_and_a_margin():
+    noise = CountNoise("a count of a bin", deviation=12.5)
+    assert noise.scale == 12.5
+    assert noise.margin() == 25  # 1.96 x 12.5 = 24.5
+    assert noise.margin(0.99) == 33  # 2.576 x 12.5 = 32.2
+    made = plan("1", noise=(noise, CountNoise("a class count", Decimal("0.5"))))
+    assert made.noise_scale == 12.5
+    assert made.count_margin() == 25
+    assert [kind.scale for kind in made.count_noise] == [12.5, 2.0]
+
+
+@pytest.mark.parametrize("fields", [{}, {"epsilon": Decimal(1), "deviation": 2.0}])
+def test_noise_is_of_one_kind(fields):
+    with pytest.raises(ValueError, match="either"):
+        CountNoise("a count", **fields)
+
+
+def test_training_leaves_out_those_set_aside_only_if_they_are_used():
+    assert training_part(schema(), evaluated=True) == "train"
+    assert training_part(schema(), evaluated=False) == "all"
+    nobody = schema().model_copy(update={"holdout_percent": 0})
+    assert training_part(nobody, evaluated=True) == "all"
+
+
 def test_classes_are_those_of_the_target():
     assert plan().classes == ("no", "yes")
 
@@ -137,21 +163,45 @@ def test_epsilon_is_written_as_exact_text():
 
 def test_certificate_repeats_the_plan():
     made = plan("2", 3, guarantee="conditional on convergence", sampler="mcmc")
-    certificate = make_release("rule_list", made, Model(), secure=True).certificate
-    assert certificate.definition == "pure"
-    assert certificate.epsilon == 2
-    assert certificate.delta == 0
-    assert certificate.neighboring_relation == "one person added or removed"
-    assert certificate.privacy_unit == "a person"
-    assert certificate.max_rows_per_person == 3
-    assert certificate.max_rows == 500
-    assert certificate.budget_split == {"list": Decimal("0.5"), "estimates": Decimal("1.5")}
-    assert certificate.parallel_split == {"evaluation": Decimal(2)}
-    assert certificate.sampler == "mcmc"
-    assert certificate.guarantee == "conditional on convergence"
-    assert certificate.schema_hash == made.schema.hash
-    assert certificate.engine_version == __version__
-    assert abs(datetime.now(UTC) - certificate.created) < timedelta(minutes=5)
+    card = make_release("rule_list", made, Model(), secure=True).certificate
+    assert card.definition == "pure"
+    assert card.epsilon == 2
+    assert card.delta == 0
+    assert card.neighboring_relation == "one person added or removed"
+    assert card.privacy_unit == "a person"
+    assert card.max_rows_per_person == 3
+    assert card.max_rows == 500
+    assert card.budget_split == {"list": Decimal("0.5"), "estimates": Decimal("1.5")}
+    assert card.parallel_split == {"evaluation": Decimal(2)}
+    assert card.composition == ""
+    assert card.sampler == "mcmc"
+    assert card.guarantee == "conditional on convergence"
+    assert card.schema_hash == made.schema.hash
+    assert card.engine_version == __version__
+    assert abs(datetime.now(UTC) - card.created) < timedelta(minutes=5)
+
+
+def gaussian_release() -> Release:
+    words = "Gaussian DP: the shares are of mu squared, mu = 0.27"
+    return release(definition="approximate", delta=Decimal("1E-7"), composition=words)
+
+
+def test_certificate_says_how_parts_compose():
+    made = gaussian_release()
+    assert made.certificate.composition.startswith("Gaussian DP")
+    assert Release.from_json(made.to_json()) == made
+    shown = certificate_text(made.certificate)
+    assert "delta = 0.0000001" in shown
+    assert made.certificate.composition in shown
+    assert "\n\n" not in certificate_text(release().certificate)
+    assert certificate.lines(made)["How the parts add up"] == made.certificate.composition
+    assert "How the parts add up" not in certificate.lines(release())
+
+
+def test_releases_made_before_there_was_a_composition_still_read():
+    content = json.loads(release().to_json())
+    del content["certificate"]["composition"]
+    assert Release.from_json(json.dumps(content)).certificate.composition == ""
 
 
 def test_certificate_has_public_fields_only():
@@ -166,6 +216,7 @@ def test_certificate_has_public_fields_only():
         "max_rows",
         "budget_split",
         "parallel_split",
+        "composition",
         "sampler",
         "guarantee",
         "randomness",

@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from dpcore import estimation
 from dpcore.accountant import BudgetAccountant
 from dpcore.errors import BudgetError, IngestError, PrivacyLeakWarning, RequestError
+from dpcore.release import Release
 from dpcore.schema import Schema
 from dpcore.trees.estimator import DPForestClassifier, DPTreeClassifier
 from dpcore.trees.forest_model import ForestModel
@@ -117,8 +118,8 @@ def test_cross_validation_charges_every_fold(kind):
     budget = BudgetAccountant(100)
     scores = cross_val_score(make(kind, epsilon=20, accountant=budget), frame, died, cv=5)
     assert scores.mean() > 0.7
-    assert [epsilon for _, epsilon in budget.entries] == [Decimal(20)] * 5
-    assert {name for name, _ in budget.entries} == {kind._learner.title}
+    assert [entry.epsilon for entry in budget.entries] == [Decimal(20)] * 5
+    assert {entry.label for entry in budget.entries} == {kind._learner.title}
     with pytest.raises(BudgetError, match="is left"):
         make(kind, epsilon=1, accountant=budget).fit(frame, died)
     assert budget.spent == 100
@@ -223,3 +224,14 @@ def test_evaluation_on_the_hold_out_part_is_an_option(kind):
     checked = make(kind, evaluate=True).fit(frame, died)
     assert checked.model_.evaluation is not None
     assert checked.release_.certificate.parallel_split == {"evaluation": Decimal(4)}
+
+
+@pytest.mark.parametrize(("kind", "settings"), SETTINGS[4:])
+def test_a_release_becomes_an_estimator_without_any_data(kind, settings):
+    frame, died = ward()
+    made = make(kind, random_state=1, **settings).fit(frame, died)
+    again = kind.from_release(Release.from_json(made.release_.to_json()))
+    assert np.array_equal(again.predict_proba(frame), made.predict_proba(frame))
+    assert again.predict(frame).tolist() == ["yes" if one else "no" for one in made.predict(frame)]
+    for name, value in settings.items():
+        assert again.get_params()[name] == value

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from dpcore import holdout as holdout_module
 from dpcore.algorithms import get_learner, parse_model
 from dpcore.encoding import encode_columns
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
@@ -17,7 +18,6 @@ from dpcore.mechanisms import GeometricMechanism
 from dpcore.plan import no_progress
 from dpcore.randomness import SecureRandom, SeededRandom
 from dpcore.release import Release, make_release
-from dpcore.trees import holdout as holdout_module
 from dpcore.trees.house_rule import choose_blocks, choose_leaf_share
 from dpcore.trees.learner import TreeLearner
 from dpcore.trees.methods import METHODS

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pydantic import BaseModel
+
 from dpcore.accountant import Accountant
 from dpcore.estimation import PrivateClassifier
 from dpcore.plan import Learner
 from dpcore.rules.learner import RuleListLearner
+from dpcore.rules.model import RuleListModel
 from dpcore.schema import Schema
 
 
@@ -50,6 +53,7 @@ class DPRuleListClassifier(PrivateClassifier):
     """
 
     _learner: ClassVar[Learner] = RuleListLearner()
+    _model: ClassVar[type[BaseModel]] = RuleListModel
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from dpcore.errors import RequestError
 from dpcore.estimates import noise_intervals, point_estimates
 from dpcore.evaluation import Evaluation, evaluate
 from dpcore.mechanisms import GeometricMechanism
-from dpcore.plan import Progress, RunPlan, check_classes
+from dpcore.plan import Progress, RunPlan, check_classes, training_part
 from dpcore.privacy import BudgetSplit, geometric_tail
 from dpcore.queries import CAPTURES, LogLikelihood, capture_counts
 from dpcore.randomness import RandomSource
@@ -81,7 +81,8 @@ class RuleListLearner:
             "estimates": shares.estimates,
         }
         split = BudgetSplit.by_weights(epsilon, weights)
-        held_out = {"evaluation": epsilon} if _part(schema, chosen) == "train" else {}
+        part = training_part(schema, evaluated=chosen.evaluate)
+        held_out = {"evaluation": epsilon} if part == "train" else {}
         plan = RunPlan(
             schema=schema,
             target=target,
@@ -104,7 +105,7 @@ class RuleListLearner:
     ) -> RuleListModel:
         """Spend the plan's budget on the table and return the released list."""
         parameters: RuleListParameters = plan.parameters
-        part = _part(plan.schema, parameters)
+        part = training_part(plan.schema, evaluated=parameters.evaluate)
         progress("preparing conditions", 0, 1)
         antecedents = _antecedents(table, plan, part, randomness)
         vectors = antecedents.bit_vectors(table)
@@ -157,10 +158,6 @@ def _house_shares(epsilon: Decimal, schema: Schema) -> BudgetShares:
     row_level = epsilon / schema.privacy_unit.max_rows_per_person
     hopeless = row_level * schema.max_rows < 50
     return BudgetShares(estimates=Decimal(4)) if hopeless else BudgetShares()
-
-
-def _part(schema: Schema, parameters: RuleListParameters) -> Part:
-    return "train" if parameters.evaluate and schema.holdout_percent > 0 else "all"
 
 
 def _alpha(plan: RunPlan) -> tuple[float, ...]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pydantic import BaseModel
+
 from dpcore.accountant import Accountant
 from dpcore.estimation import PrivateClassifier
 from dpcore.plan import Learner
 from dpcore.schema import Schema
 from dpcore.trees.forest_learner import ForestLearner
+from dpcore.trees.forest_model import ForestModel
 from dpcore.trees.learner import TreeLearner
+from dpcore.trees.model import TreeModel
 
 
 class DPTreeClassifier(PrivateClassifier):
@@ -50,6 +54,7 @@ class DPTreeClassifier(PrivateClassifier):
     """
 
     _learner: ClassVar[Learner] = TreeLearner()
+    _model: ClassVar[type[BaseModel]] = TreeModel
 
     def __init__(
         self,
@@ -112,6 +117,7 @@ class DPForestClassifier(PrivateClassifier):
     """
 
     _learner: ClassVar[Learner] = ForestLearner()
+    _model: ClassVar[type[BaseModel]] = ForestModel
 
     def __init__(
         self,

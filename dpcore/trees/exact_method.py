@@ -7,14 +7,13 @@ from typing import Final
 
 from dpcore.bits import word_count
 from dpcore.errors import RequestError
-from dpcore.plan import CountNoise, Progress, RunPlan
+from dpcore.plan import CountNoise, Progress, RunPlan, training_part
 from dpcore.privacy import BudgetSplit, row_epsilon
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 from dpcore.trees.exact_tree import BlockPlan, block_count, fold_alike, grow_exact
 from dpcore.trees.growth import Grown
-from dpcore.trees.holdout import training_part
 from dpcore.trees.house_rule import choose_blocks, choose_leaf_share
 from dpcore.trees.joint_counts import WORK_LIMIT, fits_memory, tree_work
 from dpcore.trees.lookahead import ExactWeight

@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from dpcore.bits import word_count
 from dpcore.errors import BudgetError, RequestError
 from dpcore.evaluation import Evaluation
-from dpcore.plan import CountNoise, Progress, RunPlan, check_classes
+from dpcore.holdout import cell_codes, evaluate_groups
+from dpcore.plan import CountNoise, Progress, RunPlan, check_classes, training_part
 from dpcore.privacy import BudgetSplit, row_epsilon
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
@@ -19,7 +20,6 @@ from dpcore.trees.contingency import NodeData
 from dpcore.trees.driver import MAX_NODES, share_of
 from dpcore.trees.forest_model import ForestModel
 from dpcore.trees.growth import freeze
-from dpcore.trees.holdout import cell_codes, evaluate_groups, training_part
 from dpcore.trees.methods import adaptive_noise
 from dpcore.trees.parameters import ForestParameters
 from dpcore.trees.plans import base_plan

@@ -9,12 +9,12 @@ import numpy as np
 from pydantic import BaseModel
 
 from dpcore.evaluation import Evaluation
+from dpcore.holdout import cell_codes, evaluate_groups
 from dpcore.plan import Progress, RunPlan, check_classes
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 from dpcore.trees.growth import freeze
-from dpcore.trees.holdout import cell_codes, evaluate_groups
 from dpcore.trees.methods import METHODS
 from dpcore.trees.model import TreeModel
 from dpcore.trees.parameters import TreeParameters

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dpcore.plan import CountNoise, Progress, RunPlan
+from dpcore.plan import CountNoise, Progress, RunPlan, training_part
 from dpcore.privacy import BudgetSplit, row_epsilon
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
@@ -16,7 +16,6 @@ from dpcore.trees.driver import share_of
 from dpcore.trees.exact_method import plan_exact, run_exact
 from dpcore.trees.greedy import BOOST, grow_adaptive, grow_fixed, smallest_step
 from dpcore.trees.growth import Grown
-from dpcore.trees.holdout import training_part
 from dpcore.trees.parameters import TreeParameters
 from dpcore.trees.plans import base_plan
 from dpcore.trees.pruning import prune

@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from dpcore.plan import RunPlan
+from dpcore.holdout import STEP
+from dpcore.plan import RunPlan, training_part
 from dpcore.privacy import BudgetSplit
 from dpcore.schema import Schema
-from dpcore.trees.holdout import STEP, training_part
 
 
 def base_plan(

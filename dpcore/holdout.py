@@ -1,4 +1,4 @@
-"""Noisy hold-out counts of a released partition, for an honest evaluation."""
+"""Noisy hold-out counts of a released partition, for an honest evaluation of classifiers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,12 @@ from dpcore.plan import RunPlan
 from dpcore.privacy import geometric_tail
 from dpcore.queries import Sensitivity
 from dpcore.randomness import RandomSource
-from dpcore.schema import Schema
 from dpcore.table import Part, PrivateTable
 
 Codes = NDArray[np.int64]
 STEP = "evaluation"
 #: A row is in one group of a partition and has one class.
 GROUPS = Sensitivity(1, "L1", monotone=True)
-
-
-def training_part(schema: Schema, *, evaluated: bool) -> Part:
-    """Part of the records to learn from."""
-    return "train" if evaluated and schema.holdout_percent > 0 else "all"
 
 
 def cell_codes(table: PrivateTable, columns: Iterable[str]) -> dict[str, Codes]:
