@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpcore.ebm.learner import EBMLearner
+from dpcore.ebm.model import EBMModel
 from dpcore.errors import RequestError
 from dpcore.plan import Learner
 from dpcore.release import Release
@@ -15,12 +17,14 @@ from dpcore.trees.learner import TreeLearner
 from dpcore.trees.model import TreeModel
 
 LEARNERS: dict[str, Learner] = {
-    learner.name: learner for learner in (RuleListLearner(), TreeLearner(), ForestLearner())
+    learner.name: learner
+    for learner in (RuleListLearner(), TreeLearner(), ForestLearner(), EBMLearner())
 }
 _MODELS: dict[str, Any] = {
     RuleListLearner.name: RuleListModel,
     TreeLearner.name: TreeModel,
     ForestLearner.name: ForestModel,
+    EBMLearner.name: EBMModel,
 }
 
 

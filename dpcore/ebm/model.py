@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from dpcore.ebm.axis import Axis
+from dpcore.ebm.score_table import score_table
 from dpcore.evaluation import Evaluation
 from dpcore.regression import RegressionEvaluation
 from dpcore.schema import Schema
 
 Floats = NDArray[np.float64]
 Task = Literal["binary", "multiclass", "regression"]
-#: A term whose scores do not exceed this many times their own noise tells nothing.
-_CLEAR = 1.5
+#: A term whose scores do not exceed this many times their own noise tells nothing. Scores of one
+#: term move together and their noise is estimated from few replicates, so this is about the 99 %
+#: quantile of a ratio with 1 and 4 degrees of freedom, errors being Student's already.
+_CLEAR = 3.5
 
 
 class _Frozen(BaseModel):
@@ -74,6 +77,11 @@ class Term(_Frozen):
     def importance(self) -> float:
         """Mean absolute score over the noisy counts, averaged over outputs."""
         return float(self.weights @ np.abs(self.scores).mean(axis=1))
+
+    @property
+    def noise_size(self) -> float:
+        """Importance that the noise alone would give, on average."""
+        return float(np.sqrt(2 / np.pi) * (self.weights @ np.asarray(self.errors).mean(axis=1)))
 
     @property
     def clear(self) -> bool:
@@ -154,6 +162,10 @@ class EBMModel(_Frozen):
         """Noise on a count stays within plus or minus this, with 95 % confidence."""
         largest = max((max(term.count_errors) for term in self.terms), default=0.0)
         return int(np.ceil(1.96 * largest))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Score table: one row per bin and output (see :mod:`dpcore.ebm.score_table`)."""
+        return score_table(self)
 
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that the model reads."""

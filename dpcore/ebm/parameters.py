@@ -35,6 +35,9 @@ class EBMParameters(BaseModel):
         ``random_splits``: 0.1 if ``None``.
     pairs : int
         ``all_bins``: number of pairwise terms, chosen privately.
+    replicates : int
+        Independent fits of the same schedule that share the budget. Their mean is the model and
+        their spread gives the noise bands.
     evaluate : bool
         Train on the training part and evaluate on the hold-out part, at no extra cost.
     """
@@ -49,6 +52,7 @@ class EBMParameters(BaseModel):
     leaves: int = Field(default=3, ge=2, le=16)
     bin_share: float | None = Field(default=None, ge=0.01, le=0.9)
     pairs: int = Field(default=0, ge=0, le=10)
+    replicates: int = Field(default=5, ge=3, le=10)
     evaluate: bool = True
 
     @model_validator(mode="after")

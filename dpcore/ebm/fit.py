@@ -1,0 +1,246 @@
+"""One run: bins, shapes, pairs, and what they become as a released model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.ebm.accounting import (
+    SIZE_EPOCHS,
+    SIZES,
+    choice_epsilon,
+    cost_of,
+    histogram_mechanism,
+    output_count,
+    pair_count_mechanism,
+    pair_residual_mechanism,
+    residual_mechanism,
+    size_mechanism,
+)
+from dpcore.ebm.axis import Axis
+from dpcore.ebm.boosting import Course, Shapes, boost
+from dpcore.ebm.grid import Bins, feature_cells
+from dpcore.ebm.model import EBMModel, Term
+from dpcore.ebm.pairs import choose_pairs, coarsen, residuals
+from dpcore.ebm.parameters import EBMParameters
+from dpcore.ebm.queries import COUNT_STEPS
+from dpcore.ebm.records import Records
+from dpcore.ebm.start import Start, start_classes, start_numbers, total_rows
+from dpcore.ebm.steps import AllBins, Feature, RandomSplits, Step, band_factor
+from dpcore.mechanisms import FineGaussian
+from dpcore.plan import Progress, RunPlan, training_part
+from dpcore.randomness import RandomSource
+from dpcore.schema import NumericColumn
+from dpcore.table import PrivateTable
+
+Floats = NDArray[np.float64]
+#: A numeric bin is not split below twice so many standard deviations of the noise on a cell.
+_LEAST_COUNT = 4.0
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Features that are boosted together, with what is known of their bins."""
+
+    axes: tuple[tuple[Axis, ...], ...]
+    features: tuple[Feature, ...]
+    codes: tuple[NDArray[Any], ...]
+    noisy_counts: tuple[Floats, ...]
+    errors: tuple[Floats, ...]
+
+
+class Fit:
+    """State of one run. Every attribute but the records is released or public."""
+
+    def __init__(
+        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
+    ) -> None:
+        self._plan, self._randomness, self._progress = plan, randomness, progress
+        self._parameters: EBMParameters = plan.parameters
+        schema, target = plan.schema, plan.target
+        self._cost = cost_of(schema, target, plan.epsilon, plan.delta, self._parameters)
+        self._numbers = isinstance(schema.column(target), NumericColumn)
+        self._outputs = output_count(schema, target)
+        progress("finding bins", 0, 1)
+        self._cells = feature_cells(schema, target)
+        part = training_part(schema, evaluated=self._parameters.evaluate)
+        self._records = Records(table, target, part, self._cells)
+        self._bins, self._start = self._find_bins()
+        self._records.merge(self._bins)
+        progress("finding bins", 1, 1)
+
+    def model(self) -> EBMModel:
+        """Learn the shapes, then the pairs, and put the model together."""
+        main = self._main_block()
+        mechanism = residual_mechanism(self._cost, self._plan.schema, self._plan.target)
+        replicates = self._boost(main, self._start.intercept, mechanism)
+        terms, shifts = self._terms(main, replicates)
+        if self._parameters.pairs:
+            scores = self._scores(main, replicates)
+            pairs = self._pair_block(scores)
+            more, further = self._terms(pairs, self._boost_pairs(pairs, scores))
+            terms, shifts = terms + more, shifts + further
+        return self._model(terms, shifts)
+
+    def _find_bins(self) -> tuple[list[Bins], Start]:
+        """Noisy histograms of all features and the target; bins and start are read off them."""
+        mechanism = histogram_mechanism(self._cost, self._plan.schema)
+        exact = self._records.histograms()
+        if not self._numbers:
+            exact[-1] = exact[-1][: len(self._plan.classes)]
+        flat = mechanism.release(np.concatenate(exact) * COUNT_STEPS, self._randomness)
+        ends = np.cumsum([len(counts) for counts in exact])[:-1]
+        *noisy, target = np.split(flat / COUNT_STEPS, ends)
+        deviation = mechanism.scale / COUNT_STEPS
+        rows = total_rows([*noisy, target], deviation, self._plan.schema.max_rows)
+        start = (
+            start_numbers(target, deviation, rows) if self._numbers else start_classes(target, rows)
+        )
+        most, least = self._parameters.max_bins, _LEAST_COUNT * deviation
+        assert most is not None
+        return [
+            Bins.merge(cells, counts, deviation, most, least)
+            for cells, counts in zip(self._cells, noisy, strict=True)
+        ], start
+
+    def _main_block(self) -> _Block:
+        return _Block(
+            axes=tuple((bins.axis,) for bins in self._bins),
+            features=tuple(Feature(self._start.counts(bins), bins.ordered) for bins in self._bins),
+            codes=tuple(self._records.codes),
+            noisy_counts=tuple(bins.noisy_counts for bins in self._bins),
+            errors=tuple(bins.errors for bins in self._bins),
+        )
+
+    def _boost(
+        self, block: _Block, scores: NDArray[Any], mechanism: FineGaussian, step: str = "shapes"
+    ) -> list[Shapes]:
+        parameters, total = self._parameters, self._cost.rounds
+        assert parameters.epochs is not None
+        done = 0
+
+        def advance(epochs: int) -> None:
+            nonlocal done
+            done += epochs
+            self._progress(f"learning {step}", done, total)
+
+        self._progress(f"learning {step}", 0, total)
+        course = Course(
+            codes=block.codes,
+            sizes=[len(feature.counts) for feature in block.features],
+            labels=self._records.labels,
+            scores=scores,
+            epochs=parameters.epochs,
+            averaged=parameters.method == "all_bins",
+            step=lambda start: self._step(block, start, mechanism),
+            size_queries=self._size_queries() if step == "shapes" else {},
+        )
+        return boost(course, self._start, parameters.replicates, self._randomness, advance)
+
+    def _step(self, block: _Block, start: Start, mechanism: FineGaussian) -> Step:
+        parameters = self._parameters
+        rate = parameters.learning_rate
+        assert rate is not None
+        if parameters.method == "random_splits":
+            return RandomSplits(block.features, start, mechanism, rate, parameters.leaves)
+        return AllBins(block.features, start, mechanism, rate, self._cost.rounds)
+
+    def _size_queries(self) -> dict[int, FineGaussian]:
+        if SIZES not in self._cost.split.parts:
+            return {}
+        return dict.fromkeys(SIZE_EPOCHS, size_mechanism(self._cost))
+
+    def _scores(self, block: _Block, replicates: list[Shapes]) -> NDArray[np.float32]:
+        """Scores of every place under the main model: shape (n_places, n_outputs)."""
+        scores = np.tile(self._start.intercept.astype(np.float32), (len(self._records.labels), 1))
+        for feature, codes in enumerate(block.codes):
+            shape = np.mean([shapes[feature] for shapes in replicates], axis=0)
+            scores += np.take(shape.astype(np.float32), codes, axis=0, mode="clip")
+        return scores
+
+    def _pair_block(self, scores: NDArray[np.float32]) -> _Block:
+        """Choose pairs privately and count their cells with noise."""
+        schema, records, start = self._plan.schema, self._records, self._start
+        self._progress("choosing pairs", 0, 1)
+        sides = [coarsen(schema, bins, start.counts(bins)) for bins in self._bins]
+        count, epsilon = self._parameters.pairs, choice_epsilon(self._cost)
+        exact = residuals(records, scores, start.clip)
+        chosen = choose_pairs(records, sides, exact, start, count, epsilon, self._randomness)
+        self._progress("choosing pairs", 1, 1)
+        axes = tuple((sides[first].axis, sides[second].axis) for first, second in chosen)
+        codes = tuple(
+            records.pair(one, two, sides[one].groups, sides[two].groups, len(sides[two].axis))
+            for one, two in chosen
+        )
+        sizes = [len(first) * len(second) for first, second in axes]
+        mechanism = pair_count_mechanism(self._cost)
+        counts = [records.count(own, size) for own, size in zip(codes, sizes, strict=True)]
+        flat = mechanism.release(np.concatenate(counts) * COUNT_STEPS, self._randomness)
+        noisy = np.split(flat / COUNT_STEPS, np.cumsum(sizes)[:-1])
+        deviation = mechanism.scale / COUNT_STEPS
+        return _Block(
+            axes=axes,
+            features=tuple(Feature(start.positive(own, deviation), 0) for own in noisy),
+            codes=codes,
+            noisy_counts=tuple(noisy),
+            errors=tuple(np.full(size, deviation) for size in sizes),
+        )
+
+    def _boost_pairs(self, block: _Block, scores: NDArray[np.float32]) -> list[Shapes]:
+        mechanism = pair_residual_mechanism(self._cost, self._plan.schema, self._plan.target)
+        return self._boost(block, scores, mechanism, step="pairs")
+
+    def _terms(self, block: _Block, replicates: list[Shapes]) -> tuple[list[Term], list[Floats]]:
+        """Centred terms, and what centring moved to the intercept: shapes (n_replicates, k)."""
+        factor, unit = band_factor(len(replicates)), self._unit
+        terms, shifts = [], []
+        for place, feature in enumerate(block.features):
+            shapes = np.stack([own[place] for own in replicates]) * unit
+            weights = feature.counts / feature.counts.sum()
+            shift = np.einsum("b,rbk->rk", weights, shapes)
+            shifts.append(shift)
+            centred = shapes - shift[:, None, :]
+            terms.append(
+                Term(
+                    axes=block.axes[place],
+                    scores=_table(centred.mean(axis=0)),
+                    errors=_table(centred.std(axis=0, ddof=1) * factor),
+                    noisy_counts=tuple(int(n) for n in np.rint(block.noisy_counts[place])),
+                    count_errors=tuple(float(error) for error in block.errors[place]),
+                )
+            )
+        return terms, shifts
+
+    @property
+    def _unit(self) -> float:
+        """What a score of 1 means in units of the target."""
+        if not self._numbers:
+            return 1.0
+        column = self._plan.schema.column(self._plan.target)
+        return float(column.upper - column.lower)
+
+    def _model(self, terms: Sequence[Term], shifts: Sequence[Floats]) -> EBMModel:
+        schema, target = self._plan.schema, self._plan.target
+        column = schema.column(target)
+        moved = np.sum(shifts, axis=0)
+        base = self._start.intercept * self._unit + (column.lower if self._numbers else 0.0)
+        task: Literal["binary", "multiclass", "regression"] = "regression"
+        if not self._numbers:
+            task = "binary" if self._outputs == 1 else "multiclass"
+        factor = band_factor(len(moved))
+        return EBMModel(
+            task=task,
+            classes=() if self._numbers else self._plan.classes,
+            intercept=tuple(float(score) for score in base + moved.mean(axis=0)),
+            intercept_error=tuple(float(e) for e in moved.std(axis=0, ddof=1) * factor),
+            bounds=(column.lower, column.upper) if self._numbers else None,
+            terms=tuple(terms),
+        )
+
+
+def _table(values: Floats) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(float(value) for value in row) for row in values)

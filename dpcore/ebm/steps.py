@@ -1,0 +1,155 @@
+"""From the exact residual sums of one feature to a noisy change of its shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.ebm.queries import RESIDUAL_STEPS
+from dpcore.ebm.start import Start
+from dpcore.mechanisms import FineGaussian
+from dpcore.randomness import RandomSource, permutation
+
+Floats = NDArray[np.float64]
+Sums = NDArray[np.int64]
+#: Prior standard deviation of a bin's score, and of its step to the next bin over an eighth of
+#: the range, in units of :attr:`Start.unit`.
+_LEVEL, _STEP = 1.0, 0.4
+_STEP_BINS = 8
+#: What noise one sum carries in the end, as a multiple of what all sums of a bin together carry.
+_INFLATION = 2.0
+
+
+class Step(Protocol):
+    """One way to turn residual sums into a change."""
+
+    def change(self, feature: int, sums: Sums, shape: Floats, randomness: RandomSource) -> Floats:
+        """Noisy change of a feature's shape: arrays of shape (n_bins, n_outputs)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Feature:
+    """What a step knows of one feature.
+
+    Attributes
+    ----------
+    counts : array of shape (n_bins,)
+        Positive, from the noisy histogram.
+    ordered : int
+        The first so many bins are in a meaningful order.
+    """
+
+    counts: Floats
+    ordered: int
+
+
+class AllBins:
+    """Noisy sums of all bins, then one damped Newton step under a Gaussian prior.
+
+    The prior holds scores near 0 and, where bins are ordered, near their neighbours. How far a
+    bin follows its sum depends on its noisy count and the known noise: a bin whose sum is mostly
+    noise stays where its neighbours are. Post-processing of the noisy sums.
+
+    Parameters
+    ----------
+    queries : int
+        Noisy sums that every bin gets in all, over epochs and replicates.
+    """
+
+    def __init__(
+        self,
+        features: Sequence[Feature],
+        start: Start,
+        mechanism: FineGaussian,
+        rate: float,
+        queries: int,
+    ) -> None:
+        self._mechanism, self._rate = mechanism, rate
+        self._unit = start.clip / RESIDUAL_STEPS
+        noise = (mechanism.scale * self._unit) ** 2 / queries
+        self._operators = [
+            [
+                _operator(feature, curvature, variance, start.unit, noise)
+                for curvature, variance in zip(start.curvature, start.variance, strict=True)
+            ]
+            for feature in features
+        ]
+
+    def change(self, feature: int, sums: Sums, shape: Floats, randomness: RandomSource) -> Floats:
+        """Noisy change of a feature's shape."""
+        noisy = self._mechanism.release(sums, randomness) * self._unit
+        columns = [
+            gain @ noisy[:, output] - pull @ shape[:, output]
+            for output, (gain, pull) in enumerate(self._operators[feature])
+        ]
+        return self._rate * np.stack(columns, axis=1)
+
+
+def _operator(
+    feature: Feature, curvature: float, variance: float, unit: float, noise: float
+) -> tuple[Floats, Floats]:
+    """Matrices that a Newton step applies to the sums and to the present shape."""
+    hessian = curvature * feature.counts
+    weight = hessian**2 / (_INFLATION * noise + variance * feature.counts)
+    prior = _prior(len(hessian), feature.ordered, unit)
+    inverse = np.linalg.inv(np.diag(weight) + prior)
+    return inverse * (weight / hessian), inverse @ prior
+
+
+def _prior(size: int, ordered: int, unit: float) -> Floats:
+    precision = np.eye(size) / (_LEVEL * unit) ** 2
+    if ordered > 1:
+        step = ordered / _STEP_BINS / (_STEP * unit) ** 2
+        here = np.arange(ordered - 1)
+        precision[here, here] += step
+        precision[here + 1, here + 1] += step
+        precision[here, here + 1] -= step
+        precision[here + 1, here] -= step
+    return precision
+
+
+class RandomSplits:
+    """A tree of a few leaves with random splits (paper 004, Algorithm 1).
+
+    Every leaf is a run of neighbouring bins and moves by rate x noisy sum / noisy count.
+    """
+
+    def __init__(
+        self,
+        features: Sequence[Feature],
+        start: Start,
+        mechanism: FineGaussian,
+        rate: float,
+        leaves: int,
+    ) -> None:
+        self._features, self._mechanism = features, mechanism
+        self._factor, self._leaves = rate * start.clip / RESIDUAL_STEPS, leaves
+
+    def change(
+        self,
+        feature: int,
+        sums: Sums,
+        shape: Floats,  # noqa: ARG002
+        randomness: RandomSource,
+    ) -> Floats:
+        """Noisy change of a feature's shape; its present shape does not matter."""
+        counts = self._features[feature].counts
+        cuts = permutation(randomness, len(counts) - 1)[: self._leaves - 1] + 1
+        firsts = np.sort(np.concatenate([[0], cuts]))
+        noisy = self._mechanism.release(np.add.reduceat(sums, firsts, axis=0), randomness)
+        moves = self._factor * noisy / np.add.reduceat(counts, firsts)[:, None]
+        lengths = np.diff(np.append(firsts, len(counts)))
+        return np.repeat(moves, lengths, axis=0)
+
+
+def band_factor(replicates: int) -> float:
+    """Factor of a standard error from so few replicates so that +-1.96 of it hold 95 %."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(replicates - 1, 0.975)) / 1.96 / math.sqrt(replicates)
