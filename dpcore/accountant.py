@@ -6,8 +6,8 @@ The durable budget of a stored data set is :class:`dpcore.ledger.Ledger`.
 from __future__ import annotations
 
 import threading
-from decimal import Decimal
-from typing import Any, Protocol
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple, Protocol
 
 from dpcore.errors import BudgetError
 from dpcore.privacy import format_epsilon, parse_epsilon
@@ -16,9 +16,17 @@ from dpcore.privacy import format_epsilon, parse_epsilon
 class Accountant(Protocol):
     """What an estimator needs of a budget."""
 
-    def spend(self, epsilon: Decimal, label: str) -> None:
-        """Charge ``epsilon`` before any record is read, or raise ``BudgetError``."""
+    def spend(self, epsilon: Decimal, label: str, delta: Decimal = Decimal(0)) -> None:
+        """Charge a guarantee before any record is read, or raise ``BudgetError``."""
         ...
+
+
+class Charge(NamedTuple):
+    """One line of an in-memory budget."""
+
+    label: str
+    epsilon: Decimal
+    delta: Decimal
 
 
 class BudgetAccountant:
@@ -31,39 +39,57 @@ class BudgetAccountant:
     ----------
     cap : Decimal, int, float or str
         Total epsilon that may be spent.
+    delta_cap : Decimal, int, float, str or None
+        Total delta that may be spent; ``None`` only adds it up.
+
+    Attributes
+    ----------
+    entries : list of Charge
+        Every charge, oldest first.
     """
 
-    def __init__(self, cap: object) -> None:
+    def __init__(self, cap: object, delta_cap: object | None = None) -> None:
         self.cap = parse_epsilon(cap)
-        self.entries: list[tuple[str, Decimal]] = []
+        self.delta_cap = None if delta_cap is None else _parse_delta(delta_cap)
+        self.entries: list[Charge] = []
         self._lock = threading.Lock()
 
     @property
     def spent(self) -> Decimal:
-        """Sum of all charges."""
-        return sum((epsilon for _, epsilon in self.entries), Decimal(0))
+        """Sum of all epsilons charged."""
+        return sum((entry.epsilon for entry in self.entries), Decimal(0))
 
     @property
     def left(self) -> Decimal:
-        """What may still be spent."""
+        """Epsilon that may still be spent."""
         return self.cap - self.spent
 
-    def spend(self, epsilon: Decimal, label: str) -> None:
-        """Charge ``epsilon``.
+    @property
+    def delta_spent(self) -> Decimal:
+        """Sum of all deltas charged."""
+        return sum((entry.delta for entry in self.entries), Decimal(0))
+
+    def spend(self, epsilon: Decimal, label: str, delta: Decimal = Decimal(0)) -> None:
+        """Charge ``epsilon`` and ``delta``.
 
         Raises
         ------
         BudgetError
-            If it is no usable amount, or less than that is left; nothing is charged then.
+            If they are no usable amounts, or less than that is left; nothing is charged then.
         """
-        epsilon = parse_epsilon(epsilon)
+        epsilon, delta = parse_epsilon(epsilon), _parse_delta(delta)
         with self._lock:
             if epsilon > self.left:
                 raise BudgetError(
                     f"This fit needs epsilon {format_epsilon(epsilon)}, but "
                     f"{format_epsilon(self.left, up=False)} of {format_epsilon(self.cap)} is left."
                 )
-            self.entries.append((label, epsilon))
+            if self.delta_cap is not None and self.delta_spent + delta > self.delta_cap:
+                left = (self.delta_cap - self.delta_spent).normalize()
+                raise BudgetError(
+                    f"This fit needs delta {delta:f}, but {left:f} of {self.delta_cap:f} is left."
+                )
+            self.entries.append(Charge(label, epsilon, delta))
 
     def __copy__(self) -> BudgetAccountant:
         return self
@@ -73,3 +99,14 @@ class BudgetAccountant:
 
     def __reduce__(self) -> Any:
         raise TypeError("an in-memory budget cannot be shared between processes: run with n_jobs=1")
+
+
+def _parse_delta(value: object) -> Decimal:
+    """A delta as an exact number; a float is read by its shortest decimal form."""
+    try:
+        delta = value if isinstance(value, Decimal) else Decimal(str(value))
+    except InvalidOperation:
+        raise BudgetError("Delta must be a number, for example 0.000001.") from None
+    if not (delta.is_finite() and 0 <= delta < 1):
+        raise BudgetError("Delta must be at least 0 and below 1.")
+    return delta

@@ -1,4 +1,4 @@
-"""Methods side by side on a public data set: exact accuracies over a range of epsilons.
+"""Methods side by side on a public data set: exact quality over a range of epsilons.
 
 Nothing here is private: it is for demonstration data and teaching only, and the service
 refuses it for any other data set.
@@ -9,34 +9,40 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.algorithms import get_learner
+from dpcore.ebm.learner import EBMLearner
 from dpcore.encoding import encode_columns
 from dpcore.errors import RequestError
 from dpcore.plan import check_classes, no_progress
 from dpcore.randomness import SeededRandom
+from dpcore.schema import NumericColumn
 from dpcore.table import PrivateTable
 
 #: Most fits of one comparison: it runs while somebody waits.
 _MOST_FITS = 600
 #: Groups of the tree that is not private: as many as a reader may still take in.
 _PLAIN_LEAVES = 64
+_NOBODY = "Nobody among them has a known '{}', so nothing can be measured."
 
 
 @dataclass(frozen=True)
 class MethodScore:
-    """Accuracy of one method at one epsilon on the people set aside.
+    """Quality of one method at one epsilon on the people set aside.
 
     Attributes
     ----------
     method : int
         Position in the methods asked for.
     mean, low, high : float
-        Mean, least and largest share predicted correctly over the repeats.
+        Mean, least and largest value of the measure over the repeats.
+    measure : {"accuracy", "RMSE"}
+        Share predicted correctly, or root mean squared error, in units of a numeric target:
+        the less the better.
     """
 
     method: int
@@ -44,6 +50,7 @@ class MethodScore:
     mean: float
     low: float
     high: float
+    measure: Literal["accuracy", "RMSE"] = "accuracy"
 
 
 def compare_methods(
@@ -67,7 +74,8 @@ def compare_methods(
     RequestError
         If a method cannot be used, nobody is set aside, or there is too much to fit.
     """
-    _check_part(table, target)
+    numbers = _as_numbers(table, target, methods)
+    _check_part(table, target, numbers=numbers)
     total = len(methods) * len(epsilons) * repeats
     if not 0 < total <= _MOST_FITS:
         raise RequestError(f"Choose methods and epsilons for 1 to {_MOST_FITS} fits.")
@@ -77,19 +85,56 @@ def compare_methods(
         for epsilon in epsilons
     ]
     frame = table.public_frame("holdout")
-    truth, known = _labels(table, target, frame)
+    measured = _rmse(target, frame) if numbers else _accuracy(table, target, frame)
     scores = []
     for place, plan in enumerate(plans):
         method = place // len(epsilons)
-        learner, shares = get_learner(methods[method][0]), []
+        learner, values = get_learner(methods[method][0]), []
         for repeat in range(repeats):
-            model = learner.run(table, plan, SeededRandom(repeat), no_progress)
-            predicted = np.asarray(model.predict(frame, table.schema))  # type: ignore[attr-defined]
-            shares.append(float((predicted == truth)[known].mean()))
+            model: Any = learner.run(table, plan, SeededRandom(repeat), no_progress)
+            values.append(measured(np.asarray(model.predict(frame, table.schema))))
             progress(place * repeats + repeat + 1, total)
-        mean = float(np.mean(shares))
-        scores.append(MethodScore(method, plan.epsilon, mean, min(shares), max(shares)))
+        scores.append(
+            MethodScore(
+                method,
+                plan.epsilon,
+                float(np.mean(values)),
+                min(values),
+                max(values),
+                "RMSE" if numbers else "accuracy",
+            )
+        )
     return scores
+
+
+def _as_numbers(
+    table: PrivateTable, target: str, methods: Sequence[tuple[str, Mapping[str, Any]]]
+) -> bool:
+    """Whether the methods predict a number. Those that predict its groups cannot be mixed in."""
+    if not isinstance(table.schema.column(target), NumericColumn):
+        return False
+    kinds = {algorithm == EBMLearner.name for algorithm, _ in methods}
+    if len(kinds) > 1:
+        raise RequestError(
+            f"{EBMLearner.title} predict '{target}' as a number, the other methods predict its "
+            "groups: compare them apart."
+        )
+    return kinds == {True}
+
+
+def _accuracy(table: PrivateTable, target: str, frame: Any) -> Callable[[NDArray[Any]], float]:
+    """Share of a frame's known classes that is predicted correctly."""
+    truth, known = _labels(table, target, frame)
+    return lambda predicted: float((predicted == truth)[known].mean())
+
+
+def _rmse(target: str, frame: Any) -> Callable[[NDArray[Any]], float]:
+    """Root mean squared error of a frame's known numbers."""
+    truth = frame[target].to_numpy(dtype=float)
+    known = ~np.isnan(truth)
+    if not known.any():
+        raise RequestError(_NOBODY.format(target))
+    return lambda predicted: float(np.sqrt(np.mean((predicted - truth)[known] ** 2)))
 
 
 def plain_tree_accuracy(table: PrivateTable, target: str) -> float:
@@ -100,7 +145,7 @@ def plain_tree_accuracy(table: PrivateTable, target: str) -> float:
     from sklearn.preprocessing import OneHotEncoder
     from sklearn.tree import DecisionTreeClassifier
 
-    _check_part(table, target)
+    _check_part(table, target, numbers=False)
     features = [column.name for column in table.schema if column.name != target]
     parts = {}
     for part in ("train", "holdout"):
@@ -114,10 +159,11 @@ def plain_tree_accuracy(table: PrivateTable, target: str) -> float:
     return float(tree.score(encoder.transform(parts["holdout"][0]), parts["holdout"][1]))
 
 
-def _check_part(table: PrivateTable, target: str) -> None:
-    check_classes(table.schema, target)
+def _check_part(table: PrivateTable, target: str, *, numbers: bool) -> None:
+    if not numbers:
+        check_classes(table.schema, target)
     if table.schema.holdout_percent == 0:
-        raise RequestError("This data set sets nobody aside, so no accuracy can be measured.")
+        raise RequestError("This data set sets nobody aside, so nothing can be measured.")
 
 
 def _labels(
@@ -127,5 +173,5 @@ def _labels(
     codes = encode_columns(frame, table.schema, [target])[target]
     known = codes < len(table.schema.column(target).classes)
     if not known.any():
-        raise RequestError(f"Nobody among them has a known '{target}', so nothing can be measured.")
+        raise RequestError(_NOBODY.format(target))
     return codes, known

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from pydantic import BaseModel
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.encoding import NO_WORDS, YES_WORDS, texts_of
@@ -19,20 +20,24 @@ from dpcore.plan import Learner, no_progress
 from dpcore.privacy import parse_epsilon
 from dpcore.randomness import RandomSource, source_for
 from dpcore.release import Release, make_release
-from dpcore.schema import Schema
+from dpcore.schema import NumericColumn, Schema
 from dpcore.table import PrivateTable
 
 _BINS = 10
 
 
-class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A scikit-learn classifier over one learner of this engine.
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn estimator over one learner of this engine.
 
-    A subclass names its learner and takes the learner's parameters as keyword arguments beside
-    ``epsilon``, ``schema``, ``target``, ``accountant`` and ``random_state``.
+    A subclass names its learner and the model that the learner releases, and takes the
+    learner's parameters as keyword arguments beside ``epsilon``, ``schema``, ``target``,
+    ``accountant`` and ``random_state``.
     """
 
     _learner: ClassVar[Learner]
+    _model: ClassVar[type[BaseModel]]
+    #: Whether the target is a number; else it is one of a list of classes.
+    _numeric_target: ClassVar[bool] = False
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Spend ``epsilon`` and fit.
@@ -52,24 +57,78 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If the rows do not fit the schema, such as more rows than ``max_rows``.
         """
         settings = self.get_params()
-        prepared = prepare_fit(X, y, settings["schema"], settings["target"])
+        prepared = prepare_fit(
+            X, y, settings["schema"], settings["target"], numeric_target=self._numeric_target
+        )
+        self._check_target(prepared.schema.column(prepared.target))
         known = self._learner.parameters.model_fields
         given = {name: value for name, value in settings.items() if name in known}
         epsilon = parse_epsilon(settings["epsilon"])
         plan = self._learner.plan(prepared.schema, prepared.target, epsilon, given)
+        outputs = {} if self._numeric_target else {"classes_": class_labels(plan.classes, y)}
         if settings["accountant"] is not None:
-            settings["accountant"].spend(epsilon, self._learner.title)
+            settings["accountant"].spend(epsilon, self._learner.title, plan.delta)
         randomness = source_for(settings["random_state"])
         table = prepared.ingest(randomness)
         model: Any = self._learner.run(table, plan, randomness, no_progress)
-        self.release_: Release = make_release(
-            self._learner.name, plan, model, secure=randomness.secure
+        release = make_release(self._learner.name, plan, model, secure=randomness.secure)
+        return self._fitted(release, model, outputs, np.shape(X)[1])
+
+    @classmethod
+    def from_release(cls, release: Release) -> Self:
+        """Fitted estimator of a release, for prediction without any data.
+
+        Its parameters are those of the release. Classes are text, as in the schema.
+
+        Raises
+        ------
+        RequestError
+            If the release is of another learner or predicts another kind of target.
+        """
+        if release.kind != cls._learner.name:
+            raise RequestError(
+                f"This release is a '{release.kind}' and {cls.__name__} reads "
+                f"a '{cls._learner.name}': use the estimator that made it."
+            )
+        cls._check_target(release.domain.column(release.target))
+        parameters = dict(cls._learner.parameters.model_validate(release.parameters))
+        known = {name: parameters[name] for name in cls._get_param_names() if name in parameters}
+        estimator = cls(
+            epsilon=release.certificate.epsilon,
+            schema=release.domain,
+            target=release.target,
+            **known,
         )
+        model: Any = cls._model.model_validate(release.model)
+        outputs = {} if cls._numeric_target else {"classes_": np.array(model.classes, dtype=object)}
+        return estimator._fitted(release, model, outputs, len(release.domain.columns) - 1)
+
+    @classmethod
+    def _check_target(cls, column: Any) -> None:
+        """Refuse a target that this estimator does not predict."""
+
+    def _fitted(self, release: Release, model: Any, outputs: dict[str, Any], features: int) -> Self:
+        self.release_ = release
         self.model_ = model
-        self.schema_ = prepared.schema
-        self.classes_ = class_labels(self.model_.classes, y)
-        self.n_features_in_ = np.shape(X)[1]
+        self.schema_ = release.domain
+        self.n_features_in_ = features
+        for name, value in outputs.items():
+            setattr(self, name, value)
         return self
+
+    def _features(self, X: Any) -> pd.DataFrame:  # noqa: N803
+        check_is_fitted(self)
+        return features_of(X, self.schema_, self.release_.target)
+
+
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """A :class:`PrivateEstimator` that predicts classes.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Labels in the type of ``y``; text if made from a release.
+    """
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Class probabilities, columns in the order of ``classes_``: shape (n_rows, n_classes)."""
@@ -80,9 +139,22 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes = self.model_.predict(self._features(X), self.schema_)
         return np.asarray(self.classes_[codes])
 
-    def _features(self, X: Any) -> pd.DataFrame:  # noqa: N803
-        check_is_fitted(self)
-        return features_of(X, self.schema_, self.release_.target)
+
+class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+    """A :class:`PrivateEstimator` that predicts a number within public bounds."""
+
+    _numeric_target: ClassVar[bool] = True
+
+    def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Predicted number of each row: shape (n_rows,)."""
+        return np.asarray(self.model_.predict(self._features(X), self.schema_))
+
+    @classmethod
+    def _check_target(cls, column: Any) -> None:
+        if not isinstance(column, NumericColumn):
+            raise RequestError(
+                f"The target '{column.name}' is not a number in the schema: use a classifier."
+            )
 
 
 @dataclass(frozen=True)
@@ -98,7 +170,14 @@ class PreparedFit:
         return ingest(frame_chunks(self.frame), self.schema, randomness)
 
 
-def prepare_fit(X: Any, y: Any, schema: Schema | None, target: str | None) -> PreparedFit:  # noqa: N803
+def prepare_fit(
+    X: Any,  # noqa: N803
+    y: Any,
+    schema: Schema | None,
+    target: str | None,
+    *,
+    numeric_target: bool,
+) -> PreparedFit:
     """Join ``X`` and ``y`` under the names of the schema.
 
     Raises
@@ -115,7 +194,7 @@ def prepare_fit(X: Any, y: Any, schema: Schema | None, target: str | None) -> Pr
     if name in frame.columns:
         raise RequestError(f"X must not hold the target '{name}'.")
     frame[name] = np.asarray(y)
-    domain = schema or infer_schema(frame, name)
+    domain = schema or infer_schema(frame, name, numeric_target=numeric_target)
     check_header([str(column) for column in frame.columns])
     check_columns(frame, domain)
     return PreparedFit(frame, domain, name)
@@ -150,8 +229,10 @@ def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # 
     return pd.DataFrame(array, columns=names)
 
 
-def infer_schema(frame: pd.DataFrame, target: str) -> Schema:
+def infer_schema(frame: pd.DataFrame, target: str, *, numeric_target: bool) -> Schema:
     """Read a schema off the data. Convenient, not private: warns each time.
+
+    The target becomes a column of categories, or of numbers if ``numeric_target``.
 
     Raises
     ------
@@ -164,22 +245,35 @@ def infer_schema(frame: pd.DataFrame, target: str) -> Schema:
         PrivacyLeakWarning,
         stacklevel=4,
     )
-    columns = [_infer_column(frame[name], str(name), str(name) == target) for name in frame]
+    columns = []
+    for name in frame:
+        as_number = numeric_target if str(name) == target else _is_numeric(frame[name])
+        fields = (_infer_numbers if as_number else _infer_categories)(frame[name])
+        columns.append({"name": str(name), "target": str(name) == target, **fields})
     return Schema.from_mapping(
         {"name": "inferred", "max_rows": max(1, len(frame)), "columns": columns}
     )
 
 
-def _infer_column(values: pd.Series[Any], name: str, is_target: bool) -> dict[str, Any]:
+def _is_numeric(values: pd.Series[Any]) -> bool:
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    return bool(numeric and not pd.api.types.is_bool_dtype(values.dtype) and values.notna().any())
+
+
+def _infer_numbers(values: pd.Series[Any]) -> dict[str, Any]:
+    numbers = pd.to_numeric(values, errors="coerce").astype(float)
+    if not np.isfinite(numbers).any():
+        raise RequestError("y holds no numbers: use a classifier.")
+    low, high = float(numbers.min()), float(numbers.max())
+    high = high if high > low else low + 1
+    return {"type": "real", "lower": low, "upper": high, "bins": _BINS}
+
+
+def _infer_categories(values: pd.Series[Any]) -> dict[str, Any]:
     if pd.api.types.is_bool_dtype(values.dtype):
-        return {"name": name, "type": "boolean", "target": is_target}
-    if numeric and not is_target and values.notna().any():
-        low, high = float(values.min()), float(values.max())
-        high = high if high > low else low + 1
-        return {"name": name, "type": "real", "lower": low, "upper": high, "bins": _BINS}
+        return {"type": "boolean"}
     found = sorted(set(texts_of(values)) - {""}) or ["none"]
-    return {"name": name, "type": "categorical", "categories": found, "target": is_target}
+    return {"type": "categorical", "categories": found}
 
 
 def class_labels(classes: tuple[str, ...], y: Any) -> NDArray[Any]:

@@ -184,7 +184,7 @@ class Service:
         repeats: int,
         progress: Callable[[int, int], None],
     ) -> list[MethodScore]:
-        """Exact accuracy of methods over epsilons. Free: nothing of a public data set is secret.
+        """Exact quality of methods over epsilons. Free: nothing of a public data set is secret.
 
         Raises
         ------

@@ -12,6 +12,7 @@ from dpcore.ingest import frame_chunks, ingest
 from dpcore.randomness import SeededRandom
 from dpcore.schema import Schema
 from dpcore.service import Service
+from dpcore.table import PrivateTable
 
 METHODS = [("tree", {"method": "lookahead", "blocks": (2,)}), ("rule_list", {"pool_size": 500})]
 
@@ -100,3 +101,45 @@ def test_the_service_compares_on_public_data_for_free(tmp_path):
         assert len(scores) == 1
         assert scores[0].mean > 0.8
         assert service.balance(public.id).left == 1
+
+
+def numbers() -> PrivateTable:
+    columns = [
+        {"name": "age", "type": "integer", "lower": 0, "upper": 99, "bins": 4, "target": True},
+        {"name": "ill", "type": "boolean"},
+    ]
+    schema = Schema.from_mapping({"name": "n", "max_rows": 500, "columns": columns})
+    age = np.arange(400) % 100
+    people = pd.DataFrame({"age": age.astype(float), "ill": np.where(age < 50, "yes", "no")})
+    people.loc[::7, "age"] = np.nan
+    return ingest(frame_chunks(people), schema, SeededRandom(0))
+
+
+def test_numbers_are_compared_by_their_error():
+    """Ages are spread evenly: a constant is off by 28.9, two halves by 14.4."""
+    weak, strong = compare_methods(
+        numbers(), "age", [("ebm", {})], [Decimal("0.001"), Decimal(100)], 2, lambda *_: None
+    )
+    assert strong.measure == weak.measure == "RMSE"
+    assert strong.mean == pytest.approx(14.4, rel=0.15)
+    assert weak.mean > strong.mean
+    assert strong.low <= strong.mean <= strong.high
+
+
+def test_what_is_a_number_for_some_is_not_compared_with_its_groups():
+    mixed = [("ebm", {}), METHODS[1]]
+    with pytest.raises(RequestError, match="compare them apart"):
+        compare_methods(numbers(), "age", mixed, [Decimal(1)], 1, lambda *_: None)
+    [groups] = compare_methods(
+        numbers(), "age", METHODS[1:], [Decimal(1)], 1, lambda *_: None
+    )  # fmt: skip
+    assert groups.measure == "accuracy"
+    assert 0 <= groups.mean <= 1
+
+
+def test_machines_are_compared_with_trees_by_accuracy():
+    scores = compare_methods(
+        table(), "c", [("ebm", {}), METHODS[0]], [Decimal(10)], 1, lambda *_: None
+    )
+    assert [score.measure for score in scores] == ["accuracy", "accuracy"]
+    assert min(score.mean for score in scores) > 0.85

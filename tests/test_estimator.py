@@ -18,8 +18,10 @@ from sklearn.preprocessing import FunctionTransformer
 
 from dpcore.accountant import BudgetAccountant
 from dpcore.errors import BudgetError, IngestError, PrivacyLeakWarning, RequestError
+from dpcore.release import Release
 from dpcore.rules.estimator import DPRuleListClassifier
 from dpcore.schema import Schema
+from dpcore.trees.estimator import DPTreeClassifier
 
 SCHEMA = Schema.from_text(
     """
@@ -73,7 +75,7 @@ def test_cross_validation_charges_every_fold():
     assert len(scores) == 5
     assert scores.mean() > 0.8
     assert budget.spent == 10
-    assert [epsilon for _, epsilon in budget.entries] == [Decimal(2)] * 5
+    assert [entry.epsilon for entry in budget.entries] == [Decimal(2)] * 5
 
 
 def test_copies_share_the_budget():
@@ -169,3 +171,35 @@ def test_several_rows_of_a_person():
     model = estimator(schema=schema).fit(people, died)
     assert model.release_.certificate.max_rows_per_person == 2
     assert model.score(people, died) > 0.8
+
+
+def test_a_release_becomes_an_estimator_without_any_data():
+    frame, died = ward()
+    made = estimator(epsilon="0.5", max_rules=7, given=("age <= 60",), antecedents="given")
+    made.fit(frame, died.map({True: "yes", False: "no"}).astype(object))
+    again = DPRuleListClassifier.from_release(Release.from_json(made.release_.to_json()))
+    assert again.classes_.tolist() == ["no", "yes"]
+    assert again.predict(frame).tolist() == made.predict(frame).tolist()
+    assert np.array_equal(again.predict_proba(frame), made.predict_proba(frame))
+    assert again.get_params()["max_rules"] == 7
+    assert again.get_params()["given"] == ("age <= 60",)
+    assert again.epsilon == Decimal("0.5")
+    assert again.n_features_in_ == 2
+    assert again.release_ == made.release_
+    assert clone(again).fit(frame, died).model_.rules
+
+
+def test_a_release_of_another_family_is_refused():
+    frame, died = ward()
+    release = estimator().fit(frame, died).release_
+    with pytest.raises(RequestError, match="'rule_list'"):
+        DPTreeClassifier.from_release(release)
+
+
+def test_labels_that_do_not_fit_the_type_of_y_cost_nothing():
+    frame, _ = ward()
+    budget = BudgetAccountant(5)
+    model = estimator(accountant=budget, target="sex")
+    with pytest.raises(RequestError, match="y is numeric"):
+        model.fit(frame.drop(columns="sex").assign(died=1), np.zeros(len(frame)))
+    assert budget.spent == 0

@@ -199,3 +199,13 @@ def test_methods_are_told_apart_without_colour():
     alt = methods_alt(lines, 0.9)
     assert "two: 70% at epsilon 0.1, 80% at epsilon 1." in alt
     assert "not private: 90%" in alt
+
+
+def test_errors_of_methods_are_written_as_numbers():
+    lines = [Line("one", (0.1, 1.0), (6.25, 4.0), (6.0, 4.0), (6.5, 4.1))]
+    figure = methods_figure(lines, measure="RMSE")
+    assert "RMSE" in figure.layout.yaxis.title.text
+    assert "%" not in figure.layout.yaxis.tickformat
+    assert methods_alt(lines, measure="RMSE") == (
+        "RMSE on people set aside. one: 6.25 at epsilon 0.1, 4 at epsilon 1."
+    )

@@ -1,4 +1,4 @@
-"""Methods side by side: accuracy against epsilon, one line per method."""
+"""Methods side by side: quality against epsilon, one line per method."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import plotly.graph_objects as go
 from dpcore.estimates import percent
 from dpcore.plots.look import DASHES, SOFT, SYMBOLS, clear_layout, colour
 
+#: How values of each measure are written, beside a point and on the axis.
+_NUMBERS = {"accuracy": ".1%", "RMSE": ".3g"}
+_TICKS = {"accuracy": ".0%", "RMSE": ".3~g"}
+
 
 @dataclass(frozen=True)
 class Line:
-    """One method: for each epsilon the mean accuracy and its lowest and highest repetition."""
+    """One method: for each epsilon the mean of a measure and its lowest and highest repetition."""
 
     name: str
     epsilons: tuple[float, ...]
@@ -22,12 +26,15 @@ class Line:
     highs: tuple[float, ...]
 
 
-def methods_figure(lines: Sequence[Line], ceiling: float | None = None) -> go.Figure:
-    """Accuracy on people set aside against epsilon; error bars from lowest to highest.
+def methods_figure(
+    lines: Sequence[Line], ceiling: float | None = None, measure: str = "accuracy"
+) -> go.Figure:
+    """Accuracy or RMSE on people set aside against epsilon; error bars from lowest to highest.
 
     ``ceiling`` is the accuracy of a tree that is not private.
     """
-    figure = go.Figure([_trace(line, place) for place, line in enumerate(lines)])
+    numbers = _NUMBERS[measure]
+    figure = go.Figure([_trace(line, place, numbers) for place, line in enumerate(lines)])
     ticks = sorted({epsilon for line in lines for epsilon in line.epsilons})
     figure.update_layout(
         clear_layout(),
@@ -41,7 +48,7 @@ def methods_figure(lines: Sequence[Line], ceiling: float | None = None) -> go.Fi
         tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], fixedrange=True,
     )  # fmt: skip
     figure.update_yaxes(
-        title="accuracy on people set aside", tickformat=".0%", gridcolor="#dee2e6",
+        title=f"{measure} on people set aside", tickformat=_TICKS[measure], gridcolor="#dee2e6",
         automargin=True, fixedrange=True,
     )  # fmt: skip
     if ceiling is not None:
@@ -50,7 +57,7 @@ def methods_figure(lines: Sequence[Line], ceiling: float | None = None) -> go.Fi
     return figure
 
 
-def _trace(line: Line, place: int) -> go.Scatter:
+def _trace(line: Line, place: int, numbers: str) -> go.Scatter:
     return go.Scatter(
         name=line.name,
         x=list(line.epsilons),
@@ -66,20 +73,22 @@ def _trace(line: Line, place: int) -> go.Scatter:
             "thickness": 1.5,
             "width": 4,
         },
-        hovertemplate="%{fullData.name}<br>ε %{x:g}: %{y:.1%}<extra></extra>",
+        hovertemplate=f"%{{fullData.name}}<br>ε %{{x:g}}: %{{y:{numbers}}}<extra></extra>",
     )
 
 
-def methods_alt(lines: Sequence[Line], ceiling: float | None = None) -> str:
+def methods_alt(
+    lines: Sequence[Line], ceiling: float | None = None, measure: str = "accuracy"
+) -> str:
     """The chart in words."""
-    told = [f"{line.name}: {_points(line)}." for line in lines]
+    told = [f"{line.name}: {_points(line, measure)}." for line in lines]
     if ceiling is not None:
         told.append(f"A tree that is not private: {percent(ceiling)}.")
-    return "Accuracy on people set aside. " + " ".join(told)
+    return f"{measure[0].upper()}{measure[1:]} on people set aside. " + " ".join(told)
 
 
-def _points(line: Line) -> str:
+def _points(line: Line, measure: str) -> str:
     return ", ".join(
-        f"{percent(mean)} at epsilon {epsilon:g}"
+        f"{percent(mean) if measure == 'accuracy' else f'{mean:.3g}'} at epsilon {epsilon:g}"
         for epsilon, mean in zip(line.epsilons, line.means, strict=True)
     )

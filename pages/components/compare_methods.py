@@ -1,4 +1,4 @@
-"""Methods side by side on public data: accuracy against epsilon, without spending anything."""
+"""Methods side by side on public data: quality against epsilon, without spending anything."""
 
 from __future__ import annotations
 
@@ -59,6 +59,11 @@ class Work:
         """Whether there is something to wait for."""
         return self.thread is not None and self.thread.is_alive()
 
+    @property
+    def measure(self) -> str:
+        """What is compared: ``accuracy`` or ``RMSE``."""
+        return str(self.scores[0].measure) if self.scores else "accuracy"
+
     def start(self, service: Service) -> None:
         """Begin, beside the page."""
         self.thread = Thread(target=self._run, args=(service,), daemon=True)
@@ -67,7 +72,6 @@ class Work:
     def _run(self, service: Service) -> None:
         asked, problem = self.question, _FAILED
         try:
-            self.ceiling = service.plain_tree_accuracy(asked.dataset_id, asked.target)
             self.scores = service.compare_methods(
                 asked.dataset_id,
                 asked.target,
@@ -76,6 +80,8 @@ class Work:
                 asked.repeats,
                 self._tell,
             )
+            if self.measure == "accuracy":
+                self.ceiling = service.plain_tree_accuracy(asked.dataset_id, asked.target)
             problem = ""
         except _Stopped:
             problem = ""
@@ -177,25 +183,36 @@ def _wait(key: str) -> None:
 def _result(work: Work, key: str) -> None:
     from dpcore.plots import methods_alt, methods_figure
 
-    lines = _lines(work)
+    lines, measure = _lines(work), work.measure
     asked = work.question
     st.plotly_chart(
-        methods_figure(lines, work.ceiling), key=f"{key}-chart", theme=None,
-        alt=methods_alt(lines, work.ceiling),
+        methods_figure(lines, work.ceiling, measure), key=f"{key}-chart", theme=None,
+        alt=methods_alt(lines, work.ceiling, measure),
         config={"displayModeBar": False},
     )  # fmt: skip
     times = "once" if asked.repeats == 1 else f"{asked.repeats} times"
     st.caption(
         markup.plain(
             f"Each method predicts {asked.target} {times} for each ε. Points are means, bars reach "
-            "from the lowest to the highest repetition. The accuracy is exact, because the "
-            "records are public. The dotted line is an ordinary tree without privacy, of at most "
-            f"64 groups: {_exact(work.ceiling or 0)}. It may do worse than a private one, because "
-            "it takes accidents of these records for rules."
+            f"from the lowest to the highest repetition. {_meaning(work)}"
         )
     )
     header = ["Method", *(f"ε {epsilon}" for epsilon in asked.epsilons)]
-    markup.table("Accuracy on people set aside", header, map(_row, lines))
+    title = f"{measure[0].upper()}{measure[1:]} on people set aside"
+    markup.table(title, header, (_row(line, measure) for line in lines))
+
+
+def _meaning(work: Work) -> str:
+    if work.measure == "RMSE":
+        return (
+            "The RMSE is the typical error, in units of what is predicted: the less the better. It "
+            "is exact, because the records are public."
+        )
+    return (
+        "The accuracy is exact, because the records are public. The dotted line is an ordinary "
+        f"tree without privacy, of at most 64 groups: {work.ceiling or 0:.1%}. It may do worse "
+        "than a private one, because it takes accidents of these records for rules."
+    )
 
 
 def _lines(work: Work) -> list[Line]:
@@ -219,13 +236,12 @@ def _lines(work: Work) -> list[Line]:
     return lines
 
 
-def _row(line: Line) -> str:
+def _row(line: Line, measure: str) -> str:
+    def exact(value: float) -> str:
+        return f"{value:.1%}" if measure == "accuracy" else f"{value:.3g}"
+
     figures = (
-        f"<b>{_exact(mean)}</b> <small>{_exact(low)} to {_exact(high)}</small>"
+        f"<b>{exact(mean)}</b> <small>{exact(low)} to {exact(high)}</small>"
         for mean, low, high in zip(line.means, line.lows, line.highs, strict=True)
     )
     return markup.row([escape(line.name), *figures])
-
-
-def _exact(share: float) -> str:
-    return f"{share:.1%}"
