@@ -9,7 +9,19 @@ from typing import Annotated
 import typer
 
 from benchmarks import app as app_suite
-from benchmarks import rules, trees, trees_growth, trees_peers, trees_results
+from benchmarks import (
+    ebm,
+    ebm_coverage,
+    ebm_growth,
+    ebm_peers,
+    ebm_results,
+    rules,
+    trees,
+    trees_growth,
+    trees_peers,
+    trees_results,
+)
+from benchmarks.peers import PYTHON_VARIABLE
 from benchmarks.records import Record, print_table, write_json
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False)
@@ -27,8 +39,8 @@ Peers = Annotated[
     Path | None,
     typer.Option(
         "--peers",
-        envvar=trees_peers.PYTHON_VARIABLE,
-        help="Python interpreter of an environment that has diffprivlib.",
+        envvar=PYTHON_VARIABLE,
+        help="Python interpreter of an environment that has the peer program.",
     ),
 ]
 
@@ -84,6 +96,51 @@ def trees_command(
         growth = list(trees_growth.run(trees.SUITE, quick=quick))
         print_table("Growth", growth)
         records += growth
+    if json is not None:
+        write_json(records, json)
+
+
+@app.command("ebm")
+def ebm_command(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two splits and two epsilons: some minutes.")
+    ] = False,
+    data: Data = None,
+    epsilon: Epsilon = None,
+    method: Method = None,
+    peers: Peers = None,
+    json: Json = None,
+) -> None:
+    """Boosting machines on five data sets, beside the paper and interpret."""
+    _check_known("data set", data, (*ebm.DATA, ebm_growth.DATA))
+    _check_known("method", method, ebm.METHODS)
+    try:
+        python = ebm_peers.interpreter(peers)
+    except RuntimeError as fault:
+        raise typer.BadParameter(str(fault)) from None
+    request = ebm.Request(data, epsilon, method, quick, python)
+    if not request.chosen_methods:
+        raise typer.BadParameter(ebm_peers.HOW_TO)
+    records: list[Record] = []
+    if request.names:
+        results = ebm.measure(request)
+        ebm_results.print_results(results, ebm.METHODS)
+        records += ebm.records(results)
+        if python is None and not set(method or ebm.METHODS).isdisjoint(ebm.PEERS):
+            print(ebm_peers.HOW_TO)
+    if request.wants_growth:
+        growth = list(ebm_growth.run(ebm.SUITE, quick=quick))
+        print_table("Growth", growth)
+        records += growth
+    if json is not None:
+        write_json(records, json)
+
+
+@app.command("ebm-coverage")
+def ebm_coverage_command(quick: Quick = False, json: Json = None) -> None:
+    """How often the noise bands of boosting machines hold, on five data sets."""
+    records = list(ebm_coverage.run(ebm.SUITE, quick=quick))
+    print_table("Coverage of the noise bands", records)
     if json is not None:
         write_json(records, json)
 

@@ -32,7 +32,7 @@ class BenchData:
 
 
 def load(name: str) -> BenchData:
-    """Load ``adult``, ``adult_categorical``, ``mushroom``, ``nursery`` or ``titanic``.
+    """Load a data set that has a schema in ``benchmarks/schemas``.
 
     ``adult_categorical`` is Adult without numbers and without incomplete rows.
     """
@@ -80,6 +80,26 @@ def _nursery() -> pd.DataFrame:
     return frame.apply(lambda values: values.astype(str).str.strip("'"))
 
 
+def _telco_churn() -> pd.DataFrame:
+    frame = _openml("telco-customer-churn", 1)
+    texts = frame.select_dtypes(exclude="number").columns
+    frame[texts] = frame[texts].apply(lambda values: values.astype(str).str.strip("'"))
+    frame["TotalCharges"] = pd.to_numeric(frame["TotalCharges"], errors="coerce")
+    return frame
+
+
+def _california_housing() -> pd.DataFrame:
+    return _openml("houses", 1)
+
+
+def _wine_quality() -> pd.DataFrame:
+    return _openml("wine_quality", 1).rename(columns=lambda column: column.replace(".", "_"))
+
+
+def _elevators() -> pd.DataFrame:
+    return _openml("elevators", 1).rename(columns={"Goal": "goal"})
+
+
 def _code_book() -> dict[str, dict[str, str]]:
     """Letters of the UCI file and the words that the schema uses."""
     lines = (_SCHEMAS / "mushroom_codes.txt").read_text(encoding="utf-8").splitlines()
@@ -92,7 +112,11 @@ def _code_book() -> dict[str, dict[str, str]]:
 
 _FETCHERS: dict[str, Callable[[], pd.DataFrame]] = {
     "adult": _adult,
+    "california_housing": _california_housing,
+    "elevators": _elevators,
     "mushroom": _mushroom,
     "nursery": _nursery,
+    "telco_churn": _telco_churn,
     "titanic": _titanic,
+    "wine_quality": _wine_quality,
 }

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from benchmarks.memory import forget_peak, peak
 from benchmarks.records import Record
 from dpcore.bits import word_count
 from dpcore.randomness import SecureRandom, SeededRandom
@@ -65,12 +66,11 @@ def measure(rows: int) -> dict[str, Any]:
     """Seconds of each draw, and bytes of packed data and of the peak above them."""
     draw(*_random_words(64), rows=64)
     literals, classes = _random_words(rows)
-    process = psutil.Process()
-    _forget_peak()
-    before = process.memory_info().rss
+    forget_peak()
+    before = psutil.Process().memory_info().rss
     repeats = _REPEATS if rows <= ROWS[1] else 1
     seconds = [draw(literals, classes, rows=rows) for _ in range(repeats)]
-    extra = _peak() - before
+    extra = peak() - before
     return {"seconds": seconds, "extra": extra, "packed": literals.nbytes + classes.nbytes}
 
 
@@ -91,21 +91,6 @@ def _random_words(rows: int) -> tuple[Any, Any]:
         literal[:] = source.words(words)
     first = source.words(words)
     return literals, np.stack([first, ~first])
-
-
-def _forget_peak() -> None:
-    """Reset the high-water mark of this process's memory, where the system can."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    except OSError:
-        return
-
-
-def _peak() -> float:
-    """Highest resident memory so far, in bytes; NaN where the system does not tell."""
-    status = Path("/proc/self/status")
-    lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
-    return next((int(x.split()[1]) * 1024.0 for x in lines if x.startswith("VmHWM")), math.nan)
 
 
 if __name__ == "__main__":

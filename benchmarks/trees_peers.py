@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import peers
 from benchmarks.cross_validation import Encoded, encoded, fold_numbers
 
-PYTHON_VARIABLE = "FROSTGLASS_PEERS_PYTHON"
 METHODS = ("diffprivlib tree", "diffprivlib forest")
 HOW_TO = (
     "Left out: diffprivlib, which needs an older scikit-learn than this project. To include it: "
     "python -m venv peers && peers/bin/pip install diffprivlib==0.6.6 scikit-learn==1.7.2, "
-    f"then --peers peers/bin/python (or the variable {PYTHON_VARIABLE})."
+    f"then --peers peers/bin/python (or the variable {peers.PYTHON_VARIABLE})."
 )
 _SCRIPT = Path(__file__).parent / "peer_diffprivlib.py"
 
@@ -45,17 +45,7 @@ def interpreter(given: Path | None) -> Path | None:
     RuntimeError
         If it has no diffprivlib.
     """
-    if given is None:
-        return None
-    named = str(given)
-    check = [named, "-c", "import diffprivlib.models; print(diffprivlib.__name__)"]
-    try:
-        found = subprocess.run(check, capture_output=True, text=True, check=False).stdout
-    except OSError:
-        found = ""
-    if found.strip() != "diffprivlib":
-        raise RuntimeError(f"{named} cannot import diffprivlib. {HOW_TO}")
-    return given
+    return peers.interpreter(given, "diffprivlib.models", HOW_TO)
 
 
 def score_peers(
