@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import streamlit as st
 
 from pages.components import access, meter
@@ -12,6 +14,7 @@ MENU = (
     ("rule_list.py", "Rule list", ":material/rule:"),
     ("tree.py", "Tree", ":material/account_tree:"),
     ("forest.py", "Forest", ":material/forest:"),
+    ("shape_functions.py", "Shape functions", ":material/stacked_line_chart:"),
     ("releases.py", "Releases", ":material/inventory_2:"),
     ("custodian.py", "Custodian", ":material/shield_person:"),
 )
@@ -50,7 +53,12 @@ def _finish() -> None:
     dataset = access.chosen_dataset()
     with st.sidebar:
         if dataset is not None:
-            meter.show(dataset.id, dataset.name, st.session_state.get(access.THIS_RUN_KEY))
+            meter.show(
+                dataset.id,
+                dataset.name,
+                st.session_state.get(access.THIS_RUN_KEY),
+                st.session_state.get(access.THIS_DELTA_KEY, Decimal(0)),
+            )
             st.divider()
         meter.roles()
 

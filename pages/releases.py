@@ -27,7 +27,8 @@ def page() -> None:
         _browse(releases)
     else:
         markup.empty(
-            "No results yet", "Set up a run on one of the pages Rule list, Tree and Forest."
+            "No results yet",
+            "Set up a run on one of the pages Rule list, Tree, Forest and Shape functions.",
         )
     runs_list.show(dataset.id)
 

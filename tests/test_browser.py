@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, WebSocket, expect, sync_playwright
 
 from dpcore.requests import RunRequest
 from dpcore.schema import Schema
@@ -227,6 +227,18 @@ def open_tree(page: Page, server: Server, title: str = "Tree") -> None:
     expect(page.get_by_text("Noise on a")).to_be_visible(timeout=WAIT)
 
 
+def click_until(button: Locator, sign: Locator) -> None:
+    """Click until it shows: a click on a page that is still being drawn may get lost."""
+    for _ in range(6):
+        button.click()
+        try:
+            expect(sign.first).to_be_visible(timeout=10_000)
+            return
+        except AssertionError:
+            continue
+    expect(sign.first).to_be_visible(timeout=WAIT)
+
+
 def type_epsilon(page: Page, entry: str) -> None:
     field = page.get_by_label("Exact ε")
     field.fill(entry)
@@ -255,14 +267,9 @@ def test_a_tree_from_a_mistake_to_the_way_of_a_case(page: Page, server: Server) 
         1, timeout=WAIT
     )
     page.get_by_text("Follow a case through the tree").click()
-    for _ in range(4):  # A click on a page that is still being drawn may get lost.
-        page.get_by_role("button", name="Which way does it go?").click()
-        try:
-            expect(page.get_by_text("so go to").first).to_be_visible(timeout=8_000)
-            break
-        except AssertionError:
-            continue
-    expect(page.get_by_text("so go to").first).to_be_visible(timeout=WAIT)
+    click_until(
+        page.get_by_role("button", name="Which way does it go?"), page.get_by_text("so go to")
+    )
     expect(page.get_by_text("the case you typed in")).to_be_visible(timeout=WAIT)
     page.get_by_role("tab", name="Download").click()
     with page.expect_download() as download:
@@ -312,17 +319,49 @@ def test_a_forest_votes_on_a_case(page: Page, server: Server) -> None:
     assert spent(server) == ONE_SPEND
 
 
+def test_shapes_from_a_wrong_delta_to_one_case(page: Page, server: Server) -> None:
+    open_tree(page, server, "Shape functions")
+    delta = page.get_by_role("textbox", name="δ (chance that the promise fails)")
+    delta.fill("much")
+    delta.press("Enter")
+    expect(page.get_by_role("button", name="Review and spend")).to_be_disabled(timeout=WAIT)
+    delta.fill("1e-6")
+    delta.press("Enter")
+    expect(page.get_by_text("δ of this run: 0.000001")).to_be_visible(timeout=WAIT)
+    assert spent(server) == (0, 0, 0)
+    open_review(page)
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Explainable boosting machine: All bins at once")
+    expect(dialog).to_contain_text("ε 0.50, δ 0.000001")
+    spend_button(page).click()
+    finished(page)
+    expect(page.get_by_label(re.compile("Mean size of what each column adds"))).to_have_count(
+        1, timeout=WAIT
+    )
+    expect(page.get_by_label(re.compile("Shape of age"))).to_have_count(1, timeout=WAIT)
+    expect(page.locator(".js-plotly-plot").nth(1)).to_contain_text("missing", timeout=WAIT)
+    page.get_by_role("tab", name="One case").click()
+    page.get_by_label("age", exact=True).fill("90")
+    click_until(
+        page.get_by_role("button", name="How does it add up?"),
+        page.get_by_text("The prediction is died = "),
+    )
+    expect(page.get_by_label(re.compile("How the parts add up"))).to_have_count(1, timeout=WAIT)
+    waterfall = page.locator(".js-plotly-plot").nth(2)
+    expect(waterfall).to_contain_text("age: ", timeout=WAIT)
+    expect(waterfall).to_contain_text("sex: missing")
+    page.get_by_role("tab", name="Download").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    assert Path(download.value.path()).read_text().startswith("term,bin,lower,upper,category")
+    assert spent(server) == ONE_SPEND
+
+
 def test_methods_are_compared_without_spending(page: Page, server: Server) -> None:
     open_tree(page, server)
     page.get_by_text("Compare methods on these public data").click()
-    button, work = page.get_by_role("button", name="Compare methods"), page.get_by_role("table")
-    for _ in range(6):  # A click on a page that is still being drawn may get lost.
-        button.click()
-        try:
-            expect(work.or_(page.get_by_role("progressbar")).first).to_be_visible(timeout=10_000)
-            break
-        except AssertionError:
-            continue
+    at_work = page.get_by_role("table").or_(page.get_by_role("progressbar"))
+    click_until(page.get_by_role("button", name="Compare methods"), at_work)
     expect(page.get_by_role("table").last).to_contain_text(
         "Tree: Exact lookahead", timeout=3 * WAIT
     )

@@ -14,8 +14,9 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from dpcore.algorithms import parse_model
-from dpcore.commands import app, fit_rule_list, fit_tree
+from dpcore.commands import app, fit_ebm, fit_rule_list, fit_tree
 from dpcore.demo import DEMOS
+from dpcore.ebm.parameters import EBMParameters
 from dpcore.release import Release
 from dpcore.rules.parameters import BudgetShares, RuleListParameters
 from dpcore.schema import Schema
@@ -90,9 +91,13 @@ def test_every_parameter_of_the_learner_is_an_option() -> None:
 
 @pytest.mark.parametrize(
     ("command", "parameters"),
-    [(fit_tree.tree, TreeParameters()), (fit_tree.forest, ForestParameters())],
+    [
+        (fit_tree.tree, TreeParameters()),
+        (fit_tree.forest, ForestParameters()),
+        (fit_ebm.ebm, EBMParameters()),
+    ],
 )
-def test_every_parameter_of_trees_and_forests_is_an_option(command: Any, parameters: Any) -> None:
+def test_every_parameter_of_the_other_learners_is_an_option(command: Any, parameters: Any) -> None:
     options = inspect.signature(command).parameters
     expected = parameters.model_dump()
     assert expected == {name: options[name].default for name in expected}
@@ -144,6 +149,63 @@ def test_a_wrong_tree_is_one_line_and_costs_nothing(
     kind, *more = options
     common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
     assert sentence in refuse("fit", kind, *common, *more)
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+
+
+EBM = ("fit", "ebm", "breast_cancer", "--epsilon", "0.5")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--pairs", "1", "--max-bins", "8", "--delta", "1e-7"),
+        ("--method", "random_splits", "--epochs", "3", "--leaves", "2", "--no-evaluate"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, ...]) -> None:
+    path, target = home / "result.json", ("--target", "diagnosis")
+    quoted = run(*EBM, *target, *options, "--quote")
+    delta = "0.0000001" if "--delta" in options else "0.00001"
+    assert f"would cost epsilon = 0.50 and delta = {delta};" in quoted
+    text = run(*EBM, *target, *options, "-o", path)
+    assert "Shape functions for 'diagnosis'" in text
+    assert f"epsilon = 0.50, delta = {delta}" in text
+    assert "Before any column counts, the chance of diagnosis = malignant is" in text
+    assert ("accuracy" in text) == ("--no-evaluate" not in options)
+    release = Release.from_json(path.read_text())
+    assert release.kind == "ebm"
+    for term in parse_model(release).terms:
+        assert term.name in text
+
+
+def test_a_number_is_fitted_and_checked_beside_a_constant(
+    home: Path, files: tuple[Path, Path]
+) -> None:
+    data, schema = files
+    run("data", "add", data, "--schema", schema, "--budget", "50")
+    wish = ("fit", "ebm", "breast_cancer", "--target", "mean_area", "--epsilon", "40")
+    text = run(*wish, "-o", home / "area.json")
+    assert ": RMSE " in text
+    assert ", RMSE of one number for everyone " in text
+    assert parse_model(Release.from_json((home / "area.json").read_text())).task == "regression"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--delta", "0"), "delta"),
+        (("--delta", "much"), "delta"),
+        (("--method", "random_splits", "--pairs", "2"), "pairwise"),
+        (("--pairs", "11"), "pairs"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_a_wrong_wish_for_shapes_is_one_line_and_costs_nothing(
+    options: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in refuse(*EBM, "--target", "diagnosis", *options)
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
 
 

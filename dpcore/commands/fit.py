@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcore.commands.fit_ebm import ebm
 from dpcore.commands.fit_rule_list import rule_list
 from dpcore.commands.fit_tree import forest, tree
 from dpcore.commands.shell import make_group
@@ -10,3 +11,4 @@ app = make_group("Spend part of a budget on a private model.")
 app.command("rule-list")(rule_list)
 app.command("tree")(tree)
 app.command("forest")(forest)
+app.command("ebm")(ebm)

@@ -8,9 +8,12 @@ from typing import Any
 
 from dpcore.algorithms import parse_model
 from dpcore.audit import AuditResult
+from dpcore.ebm.model import EBMModel
+from dpcore.ebm.words import EBMWords
 from dpcore.estimates import percent
 from dpcore.evaluation import Evaluation, Figure
 from dpcore.privacy import format_epsilon
+from dpcore.regression import RegressionEvaluation
 from dpcore.release import Certificate, Release
 from dpcore.requests import Balance, LedgerEntry, Quote
 from dpcore.rules.model import RuleListModel
@@ -81,10 +84,27 @@ def _forest(release: Release, model: ForestModel) -> tuple[str, str]:
     return "Forest", "\n\n".join(["\n".join(model.reading(release.target)), table])
 
 
+def _ebm(release: Release, model: EBMModel) -> tuple[str, str]:
+    """One line per term, the most important first, then what the shapes say."""
+    words = EBMWords(model, release.domain, release.target)
+    rows = [
+        [
+            term.name,
+            words.amount(term.importance).lstrip("+"),
+            words.amount(term.noise_size).lstrip("+"),
+            "" if term.clear else "within the noise",
+        ]
+        for term in model.ranked()
+    ]
+    table = text_table(["column", "adds or takes on average", "noise alone", ""], rows)
+    return "Shape functions", "\n\n".join([table, "\n".join(words.reading())])
+
+
 _WRITERS: dict[str, Callable[[Release, Any], tuple[str, str]]] = {
     "rule_list": _rule_list,
     "tree": _tree,
     "forest": _forest,
+    "ebm": _ebm,
 }
 
 
@@ -104,8 +124,15 @@ def _rules(model: RuleListModel) -> str:
     return text_table(head, rows)
 
 
-def _evaluation(evaluation: Evaluation) -> str:
-    named = (("accuracy", evaluation.accuracy), ("AUC", evaluation.auc))
+def _evaluation(evaluation: Evaluation | RegressionEvaluation) -> str:
+    named: tuple[tuple[str, Figure | None], ...]
+    if isinstance(evaluation, RegressionEvaluation):
+        named = (
+            ("RMSE", evaluation.rmse),
+            ("RMSE of one number for everyone", evaluation.constant_rmse),
+        )
+    else:
+        named = (("accuracy", evaluation.accuracy), ("AUC", evaluation.auc))
     shown = [f"{name} {_figure(figure)}" for name, figure in named if figure is not None]
     listed = ", ".join(shown) or "noise drowns the counts: no figure can be given"
     return f"On people held out of the fit: {listed}."
@@ -123,7 +150,7 @@ def certificate_text(certificate: Certificate) -> str:
     split = ", ".join(
         f"{step} {format_epsilon(part)}" for step, part in certificate.budget_split.items()
     )
-    delta = f", delta = {certificate.delta}" if certificate.delta else ""
+    delta = f", delta = {certificate.delta:f}" if certificate.delta else ""
     lines = [
         f"epsilon = {format_epsilon(certificate.epsilon)}{delta} ({split})",
         f"protects {certificate.privacy_unit}: {certificate.neighboring_relation}; "
@@ -132,14 +159,18 @@ def certificate_text(certificate: Certificate) -> str:
         f"randomness: {certificate.randomness}",
         guaranteed_odds(certificate.epsilon, certificate.guarantee),
     ]
+    if certificate.composition:
+        lines.insert(1, certificate.composition)
     return "Certificate\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def quote_text(quote: Quote) -> str:
     """What a run would cost and promise."""
     margin = quote.plan.count_margin()
+    delta = f" and delta = {quote.plan.delta:f}" if quote.plan.delta else ""
     lines = [
-        f"This run would cost epsilon = {format_epsilon(quote.cost)}; nothing has been spent.",
+        f"This run would cost epsilon = {format_epsilon(quote.cost)}{delta}; nothing has been "
+        "spent.",
         f"Left now {_left(quote.balance_before.left)}, afterwards {_left(quote.left_after)} "
         f"(then {quote.runs_like_this_left} more runs like this one).",
         f"Noise on each printed count: ±{margin} with 95% confidence.",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ANALYST = "local"
 DATASET_KEY = "dataset"
 THIS_RUN_KEY = "this_run"
+THIS_DELTA_KEY = "this_delta"
 REHEARSAL_KEY = "rehearsal"
 RUN_PARAMETER = "run"
 _NEXT_KEY = "dataset_next"
@@ -72,9 +73,9 @@ def forget_run() -> None:
     st.query_params.pop(RUN_PARAMETER, None)
 
 
-def show_cost_of_this_run(cost: Decimal | None) -> None:
+def show_cost_of_this_run(cost: Decimal | None, delta: Decimal = Decimal(0)) -> None:
     """Tell the meter what the run being set up would cost."""
-    st.session_state[THIS_RUN_KEY] = cost
+    st.session_state[THIS_RUN_KEY], st.session_state[THIS_DELTA_KEY] = cost, delta
 
 
 def attempt(action: Callable[[], T]) -> tuple[T | None, str | None]:

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.privacy import format_epsilon, parse_epsilon
 from dpcore.requests import DatasetInfo, LedgerEntry
 from pages.components import access, markup
-from pages.components.texts import text
+from pages.components.texts import small, text
 
 _EVENTS = {
     "open": "budget opened",
@@ -49,6 +49,7 @@ def _facts(dataset: DatasetInfo, entries: Sequence[LedgerEntry]) -> None:
             "Left": _limit(balance.left),
             "Most per analyst": _limit(limits.analyst_cap),
             "Most per run": _limit(limits.run_cap),
+            **({"δ of all runs": small(balance.delta)} if balance.delta else {}),
         }
     )
 

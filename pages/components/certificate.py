@@ -32,13 +32,14 @@ def lines(release: Release) -> dict[str, str]:
     )
     return {
         "Promise": f"ε = {format_epsilon(card.epsilon)}"
-        + (f", δ = {card.delta}" if card.delta else " (pure differential privacy, no δ)"),
+        + (f", δ = {card.delta:f}" if card.delta else " (pure differential privacy, no δ)"),
         "Kind of guarantee": card.guarantee,
         "Who is protected": card.privacy_unit,
         "Data sets compared": card.neighboring_relation,
         "Rows kept per person, at most": str(card.max_rows_per_person),
         "Public row limit": f"{card.max_rows:,}",
         "How ε was split": split,
+        **({"How the parts add up": card.composition} if card.composition else {}),
         **_parallel(release),
         "How it was chosen": _SAMPLERS.get(card.sampler, card.sampler),
         "Source of the noise": card.randomness,

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.estimates import percent
 from dpcore.release import Release
-from pages.components import certificate, families, markup
+from pages.components import certificate, families, markup, number_check
 from pages.components.texts import text
 
 
@@ -87,10 +87,22 @@ def _lines(release: Release) -> dict[str, str]:
         "Predicts": release.target,
         "Result": family.describe(release.parameters),
         **family.figures(model),
-        "Noise on a count": f"±{model.count_margin}, 95%",
+        "Noise on a count": f"±{model.count_margin:,}, 95%",
+        **_quality(check),
+        **certificate.lines(release),
+    }
+
+
+def _quality(check: Any) -> dict[str, str]:
+    """Quality on people set aside, of a model of classes or of a number."""
+    if hasattr(check, "rmse"):
+        return {
+            "Noisy typical error (RMSE)": number_check.error_words(check.rmse),
+            "The same number for everyone": number_check.error_words(check.constant_rmse),
+        }
+    return {
         "Noisy accuracy": _figure(check.accuracy if check else None),
         "Noisy AUC": _figure(check.auc if check else None),
-        **certificate.lines(release),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpcore.schema import Schema
+from dpcore.schema import NumericColumn, Schema
 from pages.components.texts import text
 
 #: Widgets keep what was chosen when the visitor looks at another page and comes back.
@@ -15,9 +15,16 @@ KEEP: dict[str, Any] = {"persist_state": "session"}
 T = TypeVar("T")
 
 
-def target(schema: Schema, key: str = "") -> str | None:
-    """The column to be explained: those that the custodian marked come first."""
-    names = [column.name for column in schema if len(column.classes) > 1]
+def target(schema: Schema, key: str = "", *, numbers: bool = False) -> str | None:
+    """The column to be explained: those that the custodian marked come first.
+
+    ``numbers`` also offers numeric columns that are not divided into groups.
+    """
+    names = [
+        column.name
+        for column in schema
+        if len(column.classes) > 1 or (numbers and isinstance(column, NumericColumn))
+    ]
     marked = [name for name in schema.targets if name in names]
     chosen = st.selectbox(
         "What should be predicted?",

@@ -11,7 +11,7 @@ from dpcore.estimates import percent
 from pages.components import markup
 from pages.components.texts import text
 
-_DROWNED = "The noise is larger than the counts: no figure can be given. Use a larger ε."
+DROWNED = "The noise is larger than the counts: no figure can be given. Use a larger ε."
 
 
 def show(model: Any, target: str) -> None:
@@ -39,7 +39,7 @@ def show(model: Any, target: str) -> None:
 def _figure(title: str, figure: Any, shown: Any) -> None:
     if figure is None:
         st.metric(title, "not known")
-        st.caption(_DROWNED)
+        st.caption(DROWNED)
         return
     low, high = max(0.0, figure.value - figure.noise_margin), figure.value + figure.noise_margin
     both = (figure.noise_margin**2 + figure.sampling_margin**2) ** 0.5

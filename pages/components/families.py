@@ -9,9 +9,11 @@ from typing import Any
 from dpcore.release import Release
 from dpcore.requests import RunRequest
 from pages.components import (
+    configure_ebm,
     configure_forest,
     configure_rule_list,
     configure_tree,
+    ebm_result,
     forest_result,
     rule_list_result,
     tree_result,
@@ -49,6 +51,8 @@ class Family:
         Title of each method that can be compared on public data; empty if there is no choice.
     repeats : int
         How often each method is tried in such a comparison, unless told otherwise.
+    numbers : bool
+        Whether a numeric target is predicted as a number rather than by its groups.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Family:
     csv: str
     methods: Mapping[str, str]
     repeats: int = 3
+    numbers: bool = False
 
     def describe(self, parameters: Mapping[str, Any]) -> str:
         """Name of the algorithm with its method, if there are several."""
@@ -112,7 +117,23 @@ FOREST = Family(
     methods=METHODS["forest"],
     repeats=1,
 )
-FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST)}
+EBM = Family(
+    name="ebm",
+    title="Shape functions",
+    page="shape_functions.py",
+    lead="One curve per column: how much each of its values raises or lowers what is predicted. "
+    "Learned privately.",
+    algorithm="Explainable boosting machine",
+    parameters=configure_ebm.parameters,
+    body=ebm_result.show,
+    side=ebm_result.side,
+    figures=ebm_result.figures,
+    csv=ebm_result.CSV,
+    methods=METHODS["ebm"],
+    repeats=1,
+    numbers=True,
+)
+FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST, EBM)}
 
 
 def of_release(release: Release) -> Family:

@@ -9,19 +9,20 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from pages.components import access
-from pages.components.texts import text
+from pages.components.texts import small, text
 
 REFRESH_SECONDS = 4
 _ZERO = Decimal(0)
 
 
 @st.fragment(run_every=REFRESH_SECONDS)
-def show(dataset_id: str, name: str, this_run: Decimal | None) -> None:
+def show(dataset_id: str, name: str, this_run: Decimal | None, delta: Decimal = _ZERO) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
     balance = access.service().balance(dataset_id, access.ANALYST)
     st.html(render(name, balance.spent, balance.reserved, balance.left, this_run))
-    if balance.delta:
-        st.caption(f"δ used: {balance.delta:.2e}")
+    used = {"used so far": balance.delta, "of this run": delta}
+    if told := "; ".join(f"δ {what}: {small(value)}" for what, value in used.items() if value):
+        st.caption(told, help=text("delta"))
 
 
 def render(

@@ -7,6 +7,7 @@ import streamlit as st
 from dpcore.privacy import format_epsilon
 from dpcore.release import Release
 from pages.components import access, families, markup
+from pages.components.texts import small
 
 
 def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
@@ -17,17 +18,24 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
     public = False if rehearsal else _is_public(release)
     _banners(release, rehearsal=rehearsal, public=public)
     family = families.of_release(release)
+    most = "at most " if family.methods else ""
     markup.facts(
         {
             "Result": family.describe(release.parameters),
             "Predicts": release.target,
-            "Spent": "nothing" if rehearsal else f"ε {format_epsilon(release.certificate.epsilon)}",
+            "Spent": "nothing" if rehearsal else _spent(release),
             "Guarantee": "none: rehearsal" if rehearsal else release.certificate.guarantee,
-            "Noise on a count": f"{'at most ' if family.methods else ''}±{model.count_margin}, 95%",
+            "Noise on a count": f"{most}±{model.count_margin:,}, 95%",
         }
     )
     with st.container(key=f"{key}-body"):
         family.body(release, model, key, public=public)
+
+
+def _spent(release: Release) -> str:
+    card = release.certificate
+    delta = f", δ {small(card.delta)}" if card.delta else ""
+    return f"ε {format_epsilon(card.epsilon)}{delta}"
 
 
 def _is_public(release: Release) -> bool:

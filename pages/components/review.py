@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from decimal import Decimal
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from dpcore.errors import FrostglassError
 from dpcore.privacy import format_epsilon
 from dpcore.requests import Quote, RunRequest
 from pages.components import access, families, markup
-from pages.components.texts import text
+from pages.components.texts import small, text
 
 KEY = "review"
 
@@ -97,10 +98,25 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
         "Algorithm": families.of_request(review.request).describe(review.request.parameters),
         "Data set": review.dataset_name,
         "To predict": review.request.target,
-        "Cost now": f"ε {format_epsilon(quote.cost)}",
+        "Cost now": f"ε {format_epsilon(quote.cost)}" + _and_delta(quote.plan.delta),
         "Budget before": f"ε {before} left",
         "Budget after": f"{after} left; {runs}" if quote.affordable else "not enough",
+        **_delta_used(quote),
         **{f"Noise on {kind.what}": f"±{kind.margin()}, 95%" for kind in quote.plan.count_noise},
+    }
+
+
+def _and_delta(delta: Decimal) -> str:
+    return f", δ {small(delta)}" if delta else ""
+
+
+def _delta_used(quote: Quote) -> dict[str, str]:
+    """What δ adds up to; nothing if no run has one."""
+    before, now = quote.balance_before.delta, quote.plan.delta
+    if not before + now:
+        return {}
+    return {
+        "δ of all runs": f"{small(before) if before else 0} before, {small(before + now)} after"
     }
 
 
@@ -111,3 +127,9 @@ def _promise(quote: Quote) -> None:
     else:
         st.warning(quote.guarantee, icon="⚠️", title=kind)
     st.markdown(f"**What ε means here.** {quote.odds}")
+    if quote.plan.delta:
+        once = int(1 / quote.plan.delta)
+        st.markdown(
+            f"**What δ means here.** The promise of ε may fail, with a chance of about "
+            f"{small(quote.plan.delta)} (1 in {once:,})."
+        )

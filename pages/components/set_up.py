@@ -17,7 +17,7 @@ from pages.components.texts import step_name, text
 def show(dataset: DatasetInfo, family: Family) -> None:
     """The form of a run, its price, and the two ways to go on."""
     with st.container(border=True, key="card-what"):
-        target = configure.target(dataset.schema)
+        target = configure.target(dataset.schema, numbers=family.numbers)
         parameters = family.parameters()
     with st.container(border=True, key="card-epsilon"):
         entry = epsilon.choose()
@@ -54,7 +54,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     if quote is None:
         st.error(problem)
         return None
-    access.show_cost_of_this_run(quote.cost)
+    access.show_cost_of_this_run(quote.cost, quote.plan.delta)
     first, *_ = quote.plan.count_noise
     markup.notice("plain", f"Noise on {first.what}: ±{first.margin()}, 95%.", _meaning(quote))
     epsilon.advise(quote.cost)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Context, Decimal
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,11 @@ STEPS = {
     "leaves": "noisy counts of the groups",
     "tree": "growing the tree",
     "trees": "growing the trees",
+    "bins": "counting records",
+    "residual sizes": "the size of errors",
+    "shapes": "the shapes",
+    "choice of pairs": "choosing pairs",
+    "pairs": "the shapes of pairs",
 }
 #: Titles of the methods of a family; each has a help text ``method_<name>``.
 METHODS = {
@@ -29,6 +35,10 @@ METHODS = {
         "rfdiffp": "RFDiffP (adaptive trees on random columns)",
         "random_trees": "Random decision trees (questions drawn at random)",
     },
+    "ebm": {
+        "all_bins": "All bins at once (recommended)",
+        "random_splits": "Random splits, as published",
+    },
 }
 
 
@@ -36,6 +46,12 @@ METHODS = {
 def text(name: str) -> str:
     """The help text called ``name``."""
     return (ASSETS / "help" / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def small(delta: Decimal) -> str:
+    """A delta, rounded up to two digits."""
+    shown = delta.normalize(Context(prec=2, rounding=ROUND_CEILING))
+    return f"{shown:f}" if shown >= Decimal("0.000000001") else f"{shown:e}"
 
 
 def step_name(step: str) -> str:
