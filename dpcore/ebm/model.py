@@ -19,10 +19,11 @@ from dpcore.schema import Schema
 
 Floats = NDArray[np.float64]
 Task = Literal["binary", "multiclass", "regression"]
-#: A term whose scores do not exceed this many times their own noise tells nothing. Scores of one
-#: term move together and their noise is estimated from few replicates, so this is about the 99 %
-#: quantile of a ratio with 1 and 4 degrees of freedom, errors being Student's already.
-_CLEAR = 3.5
+#: A term stands out if its scores are this many times the size of their noise; a model if one of
+#: its terms, of which there may be many, is this many times. Scores of a term move together and
+#: their noise is estimated from few replicates: a ratio with 1 and 4 degrees of freedom, whose
+#: root, the errors being Student's already, exceeds the limits in 2.4 % and 0.5 % of cases.
+_TERM_CLEAR, _MODEL_CLEAR = 2.5, 4.0
 
 
 class _Frozen(BaseModel):
@@ -84,11 +85,16 @@ class Term(_Frozen):
         return float(np.sqrt(2 / np.pi) * (self.weights @ np.asarray(self.errors).mean(axis=1)))
 
     @property
-    def clear(self) -> bool:
-        """Whether the scores exceed what noise alone would give."""
+    def noise_ratio(self) -> float:
+        """Size of the scores in units of the size of their noise, root mean squares of both."""
         size = self.weights @ np.square(self.scores).mean(axis=1)
         noise = self.weights @ np.square(self.errors).mean(axis=1)
-        return bool(size > _CLEAR**2 * noise)
+        return float(np.sqrt(size / noise)) if noise > 0 else float("inf") if size > 0 else 0.0
+
+    @property
+    def clear(self) -> bool:
+        """Whether the scores exceed what noise alone would give."""
+        return self.noise_ratio > _TERM_CLEAR
 
     def bins(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
         """Bin of each row of a frame; a column that it lacks counts as missing."""
@@ -155,7 +161,7 @@ class EBMModel(_Frozen):
     @property
     def clear(self) -> bool:
         """Whether any term exceeds its noise; if not, the model says next to nothing."""
-        return any(term.clear for term in self.terms)
+        return any(term.noise_ratio > _MODEL_CLEAR for term in self.terms)
 
     @property
     def count_margin(self) -> int:

@@ -85,7 +85,7 @@ def _words(release: Release, model: Any) -> Any:
 
 def _warn(model: Any) -> None:
     if not model.clear:
-        st.warning(text("ebm_unclear"), icon="⚠️", title="Nothing stands out from the noise")
+        st.warning(text("ebm_unclear"), icon="⚠️", title="Next to nothing stands out from the noise")
 
 
 @st.fragment
