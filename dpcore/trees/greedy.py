@@ -38,7 +38,7 @@ Counts = NDArray[np.int64]
 BOOST = 5
 #: Steps that a node may need: the delta test, a count and a selection at the higher price, and
 #: the class counts of its children; and without the test, at the lower price.
-_TESTED, _UNTESTED = 1 + 2 * BOOST + 1, 3
+_TESTED, UNTESTED = 1 + 2 * BOOST + 1, 3
 #: No path is longer.
 MAX_DEPTH = 64
 #: Draws the columns that a node may be split on, from those that it could be. Sees no record.
@@ -149,7 +149,7 @@ class _Adaptive:
         """All that the node may still need on its path, the counts of its children included."""
         return (
             self._step > 0
-            and place.left >= (_TESTED if self._tests else _UNTESTED) * self._step
+            and place.left >= (_TESTED if self._tests else UNTESTED) * self._step
             and place.depth < MAX_DEPTH
             and widest(candidates) <= room
         )

@@ -14,7 +14,7 @@ from dpcore.table import PrivateTable
 from dpcore.trees.contingency import NodeData
 from dpcore.trees.driver import share_of
 from dpcore.trees.exact_method import plan_exact, run_exact
-from dpcore.trees.greedy import BOOST, grow_adaptive, grow_fixed, smallest_step
+from dpcore.trees.greedy import BOOST, UNTESTED, grow_adaptive, grow_fixed, smallest_step
 from dpcore.trees.growth import Grown
 from dpcore.trees.parameters import TreeParameters
 from dpcore.trees.plans import base_plan
@@ -46,7 +46,7 @@ def adaptive_noise(
 ) -> tuple[CountNoise, ...]:
     """Noise to expect in an adaptive tree with this row-level budget."""
     step = smallest_step(row_level, len(schema.columns) - 1, classes, schema.max_rows)
-    if step == 0 or 3 * step > row_level:  # The root cannot pay for a split.
+    if step == 0 or UNTESTED * step > row_level:  # The root cannot pay for a split.
         whole = row_level if step == 0 or spend_rest else min(row_level, BOOST * step)
         return (CountNoise("a class count of the only group", whole),)
     return (
