@@ -22,6 +22,7 @@ from dpcore.audit_bounds import (
 from dpcore.audit_bounds import (
     AuditResult as AuditResult,
 )
+from dpcore.audit_ebm import ebm_audit, ebm_outlier_audit
 from dpcore.audit_fits import adaptive_tree_audit, lookahead_tree_audit, rule_list_audit
 from dpcore.mechanisms import (
     ExponentialMechanism,
@@ -131,6 +132,8 @@ AUDITS: Sequence[Callable[[], Audit]] = (
     rule_list_audit,
     lookahead_tree_audit,
     adaptive_tree_audit,
+    ebm_audit,
+    ebm_outlier_audit,
 )
 
 

@@ -53,6 +53,8 @@ def term(
         errors=((error,) * outputs,) * bins,
         noisy_counts=tuple(counts),
         count_errors=(6.0,) * bins,
+        noise_size=float(np.sqrt(2 / np.pi)) * error,
+        p_value=1e-6 if np.sqrt(np.mean(np.square(scores))) > 1.5 * error else 0.5,
     )
 
 

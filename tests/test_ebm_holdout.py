@@ -72,6 +72,8 @@ def term(axes: tuple[Axis, ...], scores: np.ndarray) -> Term:
         errors=((0.1,) * scores.shape[1],) * bins,
         noisy_counts=(100,) * bins,
         count_errors=(2.0,) * bins,
+        noise_size=0.08,
+        p_value=1e-6,
     )
 
 

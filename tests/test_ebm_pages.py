@@ -432,7 +432,7 @@ def test_two_results_are_compared_line_by_line(monkeypatch):
     by_hand(monkeypatch, small_ebm(), small_ebm("regression"))
     text = words(open_page("releases"))
     for name, left, right in (
-        ("Stand out from the noise", "2 of 4", "2 of 4"),
+        ("Stand out from the noise", "3 of 4", "3 of 4"),
         ("Noisy typical error (RMSE)", "none", "6.2 (noise alone ±0.3)"),
         ("Noisy AUC", "81% (noise alone ±2.0%)", "none"),
     ):

@@ -133,10 +133,10 @@ def test_a_number_is_told_with_its_unit():
 
 def test_a_term_within_the_noise_is_told_as_such_and_nothing_else():
     for item in words(flat=True).model.terms:
-        assert "lies within the noise" in words(flat=True).sentence(item)
+        assert "may be noise or chance" in words(flat=True).sentence(item)
     reading = words(flat=True).reading()
     assert len(reading) == 2
-    assert reading[1].startswith("Within the noise")
+    assert reading[1].startswith("Within noise and chance")
 
 
 def test_the_reading_starts_with_what_holds_for_everyone():

@@ -66,7 +66,7 @@ def boost(
     replicates: int,
     randomness: RandomSource,
     advance: Callable[[int], None],
-) -> list[Shapes]:
+) -> tuple[list[Shapes], Step]:
     """Run all replicates.
 
     The first one also learns how far residuals may be clipped; the others follow it.
@@ -80,6 +80,8 @@ def boost(
     -------
     list of list of arrays of shape (n_bins, n_outputs)
         Shapes per replicate and feature.
+    Step
+        The step of the last epoch.
     """
     sources = independent(randomness, replicates)
     path: list[tuple[Start, Step]] = []
@@ -89,7 +91,7 @@ def boost(
         for shapes in pool.map(lambda source: _replicate(course, start, path, source), sources[1:]):
             others.append(shapes)
             advance(course.epochs)
-    return [first, *others]
+    return [first, *others], path[-1][1]
 
 
 def _replicate(

@@ -22,6 +22,7 @@ from dpcore.ebm.accounting import (
     size_mechanism,
 )
 from dpcore.ebm.axis import Axis
+from dpcore.ebm.bands import Band
 from dpcore.ebm.boosting import Course, Shapes, boost
 from dpcore.ebm.grid import Bins, feature_cells
 from dpcore.ebm.model import EBMModel, Term
@@ -30,7 +31,7 @@ from dpcore.ebm.parameters import EBMParameters
 from dpcore.ebm.queries import COUNT_STEPS
 from dpcore.ebm.records import Records
 from dpcore.ebm.start import Start, start_classes, start_numbers, total_rows
-from dpcore.ebm.steps import AllBins, Feature, RandomSplits, Step, band_factor
+from dpcore.ebm.steps import AllBins, Feature, RandomSplits, Step
 from dpcore.mechanisms import FineGaussian
 from dpcore.plan import Progress, RunPlan, training_part
 from dpcore.randomness import RandomSource
@@ -40,6 +41,8 @@ from dpcore.table import PrivateTable
 Floats = NDArray[np.float64]
 #: A numeric bin is not split below twice so many standard deviations of the noise on a cell.
 _LEAST_COUNT = 4.0
+#: A total of counts is known if it is this many standard deviations of its noise.
+_KNOWN = 2.0
 
 
 @dataclass(frozen=True)
@@ -77,12 +80,12 @@ class Fit:
         """Learn the shapes, then the pairs, and put the model together."""
         main = self._main_block()
         mechanism = residual_mechanism(self._cost, self._plan.schema, self._plan.target)
-        replicates = self._boost(main, self._start.intercept, mechanism)
-        terms, shifts = self._terms(main, replicates)
+        replicates, step = self._boost(main, self._start.intercept, mechanism)
+        terms, shifts = self._terms(main, replicates, step)
         if self._parameters.pairs:
             scores = self._scores(main, replicates)
             pairs = self._pair_block(scores)
-            more, further = self._terms(pairs, self._boost_pairs(pairs, scores))
+            more, further = self._terms(pairs, *self._boost_pairs(pairs, scores))
             terms, shifts = terms + more, shifts + further
         return self._model(terms, shifts)
 
@@ -118,7 +121,7 @@ class Fit:
 
     def _boost(
         self, block: _Block, scores: NDArray[Any], mechanism: FineGaussian, step: str = "shapes"
-    ) -> list[Shapes]:
+    ) -> tuple[list[Shapes], Step]:
         parameters, total = self._parameters, self._cost.rounds
         assert parameters.epochs is not None
         done = 0
@@ -143,10 +146,11 @@ class Fit:
 
     def _step(self, block: _Block, start: Start, mechanism: FineGaussian) -> Step:
         parameters = self._parameters
-        rate = parameters.learning_rate
+        rate, epochs = parameters.learning_rate, parameters.epochs
         assert rate is not None
+        assert epochs is not None
         if parameters.method == "random_splits":
-            return RandomSplits(block.features, start, mechanism, rate, parameters.leaves)
+            return RandomSplits(block.features, start, mechanism, rate, parameters.leaves, epochs)
         return AllBins(block.features, start, mechanism, rate, self._cost.rounds)
 
     def _size_queries(self) -> dict[int, FineGaussian]:
@@ -190,27 +194,31 @@ class Fit:
             errors=tuple(np.full(size, deviation) for size in sizes),
         )
 
-    def _boost_pairs(self, block: _Block, scores: NDArray[np.float32]) -> list[Shapes]:
+    def _boost_pairs(self, block: _Block, scores: NDArray[np.float32]) -> tuple[list[Shapes], Step]:
         mechanism = pair_residual_mechanism(self._cost, self._plan.schema, self._plan.target)
         return self._boost(block, scores, mechanism, step="pairs")
 
-    def _terms(self, block: _Block, replicates: list[Shapes]) -> tuple[list[Term], list[Floats]]:
+    def _terms(
+        self, block: _Block, replicates: list[Shapes], step: Step
+    ) -> tuple[list[Term], list[Floats]]:
         """Centred terms, and what centring moved to the intercept: shapes (n_replicates, k)."""
-        factor, unit = band_factor(len(replicates)), self._unit
         terms, shifts = [], []
         for place, feature in enumerate(block.features):
-            shapes = np.stack([own[place] for own in replicates]) * unit
+            shapes = np.stack([own[place] for own in replicates]) * self._unit
             weights = feature.counts / feature.counts.sum()
             shift = np.einsum("b,rbk->rk", weights, shapes)
             shifts.append(shift)
-            centred = shapes - shift[:, None, :]
+            sampling = step.sampling_variance(place) * self._unit**2
+            band = Band.of(shapes - shift[:, None, :], weights, sampling)
             terms.append(
                 Term(
                     axes=block.axes[place],
-                    scores=_table(centred.mean(axis=0)),
-                    errors=_table(centred.std(axis=0, ddof=1) * factor),
+                    scores=_table(band.mean),
+                    errors=_table(band.errors),
                     noisy_counts=tuple(int(n) for n in np.rint(block.noisy_counts[place])),
                     count_errors=tuple(float(error) for error in block.errors[place]),
+                    noise_size=band.size,
+                    p_value=band.p_value if _counted(block, place) else 1.0,
                 )
             )
         return terms, shifts
@@ -231,15 +239,24 @@ class Fit:
         task: Literal["binary", "multiclass", "regression"] = "regression"
         if not self._numbers:
             task = "binary" if self._outputs == 1 else "multiclass"
-        factor = band_factor(len(moved))
+        band = Band.of(moved[:, None, :], np.ones(1))
         return EBMModel(
             task=task,
             classes=() if self._numbers else self._plan.classes,
-            intercept=tuple(float(score) for score in base + moved.mean(axis=0)),
-            intercept_error=tuple(float(e) for e in moved.std(axis=0, ddof=1) * factor),
+            intercept=tuple(float(score) for score in base + band.mean[0]),
+            intercept_error=tuple(float(error) for error in band.errors[0]),
             bounds=(column.lower, column.upper) if self._numbers else None,
             terms=tuple(terms),
         )
+
+
+def _counted(block: _Block, place: int) -> bool:
+    """Whether noise leaves a total of a term's counts; if not, scores may come of these alone.
+
+    Every replicate divides by the same noisy counts, so that their spread cannot show it.
+    """
+    error = float(np.linalg.norm(block.errors[place]))
+    return float(block.noisy_counts[place].sum()) > _KNOWN * error
 
 
 def _table(values: Floats) -> tuple[tuple[float, ...], ...]:

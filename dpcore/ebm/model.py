@@ -19,11 +19,8 @@ from dpcore.schema import Schema
 
 Floats = NDArray[np.float64]
 Task = Literal["binary", "multiclass", "regression"]
-#: A term stands out if its scores are this many times the size of their noise; a model if one of
-#: its terms, of which there may be many, is this many times. Scores of a term move together and
-#: their noise is estimated from few replicates: a ratio with 1 and 4 degrees of freedom, whose
-#: root, the errors being Student's already, exceeds the limits in 2.4 % and 0.5 % of cases.
-_TERM_CLEAR, _MODEL_CLEAR = 2.5, 4.0
+#: Chance below which noise alone does not explain a term.
+_UNLIKELY = 0.01
 
 
 class _Frozen(BaseModel):
@@ -47,6 +44,10 @@ class Term(_Frozen):
         Records per bin, with noise; may be negative.
     count_errors : tuple of float, shape (n_bins,)
         Standard deviation of that noise.
+    noise_size : float
+        Importance that the noise alone would give, on average.
+    p_value : float
+        Chance that noise and sampling alone give scores of this size (see :mod:`dpcore.ebm.bands`).
     """
 
     axes: tuple[Axis, ...]
@@ -54,6 +55,8 @@ class Term(_Frozen):
     errors: tuple[tuple[float, ...], ...]
     noisy_counts: tuple[int, ...]
     count_errors: tuple[float, ...]
+    noise_size: float
+    p_value: float
 
     @property
     def name(self) -> str:
@@ -80,21 +83,9 @@ class Term(_Frozen):
         return float(self.weights @ np.abs(self.scores).mean(axis=1))
 
     @property
-    def noise_size(self) -> float:
-        """Importance that the noise alone would give, on average."""
-        return float(np.sqrt(2 / np.pi) * (self.weights @ np.asarray(self.errors).mean(axis=1)))
-
-    @property
-    def noise_ratio(self) -> float:
-        """Size of the scores in units of the size of their noise, root mean squares of both."""
-        size = self.weights @ np.square(self.scores).mean(axis=1)
-        noise = self.weights @ np.square(self.errors).mean(axis=1)
-        return float(np.sqrt(size / noise)) if noise > 0 else float("inf") if size > 0 else 0.0
-
-    @property
     def clear(self) -> bool:
         """Whether the scores exceed what noise alone would give."""
-        return self.noise_ratio > _TERM_CLEAR
+        return self.p_value < _UNLIKELY
 
     def bins(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
         """Bin of each row of a frame; a column that it lacks counts as missing."""
@@ -160,8 +151,8 @@ class EBMModel(_Frozen):
 
     @property
     def clear(self) -> bool:
-        """Whether any term exceeds its noise; if not, the model says next to nothing."""
-        return any(term.noise_ratio > _MODEL_CLEAR for term in self.terms)
+        """Whether any term exceeds its noise, their number considered (Bonferroni)."""
+        return any(term.p_value < _UNLIKELY / len(self.terms) for term in self.terms)
 
     @property
     def count_margin(self) -> int:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from dpcore.ebm.grid import Bins
 
 Floats = NDArray[np.float64]
+#: Size of a large effect, as a share of the spread, if not even the target's histogram is clear.
+_DOUBT = 0.1
 #: Share of the residuals of a numeric target that are not clipped, if noise allows.
 _UNCLIPPED = 0.99
 #: Noise beyond which sizes of residuals tell nothing: no more than this share may be clipped.
@@ -88,14 +90,16 @@ def start_numbers(counts: Floats, deviation: float, rows: float) -> Start:
     """Mean and spread of a numeric target's noisy histogram over its public range [0, 1].
 
     Cells are merged two by two until most records are in cells that stand out from the noise;
-    the other cells count as empty. If nothing stands out, the target may be anywhere.
+    the other cells count as empty. If nothing stands out, the target may be anywhere, and
+    effects are held small.
     """
     while len(counts) > _FEWEST_CELLS and not _stands_out(counts, deviation, rows):
         counts, deviation = counts.reshape(-1, 2).sum(axis=1), deviation * math.sqrt(2)
     cells = len(counts)
     middles = (np.arange(cells) + 0.5) / cells
-    weights = np.full(cells, 1 / cells)
+    weights, doubt = np.full(cells, 1 / cells), _DOUBT
     if _stands_out(counts, deviation, rows):
+        doubt = 1.0
         seen = np.where(counts > _CERTAIN * deviation, counts, 0.0)
         weights = seen / seen.sum()
     mean = float(weights @ middles)
@@ -104,7 +108,7 @@ def start_numbers(counts: Floats, deviation: float, rows: float) -> Start:
     order = np.argsort(away)
     inside = min(int(np.searchsorted(np.cumsum(weights[order]), _UNCLIPPED)), cells - 1)
     clip = min(float(away[order][inside]) + 1 / (2 * cells), 1.0)
-    return Start(np.array([mean]), np.ones(1), spread, clip, np.array([spread**2]), rows)
+    return Start(np.array([mean]), np.ones(1), spread * doubt, clip, np.array([spread**2]), rows)
 
 
 def _stands_out(counts: Floats, deviation: float, rows: float) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -30,6 +29,10 @@ class Step(Protocol):
 
     def change(self, feature: int, sums: Sums, shape: Floats, randomness: RandomSource) -> Floats:
         """Noisy change of a feature's shape: arrays of shape (n_bins, n_outputs)."""
+        ...
+
+    def sampling_variance(self, feature: int) -> Floats:
+        """Variance of a shape, about, because people are a sample: shape (n_bins, n_outputs)."""
         ...
 
 
@@ -70,6 +73,7 @@ class AllBins:
         rate: float,
         queries: int,
     ) -> None:
+        self._features, self._start = features, start
         self._mechanism, self._rate = mechanism, rate
         self._unit = start.clip / RESIDUAL_STEPS
         noise = (mechanism.scale * self._unit) ** 2 / queries
@@ -89,6 +93,17 @@ class AllBins:
             for output, (gain, pull) in enumerate(self._operators[feature])
         ]
         return self._rate * np.stack(columns, axis=1)
+
+    def sampling_variance(self, feature: int) -> Floats:
+        """Variance of a shape, about, because people are a sample: of one whole Newton step."""
+        counts = self._features[feature].counts
+        columns = [
+            gain**2 @ (variance * counts)
+            for (gain, _), variance in zip(
+                self._operators[feature], self._start.variance, strict=True
+            )
+        ]
+        return np.stack(columns, axis=1)
 
 
 def _operator(
@@ -127,9 +142,11 @@ class RandomSplits:
         mechanism: FineGaussian,
         rate: float,
         leaves: int,
+        epochs: int,
     ) -> None:
-        self._features, self._mechanism = features, mechanism
+        self._features, self._start, self._mechanism = features, start, mechanism
         self._factor, self._leaves = rate * start.clip / RESIDUAL_STEPS, leaves
+        self._learned = 1 - (1 - rate * start.curvature) ** epochs
 
     def change(
         self,
@@ -147,9 +164,11 @@ class RandomSplits:
         lengths = np.diff(np.append(firsts, len(counts)))
         return np.repeat(moves, lengths, axis=0)
 
+    def sampling_variance(self, feature: int) -> Floats:
+        """Variance of a shape, about, because people are a sample.
 
-def band_factor(replicates: int) -> float:
-    """Factor of a standard error from so few replicates so that +-1.96 of it hold 95 %."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(replicates - 1, 0.975)) / 1.96 / math.sqrt(replicates)
+        Of leaves of the mean size, and of the part of the way that so many small steps get.
+        """
+        counts = self._features[feature].counts
+        per_record = self._start.variance * (self._learned / self._start.curvature) ** 2
+        return np.tile(per_record * self._leaves / counts.sum(), (len(counts), 1))
