@@ -136,7 +136,7 @@ def test_a_term_within_the_noise_is_told_as_such_and_nothing_else():
         assert "may be noise or chance" in words(flat=True).sentence(item)
     reading = words(flat=True).reading()
     assert len(reading) == 2
-    assert reading[1].startswith("Within noise and chance")
+    assert reading[1].startswith("These may be noise or chance")
 
 
 def test_the_reading_starts_with_what_holds_for_everyone():

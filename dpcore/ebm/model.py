@@ -20,7 +20,7 @@ from dpcore.schema import Schema
 Floats = NDArray[np.float64]
 Task = Literal["binary", "multiclass", "regression"]
 #: Chance below which noise alone does not explain a term.
-_UNLIKELY = 0.01
+_UNLIKELY = 0.05
 
 
 class _Frozen(BaseModel):

@@ -168,12 +168,13 @@ class EBMWords:
 
     def _unclear(self, names: list[str]) -> Iterator[str]:
         if names:
-            yield f"Within noise and chance, so nothing can be read from them: {', '.join(names)}."
+            listed = ", ".join(names)
+            yield f"These may be noise or chance as a whole, so read them with care: {listed}."
 
     def sentence(self, term: Term) -> str:
         """Where a term adds most and where it takes most away, as far as the noise lets see."""
         if not term.clear:
-            return f"{term.name}: what it adds may be noise or chance: nothing to read."
+            return f"{term.name}: as a whole it may be noise or chance. Read it with care."
         told = self._for_each_class(term) if len(self.model.outputs) > 1 else self._extremes(term)
         return f"{term.name}: {told or 'no single group stands out from the noise'}."
 
