@@ -31,7 +31,7 @@ from dpcore.ebm.parameters import EBMParameters
 from dpcore.ebm.queries import COUNT_STEPS
 from dpcore.ebm.records import Records
 from dpcore.ebm.start import Start, start_classes, start_numbers, total_rows
-from dpcore.ebm.steps import AllBins, Feature, RandomSplits, Step
+from dpcore.ebm.steps import PAIR_LEVEL, AllBins, Feature, RandomSplits, Step
 from dpcore.mechanisms import FineGaussian
 from dpcore.plan import Progress, RunPlan, training_part
 from dpcore.randomness import RandomSource
@@ -188,7 +188,7 @@ class Fit:
         deviation = mechanism.scale / COUNT_STEPS
         return _Block(
             axes=axes,
-            features=tuple(Feature(start.positive(own, deviation), 0) for own in noisy),
+            features=tuple(Feature(start.positive(own, deviation), 0, PAIR_LEVEL) for own in noisy),
             codes=codes,
             noisy_counts=tuple(noisy),
             errors=tuple(np.full(size, deviation) for size in sizes),

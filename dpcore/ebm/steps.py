@@ -16,9 +16,12 @@ from dpcore.randomness import RandomSource, permutation
 
 Floats = NDArray[np.float64]
 Sums = NDArray[np.int64]
-#: Prior standard deviation of a bin's score, and of its step to the next bin over an eighth of
-#: the range, in units of :attr:`Start.unit`.
-_LEVEL, _STEP = 1.0, 0.4
+#: Prior standard deviation of a bin's score: of one column, and of a pair, which has more bins and
+#: adds to what its columns say.
+LEVEL, PAIR_LEVEL = 1.0, 0.2
+#: Prior standard deviation of the step over an eighth of the range, in units of
+#: :attr:`Start.unit`.
+_STEP = 0.4
 _STEP_BINS = 8
 #: What noise one sum carries in the end, as a multiple of what all sums of a bin together carry.
 _INFLATION = 2.0
@@ -46,10 +49,13 @@ class Feature:
         Positive, from the noisy histogram.
     ordered : int
         The first so many bins are in a meaningful order.
+    level : float
+        Prior standard deviation of a bin's score, in units of :attr:`Start.unit`.
     """
 
     counts: Floats
     ordered: int
+    level: float = LEVEL
 
 
 class AllBins:
@@ -112,16 +118,16 @@ def _operator(
     """Matrices that a Newton step applies to the sums and to the present shape."""
     hessian = curvature * feature.counts
     weight = hessian**2 / (_INFLATION * noise + variance * feature.counts)
-    prior = _prior(len(hessian), feature.ordered, unit)
+    prior = _prior(feature, unit)
     inverse = np.linalg.inv(np.diag(weight) + prior)
     return inverse * (weight / hessian), inverse @ prior
 
 
-def _prior(size: int, ordered: int, unit: float) -> Floats:
-    precision = np.eye(size) / (_LEVEL * unit) ** 2
-    if ordered > 1:
-        step = ordered / _STEP_BINS / (_STEP * unit) ** 2
-        here = np.arange(ordered - 1)
+def _prior(feature: Feature, unit: float) -> Floats:
+    precision = np.eye(len(feature.counts)) / (feature.level * unit) ** 2
+    if feature.ordered > 1:
+        step = feature.ordered / _STEP_BINS / (_STEP * unit) ** 2
+        here = np.arange(feature.ordered - 1)
         precision[here, here] += step
         precision[here + 1, here + 1] += step
         precision[here, here + 1] -= step
