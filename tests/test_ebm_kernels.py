@@ -27,6 +27,8 @@ from tests.oracles import ebm_oracle as oracle
 BINS, CHANGED = 5, 3
 #: What 32-bit arithmetic may change in the probability of one record, in grid steps.
 ROUNDING = RESIDUAL_STEPS * 2.0**-22
+#: The logistic function is a line between the points of a table: steps per record, at most.
+INTERPOLATION = 3.2e-6 * RESIDUAL_STEPS
 KINDS = [("binary", 1), ("classes", 3), ("classes", 50), ("numbers", 1)]
 
 
@@ -88,7 +90,9 @@ def test_residual_sums_agree_with_the_oracle(kind, outputs, rows):
             np.testing.assert_array_equal(run(kind, outputs, data, clip), expected)
             continue
         expected = oracle.grid_sums(values, bins, BINS, RESIDUAL_STEPS)
-        slack = ROUNDING * max(oracle.counts(bins, labels, BINS))
+        slack = (INTERPOLATION if outputs == 1 else ROUNDING) * max(
+            oracle.counts(bins, labels, BINS)
+        )
         assert np.abs(run(kind, outputs, data) - expected).max() <= slack
 
 
@@ -141,7 +145,7 @@ def test_witness_of_classes(outputs):
     moved = run(
         "classes" if outputs > 1 else "binary", outputs, [label, scores, place, change, place]
     )
-    assert length(moved) > residual_sensitivity(outputs) - 4
+    assert length(moved) > (1 - 2e-7) * residual_sensitivity(outputs)
     assert length(moved) <= residual_sensitivity(outputs)
 
 
