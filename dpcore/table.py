@@ -128,6 +128,11 @@ class PrivateTable:
         chosen = self.cells[start + first : start + last + 1]
         return np.asarray(np.bitwise_or.reduce(chosen, axis=0))
 
+    def numbers_of(self, column: str) -> NDArray[np.float64]:
+        """Clamped values of a numeric column: shape (max_rows,)."""
+        numeric = [item.name for item in self.schema if isinstance(item, NumericColumn)]
+        return np.asarray(self.numbers[numeric.index(column)])
+
     def class_members(self, target: str, part: Part) -> Words:
         """Bit vectors (n_classes, n_words) of a part's records per class of ``target``.
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dpcore.ebm.axis import Axis
-from dpcore.ebm.words import Z95, EBMWords
+from dpcore.ebm.bands import Z95
+from dpcore.ebm.words import EBMWords
 from dpcore.plots import (
     case_alt,
     case_figure,

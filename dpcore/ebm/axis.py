@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -62,14 +63,18 @@ class Axis(BaseModel):
     def categories(cls, column: Any, groups: tuple[int, ...] | None = None) -> Axis:
         """Bins of a column of categories: one per cell, or per group of cells."""
         groups = groups or tuple(range(len(column.cells)))
-        members: list[list[str]] = [[] for _ in range(max(groups) + 1)]
-        for cell, group in zip(column.cells, groups, strict=True):
-            members[group].append(cell)
-        labels = tuple(" or ".join(cells) for cells in members)
+        labels = tuple(" or ".join(cells) for cells in group_members(column.cells, groups))
         return cls(column=column.name, labels=labels, groups=groups)
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def points(self) -> tuple[float, ...]:
+        """Numeric column: the ends of its bins, missing values apart, ascending."""
+        assert self.edges is not None
+        assert self.bounds is not None
+        return (self.bounds[0], *self.edges, self.bounds[1])
 
     def codes(self, column: Any, values: pd.Series[Any]) -> NDArray[np.int64]:
         """Bin of each raw value: shape (n_rows,)."""
@@ -82,3 +87,11 @@ class Axis(BaseModel):
         codes = np.searchsorted(np.asarray(self.edges), numbers, side="left")
         codes[np.isnan(numbers)] = len(self.labels) - 1
         return codes.astype(np.int64)
+
+
+def group_members(cells: Sequence[str], groups: Sequence[int]) -> list[list[str]]:
+    """Cells of each group, in order."""
+    members: list[list[str]] = [[] for _ in range(max(groups) + 1)]
+    for cell, group in zip(cells, groups, strict=True):
+        members[group].append(cell)
+    return members

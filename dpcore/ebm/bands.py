@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_Z95 = 1.96
+#: Half of a 95 % interval, in standard errors.
+Z95 = 1.96
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def student_factor(replicates: int) -> float:
     """Student's 97.5 % quantile for so many replicates, in units of the normal one."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(replicates - 1, 0.975)) / _Z95
+    return float(stdtrit(replicates - 1, 0.975)) / Z95
 
 
 def _p_value(replicates: Floats, sampling: float) -> float:

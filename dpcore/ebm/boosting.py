@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.ebm.histograms import count_deviation, noisy_histograms
 from dpcore.ebm.kernels import clipped_sums, logistic_sums, residual_sizes, softmax_sums
-from dpcore.ebm.queries import COUNT_STEPS, RESIDUAL_STEPS
+from dpcore.ebm.queries import RESIDUAL_STEPS
 from dpcore.ebm.schedule import burn_in
 from dpcore.ebm.start import SIZE_EDGES, Start, narrow
 from dpcore.ebm.steps import Step
@@ -137,8 +138,8 @@ def _next(
     if epoch not in course.size_queries:
         return path[-1]
     mechanism = course.size_queries[epoch]
-    noisy = mechanism.release(sweep.residual_sizes() * COUNT_STEPS, randomness) / COUNT_STEPS
-    narrowed = narrow(path[-1][0], noisy, mechanism.scale / COUNT_STEPS)
+    (noisy,) = noisy_histograms(mechanism, [sweep.residual_sizes()], randomness)
+    narrowed = narrow(path[-1][0], noisy, count_deviation(mechanism))
     return narrowed, course.step(narrowed)
 
 

@@ -25,10 +25,10 @@ from dpcore.ebm.axis import Axis
 from dpcore.ebm.bands import Band
 from dpcore.ebm.boosting import Course, Shapes, boost
 from dpcore.ebm.grid import Bins, feature_cells
+from dpcore.ebm.histograms import count_deviation, noisy_histograms
 from dpcore.ebm.model import EBMModel, Term
 from dpcore.ebm.pairs import choose_pairs, coarsen, residuals
 from dpcore.ebm.parameters import EBMParameters
-from dpcore.ebm.queries import COUNT_STEPS
 from dpcore.ebm.records import Records
 from dpcore.ebm.start import Start, start_classes, start_numbers, total_rows
 from dpcore.ebm.steps import PAIR_LEVEL, AllBins, Feature, RandomSplits, Step
@@ -95,10 +95,8 @@ class Fit:
         exact = self._records.histograms()
         if not self._numbers:
             exact[-1] = exact[-1][: len(self._plan.classes)]
-        flat = mechanism.release(np.concatenate(exact) * COUNT_STEPS, self._randomness)
-        ends = np.cumsum([len(counts) for counts in exact])[:-1]
-        *noisy, target = np.split(flat / COUNT_STEPS, ends)
-        deviation = mechanism.scale / COUNT_STEPS
+        *noisy, target = noisy_histograms(mechanism, exact, self._randomness)
+        deviation = count_deviation(mechanism)
         rows = total_rows([*noisy, target], deviation, self._plan.schema.max_rows)
         start = (
             start_numbers(target, deviation, rows) if self._numbers else start_classes(target, rows)
@@ -183,9 +181,8 @@ class Fit:
         sizes = [len(first) * len(second) for first, second in axes]
         mechanism = pair_count_mechanism(self._cost)
         counts = [records.count(own, size) for own, size in zip(codes, sizes, strict=True)]
-        flat = mechanism.release(np.concatenate(counts) * COUNT_STEPS, self._randomness)
-        noisy = np.split(flat / COUNT_STEPS, np.cumsum(sizes)[:-1])
-        deviation = mechanism.scale / COUNT_STEPS
+        noisy = noisy_histograms(mechanism, counts, self._randomness)
+        deviation = count_deviation(mechanism)
         return _Block(
             axes=axes,
             features=tuple(Feature(start.positive(own, deviation), 0, PAIR_LEVEL) for own in noisy),

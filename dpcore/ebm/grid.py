@@ -57,16 +57,10 @@ class FineCells:
         """Cell of every place of a table; places without a record get some cell."""
         if self.edges is None:
             return np.asarray(table.codes[table.schema.index(self.column.name)], dtype=np.int64)
-        numbers = table.numbers[numeric_index(table.schema, self.column.name)]
+        numbers = table.numbers_of(self.column.name)
         codes = np.searchsorted(self.edges, numbers, side="left")
         codes[np.isnan(numbers)] = len(self) - 1
         return np.asarray(codes, dtype=np.int64)
-
-
-def numeric_index(schema: Schema, name: str) -> int:
-    """Position of a numeric column among the numeric columns."""
-    numeric = [column.name for column in schema if isinstance(column, NumericColumn)]
-    return numeric.index(name)
 
 
 def feature_cells(schema: Schema, target: str) -> tuple[FineCells, ...]:

@@ -19,7 +19,7 @@ from dpcore.privacy import BudgetSplit, geometric_tail
 from dpcore.queries import Sensitivity
 from dpcore.randomness import RandomSource, SeededRandom, uniforms
 from dpcore.regression import RegressionEvaluation, count_errors, error_edges, evaluate_errors
-from dpcore.schema import NumericColumn, Schema
+from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 
 Floats = NDArray[np.float64]
@@ -101,7 +101,7 @@ def _evaluate_numbers(
     assert model.bounds is not None
     schema = plan.schema
     present = unpack(table.members("holdout"), schema.max_rows)
-    truth = np.where(present, table.numbers[_numeric_index(schema, plan.target)], np.nan)
+    truth = np.where(present, table.numbers_of(plan.target), np.nan)
     predicted = np.concatenate([scores[:, 0] for scores in _scores(table, model)])
     constant = np.clip(model.intercept[0], *model.bounds)
     edges = error_edges(model.bounds)
@@ -132,13 +132,6 @@ def _scores(table: PrivateTable, model: EBMModel) -> Iterator[Floats]:
 def _axis_codes(table: PrivateTable, axis: Axis, block: slice) -> Codes:
     """Bins of the places of a block."""
     if axis.edges is not None:
-        numbers = table.numbers[_numeric_index(table.schema, axis.column), block]
-        return axis.codes_of_numbers(numbers)
+        return axis.codes_of_numbers(table.numbers_of(axis.column)[block])
     groups = np.asarray(axis.groups, dtype=np.int64)
     return np.asarray(groups[table.codes[table.schema.index(axis.column), block]])
-
-
-def _numeric_index(schema: Schema, name: str) -> int:
-    """Position of a numeric column among the numeric columns."""
-    numeric = [column.name for column in schema if isinstance(column, NumericColumn)]
-    return numeric.index(name)

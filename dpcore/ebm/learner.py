@@ -19,10 +19,10 @@ from dpcore.ebm.accounting import (
 )
 from dpcore.ebm.fit import Fit
 from dpcore.ebm.grid import feature_cells
+from dpcore.ebm.histograms import count_deviation
 from dpcore.ebm.holdout import evaluate
 from dpcore.ebm.model import EBMModel
 from dpcore.ebm.parameters import EBMParameters
-from dpcore.ebm.queries import COUNT_STEPS
 from dpcore.errors import RequestError
 from dpcore.holdout import STEP
 from dpcore.plan import CountNoise, Progress, RunPlan, check_classes, training_part
@@ -126,7 +126,7 @@ def _check_effort(schema: Schema, target: str, parameters: EBMParameters) -> Non
 
 def _count_noise(cost: Cost, schema: Schema, target: str) -> tuple[CountNoise, ...]:
     """Of one cell, and of a numeric feature's bin if it were made of all cells."""
-    deviation = histogram_mechanism(cost, schema).scale / COUNT_STEPS
+    deviation = count_deviation(histogram_mechanism(cost, schema))
     widest = max(
         len(cells) if cells.edges is not None else 1 for cells in feature_cells(schema, target)
     )

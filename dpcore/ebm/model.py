@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from dpcore.ebm.axis import Axis
+from dpcore.ebm.bands import Z95
 from dpcore.ebm.score_table import score_table
 from dpcore.evaluation import Evaluation
 from dpcore.regression import RegressionEvaluation
@@ -158,7 +159,7 @@ class EBMModel(_Frozen):
     def count_margin(self) -> int:
         """Noise on a count stays within plus or minus this, with 95 % confidence."""
         largest = max((max(term.count_errors) for term in self.terms), default=0.0)
-        return int(np.ceil(1.96 * largest))
+        return int(np.ceil(Z95 * largest))
 
     def to_frame(self) -> pd.DataFrame:
         """Score table: one row per bin and output (see :mod:`dpcore.ebm.score_table`)."""

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from dpcore.bits import unpack
-from dpcore.ebm.grid import Bins, FineCells, numeric_index
+from dpcore.ebm.grid import Bins, FineCells
 from dpcore.ebm.kernels import ABSENT
 from dpcore.schema import NumericColumn
 from dpcore.table import Part, PrivateTable
@@ -74,7 +74,7 @@ def _labels(table: PrivateTable, target: str, part: Part) -> NDArray[Any]:
     column = table.schema.column(target)
     present = unpack(table.members(part), table.schema.max_rows)
     if isinstance(column, NumericColumn):
-        numbers = table.numbers[numeric_index(table.schema, target)]
+        numbers = table.numbers_of(target)
         shares = ((numbers - column.lower) / (column.upper - column.lower)).astype(np.float32)
         return np.where(present, shares, np.float32(np.nan))
     codes = table.codes[table.schema.index(target)]

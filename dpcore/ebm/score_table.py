@@ -57,7 +57,7 @@ def _rows(model: EBMModel, term: Term) -> Iterator[tuple[Any, ...]]:
 
 def _ends(axis: Axis, code: int) -> tuple[str, str, str]:
     """Lower end, upper end and category of one bin of one axis."""
-    if axis.edges is None or axis.bounds is None or code == len(axis) - 1:
+    if axis.edges is None or code == len(axis) - 1:
         return "", "", axis.labels[code]
-    points = (axis.bounds[0], *axis.edges, axis.bounds[1])
+    points = axis.points
     return f"{points[code]:.12g}", f"{points[code + 1]:.12g}", ""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.ebm.axis import Axis
+from dpcore.ebm.axis import Axis, group_members
+from dpcore.ebm.bands import Z95
 from dpcore.estimates import percent
 from dpcore.schema import MISSING, OTHER, IntegerColumn, Schema, format_number
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from dpcore.ebm.model import Contribution, EBMModel, Term
 
 Floats = NDArray[np.float64]
-#: Half of a 95 % interval, in standard errors.
-Z95 = 1.96
 _PLAIN = {MISSING: "missing", OTHER: "other"}
 
 
@@ -223,9 +222,10 @@ class EBMWords:
 
 def bin_names(axis: Axis, column: Any) -> list[str]:
     """Name of each bin of an axis, as people say it: ``41 to 60``, ``above 5.5 to 7``."""
-    if axis.edges is None or axis.bounds is None:
-        return [" or ".join(_PLAIN.get(c, c) for c in cells) for cells in _members(axis, column)]
-    points = (axis.bounds[0], *axis.edges, axis.bounds[1])
+    if axis.edges is None:
+        members = group_members(column.cells, axis.groups)
+        return [" or ".join(_PLAIN.get(cell, cell) for cell in cells) for cells in members]
+    points = axis.points
     if isinstance(column, IntegerColumn):
         named = [_whole(low, high, i == 0) for i, (low, high) in enumerate(pairwise(points))]
     else:
@@ -238,13 +238,6 @@ def _whole(low: float, high: float, first: bool) -> str:
     """The whole numbers above ``low``, or from it on, up to ``high``."""
     start, end = math.floor(low) + (0 if first else 1), math.floor(high)
     return str(end) if start >= end else f"{start} to {end}"
-
-
-def _members(axis: Axis, column: Any) -> list[list[str]]:
-    members: list[list[str]] = [[] for _ in range(len(axis))]
-    for cell, group in zip(column.cells, axis.groups, strict=True):
-        members[group].append(cell)
-    return members
 
 
 def factor(score: float) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from dpcore.ebm.bands import Z95
 from dpcore.ebm.model import Contribution
-from dpcore.ebm.words import Z95, EBMWords, minus
+from dpcore.ebm.words import EBMWords, minus
 from dpcore.estimates import percent
 from dpcore.plots.look import INK, SOFT, clear_layout, safe, shorten
 from dpcore.plots.ticks import nice_ticks

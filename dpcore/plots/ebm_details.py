@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.ebm.bands import Z95
 from dpcore.ebm.model import Term
-from dpcore.ebm.words import Z95, EBMWords, factor, minus
+from dpcore.ebm.words import EBMWords, factor, minus
 from dpcore.plots.look import safe, shorten
 from dpcore.plots.ticks import nice_ticks
 

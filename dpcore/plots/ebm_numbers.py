@@ -12,8 +12,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dpcore.ebm.axis import Axis
+from dpcore.ebm.bands import Z95
 from dpcore.ebm.model import Term
-from dpcore.ebm.words import Z95, EBMWords, minus
+from dpcore.ebm.words import EBMWords, minus
 from dpcore.plots.ebm_details import axis_title, details, score_limits, score_ticks, title
 from dpcore.plots.look import DASHES, FAINT, INK, SOFT, SYMBOLS, clear_layout, colour, safe
 from dpcore.plots.ticks import nice_ticks
@@ -29,9 +30,7 @@ _ROOM = 0.05
 
 def spans(axis: Axis, column: Any) -> list[tuple[float, float]]:
     """Where each bin of numbers is drawn. Whole numbers get half a unit on either side."""
-    assert axis.edges is not None
-    assert axis.bounds is not None
-    points = [axis.bounds[0], *axis.edges, axis.bounds[1]]
+    points = list(axis.points)
     if isinstance(column, IntegerColumn):
         points = [points[0] - 0.5, *(math.floor(point) + 0.5 for point in points[1:])]
     thin = 0.004 * (points[-1] - points[0])

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from dpcore.ebm.bands import Z95
 from dpcore.ebm.model import Term
-from dpcore.ebm.words import Z95, EBMWords, bin_names
+from dpcore.ebm.words import EBMWords, bin_names
 from dpcore.plots.ebm_details import axis_title, details, score_ticks, title
 from dpcore.plots.look import INK, clear_layout, safe, shorten
 
