@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from dpcore.privacy import geometric_tail
 from dpcore.redescriptions.extraction import Constraints
 from dpcore.redescriptions.found import RedescriptionSet, read_pairs
 from dpcore.redescriptions.pair import TreePair
@@ -29,6 +30,11 @@ class RedescriptionModel(BaseModel):
     left_columns: tuple[str, ...]
     right_columns: tuple[str, ...]
     pairs: tuple[TreePair, ...]
+
+    @property
+    def count_margin(self) -> int:
+        """Largest noise margin of a count in any pair of leaves, with 95 % confidence."""
+        return max((geometric_tail(pair.count_scale, 0.95) for pair in self.pairs), default=0)
 
     def extract(self, schema: Schema, constraints: Constraints | None = None) -> RedescriptionSet:
         """Redescriptions under some constraints, the default ones if none are given."""

@@ -1,0 +1,93 @@
+"""How many people a redescription holds for: margins of the noise, and exact numbers of public data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from dpcore.redescriptions.consistent import noise_variance
+from dpcore.redescriptions.found import Redescription
+from dpcore.redescriptions.pair import TreePair
+from dpcore.schema import Schema
+
+_Z95 = 1.959964
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A redescription on the records themselves.
+
+    Attributes
+    ----------
+    support, left_only, right_only : int
+        People for whom both sides hold, only the left one, only the right one.
+    jaccard : float
+        Support over the people for whom a side holds; 0 if there are none.
+    p_value : float
+        Chance of such a support if the two sides were independent (binomial, as in paper 003).
+    """
+
+    support: int
+    left_only: int
+    right_only: int
+    jaccard: float
+    p_value: float
+
+
+def exact_agreement(tables: Sequence[Counts], found: Sequence[Redescription]) -> tuple[Exact, ...]:
+    """Exact numbers of redescriptions. For public records only.
+
+    Parameters
+    ----------
+    tables : sequence of int arrays of shape (n_left_leaves, n_right_leaves)
+        Exact counts of each pair of trees, see
+        :meth:`~dpcore.redescriptions.model.RedescriptionModel.exact_tables`.
+    """
+    people, both, left, right = (
+        np.array(column, dtype=np.int64)
+        for column in zip(*(_sizes(tables[item.pair], item) for item in found), strict=True)
+    ) if found else (np.zeros(0, dtype=np.int64),) * 4  # fmt: skip
+    n = np.maximum(people, 1)
+    chance = binom.sf(both - 1, n, (left / n) * (right / n))
+    either = np.maximum(left + right - both, 1)
+    return tuple(
+        Exact(
+            support=int(both[place]),
+            left_only=int(left[place] - both[place]),
+            right_only=int(right[place] - both[place]),
+            jaccard=float(both[place] / either[place]),
+            p_value=float(chance[place]),
+        )
+        for place in range(len(found))
+    )
+
+
+def _sizes(table: Counts, item: Redescription) -> tuple[int, int, int, int]:
+    """People, and those for whom both sides, the left side and the right side hold."""
+    left, right = list(item.left_leaves), list(item.right_leaves)
+    both = table[np.ix_(left, right)].sum()
+    return int(table.sum()), int(both), int(table[left].sum()), int(table[:, right].sum())
+
+
+def agreement_margins(item: Redescription, pair: TreePair, schema: Schema) -> tuple[int, int, int]:
+    """Noise on left only, both and right only stays within plus or minus this: 95 %, each.
+
+    Every number is a sum of counts with independent noise. What second counts of the left
+    leaves take off the noise is not taken into account.
+    """
+    reached = [[box is not None for box in tree.boxes(schema)] for tree in (pair.left, pair.right)]
+    inside = [
+        sum(side[leaf] for leaf in leaves)
+        for side, leaves in zip(reached, (item.left_leaves, item.right_leaves), strict=True)
+    ]
+    outside = [sum(side) - own for side, own in zip(reached, inside, strict=True)]
+    cells = inside[0] * outside[1], inside[0] * inside[1], outside[0] * inside[1]
+    error = math.sqrt(noise_variance(pair.count_scale))
+    left, both, right = (math.ceil(_Z95 * error * math.sqrt(count)) for count in cells)
+    return left, both, right
