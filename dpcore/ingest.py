@@ -77,9 +77,12 @@ def check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
 
 
 def _people(chunk: pd.DataFrame, unit: str | None) -> pd.Series[Any]:
-    if unit is None:
-        return pd.Series(dtype=object)
-    names = [None if text.lower() in MISSING_WORDS else text for text in texts_of(chunk[unit])]
+    return pd.Series(dtype=object) if unit is None else people_of(chunk[unit])
+
+
+def people_of(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Name of each row's person as text, so that 1, 1.0 and ``"1"`` are one; ``None``: nobody."""
+    names = [None if text.lower() in MISSING_WORDS else text for text in texts_of(values)]
     return pd.Series(names, dtype=object)
 
 

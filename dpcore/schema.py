@@ -282,6 +282,10 @@ class Schema(_Frozen):
         """Names of the columns that the custodian marked as targets."""
         return tuple(column.name for column in self.columns if column.target)
 
+    def view(self, side: View) -> tuple[str, ...]:
+        """Names of the columns on one side of redescriptions, in schema order."""
+        return tuple(column.name for column in self.columns if column.view == side)
+
     @property
     def hash(self) -> str:
         """SHA-256, in hexadecimal, of the form without defaults.

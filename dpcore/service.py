@@ -17,8 +17,8 @@ from dpcore.database import default_home, default_url, open_database, private_fo
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.jobs import WORKER_COMMAND, JobRunner
 from dpcore.ledger import Ledger
-from dpcore.plan import Guarantee, RunPlan
-from dpcore.privacy import format_epsilon, odds_sentence, parse_epsilon
+from dpcore.plan import RunPlan, guarantee_sentence, guaranteed_odds
+from dpcore.privacy import parse_epsilon
 from dpcore.release import Release
 from dpcore.requests import Balance, DatasetInfo, LedgerEntry, Quote, RunRequest, RunStatus
 from dpcore.runs import add_job
@@ -26,7 +26,9 @@ from dpcore.schema import Schema
 from dpcore.store import Store
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from dpcore.comparison import MethodScore
     from dpcore.table import Part
@@ -109,6 +111,7 @@ class Service:
         source: str | Path | pd.DataFrame,
         schema: Schema,
         *,
+        right: str | Path | None = None,
         budget: Decimal,
         analyst_cap: Decimal | None = None,
         run_cap: Decimal | None = None,
@@ -116,6 +119,8 @@ class Service:
         truth: str = "",
     ) -> DatasetInfo:
         """Ingest a CSV or Parquet file, or a frame, and open its budget; all or nothing.
+
+        ``right`` is a second file about the same people: see :func:`dpcore.joining.chunks_for`.
 
         Raises
         ------
@@ -127,12 +132,13 @@ class Service:
             If a data set of the schema's name exists.
         """
         from dpcore.ingest import ingest
+        from dpcore.joining import chunks_for
         from dpcore.randomness import SecureRandom
 
         caps = [parse_epsilon(budget)]
         limits = [None if cap is None else parse_epsilon(cap) for cap in (analyst_cap, run_cap)]
         self._store.check_name(schema.name)
-        table = ingest(_chunks(source, schema), schema, SecureRandom())
+        table = ingest(chunks_for(schema, source, right), schema, SecureRandom())
         return self._store.add_dataset(
             schema.name,
             schema,
@@ -167,13 +173,25 @@ class Service:
         """
         from dpcore.algorithms import parse_model
 
-        dataset = self._public(release.dataset_id)
-        part: Part = "train" if release.certificate.parallel_split else "all"
-        frame = self._store.table(dataset.id).public_frame(part)
         counts: tuple[tuple[int, ...], ...] = parse_model(release).count_records(
-            frame, release.domain, release.target
+            self._learned_from(release), release.domain, release.target
         )
         return counts
+
+    def true_tables(self, release: Release) -> list[NDArray[np.int64]]:
+        """Exact counterparts of the tables of redescriptions, one for each pair of trees.
+
+        Raises
+        ------
+        RequestError
+            If the data set is not marked public.
+        """
+        from dpcore.algorithms import parse_model
+
+        tables: list[NDArray[np.int64]] = parse_model(release).exact_tables(
+            self._learned_from(release), release.domain
+        )
+        return tables
 
     def compare_methods(
         self,
@@ -202,6 +220,12 @@ class Service:
         from dpcore.comparison import plain_tree_accuracy
 
         return plain_tree_accuracy(self._store.table(self._public(dataset_id).id), target)
+
+    def _learned_from(self, release: Release) -> pd.DataFrame:
+        """Records that a release was learned from, of a public data set only."""
+        dataset = self._public(release.dataset_id)
+        part: Part = "train" if release.certificate.parallel_split else "all"
+        return self._store.table(dataset.id).public_frame(part)
 
     def _public(self, dataset_id: str) -> DatasetInfo:
         dataset = self.dataset(dataset_id)
@@ -349,47 +373,12 @@ class Service:
             return self._store.dataset(demo.schema.name)
 
 
-def guarantee_sentence(plan: RunPlan) -> str:
-    """Say what kind of guarantee a run gives, and on what it rests."""
-    delta = f" and δ = {plan.delta:f}" if plan.delta else ""
-    unit = "person" if plan.schema.privacy_unit.column else "row (each row is one person)"
-    promise = (
-        f"Differential privacy with ε = {format_epsilon(plan.epsilon, places=9)}{delta} for each "
-        f"{unit}"
-    )
-    if plan.guarantee == "unconditional":
-        return f"{promise}. The guarantee is exact and rests on no further assumption."
-    return (
-        f"{promise}, provided that the sampler has converged. Nobody can check that without "
-        "looking at the records: choose the candidate pool for a guarantee without a condition."
-    )
-
-
-def guaranteed_odds(epsilon: Decimal, guarantee: Guarantee) -> str:
-    """Say what an epsilon means as odds, with the condition that the guarantee rests on."""
-    odds = odds_sentence(epsilon)
-    if guarantee == "unconditional":
-        return odds
-    return f"If the chain has converged: {odds[0].lower()}{odds[1:]}"
-
-
 def _request_hash(request: RunRequest, plan: RunPlan) -> str:
     """SHA-256 of a request with every default filled in."""
     content = request.model_dump(mode="json")
     content["parameters"] = plan.parameters.model_dump(mode="json")
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def _chunks(source: Any, schema: Schema) -> Any:
-    from dpcore.files import read_chunks
-    from dpcore.ingest import frame_chunks
-
-    if not isinstance(source, str | Path):
-        return frame_chunks(source)
-    columns = [column.name for column in schema]
-    unit = schema.privacy_unit.column
-    return read_chunks(Path(source), columns if unit is None else [*columns, unit])
 
 
 def _default_workers() -> int:

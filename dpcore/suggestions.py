@@ -1,6 +1,7 @@
 """First drafts of a schema: from the header alone, or from the values if the custodian asks.
 
 :func:`suggest_schema` reads names (and, for Parquet, declared types) only.
+:func:`suggest_joint_schema` does so for two files that are joined.
 :func:`suggest_column` reads the values of one column; confirming its draft makes what it
 found public, so a caller must say that first.
 """
@@ -17,6 +18,7 @@ import pandas as pd
 from dpcore.encoding import MISSING_WORDS, NO_WORDS, YES_WORDS, texts_of
 from dpcore.errors import IngestError
 from dpcore.files import is_parquet, parquet_types, read_chunks, read_header
+from dpcore.joining import joint_columns
 from dpcore.schema import MAX_CATEGORIES, RESERVED, format_number
 
 PUBLICATION_WARNING = (
@@ -65,10 +67,38 @@ def suggest_schema(path: Path) -> dict[str, Any]:
         If the header cannot be read or used.
     """
     names = read_header(path)
+    person = suggest_person(names)
+    return {"person_column": person, "columns": _drafts(path, [n for n in names if n != person])}
+
+
+def suggest_person(names: list[str]) -> str | None:
+    """The first name that says it identifies a person, if there is one."""
+    return next((name for kind in _PERSON for name in names if kind.search(_snake(name))), None)
+
+
+def suggest_joint_schema(left: Path, right: Path, key: str) -> dict[str, Any]:
+    """Draft of the schema of two files joined on ``key``: see :func:`suggest_schema`.
+
+    Each column stands in the view of its file, under its name in the joined rows.
+
+    Raises
+    ------
+    IngestError
+        If a header cannot be used or the files cannot be joined on the key.
+    """
+    together = joint_columns(left, right, key)
+    views = (("left", left, together.left), ("right", right, together.right))
+    drafts = [
+        draft | {"name": name, "view": view}
+        for view, path, names in views
+        for name, draft in zip(names, _drafts(path, list(names.values())), strict=True)
+    ]
+    return {"person_column": key, "columns": drafts}
+
+
+def _drafts(path: Path, names: list[str]) -> list[dict[str, Any]]:
     declared = parquet_types(path) if is_parquet(path) else {}
-    person = next((name for kind in _PERSON for name in names if kind.search(_snake(name))), None)
-    drafts = [_draft(name, declared.get(name)) for name in names if name != person]
-    return {"person_column": person, "columns": drafts}
+    return [_draft(name, declared.get(name)) for name in names]
 
 
 def _snake(name: str) -> str:
@@ -117,6 +147,21 @@ def suggest_column(path: Path, name: str, kind: str | None = None) -> dict[str, 
     if kind in {"integer", "real"}:
         return {"name": name, "type": kind, **_numeric_fields(name, numbers, kind)}
     return {"name": name, "type": kind, "categories": _categories(name, known)}
+
+
+def suggest_joint_column(
+    left: Path, right: Path, key: str, name: str, kind: str | None = None
+) -> dict[str, Any]:
+    """Draft of one column of two joined files, by its joined name: see :func:`suggest_column`.
+
+    Raises
+    ------
+    IngestError
+        If the files cannot be joined on the key, or the column cannot be read or listed.
+    """
+    view, inside = joint_columns(left, right, key).place(name)
+    draft = suggest_column(left if view == "left" else right, inside, kind)
+    return draft | {"name": name, "view": view}
 
 
 def _guess(known: pd.Series[Any], numbers: pd.Series[Any]) -> str:

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from dpcore.demo import DEMOS, Demo
+from dpcore.demo.checkups import ADMITTED, PEOPLE, PLANTED
 from dpcore.demo.stroke import DISCHARGE, PATIENTS, STROKE
-from dpcore.demo.truth import Condition, PlantedList
+from dpcore.demo.truth import Condition, PlantedList, PlantedRedescription, Query, when
 from dpcore.encoding import encode
 from dpcore.ingest import frame_chunks, ingest
 from dpcore.literals import parse_literal
@@ -22,6 +23,11 @@ STANDARD_ERRORS = 6
 @pytest.fixture(scope="module")
 def stroke() -> Demo:
     return DEMOS["stroke"]()
+
+
+@pytest.fixture(scope="module")
+def checkups() -> Demo:
+    return DEMOS["checkups"]()
 
 
 @pytest.mark.parametrize("name", DEMOS)
@@ -76,28 +82,139 @@ def test_stroke_has_several_types_and_patterns_of_missing_values(stroke: Demo) -
     assert not absent[list(stroke.schema.targets)].any(axis=None)
 
 
-@pytest.mark.parametrize("planted", [STROKE, DISCHARGE], ids=lambda planted: planted.target)
-def test_planted_rules_hold_in_the_records(stroke: Demo, planted: PlantedList) -> None:
-    labels = stroke.frame[planted.target].replace({True: "yes", False: "no"}).to_numpy()
-    captured = planted.captures(stroke.frame)
+LISTS = {"stroke": (STROKE, DISCHARGE), "checkups": (ADMITTED,)}
+EVERY_LIST = [
+    pytest.param(name, planted, id=planted.target)
+    for name, lists in LISTS.items()
+    for planted in lists
+]
+
+
+@pytest.mark.parametrize(("name", "planted"), EVERY_LIST)
+def test_planted_rules_hold_in_the_records(
+    name: str, planted: PlantedList, request: pytest.FixtureRequest
+) -> None:
+    demo: Demo = request.getfixturevalue(name)
+    labels = demo.frame[planted.target].replace({True: "yes", False: "no"}).to_numpy()
+    captured = planted.captures(demo.frame)
     for position, rule in enumerate(planted.rules):
         reached = labels[captured == position]
-        assert len(reached) > 200
+        assert len(reached) > (200 if name == "stroke" else 50)
         assert sum(rule.probabilities) == pytest.approx(1)
         for label, chance in zip(planted.classes, rule.probabilities, strict=True):
             error = np.sqrt(chance * (1 - chance) / len(reached))
             assert abs(np.mean(reached == label) - chance) < STANDARD_ERRORS * error
-        assert rule.text in stroke.truth
-        assert f"| {len(reached):,} |" in stroke.truth
+        assert rule.text in demo.truth
+        assert f"| {len(reached):,} |" in demo.truth
 
 
-@pytest.mark.parametrize("planted", [STROKE, DISCHARGE], ids=lambda planted: planted.target)
-def test_engine_reads_planted_conditions_alike(stroke: Demo, planted: PlantedList) -> None:
+@pytest.mark.parametrize(("name", "planted"), EVERY_LIST)
+def test_engine_reads_planted_conditions_alike(
+    name: str, planted: PlantedList, request: pytest.FixtureRequest
+) -> None:
+    demo: Demo = request.getfixturevalue(name)
     for condition in {c for rule in planted.rules for c in rule.conditions}:
-        literal = parse_literal(str(condition), stroke.schema)
-        codes, _ = encode(stroke.schema.column(literal.column), stroke.frame[literal.column])
-        engine = (codes >= literal.first) & (codes <= literal.last)
-        np.testing.assert_array_equal(condition.holds(stroke.frame), engine)
+        read_alike(demo, condition)
+
+
+def read_alike(demo: Demo, condition: Condition) -> None:
+    literal = parse_literal(str(condition), demo.schema)
+    codes, _ = encode(demo.schema.column(literal.column), demo.frame[literal.column])
+    engine = (codes >= literal.first) & (codes <= literal.last)
+    np.testing.assert_array_equal(condition.holds(demo.frame), engine)
+
+
+def conditions_of(query: Query) -> list[Condition]:
+    return [condition for group in query.groups for condition in group]
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
+def test_planted_redescriptions_hold_in_the_records(
+    checkups: Demo, planted: PlantedRedescription
+) -> None:
+    frame = checkups.frame
+    first, second = (
+        eval_query(frame, str(query)).to_numpy() for query in (planted.left, planted.right)
+    )
+    both, either = int((first & second).sum()), int((first | second).sum())
+    counts = (both, int((first & ~second).sum()), int((second & ~first).sum()))
+    assert planted.counts(frame) == counts
+    assert planted.jaccard_in(frame) == both / either
+    error = np.sqrt(planted.jaccard * (1 - planted.jaccard) / either)
+    assert abs(both / either - planted.jaccard) < STANDARD_ERRORS * error
+    assert 0.08 < both / len(frame) < 0.4
+    assert f"| {planted.jaccard:.2f} | {both / either:.3f} | {both:,} (" in checkups.truth
+    assert f"| {planted.left} | {planted.right} |" in checkups.truth
+
+
+def eval_query(frame: pd.DataFrame, text: str) -> pd.Series:
+    """Which rows satisfy ``a = yes or b > 3 and c <= 4``, by pandas alone."""
+    signs = {"=": "eq", ">": "gt", "<=": "le"}
+    held = pd.Series(False, index=frame.index)
+    for group in text.split(" or "):
+        together = pd.Series(True, index=frame.index)
+        for condition in group.split(" and "):
+            name, sign, value = condition.split()
+            wanted = {"yes": True, "no": False}.get(value) if sign == "=" else float(value)
+            compared = getattr(frame[name], signs[sign])(wanted).fillna(False)
+            together &= compared.astype(bool) & frame[name].notna()
+        held |= together
+    return held
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
+def test_planted_redescriptions_can_be_said_by_the_engine(
+    checkups: Demo, planted: PlantedRedescription
+) -> None:
+    for side, query in (("left", planted.left), ("right", planted.right)):
+        for condition in conditions_of(query):
+            assert checkups.schema.column(condition.column).view == side
+            read_alike(checkups, condition)
+
+
+def test_checkups_have_two_views_and_a_target_on_neither(checkups: Demo) -> None:
+    schema = checkups.schema
+    assert checkups.planted == PLANTED
+    assert len(checkups.frame) == PEOPLE <= schema.max_rows
+    assert checkups.frame["person_id"].is_unique
+    assert len(schema.view("left")) == 20
+    assert len(schema.view("right")) == 15
+    assert schema.targets == ("admitted_within_year",)
+    assert {*schema.view("left"), *schema.view("right"), *schema.targets} == {
+        column.name for column in schema
+    }
+    shapes = {(len(item.left.groups), len(item.right.groups)) for item in PLANTED}
+    assert {(1, 1), (2, 1), (2, 2)} <= shapes
+    assert any(len(group) > 1 for item in PLANTED for group in item.left.groups)
+
+
+def test_tests_are_missing_where_nothing_was_suspected(checkups: Demo) -> None:
+    frame = checkups.frame
+    absent = frame["nt_probnp"].isna()
+    assert absent[frame["heart_failure"]].mean() == 0
+    assert absent[~frame["heart_failure"] & ~frame["copd"]].mean() > 0.4
+    assert (frame["ldl"].isna() == frame["hdl"].isna()).all()
+    assert not (frame["diabetes"] & frame["prediabetes"]).any()
+
+
+def test_agreement_tells_how_near_a_finding_comes(checkups: Demo) -> None:
+    frame, planted = checkups.frame, PLANTED[0]
+    left, right = planted.left.holds(frame), planted.right.holds(frame)
+    assert planted.agreement(frame, left, right) == 1
+    assert planted.agreement(frame, right, left) == planted.jaccard_in(frame)
+    narrow = Query((when("diabetes = yes"),)).holds(frame)
+    share = narrow.sum() / left.sum()
+    assert planted.agreement(frame, narrow, right) == pytest.approx(share)
+    assert planted.agreement(frame, left, ~right) == 0
+    nothing = np.zeros(len(frame), dtype=bool)
+    assert planted.agreement(frame, nothing, nothing) == 0
+
+
+def test_no_planted_redescription_is_mistaken_for_another(checkups: Demo) -> None:
+    for planted in PLANTED:
+        for other in PLANTED:
+            held = (query.holds(checkups.frame) for query in (other.left, other.right))
+            assert (planted.agreement(checkups.frame, *held) > 0.5) == (planted is other)
 
 
 def test_missing_values_satisfy_no_condition() -> None:

@@ -234,6 +234,12 @@ def test_look_up_by_name():
         made.column("height")
 
 
+def test_views_name_their_columns_in_order():
+    made = schema({**DIED, "view": "right"}, AGE, {**SEX, "view": "right"})
+    assert made.view("right") == ("died", "sex")
+    assert made.view("left") == ()
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_format_number_is_exact(value):
     assert float(format_number(value)) == value

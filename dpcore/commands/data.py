@@ -19,6 +19,13 @@ def add(
     budget: Annotated[
         str, typer.Option(metavar="EPSILON", help="All that may ever be spent on it, together.")
     ],
+    right: Annotated[
+        Path | None,
+        typer.Option(
+            help="A second file about the same people, joined on the column of the schema's "
+            "privacy_unit: one row per person in each."
+        ),
+    ] = None,
     analyst_cap: Annotated[
         str | None, typer.Option(metavar="EPSILON", help="Most that one analyst may spend.")
     ] = None,
@@ -39,6 +46,7 @@ def add(
         info = service.add_dataset(
             file,
             declared,
+            right=right,
             budget=total,
             analyst_cap=analyst_most,
             run_cap=run_most,

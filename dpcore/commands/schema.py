@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dpcore.commands.shell import check_new, make_group, write_new
-from dpcore.errors import IngestError
+from dpcore.errors import IngestError, RequestError
+
+if TYPE_CHECKING:
+    from dpcore.schema import Schema
 
 app = make_group("Write and check the public description of a data set.")
 
@@ -30,8 +33,23 @@ def init(
             "become public if you keep them. May be repeated.",
         ),
     ] = None,
+    right: Annotated[
+        Path | None,
+        typer.Option(
+            help="A second file about the same people; its columns become the right side, those "
+            "of the first the left side."
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With two files: column that says who is who, in both; default: guessed from "
+            "its name.",
+        ),
+    ] = None,
 ) -> None:
-    """Make a schema file to fill in, from the header of a data file."""
+    """Make a schema file to fill in, from the header of a data file, or of two."""
     from dpcore.commands.template import schema_template
     from dpcore.suggestions import PUBLICATION_WARNING
 
@@ -39,7 +57,7 @@ def init(
         check_new(output)
     for column in suggest or ():
         typer.echo(f"warning: column '{column}': {PUBLICATION_WARNING}", err=True)
-    text = schema_template(file, name=name, suggest=suggest or ())
+    text = schema_template(file, name=name, suggest=suggest or (), right=right, key=key)
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -52,21 +70,41 @@ def check(
     data: Annotated[
         Path | None, typer.Option(help="Data file whose header must have the schema's columns.")
     ] = None,
+    right: Annotated[
+        Path | None, typer.Option(help="A second data file, to be joined with the first.")
+    ] = None,
 ) -> None:
-    """Check a schema file and, if asked, that a data file has its columns."""
-    from dpcore.files import read_header
+    """Check a schema file and, if asked, that a data file (or two) has its columns."""
     from dpcore.schema import Schema
 
     schema = Schema.from_file(file)
-    if data is not None:
-        header = set(read_header(data))
-        unit = schema.privacy_unit.column
-        wanted = [column.name for column in schema] + ([unit] if unit else [])
-        absent = ", ".join(f"'{name}'" for name in wanted if name not in header)
-        if absent:
-            raise IngestError(f"{data} has no column {absent}.")
+    if right is not None and data is None:
+        raise RequestError("--right names the second of two files: name the first with --data.")
+    if right is not None and data is not None:
+        _check_two(schema, data, right)
+    elif data is not None:
+        _check_one(schema, data)
     targets = ", ".join(schema.targets) or "none marked"
     typer.echo(
         f"ok: '{schema.name}', {len(schema.columns)} columns, targets: {targets}, "
         f"at most {schema.max_rows} rows, hash {schema.hash[:12]}"
     )
+
+
+def _check_one(schema: Schema, data: Path) -> None:
+    from dpcore.files import read_header
+
+    header = set(read_header(data))
+    unit = schema.privacy_unit.column
+    wanted = [column.name for column in schema] + ([unit] if unit else [])
+    absent = ", ".join(f"'{name}'" for name in wanted if name not in header)
+    if absent:
+        raise IngestError(f"{data} has no column {absent}.")
+
+
+def _check_two(schema: Schema, left: Path, right: Path) -> None:
+    from dpcore.joining import join_key, joint_columns
+
+    together = joint_columns(left, right, join_key(schema))
+    for column in schema:
+        together.place(column.name)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from dpcore.errors import IngestError
-from dpcore.suggestions import suggest_column, suggest_schema
+from dpcore.errors import IngestError, RequestError
+from dpcore.joining import shared_columns
+from dpcore.suggestions import (
+    suggest_column,
+    suggest_joint_column,
+    suggest_joint_schema,
+    suggest_person,
+    suggest_schema,
+)
 
 _HEAD = """\
 # Public description of a data set. Everybody who sees a result may read it, so write down
@@ -19,6 +27,11 @@ _HEAD = """\
 # either bins: NUMBER or edges: [..]). Mark what is to be predicted with 'target: true'.
 version: 1
 """
+_TWO_FILES = """\
+# Two files joined person by person, one row per person in each; view says on which side of
+# redescriptions a column may stand: left, right, or (without a view) on neither.
+"""
+_Look = Callable[[str], dict[str, Any]]
 _REQUIRED: dict[str, list[str]] = {
     "boolean": [],
     "categorical": ["categories: []  # required: every category there may be"],
@@ -28,8 +41,15 @@ _REQUIRED: dict[str, list[str]] = {
 }
 
 
-def schema_template(path: Path, *, name: str | None = None, suggest: Collection[str] = ()) -> str:
-    """YAML text from the header of a CSV or Parquet file.
+def schema_template(
+    path: Path,
+    *,
+    name: str | None = None,
+    suggest: Collection[str] = (),
+    right: Path | None = None,
+    key: str | None = None,
+) -> str:
+    """YAML text from the header of a CSV or Parquet file, or of two.
 
     Parameters
     ----------
@@ -38,27 +58,58 @@ def schema_template(path: Path, *, name: str | None = None, suggest: Collection[
     suggest : collection of str
         Columns whose values are read. What they hold then stands in the template; see
         :data:`dpcore.suggestions.PUBLICATION_WARNING`.
+    right : Path or None
+        A second file about the same people.
+    key : str or None
+        Column on which the two are joined; ``None`` guesses it from the names.
 
     Raises
     ------
     IngestError
-        If the file cannot be used or has no such column.
+        If a file cannot be used or has no such column.
+    RequestError
+        If there is a key without a second file.
     """
-    draft = suggest_schema(path)
+    draft, look = _drafting(path, right, key)
     known = [column["name"] for column in draft["columns"]]
     unknown = [column for column in suggest if column not in known]
     if unknown:
-        raise IngestError(f"The file has no column '{unknown[0]}' to suggest a domain for.")
+        raise IngestError(
+            f"There is no column '{unknown[0]}' to suggest a domain for. "
+            f"Columns: {', '.join(known[:20])}."
+        )
     columns = [
-        suggest_column(path, column["name"]) if column["name"] in suggest else column
-        for column in draft["columns"]
+        look(column["name"]) if column["name"] in suggest else column for column in draft["columns"]
     ]
     title = name or path.name.partition(".")[0] or "data"
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += _unit(draft["person_column"])
     lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
-    lines += ["holdout_percent: 20", "columns:", *(_column(column) for column in columns)]
+    lines += ["holdout_percent: 20", *([_TWO_FILES.rstrip()] if right else []), "columns:"]
+    lines += map(_column, columns)
     return "\n".join(lines) + "\n"
+
+
+def _drafting(path: Path, right: Path | None, key: str | None) -> tuple[dict[str, Any], _Look]:
+    """The draft from the header or the two headers, and a way to draft one column from values."""
+    if right is not None:
+        key = key or _key(path, right)
+        draft = suggest_joint_schema(path, right, key)
+        return draft, partial(suggest_joint_column, path, right, key)
+    if key is not None:
+        raise RequestError("--key says how two files are joined: name the second with --right.")
+    return suggest_schema(path), partial(suggest_column, path)
+
+
+def _key(left: Path, right: Path) -> str:
+    shared = shared_columns(left, right)
+    key = suggest_person(shared) or (shared[0] if len(shared) == 1 else None)
+    if key is None:
+        listed = ", ".join(f"'{name}'" for name in shared[:10])
+        raise IngestError(
+            f"Both files have {listed}: say with --key which of them says who is who."
+        )
+    return key
 
 
 def _dump(content: dict[str, Any]) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dpcore.demo.breast_cancer import make_breast_cancer
+from dpcore.demo.checkups import make_checkups
 from dpcore.demo.stroke import make_stroke
 from dpcore.demo.truth import Demo
 
 DEMOS: dict[str, Callable[[], Demo]] = {
     "stroke": make_stroke,
     "breast_cancer": make_breast_cancer,
+    "checkups": make_checkups,
 }
 
 __all__ = ["DEMOS", "Demo"]

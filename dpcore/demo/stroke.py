@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.demo.truth import Condition, Demo, PlantedList, PlantedRule
+from dpcore.demo.truth import Demo, PlantedList, PlantedRule, when
 from dpcore.randomness import public_generator
 from dpcore.schema import Schema
 
@@ -26,16 +26,8 @@ Generator = np.random.Generator
 Floats = NDArray[np.float64]
 
 
-def _when(*texts: str) -> tuple[Condition, ...]:
-    """Conditions from texts such as ``age > 70``."""
-    parts = [text.split(" ", 2) for text in texts]
-    return tuple(
-        Condition(name, sign, value if sign == "=" else int(value)) for name, sign, value in parts
-    )
-
-
 def _risk(chance: float, *texts: str) -> PlantedRule:
-    return PlantedRule(_when(*texts), (1 - chance, chance))
+    return PlantedRule(when(*texts), (1 - chance, chance))
 
 
 STROKE = PlantedList(
@@ -56,11 +48,11 @@ DISCHARGE = PlantedList(
     target="discharge",
     classes=("home", "rehabilitation", "care home", "died"),
     rules=(
-        PlantedRule(_when("nihss > 20"), (0.05, 0.25, 0.30, 0.40)),
-        PlantedRule(_when("age > 80", "nihss > 4"), (0.15, 0.25, 0.45, 0.15)),
-        PlantedRule(_when("nihss > 4"), (0.30, 0.55, 0.10, 0.05)),
-        PlantedRule(_when("admission = planned"), (0.96, 0.02, 0.01, 0.01)),
-        PlantedRule(_when("age > 80"), (0.60, 0.10, 0.22, 0.08)),
+        PlantedRule(when("nihss > 20"), (0.05, 0.25, 0.30, 0.40)),
+        PlantedRule(when("age > 80", "nihss > 4"), (0.15, 0.25, 0.45, 0.15)),
+        PlantedRule(when("nihss > 4"), (0.30, 0.55, 0.10, 0.05)),
+        PlantedRule(when("admission = planned"), (0.96, 0.02, 0.01, 0.01)),
+        PlantedRule(when("age > 80"), (0.60, 0.10, 0.22, 0.08)),
         PlantedRule((), (0.88, 0.06, 0.04, 0.02)),
     ),
 )

@@ -1,4 +1,7 @@
-"""Planted rule lists: what is true of a demonstration data set, executable and as text."""
+"""What is true of a demonstration data set: planted rule lists and redescriptions.
+
+Each is executable, so that it can be planted and looked for, and has a text for people.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +16,8 @@ from numpy.typing import NDArray
 
 from dpcore.schema import Schema
 
+Flags = NDArray[np.bool_]
 _SIGNS = {"=": operator.eq, "<=": operator.le, ">": operator.gt}
-
-
-@dataclass(frozen=True)
-class Demo:
-    """A public data set.
-
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        Records as a custodian would upload them.
-    schema : Schema
-        Its public domain.
-    truth : str
-        What is known to be true of it, in Markdown.
-    name : str
-        Key in ``DEMOS``.
-    """
-
-    frame: pd.DataFrame
-    schema: Schema
-    truth: str
-    name: str
 
 
 @dataclass(frozen=True)
@@ -49,7 +31,7 @@ class Condition:
     def __str__(self) -> str:
         return f"{self.column} {self.sign} {self.value}"
 
-    def holds(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+    def holds(self, frame: pd.DataFrame) -> Flags:
         """Which rows satisfy the condition."""
         values = frame[self.column]
         known = values.notna().to_numpy(dtype=bool)
@@ -57,6 +39,18 @@ class Condition:
         result = np.zeros(len(frame), dtype=bool)
         result[known] = np.asarray(compared, dtype=bool)
         return result
+
+
+def when(*texts: str) -> tuple[Condition, ...]:
+    """Conditions from texts such as ``age > 70`` or ``sex = female``."""
+    return tuple(_condition(*text.split(" ", 2)) for text in texts)
+
+
+def _condition(column: str, sign: str, value: str) -> Condition:
+    if sign == "=":
+        return Condition(column, sign, value)
+    number = float(value)
+    return Condition(column, sign, int(number) if number.is_integer() else number)
 
 
 def _native(value: str | float) -> Any:
@@ -115,6 +109,127 @@ class PlantedList:
                 row += [f"{100 * rule.probabilities[code]:.0f}%", f"{100 * share:.1f}%"]
             rows.append(row)
         return markdown_table(head, rows)
+
+
+@dataclass(frozen=True)
+class Query:
+    """Groups of conditions: rows that satisfy every condition of some group."""
+
+    groups: tuple[tuple[Condition, ...], ...]
+
+    def __str__(self) -> str:
+        parts = [" and ".join(map(str, group)) for group in self.groups]
+        return " or ".join(parts)
+
+    def holds(self, frame: pd.DataFrame) -> Flags:
+        """Which rows satisfy the query."""
+        groups = [
+            np.logical_and.reduce([condition.holds(frame) for condition in group])
+            for group in self.groups
+        ]
+        return np.asarray(np.logical_or.reduce(groups))
+
+
+@dataclass(frozen=True)
+class PlantedRedescription:
+    """Two queries, over the columns of two views, that hold for nearly the same rows.
+
+    Attributes
+    ----------
+    name : str
+        What it is about, in a word.
+    left, right : Query
+        The queries, on recorded values.
+    jaccard : float
+        Jaccard index that was planted; chance moves that of the records a little.
+    caught : float
+        Share of the rows of the left query that satisfy the right one too.
+    """
+
+    name: str
+    left: Query
+    right: Query
+    jaccard: float
+    caught: float
+
+    def draw(self, frame: pd.DataFrame, generator: np.random.Generator) -> Flags:
+        """Draw which rows shall satisfy the right query, given who satisfies the left one.
+
+        Of the others, as many do as give the planted Jaccard index:
+        ``|left and right| / |left or right|``.
+        """
+        left = self.left.holds(frame)
+        outside = left.sum() * (self.caught / self.jaccard - 1) / np.count_nonzero(~left)
+        return np.asarray(generator.random(len(frame)) < np.where(left, self.caught, outside))
+
+    def counts(self, frame: pd.DataFrame) -> tuple[int, int, int]:
+        """Rows that satisfy both queries, the left one only, the right one only."""
+        left, right = self.left.holds(frame), self.right.holds(frame)
+        both, only_left, only_right = left & right, left & ~right, right & ~left
+        return int(both.sum()), int(only_left.sum()), int(only_right.sum())
+
+    def jaccard_in(self, frame: pd.DataFrame) -> float:
+        """Jaccard index of the two queries in the records."""
+        both, *others = self.counts(frame)
+        return both / (both + sum(others))
+
+    def agreement(self, frame: pd.DataFrame, left: Flags, right: Flags) -> float:
+        """How near a found redescription comes: 1 if it is this one, 0 if it shares no row.
+
+        Parameters
+        ----------
+        left, right : bool arrays of shape (n_rows,)
+            Rows of the frame that satisfy the found queries.
+
+        Returns
+        -------
+        float
+            On the side where they agree less, the Jaccard index of the found query and this one.
+        """
+        return min(_overlap(self.left.holds(frame), left), _overlap(self.right.holds(frame), right))
+
+
+def _overlap(first: Flags, second: Flags) -> float:
+    either = np.count_nonzero(first | second)
+    return float(np.count_nonzero(first & second) / either) if either else 0.0
+
+
+def redescriptions_table(planted: Sequence[PlantedRedescription], frame: pd.DataFrame) -> str:
+    """Planted redescriptions and what the records really show, as a Markdown table."""
+    rows = []
+    for item in planted:
+        both, only_left, only_right = item.counts(frame)
+        row = [item.name, str(item.left), str(item.right)]
+        row += [f"{item.jaccard:.2f}", f"{item.jaccard_in(frame):.3f}"]
+        row += [f"{both:,} ({100 * both / len(frame):.1f}%)", f"{only_left:,}", f"{only_right:,}"]
+        rows.append(row)
+    head = ["about", "left", "right", "planted Jaccard", "Jaccard in these records"]
+    return markdown_table([*head, "people in both", "left only", "right only"], rows)
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A public data set.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        Records as a custodian would upload them.
+    schema : Schema
+        Its public domain.
+    truth : str
+        What is known to be true of it, in Markdown.
+    name : str
+        Key in ``DEMOS``.
+    planted : tuple of PlantedRedescription
+        Redescriptions that a search should find, strongest first.
+    """
+
+    frame: pd.DataFrame
+    schema: Schema
+    truth: str
+    name: str
+    planted: tuple[PlantedRedescription, ...] = ()
 
 
 def _labels(values: pd.Series) -> list[str]:

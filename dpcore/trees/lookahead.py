@@ -75,11 +75,32 @@ class ExactWeight:
         BudgetError
             If no positive weight does.
         """
+        reach = 2 * GRID if utility == "purity" else 1
+        rest = float_error(depth, splits, classes)
+        return cls.within(epsilon, reach, 2**depth - 1, rest, max_rows)
+
+    @classmethod
+    def within(
+        cls, epsilon: Decimal, reach: int, choices: int, rest_error: float, max_rows: int
+    ) -> ExactWeight:
+        """Largest weight such that ``choices`` choices together cost at most ``epsilon``.
+
+        Parameters
+        ----------
+        reach : int
+            How far one record can move two utilities apart, in steps.
+        rest_error : float
+            Bound on the error of what is added to weight x utility.
+
+        Raises
+        ------
+        BudgetError
+            If no positive weight does.
+        """
         largest = float(epsilon) * max_rows + 128
         bits = min(_BITS, 61 - math.ceil(math.log2(largest)))
-        error = 2.0 ** -(bits + 1) + _float_error(depth, splits, classes)
-        slack = 4 * (2**depth - 1) * Fraction(error)
-        reach = 2 * GRID if utility == "purity" else 1
+        error = 2.0 ** -(bits + 1) + rest_error
+        slack = 4 * choices * Fraction(error)
         numerator = math.floor((Fraction(epsilon) - slack) * 2**bits / reach)
         if numerator < 1:
             raise BudgetError("This epsilon is too small for a tree: use a larger one.")
@@ -96,7 +117,7 @@ class ExactWeight:
         return np.asarray(self.numerator * (bests - bests.max()) + rounded)
 
 
-def _float_error(depth: int, splits: int, classes: int) -> float:
+def float_error(depth: int, splits: int, classes: int) -> float:
     """Bound on the error of ``rest`` at the root's splits; see the proof.
 
     A level takes the log of a sum of positive terms exp(x), |x| at most 128 where it matters,

@@ -1,4 +1,4 @@
-"""From an uploaded file to a stored data set, in one form that never loses what was typed."""
+"""From one or two uploaded files to a stored data set, in a form that loses nothing typed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpcore.schema import Schema
 from pages.components import access, intake_form, schema_rows
 from pages.components.markup import plain
 from pages.components.texts import text
-from pages.components.uploads import TYPES, as_file
+from pages.components.uploads import TYPES, as_files
 
 _STATE, _ROUND, _STORED = "intake", "intake-round", "intake-stored"
 FORM, FILE = "Fill in a form", "Use a schema file (YAML or JSON)"
@@ -24,10 +24,16 @@ FORM, FILE = "Fill in a form", "Use a schema file (YAML or JSON)"
 
 @dataclass
 class Draft:
-    """What the custodian has so far for one upload: names and typed text, no records."""
+    """What the custodian has so far for one upload: names and typed text, no records.
 
-    file_id: str
+    ``keys`` are the columns that two files have in common (none for one file), ``typed`` the rows
+    of the form as they were last answered.
+    """
+
+    file_ids: list[str]
+    keys: list[str] = field(default_factory=list)
     rows: pd.DataFrame | None = None
+    typed: pd.DataFrame | None = None
     person: str | None = None
     problem: str = ""
     faults: list[str] = field(default_factory=list)
@@ -53,9 +59,17 @@ def show() -> None:
     st.caption(text("upload"))
     if upload is None:
         return
-    draft = _draft_of(upload)
+    second = st.file_uploader(
+        "A second file about the same people (optional)",
+        type=list(TYPES),
+        key=f"upload-second-{st.session_state.get(_ROUND, 0)}",
+        help=text("second_file"),
+    )
+    uploads = [upload] if second is None else [upload, second]
+    draft = _draft_of(uploads)
     if draft.problem:
-        st.error(draft.problem, title="This file cannot be used")
+        what = "This file" if second is None else "These files"
+        st.error(draft.problem, title=f"{what} cannot be used")
         return
     st.header("Describe it", anchor=False)
     way = st.segmented_control(
@@ -63,9 +77,9 @@ def show() -> None:
         key="intake-way",
     )  # fmt: skip
     if way == FORM:
-        _by_form(upload, draft)
+        _by_form(uploads, draft)
     else:
-        _by_file(upload, draft)
+        _by_file(uploads, draft)
     _show_faults(draft)
 
 
@@ -77,47 +91,97 @@ def _confirm(stored: DatasetInfo) -> None:
     )
 
 
-def _draft_of(upload: Any) -> Draft:
-    """The draft of this upload: made once, from the header alone."""
-    draft: Draft | None = st.session_state.get(_STATE)
-    if draft is not None and draft.file_id == upload.file_id:
-        return draft
-    draft = Draft(upload.file_id)
-    suggestion, problem = access.attempt(lambda: _suggest_header(upload))
-    if suggestion is None:
-        draft.problem = problem or ""
-    else:
-        draft.rows = schema_rows.rows_of(suggestion["columns"])
-        draft.person = suggestion["person_column"]
+def _draft_of(uploads: list[Any]) -> Draft:
+    """The draft of these uploads: made once, from the headers alone."""
+    earlier: Draft | None = st.session_state.get(_STATE)
+    ids = [upload.file_id for upload in uploads]
+    if earlier is not None and earlier.file_ids == ids:
+        return earlier
+    draft = Draft(ids)
+    if earlier is not None and earlier.file_ids[0] == ids[0]:
+        draft.typed, draft.version = earlier.typed, earlier.version
+    keys, problem = access.attempt(lambda: _keys(uploads))
+    draft.keys = keys or []
+    draft.problem = problem or _describe(uploads, draft, None)
     st.session_state[_STATE] = draft
     return draft
 
 
-def _suggest_header(upload: Any) -> dict[str, Any]:
-    from dpcore.suggestions import suggest_schema
+def _keys(uploads: list[Any]) -> list[str]:
+    from dpcore.joining import shared_columns
 
-    if upload.size == 0:
-        raise IngestError("The file is empty. Export it again and upload a file with data.")
-    with as_file(upload, upload.name) as path:
-        return suggest_schema(path)
+    for which, upload in zip(("", "second "), uploads, strict=False):
+        if upload.size == 0:
+            raise IngestError(
+                f"The {which}file is empty. Export it again and upload a file with data."
+            )
+    if len(uploads) == 1:
+        return []
+    with as_files(uploads) as (left, right):
+        return shared_columns(left, right)
 
 
-def _by_form(upload: Any, draft: Draft) -> None:
+def _describe(uploads: list[Any], draft: Draft, key: str | None) -> str:
+    """Draft the rows of the form from the headers, two files joined on ``key``; or say why not.
+
+    What was answered about a column of the same name is kept.
+    """
+    suggestion, problem = access.attempt(lambda: _suggest_headers(uploads, draft.keys, key))
+    if suggestion is not None:
+        rows = schema_rows.rows_of(suggestion["columns"])
+        kept = draft.typed is not None
+        draft.rows = schema_rows.carry_over(rows, draft.typed) if kept else rows
+        draft.person, draft.version = suggestion["person_column"], draft.version + 1
+    return problem or ""
+
+
+def _suggest_headers(uploads: list[Any], keys: list[str], key: str | None) -> dict[str, Any]:
+    from dpcore.suggestions import suggest_joint_schema, suggest_person, suggest_schema
+
+    with as_files(uploads) as paths:
+        if len(paths) == 1:
+            return suggest_schema(paths[0])
+        return suggest_joint_schema(*paths, key or suggest_person(keys) or keys[0])
+
+
+def _by_form(uploads: list[Any], draft: Draft) -> None:
+    problem = _choose_key(uploads, draft) if draft.keys else ""
+    if problem:
+        st.error(problem, title="These files cannot be joined like this")
+        return
     assert draft.rows is not None
-    with st.form(f"intake-{upload.file_id}", enter_to_submit=False):
-        answers = intake_form.everything(draft.rows, draft.person, draft.version)
+    with st.form(f"intake-{draft.file_ids[0]}", enter_to_submit=False):
+        answers = intake_form.everything(
+            draft.rows, draft.person, draft.version, joined=bool(draft.keys)
+        )
+    draft.typed = answers.rows
     if answers.suggest:
-        _fill_in(upload, draft, answers)
+        _fill_in(uploads, draft, answers)
     if answers.store:
-        _store(upload, draft, answers, lambda: answers.schema())
+        _store(uploads, draft, answers, lambda: answers.schema())
 
 
-def _fill_in(upload: Any, draft: Draft, answers: intake_form.Answers) -> None:
-    from dpcore.suggestions import suggest_column
+def _choose_key(uploads: list[Any], draft: Draft) -> str:
+    """Ask what joins the two files, and draft anew if that changed; or say why not."""
+    key = st.selectbox(
+        "Column that says who is who, in both files",
+        draft.keys,
+        index=draft.keys.index(str(draft.person)),
+        key=f"intake-key-{'-'.join(draft.file_ids)}",
+        help=text("join_key"),
+    )
+    return "" if key == draft.person else _describe(uploads, draft, key)
+
+
+def _fill_in(uploads: list[Any], draft: Draft, answers: intake_form.Answers) -> None:
+    from dpcore.suggestions import suggest_column, suggest_joint_column
 
     def look() -> dict[str, Any]:
-        with as_file(upload, upload.name) as path:
-            return suggest_column(path, answers.suggest_for, answers.suggest_type)
+        wanted = (answers.suggest_for, answers.suggest_type)
+        with as_files(uploads) as paths:
+            if len(paths) == 1:
+                return suggest_column(paths[0], *wanted)
+            return suggest_joint_column(*paths, str(draft.person), *wanted)
 
     draft.rows, draft.version = answers.rows, draft.version + 1
     found, problem = access.attempt(look)
@@ -127,15 +191,18 @@ def _fill_in(upload: Any, draft: Draft, answers: intake_form.Answers) -> None:
     st.rerun()
 
 
-def _by_file(upload: Any, draft: Draft) -> None:
-    with st.form(f"intake-file-{upload.file_id}", enter_to_submit=False):
+def _by_file(uploads: list[Any], draft: Draft) -> None:
+    with st.form(f"intake-file-{draft.file_ids[0]}", enter_to_submit=False):
         answers = intake_form.from_file()
     if answers.store:
-        _store(upload, draft, answers, lambda: answers.schema())
+        _store(uploads, draft, answers, lambda: answers.schema())
 
 
 def _store(
-    upload: Any, draft: Draft, answers: intake_form.Answers, schema_of: Callable[[], Schema]
+    uploads: list[Any],
+    draft: Draft,
+    answers: intake_form.Answers,
+    schema_of: Callable[[], Schema],
 ) -> None:
     draft.faults = [plain(fault) for fault in answers.faults]
     schema, problem = access.attempt(schema_of)
@@ -143,18 +210,20 @@ def _store(
     if draft.faults or schema is None:
         return
     with st.spinner("Checking and storing. A large file takes a few minutes …"):
-        _store_once(upload, draft, schema, answers)
+        _store_once(uploads, draft, schema, answers)
     if draft.stored is not None:
         _start_afresh(draft.stored)
 
 
-def _store_once(upload: Any, draft: Draft, schema: Schema, answers: intake_form.Answers) -> None:
+def _store_once(
+    uploads: list[Any], draft: Draft, schema: Schema, answers: intake_form.Answers
+) -> None:
     """Store, or find it stored. Nothing of Streamlit is called here: it could stop the page."""
     with draft.storing:
         if draft.stored is not None:
             return
         try:
-            draft.stored = _add(upload, schema, answers)
+            draft.stored = _add(uploads, schema, answers)
         except FrostglassError as mistake:
             draft.faults = [plain(str(mistake))]
 
@@ -168,11 +237,12 @@ def _start_afresh(stored: DatasetInfo) -> NoReturn:
     st.rerun()
 
 
-def _add(upload: Any, schema: Schema, answers: intake_form.Answers) -> DatasetInfo:
-    with as_file(upload, upload.name) as path:
+def _add(uploads: list[Any], schema: Schema, answers: intake_form.Answers) -> DatasetInfo:
+    with as_files(uploads) as paths:
         return access.service().add_dataset(
-            path,
+            paths[0],
             schema,
+            right=paths[1] if len(paths) > 1 else None,
             budget=answers.budget,
             analyst_cap=answers.analyst_cap,
             run_cap=answers.run_cap,

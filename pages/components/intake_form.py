@@ -47,15 +47,19 @@ class Answers:
         return Schema.from_mapping(self.content)
 
 
-def everything(rows: pd.DataFrame, person: str | None, version: int) -> Answers:
-    """The whole form: name, columns, person, limits, budget."""
+def everything(rows: pd.DataFrame, person: str | None, version: int, *, joined: bool) -> Answers:
+    """The whole form: name, columns, person, limits, budget.
+
+    With two files that are ``joined`` on it, the column of the person is settled.
+    """
     answers = Answers()
     name, description = _names()
     st.subheader("Columns (public)", anchor=False)
     st.markdown(text("columns"))
     answers.rows = _editor(rows, version)
     _suggestion(answers)
-    unit, limits = _unit(answers.rows, person), _limits(answers)
+    unit = _joined_unit(person) if joined else _unit(answers.rows, person)
+    limits = _limits(answers)
     columns, faults = schema_rows.columns_of(answers.rows)
     unit_column = unit.get("column")
     answers.content = {
@@ -121,6 +125,12 @@ def _editor(rows: pd.DataFrame, version: int) -> pd.DataFrame:
             schema_rows.TARGET: make.CheckboxColumn(
                 width="small", help="A column that analysts may predict."
             ),
+            schema_rows.SIDE: make.SelectboxColumn(
+                options=list(schema_rows.SIDES),
+                format_func=str.capitalize,
+                width="small",
+                help="For redescriptions: the side on which conditions may use this column.",
+            ),
             schema_rows.LOWER: make.NumberColumn(help="Numbers: lowest plausible value."),
             schema_rows.UPPER: make.NumberColumn(help="Numbers: highest plausible value."),
             schema_rows.BINS: make.NumberColumn(
@@ -167,6 +177,12 @@ def _unit(rows: pd.DataFrame, person: str | None) -> dict[str, Any]:
     if chosen == EACH_ROW:
         return {"column": None, "max_rows_per_person": 1}
     return {"column": chosen, "max_rows_per_person": int(most)}
+
+
+def _joined_unit(person: str | None) -> dict[str, Any]:
+    st.subheader("Who is protected", anchor=False)
+    st.markdown(text("unit_joined"))
+    return {"column": person, "max_rows_per_person": 1}
 
 
 def _limits(answers: Answers) -> dict[str, Any]:

@@ -5,22 +5,25 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 from pydantic import ValidationError
 
-from dpcore.schema import COLUMN_ADAPTER, format_number
+from dpcore.schema import COLUMN_ADAPTER, View, format_number
 
-KEEP, NAME, TYPE, TARGET = "Keep", "Column", "Type", "Target"
+KEEP, NAME, TYPE, TARGET, SIDE = "Keep", "Column", "Type", "Target", "Side"
 LOWER, UPPER, BINS, CUTS = "Lowest", "Highest", "Bins", "Cut points"
 CATEGORIES, UNIT, DESCRIPTION = "Categories", "Unit", "Description"
 TYPES = ("boolean", "categorical", "ordinal", "integer", "real")
+#: Sides of redescriptions that a column may stand on; one without stands on neither.
+SIDES = get_args(View)
 NUMERIC = ("integer", "real")
 LISTED = ("categorical", "ordinal")
 _DTYPES = {
-    KEEP: "bool", NAME: "str", TYPE: "str", TARGET: "bool", LOWER: "Float64", UPPER: "Float64",
-    BINS: "Int64", CUTS: "str", CATEGORIES: "str", UNIT: "str", DESCRIPTION: "str",
+    KEEP: "bool", NAME: "str", TYPE: "str", TARGET: "bool", SIDE: "str", LOWER: "Float64",
+    UPPER: "Float64", BINS: "Int64", CUTS: "str", CATEGORIES: "str", UNIT: "str",
+    DESCRIPTION: "str",
 }  # fmt: skip
 
 
@@ -37,6 +40,7 @@ def _row(draft: dict[str, Any]) -> dict[str, Any]:
         NAME: draft["name"],
         TYPE: draft["type"] if known else "categorical",
         TARGET: bool(draft.get("target", False)),
+        SIDE: draft.get("view"),
         LOWER: draft.get("lower"),
         UPPER: draft.get("upper"),
         BINS: draft.get("bins"),
@@ -45,6 +49,20 @@ def _row(draft: dict[str, Any]) -> dict[str, Any]:
         UNIT: draft.get("unit", ""),
         DESCRIPTION: draft.get("description", ""),
     }
+
+
+def carry_over(rows: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
+    """Newly drafted rows, with what was answered before about columns of the same name."""
+    known = earlier.astype(object).set_index(NAME)
+    carried = rows.astype(object)
+    for place, name in carried[NAME].items():
+        if name in known.index:
+            answers = known.loc[name].to_dict()
+            if pd.isna(answers[SIDE]):
+                del answers[SIDE]
+            for field, answer in answers.items():
+                carried.at[place, field] = answer
+    return carried.astype(_DTYPES)
 
 
 def replace_row(rows: pd.DataFrame, draft: dict[str, Any]) -> pd.DataFrame:
@@ -79,6 +97,7 @@ def _column(row: dict[str, Any]) -> tuple[dict[str, Any], str]:
         "name": row[NAME],
         "type": kind,
         "target": bool(row[TARGET]),
+        "view": _words(row[SIDE]) or None,
         "description": _words(row[DESCRIPTION]),
     }
     if kind in LISTED:

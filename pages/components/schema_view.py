@@ -10,7 +10,7 @@ from dpcore.schema import NumericColumn, Schema, format_number
 from pages.components import markup
 
 _MANY = 12
-_HEADER = ("Column", "Type", "Possible values", "Target", "Meaning")
+_HEADER = ("Column", "Type", "Possible values", "Target", "Side", "Meaning")
 
 
 def show(schema: Schema) -> None:
@@ -26,7 +26,8 @@ def cells(column: Any) -> tuple[str, ...]:
     """One column of the data set as the cells of a table, in HTML."""
     target = "yes" if column.target else ""
     name, description = escape(column.name), escape(column.description)
-    return (name, column.type, domain(column), target, description)
+    side = (column.view or "").capitalize()
+    return (name, column.type, domain(column), target, side, description)
 
 
 def domain(column: Any) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pages.components import access
 
@@ -30,3 +30,10 @@ def as_file(upload: BinaryIO, name: str) -> Iterator[Path]:
             upload.seek(0)
             shutil.copyfileobj(upload, stream, _PIECE)
         yield path
+
+
+@contextmanager
+def as_files(uploads: Sequence[Any]) -> Iterator[list[Path]]:
+    """Give several uploads as files, under the names that they were uploaded with."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(as_file(upload, upload.name)) for upload in uploads]

@@ -1,0 +1,226 @@
+"""The custodian's form with two files about the same people."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.schema import Schema
+from pages.components import access, schema_rows, schema_view
+from tests.page_tools import button, checked, errors, home, open_page, words
+
+__all__ = ["home"]
+LEFT = b"patient_id,has_gout,ward,age\n1,yes,north,44\n2,no,south,50\n3,yes,north,61\n"
+RIGHT = b"nr;patient_id;urate;age\n7;2;310;50\n8;3;520;61\n9;4;400;70\n"
+FILE_WAY = "Use a schema file (YAML or JSON)"
+SCHEMA = Schema.from_text(
+    """
+name: two
+max_rows: 100
+privacy_unit: {column: patient_id}
+columns:
+  - {name: has_gout, type: boolean, view: left}
+  - {name: urate, type: real, lower: 0, upper: 900, edges: [360], view: right}
+"""
+)
+
+
+def upload(left: bytes = LEFT, right: bytes = RIGHT) -> AppTest:
+    app = open_page("custodian")
+    app.file_uploader[0].upload("left.csv", left, "text/csv")
+    checked(app.run())
+    return second(app, right)
+
+
+def second(app: AppTest, right: bytes) -> AppTest:
+    app.file_uploader[1].upload("right.csv", right, "text/csv")
+    return checked(app.run())
+
+
+def rows(app: AppTest) -> pd.DataFrame:
+    return app.session_state["intake"].rows
+
+
+def join_key(app: AppTest):
+    return next(item for item in app.selectbox if item.label.startswith("Column that says who"))
+
+
+def complete(app: AppTest) -> AppTest:
+    """The form as somebody would fill it in, by way of the draft behind it."""
+    drafts = [column.model_dump(mode="json") for column in SCHEMA]
+    shown = rows(app)
+    shown[schema_rows.KEEP] = False
+    for draft in drafts:
+        shown = schema_rows.replace_row(shown, draft)
+    app.session_state["intake"].rows = shown
+    app.session_state["intake"].version += 1
+    checked(app.run())
+    app.text_input(key="intake-name").set_value("Two views")
+    app.number_input(key="intake-max-rows").set_value(100)
+    button(app, "Check and store").click()
+    return checked(app.run())
+
+
+def test_a_second_file_is_asked_for_once_there_is_a_first():
+    app = open_page("custodian")
+    assert len(app.file_uploader) == 1
+    app = upload()
+    assert [item.label for item in app.file_uploader] == [
+        "Data file (CSV or Parquet)",
+        "A second file about the same people (optional)",
+    ]
+
+
+def test_two_headers_make_one_form_with_a_side_for_each_column():
+    app = upload()
+    assert not errors(app)
+    drafted = rows(app).set_index(schema_rows.NAME)[schema_rows.SIDE].to_dict()
+    assert drafted == {
+        "has_gout": "left",
+        "ward": "left",
+        "age_left": "left",
+        "nr": "right",
+        "urate": "right",
+        "age_right": "right",
+    }
+    key = join_key(app)
+    assert (key.value, key.options) == ("patient_id", ["patient_id", "age"])
+    assert "one row in each file" in words(app)
+    assert "intake-person" not in {item.key for item in app.selectbox}
+
+
+def test_two_files_are_stored_as_one_data_set():
+    app = complete(upload())
+    assert "is stored" in words(app)
+    [info] = access.service().datasets()
+    assert info.schema.view("left") == ("has_gout",)
+    assert info.schema.view("right") == ("urate",)
+    assert info.schema.privacy_unit.column == "patient_id"
+    assert info.schema.privacy_unit.max_rows_per_person == 1
+    assert len(app.file_uploader) == 1
+
+
+def test_two_files_and_a_schema_file_are_stored():
+    app = upload()
+    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
+    app.text_area(key="intake-yaml").set_value(SCHEMA.to_yaml())
+    button(app, "Check and store").click()
+    assert "is stored" in words(checked(app.run()))
+    assert [info.schema for info in access.service().datasets()] == [SCHEMA]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "sentence"),
+    [
+        (LEFT, b"", "The second file is empty"),
+        (LEFT, b"\xff\xfe\x00\x01age,sex\n", "In the second file: The file is not UTF-8"),
+        (LEFT, b"a,b\n1,2\n", "no column in common"),
+        (LEFT, b"patient_id,a,a\n1,2,3\n", "In the second file: Column names must be distinct"),
+        (b"patient_id,x,x_left\n", b"patient_id,x\n1,2\n", "several columns called 'x_left'"),
+    ],
+    ids=["empty", "not text", "nothing shared", "a name twice", "names clash"],
+)
+def test_a_second_header_that_cannot_be_used_gives_a_sentence(left, right, sentence):
+    app = upload(left, right)
+    assert sentence in errors(app)
+    assert not [item for item in app.button if item.label.startswith("Check and store")]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "sentence"),
+    [
+        (LEFT + b"1,no,south,50\n", RIGHT, "In the first file, several rows have the same"),
+        (LEFT, RIGHT + b"1;4;400;70\n", "In the second file, several rows have the same"),
+        (LEFT, RIGHT.replace(b"2;310", b"x;3").replace(b"3;520", b"y;5"), "is found in the other"),
+        (LEFT, RIGHT + b"1;2;3;4;5;6\n", "In the second file: The file is not a well-formed"),
+    ],
+    ids=["twice on the left", "twice on the right", "nobody in both", "broken"],
+)
+def test_files_that_cannot_be_joined_give_a_sentence_and_store_nothing(left, right, sentence):
+    app = complete(upload(left, right))
+    assert sentence in errors(app)
+    assert "Nothing was stored" in errors(app)
+    assert not access.service().datasets()
+    assert app.text_input(key="intake-name").value == "Two views"
+    incoming = access.service()._store._folders.incoming
+    assert not list(incoming.iterdir())
+
+
+def test_values_of_the_second_file_are_looked_at_when_asked_for():
+    app = upload()
+    app.selectbox(key="intake-suggest-column").set_value("age_right")
+    app.selectbox(key="intake-suggest-type").set_value("ordinal")
+    button(app, "Look at this column").click()
+    checked(app.run())
+    shown = rows(app).set_index(schema_rows.NAME)
+    assert shown.loc["age_right", schema_rows.CATEGORIES] == "50; 61; 70"
+    assert shown.loc["age_right", schema_rows.SIDE] == "right"
+    assert shown.loc["ward", schema_rows.CATEGORIES] == ""
+
+
+def test_another_key_names_the_columns_anew_and_keeps_what_was_found():
+    app = upload()
+    app.selectbox(key="intake-suggest-column").set_value("ward")
+    button(app, "Look at this column").click()
+    checked(app.run())
+    join_key(app).set_value("age")
+    checked(app.run())
+    shown = rows(app).set_index(schema_rows.NAME)
+    assert set(shown.index) == {
+        "patient_id_left", "has_gout", "ward", "nr", "patient_id_right", "urate",
+    }  # fmt: skip
+    assert shown.loc["ward", schema_rows.CATEGORIES] == "north; south"
+
+
+def test_what_was_filled_in_outlives_a_second_file():
+    app = open_page("custodian")
+    app.file_uploader[0].upload("left.csv", LEFT, "text/csv")
+    checked(app.run())
+    app.selectbox(key="intake-suggest-column").set_value("ward")
+    button(app, "Look at this column").click()
+    checked(app.run())
+    second(app, b"x,y\n1,2\n")
+    assert "no column in common" in errors(app)
+    second(app, RIGHT)
+    shown = rows(app).set_index(schema_rows.NAME)
+    assert shown.loc["ward", schema_rows.CATEGORIES] == "north; south"
+    assert shown.loc["ward", schema_rows.SIDE] == "left"
+    assert shown.loc["urate", schema_rows.SIDE] == "right"
+
+
+def test_the_rows_of_the_form_keep_the_views():
+    drafts = SCHEMA.model_dump(mode="json")["columns"]
+    drafts.append({"name": "sex", "type": "boolean"})
+    columns, faults = schema_rows.columns_of(schema_rows.rows_of(drafts))
+    assert not faults
+    assert [column["view"] for column in columns] == ["left", "right", None]
+
+
+def test_answers_are_carried_over_by_name():
+    new = schema_rows.rows_of(
+        [
+            {"name": "a", "type": "boolean", "view": "left"},
+            {"name": "b", "type": "integer", "lower": 0, "upper": 9, "bins": 3, "view": "right"},
+            {"name": "c", "type": "boolean", "view": "right"},
+        ]
+    )
+    typed = schema_rows.rows_of(
+        [
+            {"name": "c", "type": "ordinal", "categories": ["x", "y"], "view": "left"},
+            {"name": "a", "type": "real", "lower": 1, "upper": 2, "edges": [1.5], "unit": "m"},
+            {"name": "gone", "type": "boolean"},
+        ]
+    )
+    [a, b, c], faults = schema_rows.columns_of(schema_rows.carry_over(new, typed))
+    assert not faults
+    assert (a["type"], a["edges"], a["unit"], a["view"]) == ("real", [1.5], "m", "left")
+    assert (b["type"], b["bins"], b["view"]) == ("integer", 3, "right")
+    assert (c["type"], c["categories"], c["view"]) == ("ordinal", ["x", "y"], "left")
+
+
+def test_the_table_of_columns_says_the_side():
+    gout, urate = SCHEMA
+    assert schema_view.cells(gout)[4] == "Left"
+    assert schema_view.cells(urate)[4] == "Right"
+    assert schema_view.cells(urate.model_copy(update={"view": None}))[4] == ""
