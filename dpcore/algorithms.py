@@ -8,6 +8,8 @@ from dpcore.ebm.learner import EBMLearner
 from dpcore.ebm.model import EBMModel
 from dpcore.errors import RequestError
 from dpcore.plan import Learner
+from dpcore.redescriptions.learner import RedescriptionLearner
+from dpcore.redescriptions.model import RedescriptionModel
 from dpcore.release import Release
 from dpcore.rules.learner import RuleListLearner
 from dpcore.rules.model import RuleListModel
@@ -18,13 +20,20 @@ from dpcore.trees.model import TreeModel
 
 LEARNERS: dict[str, Learner] = {
     learner.name: learner
-    for learner in (RuleListLearner(), TreeLearner(), ForestLearner(), EBMLearner())
+    for learner in (
+        RuleListLearner(),
+        TreeLearner(),
+        ForestLearner(),
+        EBMLearner(),
+        RedescriptionLearner(),
+    )
 }
 _MODELS: dict[str, Any] = {
     RuleListLearner.name: RuleListModel,
     TreeLearner.name: TreeModel,
     ForestLearner.name: ForestModel,
     EBMLearner.name: EBMModel,
+    RedescriptionLearner.name: RedescriptionModel,
 }
 
 

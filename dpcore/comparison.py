@@ -18,7 +18,7 @@ from dpcore.algorithms import get_learner
 from dpcore.ebm.learner import EBMLearner
 from dpcore.encoding import encode_columns
 from dpcore.errors import RequestError
-from dpcore.plan import check_classes, no_progress
+from dpcore.plan import check_classes, no_progress, target_column
 from dpcore.randomness import SeededRandom
 from dpcore.schema import NumericColumn
 from dpcore.table import PrivateTable
@@ -74,6 +74,7 @@ def compare_methods(
     RequestError
         If a method cannot be used, nobody is set aside, or there is too much to fit.
     """
+    _check_targeted(methods)
     numbers = _as_numbers(table, target, methods)
     _check_part(table, target, numbers=numbers)
     total = len(methods) * len(epsilons) * repeats
@@ -107,11 +108,19 @@ def compare_methods(
     return scores
 
 
+def _check_targeted(methods: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    for learner in (get_learner(algorithm) for algorithm, _ in methods):
+        if not learner.targeted:
+            raise RequestError(
+                f"{learner.title} predict nothing, so their predictions cannot be compared."
+            )
+
+
 def _as_numbers(
     table: PrivateTable, target: str, methods: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> bool:
     """Whether the methods predict a number. Those that predict its groups cannot be mixed in."""
-    if not isinstance(table.schema.column(target), NumericColumn):
+    if not isinstance(target_column(table.schema, target), NumericColumn):
         return False
     kinds = {algorithm == EBMLearner.name for algorithm, _ in methods}
     if len(kinds) > 1:

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from pydantic import BaseModel
 
 from dpcore.errors import BudgetError, RequestError
-from dpcore.privacy import BudgetSplit, Definition, geometric_tail, row_epsilon
+from dpcore.privacy import (
+    BudgetSplit,
+    Definition,
+    format_epsilon,
+    geometric_tail,
+    odds_sentence,
+    row_epsilon,
+)
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
 
@@ -76,7 +83,7 @@ class RunPlan:
     schema : Schema
         Public domain of the data set.
     target : str
-        Column to be predicted.
+        Column to be predicted; empty if the learner predicts none.
     epsilon : Decimal
         Person-level cost of the run; the sum of ``split``.
     split : BudgetSplit
@@ -124,9 +131,8 @@ class RunPlan:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Labels of the target, in order."""
-        classes: tuple[str, ...] = self.schema.column(self.target).classes
-        return classes
+        """Labels of the target, in order; none without a target."""
+        return tuple(self.schema.column(self.target).classes) if self.target else ()
 
     def row_epsilon(self, step: str) -> Decimal:
         """Budget of one step at the level of rows (see :func:`dpcore.privacy.row_epsilon`)."""
@@ -148,15 +154,55 @@ class RunPlan:
         return self.count_noise[0].margin(confidence)
 
 
+def guarantee_sentence(plan: RunPlan) -> str:
+    """Say what kind of guarantee a run gives, and on what it rests."""
+    delta = f" and δ = {plan.delta:f}" if plan.delta else ""
+    unit = "person" if plan.schema.privacy_unit.column else "row (each row is one person)"
+    promise = (
+        f"Differential privacy with ε = {format_epsilon(plan.epsilon, places=9)}{delta} for each "
+        f"{unit}"
+    )
+    if plan.guarantee == "unconditional":
+        return f"{promise}. The guarantee is exact and rests on no further assumption."
+    return (
+        f"{promise}, provided that the sampler has converged. Nobody can check that without "
+        "looking at the records: choose a method or sampler without a random walk for a "
+        "guarantee without a condition."
+    )
+
+
+def guaranteed_odds(epsilon: Decimal, guarantee: Guarantee) -> str:
+    """Say what an epsilon means as odds, with the condition that the guarantee rests on."""
+    odds = odds_sentence(epsilon)
+    if guarantee == "unconditional":
+        return odds
+    return f"If the chain has converged: {odds[0].lower()}{odds[1:]}"
+
+
+def target_column(schema: Schema, target: str) -> Any:
+    """Column that a learner shall predict: the one place where a missing target is refused.
+
+    Raises
+    ------
+    RequestError
+        If no column is named.
+    SchemaError
+        If there is no such column.
+    """
+    if not target:
+        raise RequestError("Choose a column to predict.")
+    return schema.column(target)
+
+
 def check_classes(schema: Schema, target: str) -> None:
     """Refuse a target that no classifier of this engine predicts.
 
     Raises
     ------
     RequestError
-        If it has fewer than 2 or more than 50 classes.
+        If there is none, or if it has fewer than 2 or more than 50 classes.
     """
-    classes = len(schema.column(target).classes)
+    classes = len(target_column(schema, target).classes)
     if classes < 2:
         raise RequestError(f"The target '{target}' has a single class: choose one with at least 2.")
     if classes > _MOST_CLASSES:
@@ -181,6 +227,9 @@ class Learner(Protocol):
     name: str
     #: Name shown to people.
     title: str
+    #: Whether it predicts a column. One that does not takes the empty target, and the columns
+    #: of its two views are ``left`` and ``right`` of its plan's parameters.
+    targeted: bool
     #: Pydantic model of its parameters.
     parameters: type[BaseModel]
 

@@ -5,11 +5,13 @@ Nothing here sees a stored record; all randomness is seeded, and the release say
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel
 
 from dpcore.ingest import frame_chunks, ingest
 from dpcore.plan import Learner, RunPlan, no_progress
@@ -28,8 +30,13 @@ from dpcore.schema import (
 REHEARSAL_ROWS = 20_000
 #: Columns that the invented target depends on, so that there is something to find.
 _CAUSES = 3
-#: Most work of a rehearsal: it runs in the process that serves the pages.
-_LIMITS = {"pool_size": 100_000, "mcmc_steps": 20_000}
+#: Hidden levels of each invented record that both views follow, if there is no target.
+_LEVELS = 3
+#: Most work of a rehearsal, by learner: it runs in the process that serves the pages.
+_LIMITS = {
+    "rule_list": {"pool_size": 100_000, "mcmc_steps": 20_000},
+    "redescriptions": {"pool_size": 20_000, "steps": 10_000},
+}
 _SHARE_EXPLAINED = 0.8
 _DIGITS = 6
 
@@ -38,14 +45,15 @@ def rehearse(learner: Learner, schema: Schema, plan: RunPlan, *, seed: int = 1) 
     """Run a plan's request on invented records and return a release marked as not private.
 
     Of a very large domain, only :data:`REHEARSAL_ROWS` rows are rehearsed; of a very long
-    search for a list, only its beginning.
+    search, only its beginning.
     """
     rows = min(schema.max_rows, REHEARSAL_ROWS)
     small = schema.model_copy(update={"max_rows": rows})
-    frame = synthetic_frame(small, plan.target, rows, seed)
+    views = () if learner.targeted else (plan.parameters.left, plan.parameters.right)
+    frame = synthetic_frame(small, plan.target, rows, seed, views)
     randomness = SeededRandom(seed)
     table = ingest(frame_chunks(frame), small, randomness)
-    again = learner.plan(small, plan.target, plan.epsilon, _limited(plan.parameters.model_dump()))
+    again = learner.plan(small, plan.target, plan.epsilon, _limited(learner, plan.parameters))
     model = learner.run(table, again, randomness, no_progress)
     return make_release(
         learner.name,
@@ -57,17 +65,24 @@ def rehearse(learner: Learner, schema: Schema, plan: RunPlan, *, seed: int = 1) 
     )
 
 
-def _limited(parameters: dict[str, Any]) -> dict[str, Any]:
-    most = {name: limit for name, limit in _LIMITS.items() if name in parameters}
-    return parameters | {name: min(parameters[name], limit) for name, limit in most.items()}
+def _limited(learner: Learner, parameters: BaseModel) -> dict[str, Any]:
+    given, most = parameters.model_dump(), _LIMITS.get(learner.name, {})
+    return given | {name: min(given[name], limit) for name, limit in most.items()}
 
 
-def synthetic_frame(schema: Schema, target: str, rows: int, seed: int) -> pd.DataFrame:
-    """Invent records: columns independent and uniform, the target depending on a few of them."""
+def synthetic_frame(
+    schema: Schema, target: str, rows: int, seed: int, views: Sequence[Sequence[str]] = ()
+) -> pd.DataFrame:
+    """Invent records: columns independent and uniform, but for something to find.
+
+    A target depends on a few other columns. Without a target, the columns of the ``views``
+    depend on a few hidden levels of each record, so that every view tells of the others.
+    """
     generator = public_generator(seed)
     columns = {column.name: _values(column, rows, generator) for column in schema}
+    columns |= _linked(schema, views, rows, generator)
     causes = [column.name for column in schema if column.name != target][:_CAUSES]
-    if causes:
+    if target and causes:
         columns[target] = _effect(schema, target, [columns[name] for name in causes], generator)
     frame = pd.DataFrame(columns)
     unit = schema.privacy_unit
@@ -91,9 +106,26 @@ def _labels(column: Any) -> tuple[str, ...]:
 
 def _effect(schema: Schema, target: str, causes: list[Any], generator: np.random.Generator) -> Any:
     """Values of the target: mostly the rank of a sum of ranks, the rest at random."""
-    column = schema.column(target)
     ranks = sum(pd.Series(values).rank(pct=True, method="average") for values in causes)
     share = pd.Series(ranks).rank(pct=True, method="first").to_numpy()
+    return _following(schema.column(target), share, generator)
+
+
+def _linked(
+    schema: Schema, views: Sequence[Sequence[str]], rows: int, generator: np.random.Generator
+) -> dict[str, Any]:
+    """Values of the columns in views; the levels go round among the columns of each view."""
+    count = min(_LEVELS, *map(len, views)) if views else 0
+    levels = generator.random((count, rows))
+    return {
+        name: _following(schema.column(name), levels[place % count], generator)
+        for view in views
+        for place, name in enumerate(view)
+    }
+
+
+def _following(column: Any, share: Any, generator: np.random.Generator) -> Any:
+    """Values of a column: mostly as high as a share from 0 to 1 says, the rest at random."""
     explained = generator.random(len(share)) < _SHARE_EXPLAINED
     level = np.where(explained, share, generator.random(len(share)))
     if isinstance(column, NumericColumn):
@@ -113,10 +145,10 @@ def warm_up(learner: Learner) -> None:
         max_rows=64,
         privacy_unit=PrivacyUnit(),
         columns=(
-            BooleanColumn(name="a"),
-            IntegerColumn(name="b", lower=0, upper=9, bins=3),
+            BooleanColumn(name="a", view="left"),
+            IntegerColumn(name="b", lower=0, upper=9, bins=3, view="right"),
             BooleanColumn(name="y", target=True),
         ),
     )
-    plan = learner.plan(schema, "y", Decimal(1), {})
+    plan = learner.plan(schema, "y" if learner.targeted else "", Decimal(1), {})
     rehearse(learner, schema, plan)

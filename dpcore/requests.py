@@ -32,7 +32,7 @@ class RunRequest(BaseModel):
     algorithm : str
         Name of the learner.
     target : str
-        Column to be predicted.
+        Column to be predicted; empty for a learner that predicts none.
     epsilon : Decimal
         What the run costs. Anything but a positive, finite number raises ``BudgetError``.
     parameters : dict
@@ -43,7 +43,7 @@ class RunRequest(BaseModel):
 
     dataset_id: str = Field(min_length=1, max_length=64)
     algorithm: str = Field(default="rule_list", max_length=64)
-    target: str = Field(min_length=1, max_length=128)
+    target: str = Field(default="", max_length=128)
     epsilon: Decimal
     parameters: dict[str, Any] = Field(default_factory=dict)
 

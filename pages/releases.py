@@ -26,9 +26,9 @@ def page() -> None:
     if releases:
         _browse(releases)
     else:
+        *some, last = (family.title for family in families.FAMILIES.values())
         markup.empty(
-            "No results yet",
-            "Set up a run on one of the pages Rule list, Tree, Forest and Shape functions.",
+            "No results yet", f"Set up a run on one of the pages {', '.join(some)} and {last}."
         )
     runs_list.show(dataset.id)
 
@@ -46,7 +46,7 @@ def _browse(releases: Sequence[Release]) -> None:
 def _name(release: Release) -> str:
     card, family = release.certificate, families.of_release(release)
     return (
-        f"{family.title} for {release.target} · ε {format_epsilon(card.epsilon)} · "
+        f"{family.heading(release.target)} · ε {format_epsilon(card.epsilon)} · "
         f"{card.created:%Y-%m-%d %H:%M} UTC · {release.dataset_name} · {release.id[:6]}"
     )
 

@@ -1,4 +1,4 @@
-"""A learner that counts records, slowly or badly on request, and a data set for it."""
+"""Learners that count records, slowly or badly on request, and a data set for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from dpcore.errors import RequestError
-from dpcore.plan import RunPlan
+from dpcore.plan import RunPlan, target_column
 from dpcore.privacy import BudgetSplit
 from dpcore.requests import RunRequest
 from dpcore.schema import BooleanColumn, IntegerColumn, Schema
@@ -34,10 +34,11 @@ class FakeModel(BaseModel):
 class FakeLearner:
     name = "fake"
     title = "Fake"
+    targeted = True
     parameters = FakeParameters
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
-        if target not in schema.targets:
+        if target_column(schema, target).name not in schema.targets:
             raise RequestError("The target is not among the targets of the data set.")
         return RunPlan(
             schema=schema,
@@ -63,10 +64,53 @@ class FakeLearner:
         return FakeModel(rows=table.schema.max_rows)
 
 
+class FakePairParameters(BaseModel):
+    left: tuple[str, ...] = ("ill",)
+    right: tuple[str, ...] = ("age",)
+
+
+class FakePairModel(BaseModel):
+    rows: int
+    count_margin: int = 7
+
+
+class FakePairLearner:
+    """A learner that predicts nothing."""
+
+    name = "fake_pairs"
+    title = "Fake pairs"
+    targeted = False
+    parameters = FakePairParameters
+
+    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+        assert target == ""
+        return RunPlan(
+            schema=schema,
+            target=target,
+            epsilon=epsilon,
+            split=BudgetSplit.by_weights(epsilon, {"counts": 1}),
+            parameters=FakePairParameters.model_validate(parameters),
+            guarantee="unconditional",
+            sampler="none",
+            estimates_step="counts",
+        )
+
+    def run(self, table: Any, plan: RunPlan, randomness: Any, progress: Any) -> BaseModel:
+        return FakePairModel(rows=table.schema.max_rows)
+
+
 def register() -> None:
     from dpcore.algorithms import LEARNERS
 
     LEARNERS["fake"] = FakeLearner()
+
+
+def register_pairs(monkeypatch: Any) -> None:
+    """Put the learner that predicts nothing among the others, for one test."""
+    from dpcore import algorithms
+
+    monkeypatch.setitem(algorithms.LEARNERS, "fake_pairs", FakePairLearner())
+    monkeypatch.setitem(algorithms._MODELS, "fake_pairs", FakePairModel)
 
 
 def small_schema(name: str = "small", **changes: Any) -> Schema:

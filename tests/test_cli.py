@@ -9,14 +9,24 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
 from dpcore.algorithms import parse_model
-from dpcore.commands import app, fit_ebm, fit_rule_list, fit_tree
+from dpcore.commands import (
+    app,
+    fit_ebm,
+    fit_redescriptions,
+    fit_rule_list,
+    fit_tree,
+    redescriptions,
+)
 from dpcore.demo import DEMOS
 from dpcore.ebm.parameters import EBMParameters
+from dpcore.redescriptions.extraction import Constraints
+from dpcore.redescriptions.parameters import RedescriptionParameters
 from dpcore.release import Release
 from dpcore.rules.parameters import BudgetShares, RuleListParameters
 from dpcore.schema import Schema
@@ -95,9 +105,11 @@ def test_every_parameter_of_the_learner_is_an_option() -> None:
         (fit_tree.tree, TreeParameters()),
         (fit_tree.forest, ForestParameters()),
         (fit_ebm.ebm, EBMParameters()),
+        (fit_redescriptions.redescriptions, RedescriptionParameters()),
+        (redescriptions.redescriptions, Constraints()),
     ],
 )
-def test_every_parameter_of_the_other_learners_is_an_option(command: Any, parameters: Any) -> None:
+def test_every_parameter_of_the_others_is_an_option(command: Any, parameters: Any) -> None:
     options = inspect.signature(command).parameters
     expected = parameters.model_dump()
     assert expected == {name: options[name].default for name in expected}
@@ -209,6 +221,106 @@ def test_a_wrong_wish_for_shapes_is_one_line_and_costs_nothing(
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
 
 
+PAIRS = ("fit", "redescriptions", "breast_cancer", "--epsilon", "1")
+VIEWS = ("--left", "mean_radius", "--left", "mean_texture", "--right", "mean_area",
+         "--right", "mean_concavity")  # fmt: skip
+
+
+def test_what_is_free_later_is_no_option_of_a_fit() -> None:
+    options = set(inspect.signature(fit_redescriptions.redescriptions).parameters)
+    assert not options & {"target", "evaluate", *Constraints.model_fields}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--starts", "2", "--depth", "2", "--tree-share", "0.3", "--reserved-splits"),
+        ("--method", "alt_expm", "--depth", "2", "--rounds", "2", "--no-margins"),
+        ("--method", "alt_mcmc", "--depth", "2", "--steps", "200"),
+        ("--method", "mcmc_tree_pair", "--depth", "2", "--steps", "200"),
+        ("--method", "mcmc_tree_pair", "--depth", "2", "--sampler", "pool", "--pool-size", "50",
+         "--sensitivity", "published"),
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("stored")
+def test_redescriptions_are_fitted_printed_and_written(
+    home: Path, options: tuple[str, ...]
+) -> None:
+    path = home / "result.json"
+    assert "would cost epsilon = 1.00;" in run(*PAIRS, *VIEWS, *options, "--quote")
+    text = run(*PAIRS, *VIEWS, *options, "-o", path)
+    assert text.startswith("Redescriptions on 'breast_cancer'  (release ")
+    assert "accuracy" not in text
+    assert "epsilon = 1.00 (" in text
+    release = Release.from_json(path.read_text())
+    assert (release.kind, release.target) == ("redescriptions", "")
+    assert release.parameters["left"] == ["mean_radius", "mean_texture"]
+    assert parse_model(release).right_columns == ("mean_area", "mean_concavity")
+    [line] = run("release", "list").splitlines()[1:]
+    assert "redescriptions  breast_cancer  -  " in line
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_release_of_redescriptions_is_read_again_for_free(home: Path) -> None:
+    """The mean radius tells the mean area: more is found the less is asked for."""
+    path, table = home / "result.json", home / "table.csv"
+    text = run(*PAIRS, *VIEWS, "-o", path)
+    release = Release.from_json(path.read_text())
+    again = ("release", "redescriptions", path)
+    assert run(*again).rstrip("\n") in text
+    assert run("release", "redescriptions", release.id) == run(*again)
+    counts = []
+    for least in ("0.2", "0.6", "1"):
+        shown = run(*again, "--min-jaccard", least, "--disjuncts", "2", "--csv", table)
+        found = pd.read_csv(table)
+        table.unlink()
+        assert (found["noisy Jaccard index"] >= float(least)).all()
+        assert shown.count("left:  ") == min(len(found), 20)
+        assert shown.startswith(f"{len(found)} redescription" if len(found) else "No redescription")
+        counts.append(len(found))
+    assert counts[0] >= counts[1] > 0
+    assert "spent 1.00" in run("ledger", "show", "breast_cancer")
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_reading_that_cannot_be_made_is_one_line(home: Path) -> None:
+    run(*PAIRS, *VIEWS, "-o", home / "pairs.json")
+    run(*FIT, "--epsilon", "0.5", "-o", home / "list.json")
+    reading = ("release", "redescriptions")
+    assert "is a 'rule_list'" in refuse(*reading, home / "list.json")
+    assert "no such release" in refuse(*reading, "nothing")
+    assert "min_jaccard" in refuse(*reading, home / "pairs.json", "--min-jaccard", "2")
+    assert "disjuncts" in refuse(*reading, home / "pairs.json", "--disjuncts", "0")
+    assert "exists already" in refuse(*reading, home / "pairs.json", "--csv", home / "list.json")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--left", "mean_radius"), "right"),
+        ((*VIEWS, "--left", "mean_area"), "both views"),
+        (("--left", "fate", "--right", "mean_area"), "no column 'fate'"),
+        ((*VIEWS, "--depth", "9"), "depth"),
+        ((*VIEWS, "--target", "diagnosis"), "--target"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_a_wrong_wish_for_redescriptions_is_one_line_and_costs_nothing(
+    options: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in refuse(*PAIRS, *options)
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+
+
+@pytest.mark.usefixtures("stored")
+def test_redescriptions_are_rehearsed_with_something_to_find() -> None:
+    text = run(*PAIRS, *VIEWS, "--rehearse")
+    assert "REHEARSAL" in text
+    assert "  1. Jaccard index 0." in text
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+
+
 def test_schema_init_reads_the_header_only(home: Path) -> None:
     data = home / "ward.csv"
     data.write_text("patient_id,age,ward,comment\n1,44,secretward,secretcomment\n")
@@ -232,6 +344,70 @@ def test_schema_init_suggests_from_values_with_a_warning(home: Path) -> None:
     assert "max_rows" in refuse("schema", "check", schema)
     schema.write_text(schema.read_text().replace("max_rows:", "max_rows: 100"))
     assert run("schema", "check", schema, "--data", data).startswith("ok: 'ward', 2 columns")
+
+
+@pytest.fixture
+def two_files(home: Path) -> tuple[Path, Path]:
+    """Diagnoses and laboratory values of a few people."""
+    left, right = home / "visits.csv", home / "lab.csv"
+    left.write_text("patient_id,ward,has_gout,age\n1,north,yes,44\n2,south,no,50\n")
+    right.write_text("patient_id,age,urate\n2,50,310\n3,61,520\n")
+    return left, right
+
+
+def test_two_files_make_one_schema_and_one_data_set(
+    home: Path, two_files: tuple[Path, Path]
+) -> None:
+    left, right = two_files
+    text = run("schema", "init", left, "--right", right, "--suggest", "ward")
+    draft = yaml.safe_load(text)
+    assert draft["privacy_unit"] == {"column": "patient_id", "max_rows_per_person": 1}
+    views = {column["name"]: column.get("view") for column in draft["columns"]}
+    assert views == {
+        "ward": "left",
+        "has_gout": "left",
+        "age_left": "left",
+        "age_right": "right",
+        "urate": "right",
+    }
+    assert draft["columns"][0]["categories"] == ["north", "south"]
+    draft["max_rows"] = 100
+    draft["columns"][-1] = {"name": "urate", "type": "real", "lower": 0, "upper": 900, "bins": 9}
+    schema = home / "two.yaml"
+    schema.write_text(yaml.safe_dump(draft))
+    assert run("schema", "check", schema, "--data", left, "--right", right).startswith("ok:")
+    assert "stored: 'visits'" in run(
+        "data", "add", left, "--right", right, "--schema", schema, "--budget", "2"
+    )
+
+
+def test_two_files_that_do_not_fit_are_one_line(home: Path, two_files: tuple[Path, Path]) -> None:
+    left, right = two_files
+    other = home / "other.csv"
+    other.write_text("who,patient_nr,x,ward\n1,1,2,3\n")
+    (home / "wards.csv").write_text("ward,age,x\n1,1,2\n")
+    init = ("schema", "init", left)
+    assert "with --right" in refuse(*init, "--key", "patient_id")
+    strange = home / "strange.csv"
+    strange.write_text("x\n1\n")
+    assert "no column in common" in refuse(*init, "--right", strange)
+    assert "say with --key" in refuse(*init, "--right", home / "wards.csv")
+    assert yaml.safe_load(run(*init, "--right", other))["privacy_unit"]["column"] == "ward"
+    assert "no column 'age'" in refuse(*init, "--right", other, "--key", "age")
+    assert "age_left, age_right" in refuse(*init, "--right", right, "--suggest", "age")
+    schema = home / "one.yaml"
+    schema.write_text("name: n\nmax_rows: 9\ncolumns: [{name: urate, type: boolean}]\n")
+    check = ("schema", "check", schema)
+    assert "name the first with --data" in refuse(*check, "--right", right)
+    assert "name it in the schema" in refuse(*check, "--data", left, "--right", right)
+    add = ("data", "add", left, "--schema", schema, "--budget", "1", "--right", right)
+    assert "name it in the schema" in refuse(*add)
+    schema.write_text(schema.read_text() + "privacy_unit: {column: patient_id}\n")
+    assert "has no column 'patient_id'" in refuse(*add[:-1], other)
+    schema.write_text(schema.read_text().replace("urate", "age"))
+    assert "use these names" in refuse(*check, "--data", left, "--right", right)
+    assert "use these names" in refuse(*add)
+    assert len(run("data", "list").splitlines()) == 1
 
 
 def test_schema_mistakes_are_one_line(home: Path, files: tuple[Path, Path]) -> None:
@@ -312,7 +488,8 @@ def test_unknown_names_and_broken_files_are_one_line(
 
 
 def test_demo_can_be_prepared_again() -> None:
-    assert run("demo") == run("demo") == "demonstration data ready: stroke, breast_cancer\n"
+    ready = "demonstration data ready: stroke, breast_cancer, checkups\n"
+    assert run("demo") == run("demo") == ready
     listed = run("data", "list")
     assert [line.split()[0] for line in listed.splitlines()[1:]] == list(DEMOS)
 

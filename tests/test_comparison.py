@@ -13,6 +13,7 @@ from dpcore.randomness import SeededRandom
 from dpcore.schema import Schema
 from dpcore.service import Service
 from dpcore.table import PrivateTable
+from tests.fake_learner import register_pairs
 
 METHODS = [("tree", {"method": "lookahead", "blocks": (2,)}), ("rule_list", {"pool_size": 500})]
 
@@ -76,6 +77,18 @@ def test_what_cannot_be_compared_is_refused(methods, epsilons, repeats, sentence
         compare_methods(
             table(), "c", methods, [Decimal(e) for e in epsilons], repeats, lambda *_: None
         )
+
+
+def test_only_what_predicts_can_be_compared(monkeypatch):
+    register_pairs(monkeypatch)
+    with pytest.raises(RequestError, match="Fake pairs predict nothing"):
+        compare_methods(
+            table(), "c", [*METHODS, ("fake_pairs", {})], [Decimal(1)], 1, lambda *_: None
+        )
+    with pytest.raises(RequestError, match="Choose a column to predict"):
+        compare_methods(table(), "", METHODS, [Decimal(1)], 1, lambda *_: None)
+    with pytest.raises(RequestError, match="Choose a column to predict"):
+        plain_tree_accuracy(table(), "")
 
 
 def test_without_people_set_aside_there_is_nothing_to_measure():

@@ -12,8 +12,15 @@ from pydantic import BaseModel, ValidationError
 
 from dpcore import __version__
 from dpcore.commands.text import certificate_text
-from dpcore.errors import BudgetError, RequestError
-from dpcore.plan import CountNoise, RunPlan, no_progress, training_part
+from dpcore.errors import BudgetError, RequestError, SchemaError
+from dpcore.plan import (
+    CountNoise,
+    RunPlan,
+    check_classes,
+    no_progress,
+    target_column,
+    training_part,
+)
 from dpcore.privacy import BudgetSplit
 from dpcore.release import Release, make_release
 from dpcore.schema import Schema
@@ -122,6 +129,21 @@ def test_training_leaves_out_those_set_aside_only_if_they_are_used():
 
 def test_classes_are_those_of_the_target():
     assert plan().classes == ("no", "yes")
+
+
+def test_without_a_target_there_are_no_classes():
+    assert plan(target="").classes == ()
+    made = release(target="")
+    assert Release.from_json(made.to_json()) == made
+
+
+def test_a_target_must_be_named_and_known():
+    assert target_column(schema(), "died") == schema().columns[0]
+    for check in (target_column, check_classes):
+        with pytest.raises(RequestError, match="Choose a column to predict"):
+            check(schema(), "")
+        with pytest.raises(SchemaError, match="no column 'fate'"):
+            check(schema(), "fate")
 
 
 def test_a_plan_is_frozen():

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpcore.algorithms import LEARNERS
 from dpcore.errors import (
     BudgetError,
     ConflictError,
@@ -20,8 +21,15 @@ from dpcore.errors import (
     SchemaError,
 )
 from dpcore.requests import DatasetInfo, RunRequest
+from dpcore.schema import Schema
 from dpcore.service import Service
-from tests.fake_learner import fake_request, register, small_frame, small_schema
+from tests.fake_learner import (
+    fake_request,
+    register,
+    register_pairs,
+    small_frame,
+    small_schema,
+)
 
 register()
 
@@ -148,6 +156,35 @@ def test_wrong_requests_spend_nothing(service: Service, dataset: DatasetInfo) ->
     assert [entry.kind for entry in service.ledger_entries(dataset.id)] == ["open"]
 
 
+@pytest.mark.parametrize("call", ["quote", "submit", "rehearse"])
+def test_without_a_target_what_predicts_is_refused_before_it_costs(
+    service: Service, dataset: DatasetInfo, call: str
+) -> None:
+    more = ("nonce",) if call == "submit" else ()
+    for name in (name for name, learner in LEARNERS.items() if learner.targeted):
+        request = RunRequest(dataset_id=dataset.id, algorithm=name, epsilon=Decimal(1))
+        with pytest.raises(RequestError, match=r"^Choose a column to predict\.$"):
+            getattr(service, call)(request, *more)
+    assert [entry.kind for entry in service.ledger_entries(dataset.id)] == ["open"]
+
+
+def test_a_run_without_a_target_goes_from_the_request_to_the_release(
+    service: Service, dataset: DatasetInfo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_pairs(monkeypatch)
+    request = RunRequest(dataset_id=dataset.id, algorithm="fake_pairs", epsilon=Decimal(1))
+    assert service.rehearse(request).target == ""
+    run = service.submit(request, "n")
+    assert service.submit(request, "n") == run
+    release = service.release(str(service.run(run).release_id))
+    assert (release.kind, release.target) == ("fake_pairs", "")
+    assert service.run(run).request.target == ""
+    with Service(tmp_path / "home", workers=0) as again:
+        assert again.releases() == [release]
+        assert again.run(run) == service.run(run)
+    assert service.balance(dataset.id).left == 1
+
+
 def test_the_custodian_may_change_caps(service: Service, dataset: DatasetInfo) -> None:
     balance = service.raise_caps(dataset.id, budget=Decimal(3), run_cap=Decimal("0.4"))
     assert (balance.cap, balance.run_cap) == (3, Decimal("0.4"))
@@ -186,6 +223,26 @@ def test_true_records_are_shown_of_public_data_only(service: Service, dataset: D
     assert public.truth == "known"
 
 
+def test_true_tables_are_shown_of_public_data_only(service: Service) -> None:
+    """At epsilon = 100 a count is changed by noise less than once in 10^15 runs."""
+    releases = []
+    for public in (True, False):
+        schema = small_schema("public" if public else "private")
+        info = service.add_dataset(small_frame(), schema, budget=Decimal(100), public=public)
+        request = RunRequest(
+            dataset_id=info.id,
+            algorithm="redescriptions",
+            epsilon=Decimal(100),
+            parameters={"left": ["ill"], "right": ["age"], "starts": 1, "depth": 1},
+        )
+        releases.append(service.release(finished(service, request)))
+    tables = service.true_tables(releases[0])
+    assert [table.tolist() for table in tables] == [releases[0].model["pairs"][0]["noisy_counts"]]
+    assert tables[0].sum() == 100
+    with pytest.raises(RequestError, match="private"):
+        service.true_tables(releases[1])
+
+
 def test_a_faulty_upload_leaves_nothing(
     service: Service, dataset: DatasetInfo, tmp_path: Path
 ) -> None:
@@ -200,6 +257,32 @@ def test_a_faulty_upload_leaves_nothing(
         service.add_dataset(frame, small_schema(), budget=Decimal(1))
     assert service.datasets() == [dataset]
     assert len(list((tmp_path / "home" / "datasets").iterdir())) == 1
+
+
+def two_views(name: str) -> Schema:
+    unit = {"column": "who", "max_rows_per_person": 1}
+    schema = small_schema(name, privacy_unit=unit)
+    views = {"ill": "left", "age": "right"}
+    columns = [column.model_copy(update={"view": views[column.name]}) for column in schema]
+    return schema.model_copy(update={"columns": tuple(columns)})
+
+
+def test_two_files_become_one_data_set_or_none(service: Service, tmp_path: Path) -> None:
+    left, right, twice = (tmp_path / f"{name}.csv" for name in ("left", "right", "twice"))
+    frame = small_frame().assign(who=range(100))
+    frame[["who", "ill"]].to_csv(left, index=False)
+    frame[["age", "who"]][20:].to_csv(right, index=False)
+    frame[["age", "who"]].assign(who=7).to_csv(twice, index=False)
+    schema = two_views("two")
+    with pytest.raises(IngestError, match="several rows have the same 'who'"):
+        service.add_dataset(left, schema, right=twice, budget=Decimal(1))
+    assert service.datasets() == []
+    assert not list((tmp_path / "home" / "datasets").iterdir())
+    info = service.add_dataset(left, schema, right=right, budget=Decimal(1), public=True)
+    assert info.schema.view("left") == ("ill",)
+    frame = service._store.table(info.id).public_frame()
+    assert len(frame) == 100
+    assert frame["age"].isna().sum() == 20
 
 
 def test_demonstration_data_is_made_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,13 @@ Nonce = Annotated[
 
 @dataclass(frozen=True)
 class Fit:
-    """One command line's wish: what to fit, and what to do about it."""
+    """One command line's wish: what to fit, and what to do about it.
+
+    Attributes
+    ----------
+    target : str
+        Column to be predicted; empty for a learner that predicts none.
+    """
 
     algorithm: str
     dataset: str

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dpcore.commands.shell import Dataset, RunFailedError, make_group, open_service
-
-if TYPE_CHECKING:
-    from dpcore.release import Release
+from dpcore.commands.redescriptions import redescriptions
+from dpcore.commands.shell import (
+    Dataset,
+    RunFailedError,
+    find_release,
+    make_group,
+    open_service,
+)
 
 releases = make_group("Read what has been released; costs nothing.")
 ledger = make_group("See what has been spent.")
@@ -33,7 +36,7 @@ def list_releases(
                 release.id,
                 release.kind,
                 release.dataset_name,
-                release.target,
+                release.target or "-",
                 format_epsilon(release.certificate.epsilon),
                 f"{release.certificate.created:%Y-%m-%d %H:%M}",
             ]
@@ -50,18 +53,11 @@ def show_release(
     """Print a release: the model, its quality and its certificate."""
     from dpcore.commands.text import release_text
 
-    found = _find_release(release)
+    found = find_release(release)
     typer.echo(found.to_json() if json else release_text(found))
 
 
-def _find_release(text: str) -> Release:
-    from dpcore.release import Release
-
-    path = Path(text)
-    if not path.is_file():
-        with open_service() as service:
-            return service.release(text)
-    return Release.from_json(path.read_text(encoding="utf-8", errors="replace"))
+releases.command("redescriptions")(redescriptions)
 
 
 @ledger.command("show")

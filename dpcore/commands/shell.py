@@ -14,6 +14,7 @@ from typer.exceptions import Abort, TyperException
 from dpcore.errors import FrostglassError, RequestError
 
 if TYPE_CHECKING:
+    from dpcore.release import Release
     from dpcore.service import Service
 
 USER_MISTAKE = 2
@@ -81,6 +82,17 @@ def open_service() -> Service:
     from dpcore.service import Service
 
     return Service(workers=0)
+
+
+def find_release(text: str) -> Release:
+    """A release by its id, or from its file. Raises ``NotFoundError`` or ``RequestError``."""
+    from dpcore.release import Release
+
+    path = Path(text)
+    if not path.is_file():
+        with open_service() as service:
+            return service.release(text)
+    return Release.from_json(path.read_text(encoding="utf-8", errors="replace"))
 
 
 def read_epsilon(text: str | None) -> Decimal | None:

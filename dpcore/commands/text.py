@@ -8,16 +8,18 @@ from typing import Any
 
 from dpcore.algorithms import parse_model
 from dpcore.audit import AuditResult
+from dpcore.commands.text_redescriptions import redescriptions_text
 from dpcore.ebm.model import EBMModel
 from dpcore.ebm.words import EBMWords
 from dpcore.estimates import percent
 from dpcore.evaluation import Evaluation, Figure
+from dpcore.plan import guaranteed_odds
 from dpcore.privacy import format_epsilon
+from dpcore.redescriptions.model import RedescriptionModel
 from dpcore.regression import RegressionEvaluation
 from dpcore.release import Certificate, Release
 from dpcore.requests import Balance, LedgerEntry, Quote
 from dpcore.rules.model import RuleListModel
-from dpcore.service import guaranteed_odds
 from dpcore.trees.forest_model import ForestModel
 from dpcore.trees.model import TreeModel
 
@@ -35,13 +37,14 @@ def release_text(release: Release) -> str:
     model = parse_model(release)
     write = _WRITERS[release.kind]
     title, body = write(release, model)
+    what = f"{title} for '{release.target}'" if release.target else title
     parts = [
-        f"{title} for '{release.target}' on '{release.dataset_name}'  (release {release.id})",
+        f"{what} on '{release.dataset_name}'  (release {release.id})",
         body,
         f"Counts are noisy: within ±{model.count_margin} of the truth with 95% confidence, and "
         "so may be negative. Ranges in brackets show the noise alone.",
     ]
-    if model.evaluation is not None:
+    if release.target and model.evaluation is not None:
         parts.append(_evaluation(model.evaluation))
     return "\n\n".join([*parts, certificate_text(release.certificate)])
 
@@ -100,11 +103,17 @@ def _ebm(release: Release, model: EBMModel) -> tuple[str, str]:
     return "Shape functions", "\n\n".join([table, "\n".join(words.reading())])
 
 
+def _redescriptions(release: Release, model: RedescriptionModel) -> tuple[str, str]:
+    """The best redescriptions under the usual constraints; others are free to try."""
+    return "Redescriptions", redescriptions_text(model.extract(release.domain))
+
+
 _WRITERS: dict[str, Callable[[Release, Any], tuple[str, str]]] = {
     "rule_list": _rule_list,
     "tree": _tree,
     "forest": _forest,
     "ebm": _ebm,
+    "redescriptions": _redescriptions,
 }
 
 

@@ -25,7 +25,14 @@ from dpcore.ebm.model import EBMModel
 from dpcore.ebm.parameters import EBMParameters
 from dpcore.errors import RequestError
 from dpcore.holdout import STEP
-from dpcore.plan import CountNoise, Progress, RunPlan, check_classes, training_part
+from dpcore.plan import (
+    CountNoise,
+    Progress,
+    RunPlan,
+    check_classes,
+    target_column,
+    training_part,
+)
 from dpcore.privacy import default_delta
 from dpcore.randomness import RandomSource
 from dpcore.schema import NumericColumn, Schema
@@ -48,6 +55,7 @@ class EBMLearner:
 
     name = "ebm"
     title = "Shape functions"
+    targeted = True
     parameters: type[BaseModel] = EBMParameters
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
@@ -98,7 +106,7 @@ class EBMLearner:
 
 
 def _check(schema: Schema, target: str, parameters: EBMParameters) -> None:
-    column = schema.column(target)
+    column = target_column(schema, target)
     if not isinstance(column, NumericColumn):
         check_classes(schema, target)
     features = len(schema.columns) - 1

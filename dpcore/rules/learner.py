@@ -54,6 +54,7 @@ class RuleListLearner:
 
     name = "rule_list"
     title = "Rule list"
+    targeted = True
     parameters: type[BaseModel] = RuleListParameters
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:

@@ -42,6 +42,7 @@ class ForestLearner:
 
     name = "forest"
     title = "Forest"
+    targeted = True
     parameters: type[BaseModel] = ForestParameters
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:

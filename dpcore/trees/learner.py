@@ -31,6 +31,7 @@ class TreeLearner:
 
     name = "tree"
     title = "Tree"
+    targeted = True
     parameters: type[BaseModel] = TreeParameters
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:

@@ -120,10 +120,11 @@ def _stop(work: Work | None) -> None:
 
 
 def titles() -> dict[tuple[str, str], str]:
-    """Every method of every family, with a title."""
+    """Every method of every family that predicts, with a title."""
     return {
         (family.name, name): f"{family.title}: {title.removesuffix(' (recommended)')}"
         for family in families.FAMILIES.values()
+        if family.targeted
         for name, title in family.methods.items()
     }
 

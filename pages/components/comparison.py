@@ -81,14 +81,14 @@ def _lines(release: Release) -> dict[str, str]:
     from dpcore.algorithms import parse_model
 
     model = parse_model(release)
-    check, family = model.evaluation, families.of_release(release)
+    family = families.of_release(release)
     return {
         "Data set": release.dataset_name,
-        "Predicts": release.target,
+        **families.predicted("Predicts", release.target),
         "Result": family.describe(release.parameters),
         **family.figures(model),
         "Noise on a count": f"±{model.count_margin:,}, 95%",
-        **_quality(check),
+        **(_quality(model.evaluation) if family.targeted else {}),
         **certificate.lines(release),
     }
 

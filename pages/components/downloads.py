@@ -9,10 +9,15 @@ import streamlit as st
 from dpcore.release import Release
 
 
+def file_name(release: Release) -> str:
+    """Name of a file without its ending: what is predicted or, without a target, the family."""
+    return f"frostglass-{release.target or release.kind}-{release.id[:8]}"
+
+
 def show(release: Release, model: Any, key: str, csv: str) -> None:
     """JSON of the whole release and CSV of its table twin, which holds ``csv``."""
     st.markdown(f"Downloading is free. JSON holds everything; CSV holds {csv}.")
-    name = f"frostglass-{release.target}-{release.id[:8]}"
+    name = file_name(release)
     left, right = st.columns(2)
     left.download_button(
         "Download JSON", release.to_json(), f"{name}.json", "application/json",

@@ -68,11 +68,8 @@ def _watch(run_id: str) -> None:
 def _panel(status: RunStatus) -> None:
     with st.container(border=True, key=f"card-run-{status.id}"):
         cost = format_epsilon(status.request.epsilon)
-        st.subheader(
-            f"{families.of_request(status.request).title} for "
-            f"{markup.plain(status.request.target)}, ε = {cost}",
-            anchor=False,
-        )
+        heading = families.of_request(status.request).heading(status.request.target)
+        st.subheader(f"{markup.plain(heading)}, ε = {cost}", anchor=False)
         waiting = status.state == "queued"
         st.progress(0.0 if waiting else status.fraction, text=_words(status))
         st.caption(text("leave_page"))

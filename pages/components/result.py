@@ -22,7 +22,7 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
     markup.facts(
         {
             "Result": family.describe(release.parameters),
-            "Predicts": release.target,
+            **families.predicted("Predicts", release.target),
             "Spent": "nothing" if rehearsal else _spent(release),
             "Guarantee": "none: rehearsal" if rehearsal else release.certificate.guarantee,
             "Noise on a count": f"{most}±{model.count_margin:,}, 95%",

@@ -97,7 +97,7 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
     return {
         "Algorithm": families.of_request(review.request).describe(review.request.parameters),
         "Data set": review.dataset_name,
-        "To predict": review.request.target,
+        **families.predicted("To predict", review.request.target),
         "Cost now": f"ε {format_epsilon(quote.cost)}" + _and_delta(quote.plan.delta),
         "Budget before": f"ε {before} left",
         "Budget after": f"{after} left; {runs}" if quote.affordable else "not enough",

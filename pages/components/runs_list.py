@@ -30,6 +30,6 @@ def show(dataset_id: str) -> None:
 def _row(run: RunStatus) -> str:
     cost = f"ε {format_epsilon(run.request.epsilon)} {'spent' if run.charged else 'returned'}"
     started = f"{run.created:%Y-%m-%d %H:%M} UTC"
-    run_name = f"{families.of_request(run.request).title} for {run.request.target}"
+    run_name = families.of_request(run.request).heading(run.request.target)
     words = f"{_WORDS[run.state]}: {run.message}"
     return markup.row([started, escape(run_name), cost, escape(words)])

@@ -17,16 +17,25 @@ from pages.components.texts import step_name, text
 def show(dataset: DatasetInfo, family: Family) -> None:
     """The form of a run, its price, and the two ways to go on."""
     with st.container(border=True, key="card-what"):
-        target = configure.target(dataset.schema, numbers=family.numbers)
-        parameters = family.parameters()
+        target = _target(dataset, family)
+        parameters, fault = access.attempt(family.parameters)
     with st.container(border=True, key="card-epsilon"):
         entry = epsilon.choose()
-        request, problem = access.attempt(
-            lambda: _request(dataset, family, target, entry, parameters)
-        )
+        request, problem = None, fault
+        if parameters is not None:
+            request, problem = access.attempt(
+                lambda: _request(dataset, family, target, entry, parameters)
+            )
         quote = _quote(request, problem)
     _buttons(dataset, request, quote)
     _rehearsal(request)
+
+
+def _target(dataset: DatasetInfo, family: Family) -> str | None:
+    """The column to predict; empty for a family that predicts none."""
+    if not family.targeted:
+        return ""
+    return configure.target(dataset.schema, numbers=family.numbers)
 
 
 def _request(

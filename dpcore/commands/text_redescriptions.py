@@ -1,0 +1,47 @@
+"""Redescriptions as plain text for a terminal."""
+
+from __future__ import annotations
+
+from dpcore.redescriptions.found import Redescription, RedescriptionSet
+
+#: Redescriptions that are printed, the best ones.
+SHOWN = 20
+#: Below this a p-value is only called small.
+_SMALL = 0.001
+
+
+def redescriptions_text(found: RedescriptionSet) -> str:
+    """The best redescriptions with their noisy numbers, each side on a line of its own."""
+    count = len(found.found)
+    if not count:
+        return "No redescription satisfies the constraints. Trying others is free."
+    head = f"{count} redescription{'' if count == 1 else 's'} of about {found.people:,.0f} people"
+    best = f"{head}; the best {SHOWN}:" if count > SHOWN else f"{head}:"
+    shown = [_text(number, item) for number, item in enumerate(found.found[:SHOWN], 1)]
+    return "\n\n".join([best, *shown, _advice(found)])
+
+
+def _text(number: int, item: Redescription) -> str:
+    low, high = item.interval
+    alike = f"; {item.similar} similar" if item.similar else ""
+    lead = f"{number:>3}. "
+    lines = [
+        f"Jaccard index {item.jaccard:.2f} ({low:.2f} to {high:.2f}; by chance "
+        f"{item.chance:.2f}), {item.support:,.0f} people (±{item.support_margin:,}), "
+        f"{_p_value(item.p_value)}{alike}",
+        f"left:  {item.left}",
+        f"right: {item.right}",
+    ]
+    return lead + f"\n{' ' * len(lead)}".join(lines)
+
+
+def _p_value(p_value: float) -> str:
+    return f"p < {_SMALL}" if p_value < _SMALL else f"p = {p_value:.3f}"
+
+
+def _advice(found: RedescriptionSet) -> str:
+    return (
+        "The Jaccard index is the share of people for whom both sides hold among those for whom "
+        f"at least one does. Below a support of about {found.suggested_support:,} people the "
+        "noise blurs it."
+    )
