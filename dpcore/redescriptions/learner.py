@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -13,11 +13,19 @@ from dpcore.mechanisms import GeometricMechanism
 from dpcore.plan import Progress, RunPlan
 from dpcore.randomness import RandomSource
 from dpcore.redescriptions.chains import pair_chain, tree_chain
+from dpcore.redescriptions.exact_pairs import PARTS, ExactPairs, candidate_pairs, pair_weight
 from dpcore.redescriptions.growing import draw_tree
 from dpcore.redescriptions.model import RedescriptionModel
 from dpcore.redescriptions.pair import Tree, TreePair
 from dpcore.redescriptions.parameters import RedescriptionParameters
-from dpcore.redescriptions.plans import Calls, per_block, plan_run, tree_blocks
+from dpcore.redescriptions.plans import (
+    Calls,
+    candidate_limits,
+    literals_of,
+    per_block,
+    plan_run,
+    tree_blocks,
+)
 from dpcore.redescriptions.pool import choose_pair
 from dpcore.redescriptions.queries import (
     LEAF_COUNTS,
@@ -27,11 +35,15 @@ from dpcore.redescriptions.queries import (
     Counts,
     tree_leaves,
 )
-from dpcore.redescriptions.sides import Sides, opposite, view_literals
+from dpcore.redescriptions.sides import VIEWS, Sides, opposite
+from dpcore.redescriptions.spread import telling_columns, unused
 from dpcore.redescriptions.starts import Start, linked_start, random_start
 from dpcore.schema import Schema, View
 from dpcore.table import PrivateTable
 from dpcore.validation import validated
+
+#: Target of a pair whose trees are drawn together for each other.
+_BOTH: Final = "each other"
 
 
 class RedescriptionLearner:
@@ -79,12 +91,11 @@ class _Run:
         columns: dict[View, tuple[str, ...]] = {
             "left": self._chosen.left, "right": self._chosen.right,
         }  # fmt: skip
-        reserved = self._chosen.reserved_splits
         self._sides = Sides(
             table,
             columns,
             {
-                view: view_literals(plan.schema, names, reserved=reserved)
+                view: literals_of(plan.schema, names, self._chosen)
                 for view, names in columns.items()
             },
         )
@@ -92,13 +103,15 @@ class _Run:
 
     def model(self) -> RedescriptionModel:
         """All searches, one after another."""
-        self._tell(0)
-        used: set[str] = set()
         pairs: list[TreePair] = []
-        for number in range(self._chosen.starts):
-            start = self._start(number, used)
-            search = self._together if self._chosen.method == "mcmc_tree_pair" else self._alternate
-            pairs += search(number, start)
+        if self._chosen.method == "exact_pairs":
+            pairs = self._exact_pairs()
+        else:
+            self._tell(0)
+            used: set[str] = set()
+            search = self._together if self._chosen.together else self._alternate
+            for number in range(self._chosen.starts):
+                pairs += search(number, self._start(number, used))
         return RedescriptionModel(
             left_columns=self._chosen.left, right_columns=self._chosen.right, pairs=tuple(pairs)
         )
@@ -107,6 +120,40 @@ class _Run:
         if self._calls.start is None:
             return random_start(self._sides, self._randomness)
         return linked_start(self._sides, number, used, self._calls.start, self._randomness)
+
+    def _exact_pairs(self) -> list[TreePair]:
+        """All searches of ``exact_pairs``: one after another, over conditions not yet used."""
+        sides, limits = self._sides, candidate_limits(self._plan.schema, self._chosen)
+        places = [
+            candidate_pairs(len(sides.literals[view]), limit, self._randomness)
+            for view, limit in zip(VIEWS, limits, strict=True)
+        ]
+        candidates = ExactPairs.compare(
+            sides.bits["left"],
+            sides.bits["right"],
+            places[0],
+            places[1],
+            sides.everyone,
+            lambda done: self._progress("comparing conditions", done, PARTS),
+        )
+        weight = pair_weight(self._calls.tree, self._plan.schema.max_rows, limits[1])
+        used: set[str] = set()
+        pairs: list[TreePair] = []
+        for number in range(self._chosen.starts):
+            free = [
+                unused(sides.literals[view], place, used)
+                for view, place in zip(VIEWS, places, strict=True)
+            ]
+            drawn = candidates.draw(weight, free[0], free[1], self._randomness)
+            splits = {
+                view: place[row, [0, 1, 1]]
+                for view, place, row in zip(VIEWS, places, drawn, strict=True)
+            }
+            leaves = {view: self._leaves(view, tree) for view, tree in splits.items()}
+            pairs.append(self._counted(number, 0, _BOTH, splits, leaves))
+            used |= telling_columns(pairs[-1], self._plan.schema)
+            self._tell(2)
+        return pairs
 
     def _alternate(self, number: int, start: Start) -> list[TreePair]:
         """One search that grows a tree for the leaves of the one before (Algorithm 1)."""
@@ -119,7 +166,7 @@ class _Run:
             before, view = view, opposite(view)
             splits[view] = self._grow(view, leaves[before])
             leaves[view] = self._leaves(view, splits[view])
-            pairs.append(self._counted(number, turn, start, splits, leaves))
+            pairs.append(self._counted(number, turn, start.text, splits, leaves))
             self._tell(1)
         return pairs
 
@@ -139,7 +186,7 @@ class _Run:
             drawn = pair_chain(*records, chosen.depth, chosen.steps, rows, weight, self._randomness)
         splits = dict(zip((start.view, other), drawn, strict=True))
         leaves = {view: self._leaves(view, tree) for view, tree in splits.items()}
-        pair = self._counted(number, 0, start, splits, leaves)
+        pair = self._counted(number, 0, start.text, splits, leaves)
         self._tell(2)
         return [pair]
 
@@ -163,7 +210,7 @@ class _Run:
         self,
         number: int,
         turn: int,
-        start: Start,
+        target: str,
         splits: dict[View, Counts],
         leaves: dict[View, Words],
     ) -> TreePair:
@@ -181,7 +228,7 @@ class _Run:
         return TreePair(
             start=number,
             round=turn,
-            target=start.text,
+            target=target,
             left=trees["left"],
             right=trees["right"],
             noisy_counts=tuple(tuple(int(count) for count in row) for row in noisy),

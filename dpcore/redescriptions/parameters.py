@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dpcore.schema import Name
 
-RedescriptionMethod = Literal["lookahead", "alt_expm", "alt_mcmc", "mcmc_tree_pair"]
+RedescriptionMethod = Literal["exact_pairs", "lookahead", "alt_expm", "alt_mcmc", "mcmc_tree_pair"]
 PairSampler = Literal["chain", "pool"]
 PairSensitivity = Literal["proved", "published"]
 Columns = Annotated[tuple[Name, ...], Field(min_length=1, max_length=1000)]
@@ -24,6 +24,7 @@ class RedescriptionParameters(BaseModel):
     Attributes
     ----------
     method : str
+        ``exact_pairs`` draws two conditions on either side together, exactly.
         ``lookahead`` alternates between the views with trees drawn whole and exactly.
         ``alt_expm`` and ``alt_mcmc`` alternate with trees drawn split by split and by a Markov
         chain (paper 003, Algorithms 1 to 3). ``mcmc_tree_pair`` draws both trees of a pair
@@ -31,18 +32,19 @@ class RedescriptionParameters(BaseModel):
     left, right : tuple of str or None
         Columns of each view. ``None``: those that the schema puts there.
     depth : int or None
-        Levels of splits of every tree. ``None``: 2 for ``lookahead``, 4 for the others.
+        Levels of splits of every tree. ``None``: 2 for the house methods, ``exact_pairs`` (which
+        knows no other) and ``lookahead``; 4 for the others.
     starts : int or None
-        Independent searches (InTr). ``None``: the house rule for ``lookahead``, 4 for the others.
+        Searches (InTr). ``None``: a rule for the house methods, 4 for the others.
     rounds : int
-        Alternations of one search (RMIter). ``mcmc_tree_pair`` does not alternate.
+        Alternations of one search (RMIter). ``exact_pairs`` and ``mcmc_tree_pair`` have none.
     tree_share : float or None
         Share of the budget that chooses trees, the rest counts people (omega of Algorithm 4).
-        ``None``: the house rule for ``lookahead``; equal parts for every tree and every count
+        ``None``: a rule for the house methods; equal parts for every tree and every count
         as published for ``alt_expm`` and ``alt_mcmc``; 0.1 for ``mcmc_tree_pair``.
     margins : bool or None
         Spend half of each count on the leaves of the left tree alone (Algorithm 6). ``None``:
-        as published, and no for ``lookahead``.
+        as published, and no for the house methods.
     sampler : {"chain", "pool"}
         ``mcmc_tree_pair``: a Markov chain, or an exact choice from a pool of random pairs.
     steps : int
@@ -57,7 +59,7 @@ class RedescriptionParameters(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: RedescriptionMethod = "lookahead"
+    method: RedescriptionMethod = "exact_pairs"
     left: Columns | None = None
     right: Columns | None = None
     depth: int | None = Field(default=None, ge=1, le=4)
@@ -76,10 +78,22 @@ class RedescriptionParameters(BaseModel):
         both = set(self.left or ()) & set(self.right or ())
         if both:
             raise ValueError(f"the column '{min(both)}' cannot be in both views")
+        if self.method == "exact_pairs" and self.depth not in (None, 2):
+            raise ValueError("the method 'exact_pairs' has trees of depth 2: leave the depth out")
         for view in (self.left, self.right):
             if view is not None and len(set(view)) < len(view):
                 raise ValueError("name each column of a view once")
         return self
+
+    @property
+    def house(self) -> bool:
+        """Whether this is one of the engine's own methods."""
+        return self.method in {"exact_pairs", "lookahead"}
+
+    @property
+    def together(self) -> bool:
+        """Whether both trees of a pair are drawn at once."""
+        return self.method in {"exact_pairs", "mcmc_tree_pair"}
 
     @property
     def uses_chain(self) -> bool:

@@ -8,9 +8,11 @@ from typing import Final
 
 from dpcore.bits import word_count
 from dpcore.errors import BudgetError, RequestError
+from dpcore.literals import Literal
 from dpcore.mechanisms import ExponentialMechanism, GeometricMechanism
 from dpcore.plan import CountNoise, RunPlan
 from dpcore.privacy import EPSILON_STEP, BudgetSplit, row_epsilon
+from dpcore.redescriptions.exact_pairs import candidate_counts, pair_weight
 from dpcore.redescriptions.growing import exact_blocks
 from dpcore.redescriptions.parameters import (
     PUBLISHED_DEPTH,
@@ -21,17 +23,18 @@ from dpcore.redescriptions.queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
 from dpcore.redescriptions.sides import view_literals
 from dpcore.redescriptions.starts import class_count
 from dpcore.schema import Schema, View
-from dpcore.trees.joint_counts import WORK_LIMIT, tree_work
+from dpcore.trees.joint_counts import MEMORY_LIMIT, WORK_LIMIT, tree_work
 from dpcore.trees.lookahead import ExactWeight
 
 START: Final = "starting points"
 TREES: Final = "trees"
 PAIRS: Final = "pairs of leaves"
 LEAVES: Final = "left leaves"
-#: Share of the budget of ``lookahead`` that chooses where to start and the trees.
-_HOUSE_SHARE = Decimal("0.3")
-#: Of which one part finds a start, and one grows each tree.
+#: Share of the budget that chooses trees; of ``lookahead``, one part of it finds where to start,
+#: and one grows each tree.
+_HOUSE_SHARES: Final = {"exact_pairs": Decimal("0.4"), "lookahead": Decimal("0.5")}
 _SAMPLERS: Final = {
+    "exact_pairs": "exact pairs of conditions",
     "lookahead": "exact lookahead",
     "alt_expm": "exponential mechanism, split by split",
     "alt_mcmc": "Markov chain over trees",
@@ -40,7 +43,7 @@ _SAMPLERS: Final = {
 #: Most pairs of literals among which a start is chosen, and pairs of leaves that are counted.
 _MOST_PAIRS = 4_000_000
 #: Least epsilon x max_rows for so many searches (house rule).
-_STARTS: Final = ((3000, 4), (800, 2), (0, 1))
+_STARTS: Final = ((8000, 6), (3000, 4), (600, 2), (0, 1))
 
 
 def resolved(
@@ -58,7 +61,7 @@ def resolved(
     both = [name for name in left if name in right]
     if both:
         raise RequestError(f"The column '{both[0]}' cannot be in both views: take it out of one.")
-    house = parameters.method == "lookahead"
+    house = parameters.house
     row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
     return parameters.model_copy(
         update={
@@ -67,7 +70,7 @@ def resolved(
             "depth": parameters.depth or (2 if house else PUBLISHED_DEPTH),
             "starts": parameters.starts
             or (_house_starts(row_level, schema.max_rows) if house else PUBLISHED_STARTS),
-            "rounds": 1 if parameters.method == "mcmc_tree_pair" else parameters.rounds,
+            "rounds": 1 if parameters.together else parameters.rounds,
             "margins": not house if parameters.margins is None else parameters.margins,
         }
     )
@@ -124,18 +127,17 @@ def plan_run(schema: Schema, epsilon: Decimal, wanted: RedescriptionParameters) 
 
 def _split(epsilon: Decimal, chosen: RedescriptionParameters) -> BudgetSplit:
     """Budget of each step; each is divided evenly among the calls of all searches."""
-    house = chosen.method == "lookahead"
-    trees = 2 if chosen.method == "mcmc_tree_pair" else chosen.rounds + 1
+    trees = 2 if chosen.together else chosen.rounds + 1
     if chosen.tree_share is not None:
         share = Decimal(repr(chosen.tree_share))
-    elif house:
-        share = _HOUSE_SHARE
+    elif chosen.house:
+        share = _HOUSE_SHARES[chosen.method]
     elif chosen.method == "mcmc_tree_pair":
         share = Decimal("0.1")
     else:
         share = Decimal(trees) / (2 * chosen.rounds + 1)
     weights: dict[str, Decimal | int] = {}
-    if house:
+    if chosen.method == "lookahead":
         weights[START] = share / (trees + 1)
     weights[TREES] = share - weights.get(START, Decimal(0))
     counted = 1 - share
@@ -177,8 +179,7 @@ class Calls:
         """
         chosen: RedescriptionParameters = plan.parameters
         assert chosen.starts is not None
-        together = chosen.method == "mcmc_tree_pair"
-        trees = chosen.starts * (1 if together else chosen.rounds + 1)
+        trees = chosen.starts * (1 if chosen.together else chosen.rounds + 1)
         counts = chosen.starts * chosen.rounds
         return cls(
             start=_per_call(plan, START, chosen.starts) if START in plan.split.parts else None,
@@ -191,7 +192,9 @@ class Calls:
 def _per_call(plan: RunPlan, step: str, calls: int) -> Decimal:
     share = (plan.row_epsilon(step) / calls).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
     if share <= 0:
-        raise BudgetError("This epsilon is too small for so many searches: choose fewer.")
+        raise BudgetError(
+            "This epsilon is too small for so many searches: use a larger one, or fewer searches."
+        )
     return share
 
 
@@ -210,17 +213,27 @@ def most_classes(schema: Schema, chosen: RedescriptionParameters) -> int:
     assert chosen.right is not None
     assert chosen.depth is not None
     house = chosen.method == "lookahead"
-    first: int = 2 if house else class_count(schema, chosen.left + chosen.right)
-    return max(2**chosen.depth, first)
+    first = 2 if house else class_count(schema, chosen.left + chosen.right)
+    leaves: int = 2**chosen.depth
+    return max(leaves, first)
 
 
-def _literals(schema: Schema, chosen: RedescriptionParameters) -> list[tuple[object, ...]]:
+def literals_of(
+    schema: Schema, columns: tuple[str, ...], chosen: RedescriptionParameters
+) -> tuple[Literal, ...]:
+    """Splits over the columns of a view."""
+    return view_literals(
+        schema,
+        columns,
+        reserved=chosen.reserved_splits,
+        either_way=chosen.method == "exact_pairs",
+    )
+
+
+def _literals(schema: Schema, chosen: RedescriptionParameters) -> list[tuple[Literal, ...]]:
     assert chosen.left is not None
     assert chosen.right is not None
-    return [
-        view_literals(schema, columns, reserved=chosen.reserved_splits)
-        for columns in (chosen.left, chosen.right)
-    ]
+    return [literals_of(schema, columns, chosen) for columns in (chosen.left, chosen.right)]
 
 
 def _check_effort(schema: Schema, chosen: RedescriptionParameters) -> None:
@@ -234,14 +247,24 @@ def _check_effort(schema: Schema, chosen: RedescriptionParameters) -> None:
                 f"There is nothing to split on the {side} side: add a column with two or more "
                 "values."
             )
-    if chosen.method == "lookahead" and sizes[0] * sizes[1] > _MOST_PAIRS:
+    if chosen.house and sizes[0] * sizes[1] > _MOST_PAIRS:
         raise RequestError("These sides have too many conditions to pair: choose fewer columns.")
     words, classes = word_count(schema.max_rows), most_classes(schema, chosen)
+    if sum(sizes) * words * 8 > MEMORY_LIMIT:
+        raise RequestError(
+            "The conditions of these sides need more memory than a run may use: choose fewer "
+            "columns."
+        )
     leaves = 2**chosen.depth
-    if chosen.method in {"lookahead", "alt_expm"}:
+    if chosen.method == "exact_pairs":
+        # Single conditions with each other; beyond them it takes what time allows.
+        work = float(sizes[0] * sizes[1] * words)
+    elif chosen.method in {"lookahead", "alt_expm"}:
         blocks = tree_blocks(schema, chosen)
         work = sum(tree_work(blocks, size, classes, words) for size in sizes)
         work *= chosen.starts * (chosen.rounds + 1) / 2
+        if chosen.method == "lookahead":
+            work += chosen.starts * sizes[0] * sizes[1] * words
     else:
         pool = chosen.method == "mcmc_tree_pair" and chosen.sampler == "pool"
         tries = chosen.pool_size if pool else chosen.steps
@@ -260,7 +283,9 @@ def _check_budget(plan: RunPlan, calls: Calls) -> None:
         GeometricMechanism(LEAF_COUNTS.value, calls.leaves)
     if calls.start is not None:
         ExponentialMechanism(LEVERAGE.value, calls.start, LEVERAGE.monotone)
-    if chosen.method in {"lookahead", "alt_expm"}:
+    if chosen.method == "exact_pairs":
+        pair_weight(calls.tree, schema.max_rows, candidate_limits(schema, chosen)[1])
+    elif chosen.method in {"lookahead", "alt_expm"}:
         blocks = tree_blocks(schema, chosen)
         for size in (len(items) for items in _literals(schema, chosen)):
             for depth in blocks:
@@ -268,6 +293,12 @@ def _check_budget(plan: RunPlan, calls: Calls) -> None:
                     "purity", depth, per_block(calls.tree, blocks), schema.max_rows, size,
                     most_classes(schema, chosen),
                 )  # fmt: skip
+
+
+def candidate_limits(schema: Schema, chosen: RedescriptionParameters) -> tuple[int, int]:
+    """Number of candidates of ``exact_pairs`` on either side."""
+    left, right = (len(items) for items in _literals(schema, chosen))
+    return candidate_counts(left, right, word_count(schema.max_rows))
 
 
 def per_block(epsilon: Decimal, blocks: tuple[int, ...]) -> Decimal:

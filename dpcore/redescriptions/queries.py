@@ -29,6 +29,10 @@ LEVERAGE: Final = Sensitivity(STEPS, "Linf", monotone=False)
 #: In steps. (P1 + P1 P2 / max_rows) / 2 moves by at most 1.5 records, either way.
 PAIR_SCORE: Final = Sensitivity(3 * STEPS // 2, "Linf", monotone=False)
 
+#: A record is for both sides, for neither, or for one: min(both, neither) - left only - right
+#: only moves by at most 1, either way, and so does its maximum over some unions.
+AGREEMENT: Final = Sensitivity(1, "Linf", monotone=False)
+
 
 def leverages(left: Words, right: Words, everyone: Words) -> Counts:
     """How far each pair of literals is from independent, in steps. Sensitivity :data:`LEVERAGE`.

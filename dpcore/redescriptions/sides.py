@@ -5,19 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from dpcore.bits import Words
-from dpcore.literals import Literal, bit_vectors
+from dpcore.literals import Literal, bit_vectors, threshold_literals
 from dpcore.schema import Schema, View
 from dpcore.table import PrivateTable
 from dpcore.trees.splits import split_literals
 
+VIEWS: Final[tuple[View, View]] = ("left", "right")
 
-def view_literals(schema: Schema, columns: Sequence[str], *, reserved: bool) -> tuple[Literal, ...]:
-    """Every public split over the columns of a view, each once."""
+
+def view_literals(
+    schema: Schema, columns: Sequence[str], *, reserved: bool, either_way: bool = False
+) -> tuple[Literal, ...]:
+    """Every public split over the columns of a view, each once.
+
+    Parameters
+    ----------
+    reserved : bool
+        Also split on ``(missing)`` and ``(other)``.
+    either_way : bool
+        Ordered columns: ``>`` at every edge beside ``<=``. They are not each other's negation:
+        ``(missing)`` satisfies neither, so it may stand with either side.
+    """
     wanted = set(columns)
-    literals = split_literals(schema, "", reserved=reserved)
-    return tuple(item for item in literals if item.column in wanted)
+    literals = [
+        item for item in split_literals(schema, "", reserved=reserved) if item.column in wanted
+    ]
+    if either_way:
+        for column in (item for item in schema if item.name in wanted and item.ordered):
+            thresholds = threshold_literals(column, reserved=False)
+            literals += [item for item in thresholds if item.first > 0]
+    return tuple(literals)
 
 
 @dataclass(frozen=True)

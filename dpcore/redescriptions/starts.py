@@ -14,7 +14,7 @@ from dpcore.literals import Literal
 from dpcore.mechanisms import ExponentialMechanism
 from dpcore.randomness import RandomSource, uniforms
 from dpcore.redescriptions.queries import LEVERAGE, leverages
-from dpcore.redescriptions.sides import Sides, opposite
+from dpcore.redescriptions.sides import VIEWS, Sides, opposite
 from dpcore.schema import Schema, View
 
 #: Most classes of a target; the cells of a longer column are put together evenly.
@@ -87,8 +87,7 @@ def linked_start(
     number : int
         Number of the search: the first tree of even ones is on the left.
     """
-    views: tuple[View, View] = ("left", "right")
-    free = {view: _free(sides.literals[view], used) for view in views}
+    free = {view: _free(sides.literals[view], used) for view in VIEWS}
     table = leverages(
         sides.bits["left"][free["left"]],
         sides.bits["right"][free["right"]],
@@ -96,7 +95,7 @@ def linked_start(
     )
     mechanism = ExponentialMechanism(LEVERAGE.value, epsilon, LEVERAGE.monotone)
     chosen = divmod(mechanism.select(table.ravel(), randomness), table.shape[1])
-    places = {view: free[view][place] for view, place in zip(views, chosen, strict=True)}
+    places = {view: free[view][place] for view, place in zip(VIEWS, chosen, strict=True)}
     used |= {sides.literals[view][place].column for view, place in places.items()}
     first: View = "left" if number % 2 == 0 else "right"
     other = opposite(first)
