@@ -24,7 +24,8 @@ def redescriptions(
     method: Annotated[
         RedescriptionMethod,
         typer.Option(
-            help="lookahead: trees drawn whole and exactly, one view after the other. alt_expm, "
+            help="exact_pairs: two conditions on either side, drawn together and exactly. "
+            "lookahead: trees drawn whole and exactly, one view after the other. alt_expm, "
             "alt_mcmc: as published, split by split or by a random walk. mcmc_tree_pair: both "
             "trees of a pair drawn together."
         ),

@@ -80,6 +80,8 @@ class RedescriptionParameters(BaseModel):
             raise ValueError(f"the column '{min(both)}' cannot be in both views")
         if self.method == "exact_pairs" and self.depth not in (None, 2):
             raise ValueError("the method 'exact_pairs' has trees of depth 2: leave the depth out")
+        if self.together and self.rounds > 1:
+            raise ValueError(f"the method '{self.method}' has no rounds: leave them at 1")
         for view in (self.left, self.right):
             if view is not None and len(set(view)) < len(view):
                 raise ValueError("name each column of a view once")

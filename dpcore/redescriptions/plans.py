@@ -70,7 +70,6 @@ def resolved(
             "depth": parameters.depth or (2 if house else PUBLISHED_DEPTH),
             "starts": parameters.starts
             or (_house_starts(row_level, schema.max_rows) if house else PUBLISHED_STARTS),
-            "rounds": 1 if parameters.together else parameters.rounds,
             "margins": not house if parameters.margins is None else parameters.margins,
         }
     )
@@ -249,6 +248,9 @@ def _check_effort(schema: Schema, chosen: RedescriptionParameters) -> None:
             )
     if chosen.house and sizes[0] * sizes[1] > _MOST_PAIRS:
         raise RequestError("These sides have too many conditions to pair: choose fewer columns.")
+    # Every two conditions of a side are listed, and those of the right one counted.
+    if chosen.method == "exact_pairs" and max(sizes) ** 2 * 64 > MEMORY_LIMIT:
+        raise RequestError("These sides have too many conditions to pair: choose fewer columns.")
     words, classes = word_count(schema.max_rows), most_classes(schema, chosen)
     if sum(sizes) * words * 8 > MEMORY_LIMIT:
         raise RequestError(
@@ -258,7 +260,7 @@ def _check_effort(schema: Schema, chosen: RedescriptionParameters) -> None:
     leaves = 2**chosen.depth
     if chosen.method == "exact_pairs":
         # Single conditions with each other; beyond them it takes what time allows.
-        work = float(sizes[0] * sizes[1] * words)
+        work = float(sizes[0] * sizes[1] * words + sizes[1] ** 2 * words)
     elif chosen.method in {"lookahead", "alt_expm"}:
         blocks = tree_blocks(schema, chosen)
         work = sum(tree_work(blocks, size, classes, words) for size in sizes)
