@@ -15,6 +15,7 @@ MENU = (
     ("tree.py", "Tree", ":material/account_tree:"),
     ("forest.py", "Forest", ":material/forest:"),
     ("shape_functions.py", "Shape functions", ":material/stacked_line_chart:"),
+    ("redescriptions.py", "Redescriptions", ":material/join_inner:"),
     ("releases.py", "Releases", ":material/inventory_2:"),
     ("custodian.py", "Custodian", ":material/shield_person:"),
 )

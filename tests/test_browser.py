@@ -439,7 +439,7 @@ def test_a_wrong_upload_gives_a_sentence(page: Page, server: Server, tmp_path: P
     ):
         file = tmp_path / name
         file.write_bytes(content)
-        page.locator("input[type=file]").set_input_files(file)
+        page.locator("input[type=file]").first.set_input_files(file)
         expect(page.get_by_text(sentence)).to_be_visible(timeout=WAIT)
     assert "Traceback" not in page.content() + server.log.read_text()
 

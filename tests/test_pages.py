@@ -67,7 +67,11 @@ def test_each_page_shows_the_meter_and_the_roles(name):
 def test_no_help_text_is_left_over():
     source = "".join(path.read_text() for path in (ROOT / "pages").rglob("*.py"))
     stems = {path.stem for path in (ROOT / "assets" / "help").glob("*.md")}
-    by_choice = {f"method_{name}" for titles in METHODS.values() for name in titles}
+    by_choice = {
+        f"{'pairs' if family == 'redescriptions' else 'method'}_{name}"
+        for family, titles in METHODS.items()
+        for name in titles
+    }
     by_choice |= {f"antecedents_{source}" for source in configure_rule_list.ANTECEDENTS}
     by_choice |= {f"sharing_{sharing}" for sharing in configure_forest.SHARING}
     assert {stem for stem in stems - by_choice if stem not in source} == set()

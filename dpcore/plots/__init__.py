@@ -14,33 +14,72 @@ from dpcore.plots.ebm import (
 from dpcore.plots.ebm_case import case_alt, case_figure, case_steps
 from dpcore.plots.forest import attribute_use_figure, votes_alt, votes_figure
 from dpcore.plots.methods import Line, methods_alt, methods_figure
+from dpcore.plots.redescriptions import (
+    redescriptions_alt,
+    redescriptions_figure,
+    support_steps,
+)
+from dpcore.plots.redescriptions_agreement import agreement_alt, agreement_figure
+from dpcore.plots.redescriptions_pair import leaf_name, outline, pair_alt, pair_figure
+from dpcore.plots.redescriptions_truth import truth_alt, truth_figure, truth_histogram
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
 from dpcore.plots.tree import branches_width, tree_alt, tree_figure
 from dpcore.plots.tree_layout import group_numbers, readable_levels, rows_in_order
+from dpcore.redescriptions.agreement import agreement_margins, exact_agreement
+from dpcore.redescriptions.extraction import Constraints
+from dpcore.redescriptions.reading import (
+    alike_words,
+    alternatives,
+    interval_words,
+    matching,
+    p_words,
+    sentence,
+)
 
 __all__ = [
     "MOST_TERMS",
+    "Constraints",
     "EBMWords",
     "Line",
+    "agreement_alt",
+    "agreement_figure",
+    "agreement_margins",
+    "alike_words",
+    "alternatives",
     "attribute_use_figure",
     "branches_width",
     "case_alt",
     "case_figure",
     "case_steps",
+    "exact_agreement",
     "group_numbers",
     "importance",
     "importance_alt",
     "importance_figure",
+    "interval_words",
+    "leaf_name",
+    "matching",
     "methods_alt",
     "methods_figure",
+    "outline",
+    "p_words",
+    "pair_alt",
+    "pair_figure",
     "readable_levels",
+    "redescriptions_alt",
+    "redescriptions_figure",
     "rows_in_order",
     "rule_list_alt",
     "rule_list_figure",
+    "sentence",
     "shape_alt",
     "shape_figure",
+    "support_steps",
     "tree_alt",
     "tree_figure",
+    "truth_alt",
+    "truth_figure",
+    "truth_histogram",
     "votes_alt",
     "votes_figure",
 ]

@@ -1,4 +1,4 @@
-"""How many people a redescription holds for: margins of the noise, and exact numbers of public data."""
+"""How many people agree on both sides: margins of the noise, and exact numbers of public data."""
 
 from __future__ import annotations
 
@@ -49,10 +49,8 @@ def exact_agreement(tables: Sequence[Counts], found: Sequence[Redescription]) ->
         Exact counts of each pair of trees, see
         :meth:`~dpcore.redescriptions.model.RedescriptionModel.exact_tables`.
     """
-    people, both, left, right = (
-        np.array(column, dtype=np.int64)
-        for column in zip(*(_sizes(tables[item.pair], item) for item in found), strict=True)
-    ) if found else (np.zeros(0, dtype=np.int64),) * 4  # fmt: skip
+    sizes = np.array([_sizes(tables[item.pair], item) for item in found], dtype=np.int64)
+    people, both, left, right = sizes.reshape(-1, 4).T
     n = np.maximum(people, 1)
     chance = binom.sf(both - 1, n, (left / n) * (right / n))
     either = np.maximum(left + right - both, 1)

@@ -318,7 +318,7 @@ def per_block(epsilon: Decimal, blocks: tuple[int, ...]) -> Decimal:
 
 
 def _noise(calls: Calls) -> tuple[CountNoise, ...]:
-    one = CountNoise("the people in one pair of leaves", calls.pairs)
+    one = CountNoise("the people in one pair of groups", calls.pairs)
     if calls.leaves is None:
         return (one,)
-    return (one, CountNoise("the people in one leaf on the left", calls.leaves))
+    return (one, CountNoise("the people in one group on the left", calls.leaves))

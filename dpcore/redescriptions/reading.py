@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpcore.redescriptions.found import Redescription
+from dpcore.redescriptions.pair import Tree, TreePair
+from dpcore.redescriptions.regions import Domain
+from dpcore.redescriptions.simplify import simplified
+from dpcore.redescriptions.words import plain
+from dpcore.schema import Schema
 
 #: Below this a p-value is only called small.
 _SMALL = 0.001
@@ -21,16 +26,38 @@ def interval_words(item: Redescription) -> str:
     return f"{low:.2f} to {high:.2f}"
 
 
+def alike_words(jaccard: float) -> str:
+    """How far two groups are the same people."""
+    steps = ((0.8, "nearly the same people as"), (0.5, "mostly the same people as"))
+    return next((words for least, words in steps if jaccard >= least), "partly the same people as")
+
+
 def sentence(item: Redescription) -> str:
     """What a redescription says, with its noisy numbers."""
     either = item.support + item.left_only + item.right_only
+    p_value = p_words(item.p_value).replace(" ", "\u00a0")
     return (
-        f"{_capital(item.left)}: nearly the same people as {item.right}. Of about "
+        f"{_capital(item.left)}: {alike_words(item.jaccard)} those with {item.right}. Of about "
         f"{either:,.0f} people for whom at least one of the two holds, both hold for about "
-        f"{item.support:,.0f} (±{item.support_margin:,}); noisy Jaccard index {item.jaccard:.2f}, "
-        f"{interval_words(item)} for the noise. By chance it would be {item.chance:.2f} "
-        f"({p_words(item.p_value)})."
+        f"{item.support:,.0f} (±{item.support_margin:,}). Noisy Jaccard index: "
+        f"{item.jaccard:.2f} ({interval_words(item)} for the noise); chance alone would give "
+        f"{item.chance:.2f} ({p_value})."
     )
+
+
+def alternatives(item: Redescription, pair: TreePair, schema: Schema) -> list[tuple[str, ...]]:
+    """Both sides as lists: whoever satisfies one entry satisfies the side."""
+    trees = ((pair.left, item.left_leaves), (pair.right, item.right_leaves))
+    return [_alternatives(tree, leaves, schema) for tree, leaves in trees]
+
+
+def _alternatives(tree: Tree, leaves: tuple[int, ...], schema: Schema) -> tuple[str, ...]:
+    domain = Domain(schema)
+    boxes = tree.leaf_boxes(domain)
+    joined = simplified([box for leaf in leaves if (box := boxes[leaf]) is not None], domain)
+    if all(len(box) == 1 for box in joined):
+        return (plain(joined, domain),)  # Short, and years are put together.
+    return tuple(plain([box], domain) for box in joined)
 
 
 def matching(found: Sequence[Redescription], words: str) -> tuple[Redescription, ...]:

@@ -12,7 +12,7 @@ from pages.components.texts import METHODS, step_name, text
 _SAMPLERS = {
     "pool": "candidate pool",
     "mcmc": "random walk (MCMC)",
-    **{name: title for titles in METHODS.values() for name, title in titles.items()},
+    **{name: title for titles in reversed(METHODS.values()) for name, title in titles.items()},
 }
 
 

@@ -52,12 +52,12 @@ def evaluate() -> dict[str, bool]:
     return {"evaluate": wanted}
 
 
-def method(question: str, titles: Mapping[str, str], family: str) -> str:
-    """One of the methods of a family, each explained by a help text of its own."""
+def method(question: str, titles: Mapping[str, str], family: str, texts: str = "method") -> str:
+    """One of the methods of a family, each explained by a help text ``<texts>_<name>``."""
     chosen = st.radio(
         question, list(titles), format_func=titles.__getitem__, key=f"{family}-method", **KEEP
     )
-    st.markdown(text(f"method_{chosen}"))
+    st.markdown(text(f"{texts}_{chosen}"))
     return str(chosen)
 
 

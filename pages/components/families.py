@@ -11,10 +11,12 @@ from dpcore.requests import RunRequest
 from pages.components import (
     configure_ebm,
     configure_forest,
+    configure_redescriptions,
     configure_rule_list,
     configure_tree,
     ebm_result,
     forest_result,
+    redescriptions_result,
     rule_list_result,
     tree_result,
 )
@@ -53,6 +55,8 @@ class Family:
         How often each method is tried in such a comparison, unless told otherwise.
     numbers : bool
         Whether a numeric target is predicted as a number rather than by its groups.
+    targeted : bool
+        Whether it predicts a column. Runs and results of other families have the empty target.
     """
 
     name: str
@@ -68,6 +72,11 @@ class Family:
     methods: Mapping[str, str]
     repeats: int = 3
     numbers: bool = False
+    targeted: bool = True
+
+    def heading(self, target: str) -> str:
+        """Title of a run or a result, with what it predicts."""
+        return f"{self.title} for {target}" if target else self.title
 
     def describe(self, parameters: Mapping[str, Any]) -> str:
         """Name of the algorithm with its method, if there are several."""
@@ -133,7 +142,27 @@ EBM = Family(
     repeats=1,
     numbers=True,
 )
-FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST, EBM)}
+REDESCRIPTIONS = Family(
+    name="redescriptions",
+    title="Redescriptions",
+    page="redescriptions.py",
+    lead="Two ways of naming nearly the same people: one by the columns on the left, such as "
+    "diagnoses, one by those on the right, such as treatments. Learned privately.",
+    algorithm="Redescriptions",
+    parameters=configure_redescriptions.parameters,
+    body=redescriptions_result.show,
+    side=redescriptions_result.side,
+    figures=redescriptions_result.figures,
+    csv=redescriptions_result.CSV,
+    methods=METHODS["redescriptions"],
+    targeted=False,
+)
+FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS)}
+
+
+def predicted(label: str, target: str) -> dict[str, str]:
+    """The line that names what is predicted; none without a target."""
+    return {label: target} if target else {}
 
 
 def of_release(release: Release) -> Family:

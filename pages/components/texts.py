@@ -21,8 +21,12 @@ STEPS = {
     "shapes": "the shapes",
     "choice of pairs": "choosing pairs",
     "pairs": "the shapes of pairs",
+    "starting points": "finding where to start",
+    "pairs of leaves": "counting people in pairs of groups",
+    "left leaves": "counting people in the left groups",
 }
-#: Titles of the methods of a family; each has a help text ``method_<name>``.
+#: Titles of the methods of a family; each has a help text ``method_<name>``, those of
+#: redescriptions ``pairs_<name>``.
 METHODS = {
     "tree": {
         "lookahead": "Exact lookahead (recommended)",
@@ -38,6 +42,13 @@ METHODS = {
     "ebm": {
         "all_bins": "All bins at once (recommended)",
         "random_splits": "Random splits, as published",
+    },
+    "redescriptions": {
+        "exact_pairs": "Both sides at once (recommended)",
+        "lookahead": "Back and forth, exact trees",
+        "alt_expm": "AltExpM (question by question)",
+        "alt_mcmc": "AltMCMC (random walk over trees)",
+        "mcmc_tree_pair": "MCMCTreePair (both trees together)",
     },
 }
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import streamlit as st
 
 from dpcore.release import Release
 from pages.components import access
 from pages.components.texts import text
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -30,10 +34,15 @@ def of_release(release: Release) -> Truth:
 
 def ask(release: Release, key: str) -> Truth | None:
     """Offer true values beside noisy ones; ``None`` unless they are wanted."""
+    return wanted(release, key, of_release)
+
+
+def wanted(release: Release, key: str, read: Callable[[Release], T]) -> T | None:
+    """What ``read`` tells of the public records, if the visitor wants it."""
     if not st.toggle("Show true values beside noisy ones (public data only)", key=f"{key}-truth"):
         return None
     st.caption(text("true_values"))
-    truth, problem = access.attempt(lambda: of_release(release))
+    truth, problem = access.attempt(lambda: read(release))
     if problem:
         st.warning(problem)
     return truth

@@ -1,0 +1,202 @@
+"""Redescriptions as points: noisy support against noisy Jaccard index."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore.plots.look import INK, SOFT, clear_layout, colour, safe, shorten
+from dpcore.redescriptions.found import Redescription, RedescriptionSet
+
+#: Points beyond which the browser draws on its graphics card.
+MOST_DRAWN = 1000
+#: Points that say their conditions when pointed at; the best ones.
+_MOST_WORDS = 500
+_ASIDE = "#7b8b92"
+_STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+
+
+def support_steps(found: RedescriptionSet) -> tuple[int, ...]:
+    """Round numbers of people for a slider: 0, the suggested one, and up to everybody."""
+    most = max(found.people, found.suggested_support, 10)
+    scales = [10.0**power for power in range(math.ceil(math.log10(most)) + 1)]
+    steps = {round(step * scale) for scale in scales for step in _STEPS}
+    return tuple(sorted({0, found.suggested_support, *(step for step in steps if step <= most)}))
+
+
+def redescriptions_figure(
+    found: RedescriptionSet,
+    threshold: float,
+    *,
+    chosen: Redescription | None = None,
+    intervals: bool = False,
+    aside: bool = True,
+) -> go.Figure:
+    """Every redescription as a point; those with less noisy support than the threshold apart.
+
+    The position of a redescription in ``found.found`` is the point's ``customdata``.
+
+    Parameters
+    ----------
+    threshold : float
+        Noisy support from which a redescription is kept.
+    chosen : Redescription or None
+        Marked by a ring and its interval.
+    intervals : bool
+        Show the 95 % intervals of all that are kept.
+    aside : bool
+        Also show what is not kept.
+    """
+    items = found.found
+    kept = [place for place, item in enumerate(items) if item.support >= threshold]
+    rest = [place for place, item in enumerate(items) if item.support < threshold]
+    shown = kept + (rest if aside else [])
+    figure = go.Figure()
+    if aside:
+        figure.add_trace(_points(items, rest, "set aside", symbol="diamond-open", tint=_ASIDE))
+    figure.add_trace(
+        _points(items, kept, "kept", symbol="circle", tint=colour(0), intervals=intervals)
+    )
+    marked = [step for step in (threshold, found.suggested_support) if step > 0]
+    spread = _spread([*(items[place].support for place in shown), *marked])
+    low = min((items[place].jaccard for place in shown), default=0.5)
+    bottom = max(0.0, math.floor(20 * low - 0.5) / 20)
+    for trace in _thresholds(threshold, found.suggested_support, bottom):
+        figure.add_trace(trace)
+    if chosen is not None and (aside or chosen.support >= threshold):
+        figure.add_trace(_ring(chosen))
+    figure.update_layout(**_layout())
+    figure.update_xaxes(**_support_axis(spread))
+    figure.update_yaxes(
+        title="noisy Jaccard index", range=[bottom, 1.02], gridcolor="#dee2e6", fixedrange=True,
+        tickformat=".2~f", automargin=True, zeroline=False,
+    )  # fmt: skip
+    return figure
+
+
+def _layout() -> dict[str, Any]:
+    return clear_layout(
+        height=420, margin={"l": 10, "r": 20, "t": 30, "b": 50}, dragmode=False,
+        hovermode="closest", showlegend=True,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "itemclick": False,
+                "itemdoubleclick": False},
+    )  # fmt: skip
+
+
+def _points(
+    items: Sequence[Redescription],
+    places: Sequence[int],
+    name: str,
+    *,
+    symbol: str,
+    tint: str,
+    intervals: bool = False,
+) -> go.Scatter | go.Scattergl:
+    """Some redescriptions; the browser's graphics card draws them if there are many."""
+    draw = go.Scatter if len(items) <= MOST_DRAWN else go.Scattergl
+    marker = {"symbol": symbol, "size": 10, "color": tint, "opacity": 0.8}
+    if symbol == "circle":
+        marker["line"] = {"width": 1, "color": "#ffffff"}
+    return draw(
+        name=f"{name} ({len(places):,})", mode="markers", customdata=list(places),
+        x=np.array([items[place].support for place in places]),
+        y=np.array([items[place].jaccard for place in places]),
+        marker=marker, unselected={"marker": {"opacity": 0.8}}, selected={"marker": {"opacity": 1}},
+        error_y=_bars([items[place] for place in places]) if intervals else None,
+        text=[_words(items[place]) if place < _MOST_WORDS else "" for place in places],
+        hovertemplate="%{text}noisy Jaccard index %{y:.2f}<br>noisy support %{x:,.0f}<br>"
+        "Click to read it.<extra></extra>",
+    )  # fmt: skip
+
+
+def _words(item: Redescription) -> str:
+    return f"<b>{safe(shorten(item.left))}</b><br>⇔ <b>{safe(shorten(item.right))}</b><br>"
+
+
+def _bars(items: Sequence[Redescription]) -> dict[str, Any]:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": np.array([item.interval[1] - item.jaccard for item in items]),
+        "arrayminus": np.array([item.jaccard - item.interval[0] for item in items]),
+        "thickness": 1.3,
+        "width": 3,
+        "color": SOFT,
+    }
+
+
+def _ring(item: Redescription) -> go.Scatter:
+    """A ring around the chosen one, with its intervals in both directions."""
+    return go.Scatter(
+        name="the one you read", mode="markers", x=[item.support], y=[item.jaccard],
+        marker={"symbol": "circle-open", "size": 22, "color": INK, "line": {"width": 3}},
+        error_y=_bars([item]) | {"thickness": 2, "width": 0, "color": INK},
+        error_x={"type": "data", "array": [item.support_margin], "thickness": 2, "width": 0,
+                 "color": INK},
+        hoverinfo="skip",
+    )  # fmt: skip
+
+
+def _spread(supports: Sequence[float]) -> tuple[float, float]:
+    """Ends of the axis of supports."""
+    low, high = min(supports, default=10.0), max(supports, default=1000.0)
+    return max(low, 1.0) / 1.3, max(high, 10.0) * 1.3
+
+
+def _thresholds(threshold: float, suggested: int, bottom: float) -> list[go.Scatter]:
+    """Upright lines at the threshold and at the suggested one."""
+    lines = []
+    if suggested != threshold:
+        lines.append(_upright(f"suggested: {suggested:,}", suggested, "dot", SOFT, bottom))
+    if threshold > 0:
+        name = f"kept from {threshold:,.0f} on" + (" (suggested)" if suggested == threshold else "")
+        lines.append(_upright(name, threshold, "solid", INK, bottom))
+    return lines
+
+
+def _upright(name: str, at: float, dash: str, tint: str, bottom: float) -> go.Scatter:
+    return go.Scatter(
+        name=name, mode="lines", x=[at, at], y=[bottom, 1.02], hoverinfo="skip",
+        line={"width": 2, "color": tint, "dash": dash},
+    )  # fmt: skip
+
+
+def _support_axis(spread: tuple[float, float]) -> dict[str, Any]:
+    low, high = (math.log10(end) for end in spread)
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    few = (1, 2, 5) if high - low < 3 else (1,)
+    ticks = [step * 10**power for power in powers for step in few]
+    return {
+        "title": "noisy support: people for whom both sides hold",
+        "type": "log",
+        "range": [low, high],
+        "tickvals": ticks,
+        "ticktext": [f"{tick:,.0f}" for tick in ticks],
+        "gridcolor": "#dee2e6",
+        "fixedrange": True,
+        "zeroline": False,
+    }
+
+
+def redescriptions_alt(found: RedescriptionSet, threshold: float) -> str:
+    """The figure in words; the table holds the rest."""
+    kept = found.pruned(threshold)
+    total = len(found.found)
+    start = (
+        f"Noisy support against noisy Jaccard index of {total:,} redescriptions. "
+        f"{len(kept):,} have a noisy support of {threshold:,.0f} or more and are kept, "
+        f"{total - len(kept):,} are set aside. The suggested threshold is "
+        f"{found.suggested_support:,}."
+    )
+    if not kept:
+        return start
+    best, largest = kept[0], max(kept, key=lambda item: item.support)
+    return (
+        f"{start} The best one kept has a Jaccard index of {best.jaccard:.2f} and a support of "
+        f"{best.support:,.0f}; the largest support is {largest.support:,.0f}, with a Jaccard "
+        f"index of {largest.jaccard:.2f}."
+    )

@@ -1,0 +1,76 @@
+"""One redescription as a bar: people on the left only, on both sides, on the right only."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from dpcore.plots.look import INK, SOFT, clear_layout, colour
+from dpcore.redescriptions.agreement import Exact
+from dpcore.redescriptions.found import Redescription
+
+_PARTS = (("left only", "/", "#8fc3d2"), ("both", "", colour(0)), ("right only", "\\", "#f3c9a8"))
+
+
+def agreement_figure(
+    item: Redescription, margins: tuple[int, int, int], exact: Exact | None = None
+) -> go.Figure:
+    """Noisy people of each kind as parts of one bar; below it the exact ones, if they are known.
+
+    Parameters
+    ----------
+    margins : (int, int, int)
+        Of the noise on left only, both and right only.
+    exact : Exact or None
+        For public records only.
+    """
+    figure = go.Figure()
+    rows = ["noisy"] if exact is None else ["noisy", "true"]
+    for place, (name, pattern, tint) in enumerate(_PARTS):
+        sizes = [_sizes(item)[place]] + ([] if exact is None else [_exact(exact)[place]])
+        figure.add_trace(
+            go.Bar(
+                name=_legend(name, item, margins, place), orientation="h", y=rows, x=sizes,
+                marker={"color": tint, "line": {"color": INK, "width": 1},
+                        "pattern": {"shape": pattern, "fgcolor": INK, "size": 9,
+                                    "solidity": 0.15, "fillmode": "overlay"}},
+                hovertemplate=f"{name}: %{{x:,.0f}} people (%{{y}})<extra></extra>",
+            )
+        )  # fmt: skip
+    figure.update_layout(
+        clear_layout(), barmode="stack", height=130 + 36 * len(rows), dragmode=False, bargap=0.25,
+        margin={"l": 10, "r": 20, "t": 10, "b": 10}, showlegend=True,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "traceorder": "normal",
+                "itemclick": False, "itemdoubleclick": False},
+    )  # fmt: skip
+    figure.update_xaxes(
+        title={"text": "people for whom at least one side holds", "font": {"color": SOFT}},
+        gridcolor="#dee2e6", fixedrange=True, tickformat=",d", automargin=True, rangemode="tozero",
+    )  # fmt: skip
+    figure.update_yaxes(autorange="reversed", fixedrange=True, ticksuffix="  ", automargin=True)
+    return figure
+
+
+def _sizes(item: Redescription) -> tuple[float, float, float]:
+    return item.left_only, item.support, item.right_only
+
+
+def _exact(exact: Exact) -> tuple[int, int, int]:
+    return exact.left_only, exact.support, exact.right_only
+
+
+def _legend(name: str, item: Redescription, margins: tuple[int, int, int], place: int) -> str:
+    return f"{name}: {_sizes(item)[place]:,.0f} ±{margins[place]:,}"
+
+
+def agreement_alt(
+    item: Redescription, margins: tuple[int, int, int], exact: Exact | None = None
+) -> str:
+    """The bar in words."""
+    told = ", ".join(_legend(name, item, margins, place) for place, (name, *_) in enumerate(_PARTS))
+    true = ""
+    if exact is not None:
+        numbers = (
+            f"{name}: {number:,}" for (name, *_), number in zip(_PARTS, _exact(exact), strict=True)
+        )
+        true = f" True people: {', '.join(numbers)}."
+    return f"Noisy people for whom at least one side holds. {told}.{true}"

@@ -1,0 +1,124 @@
+"""Noisy against true: redescriptions of public records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore.plots.look import INK, SOFT, clear_layout, colour
+from dpcore.plots.redescriptions import MOST_DRAWN
+from dpcore.redescriptions.agreement import Exact
+from dpcore.redescriptions.found import Redescription
+
+#: True p-value above which a redescription may be chance.
+LEVEL = 0.01
+_BINS = 20
+_NAMES = {
+    "kept": f"kept, true p up to {LEVEL}",
+    "chance": f"kept, true p above {LEVEL}",
+    "aside": "set aside",
+}
+_MARKS = {
+    "kept": ("circle", colour(0), ""),
+    "chance": ("x", colour(1), "x"),
+    "aside": ("diamond-open", "#7b8b92", "/"),
+}
+
+
+def _kind(item: Redescription, exact: Exact, threshold: float) -> str:
+    if item.support < threshold:
+        return "aside"
+    return "kept" if exact.p_value <= LEVEL else "chance"
+
+
+def _groups(
+    found: Sequence[Redescription], exact: Sequence[Exact], threshold: float
+) -> dict[str, list[int]]:
+    groups: dict[str, list[int]] = {"aside": [], "kept": [], "chance": []}
+    for place, (item, true) in enumerate(zip(found, exact, strict=True)):
+        groups[_kind(item, true, threshold)].append(place)
+    return {kind: places for kind, places in groups.items() if places}
+
+
+def truth_figure(
+    found: Sequence[Redescription], exact: Sequence[Exact], threshold: float
+) -> go.Figure:
+    """Noisy against true Jaccard index, as in figures 2 and 3 of paper 003."""
+    figure = go.Figure(
+        go.Scatter(
+            name="noisy = true", mode="lines", x=[0, 1], y=[0, 1], hoverinfo="skip",
+            line={"color": SOFT, "dash": "dot", "width": 2},
+        )
+    )  # fmt: skip
+    draw = go.Scatter if len(found) <= MOST_DRAWN else go.Scattergl
+    for kind, places in _groups(found, exact, threshold).items():
+        symbol, tint, _ = _MARKS[kind]
+        figure.add_trace(
+            draw(
+                name=f"{_NAMES[kind]} ({len(places):,})", mode="markers",
+                x=np.array([exact[place].jaccard for place in places]),
+                y=np.array([found[place].jaccard for place in places]),
+                marker={"symbol": symbol, "size": 9, "color": tint, "opacity": 0.8},
+                hovertemplate="true Jaccard index %{x:.2f}<br>noisy %{y:.2f}<extra></extra>",
+            )
+        )  # fmt: skip
+    _finish(figure, "true Jaccard index", "noisy Jaccard index")
+    figure.update_yaxes(range=[-0.02, 1.02])
+    return figure
+
+
+def truth_histogram(
+    found: Sequence[Redescription], exact: Sequence[Exact], threshold: float
+) -> go.Figure:
+    """How many redescriptions have which true Jaccard index."""
+    figure = go.Figure()
+    edges = np.linspace(0, 1, _BINS + 1)
+    for kind, places in _groups(found, exact, threshold).items():
+        _, tint, pattern = _MARKS[kind]
+        numbers, _ = np.histogram([exact[place].jaccard for place in places], edges)
+        figure.add_trace(
+            go.Bar(
+                name=_NAMES[kind], x=(edges[:-1] + edges[1:]) / 2, y=numbers,
+                width=1 / _BINS, customdata=edges[:-1],
+                marker={"color": tint, "line": {"color": INK, "width": 0.7},
+                        "pattern": {"shape": pattern, "fgcolor": "#ffffff", "size": 7,
+                                    "fillmode": "overlay"}},
+                hovertemplate="true Jaccard index from %{customdata:.2f}: %{y}<extra></extra>",
+            )
+        )  # fmt: skip
+    _finish(figure, "true Jaccard index", "redescriptions")
+    figure.update_layout(barmode="stack")
+    figure.update_yaxes(tickformat=",d")
+    return figure
+
+
+def _finish(figure: go.Figure, across: str, up: str) -> None:
+    figure.update_layout(
+        clear_layout(), height=430, margin={"l": 10, "r": 20, "t": 10, "b": 100}, dragmode=False,
+        hovermode="closest", showlegend=True,
+        legend={"orientation": "h", "y": -0.22, "yanchor": "top", "itemclick": False,
+                "itemdoubleclick": False, "traceorder": "normal"},
+    )  # fmt: skip
+    figure.update_xaxes(
+        title=across, range=[-0.02, 1.02], gridcolor="#dee2e6", fixedrange=True, zeroline=False
+    )
+    figure.update_yaxes(
+        title=up, gridcolor="#dee2e6", fixedrange=True, automargin=True, zeroline=False
+    )
+
+
+def truth_alt(found: Sequence[Redescription], exact: Sequence[Exact], threshold: float) -> str:
+    """Both figures in words."""
+    groups = _groups(found, exact, threshold)
+    told = "; ".join(
+        f"{_NAMES[kind]}: {len(places):,}{_apart(places, found, exact)}"
+        for kind, places in groups.items()
+    )
+    return f"Noisy against true Jaccard index. {told}."
+
+
+def _apart(places: Sequence[int], found: Sequence[Redescription], exact: Sequence[Exact]) -> str:
+    gaps = [abs(found[place].jaccard - exact[place].jaccard) for place in places]
+    return f" (noisy and true differ by {float(np.median(gaps)):.2f} in half of them or less)"
