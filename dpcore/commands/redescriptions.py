@@ -9,7 +9,7 @@ import typer
 
 from dpcore.commands.shell import check_new, find_release, write_new
 from dpcore.errors import RequestError
-from dpcore.redescriptions.extraction import Constraints
+from dpcore.redescriptions.extraction import Constraints, Score
 
 if TYPE_CHECKING:
     from dpcore.redescriptions.found import RedescriptionSet
@@ -46,8 +46,15 @@ def redescriptions(
     ] = _DEFAULT.disjuncts,
     min_gain: Annotated[
         float,
-        typer.Option(help="What each further leaf must add to the noisy Jaccard index."),
+        typer.Option(help="What each further leaf must add to what is compared."),
     ] = _DEFAULT.min_gain,
+    score: Annotated[
+        Score,
+        typer.Option(
+            help="What is compared, best first: how far the noisy Jaccard index is on the way from "
+            "chance to 1, or the index itself, as published."
+        ),
+    ] = _DEFAULT.score,
     noise_aware: Annotated[
         bool, typer.Option(help="Let the p-value allow for the noise; as published, it does not.")
     ] = _DEFAULT.noise_aware,
@@ -68,6 +75,7 @@ def redescriptions(
         "min_above_chance": min_above_chance,
         "disjuncts": disjuncts,
         "min_gain": min_gain,
+        "score": score,
         "noise_aware": noise_aware,
     }
     found = _extracted(release, wished)

@@ -3,61 +3,82 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.redescriptions.pair import TreePair
-from dpcore.schema import Schema
+from dpcore.redescriptions.regions import Domain
 
 Floats = NDArray[np.float64]
+#: Standard errors that 95 % of a normal distribution stay within.
+Z95: Final = NormalDist().inv_cdf(0.975)
+#: Rounds of alternating projection at most, and people by which a count may still be off.
+_ROUNDS: Final = 5000
+_CLOSE: Final = 1e-3
 
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Estimated people in each pair of leaves.
+    """Estimated people in each pair of leaves that a record can reach.
 
     Attributes
     ----------
-    counts : array of shape (n_left_leaves, n_right_leaves)
-        Not negative, and zero where no record can be.
-    live : bool array of the same shape
-        Pairs of leaves that a record can reach.
-    variance : float
-        Of the noise on one count; what the second counts of ``noisy_left`` take off it is not
-        taken into account, so intervals are not too short.
+    table : array of shape (n_reached_left_leaves, n_reached_right_leaves)
+        Not negative.
+    left, right : int arrays
+        Numbers of the leaves that a record can reach, in order.
+    leaves : (int, int)
+        Leaves of each tree, reached or not.
+    scale : float
+        Scale of the two-sided geometric noise on one count. What second counts of the left
+        leaves and the limit at zero take off it is not taken into account, so intervals are not
+        too short.
     """
 
-    counts: Floats
-    live: NDArray[np.bool_]
-    variance: float
+    table: Floats
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    leaves: tuple[int, int]
+    scale: float
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise on one count."""
+        return noise_variance(self.scale)
+
+    @property
+    def whole(self) -> Floats:
+        """Table of all leaves: shape ``leaves``, zero where no record can be."""
+        table = np.zeros(self.leaves)
+        table[np.ix_(self.left, self.right)] = self.table
+        return table
 
     @property
     def people(self) -> float:
         """Noisy number of people, at least 1."""
-        return max(1.0, float(self.counts.sum()))
+        return max(1.0, float(self.table.sum()))
 
 
-def consistent_counts(pair: TreePair, schema: Schema) -> PairCounts:
+def consistent_counts(pair: TreePair, domain: Domain) -> PairCounts:
     """Estimate the counts of a pair by least squares, then without negative ones.
 
     The rows are first fitted to the second counts of the left leaves, if there are any, each
-    weighted by its precision. Negative counts are removed in the way that changes the table
-    least while its sum stays (projection onto a simplex), because cutting them off one by one
-    would add people.
+    weighted by its precision. Negative counts are then removed in the way that changes the table
+    least while every row and every column keeps its sum. Cutting them off one by one would add
+    people; keeping the sum of the whole table alone would move people from full rows to sparse
+    ones, and the Jaccard index of large conditions with them.
     """
-    reached = [
-        np.array([box is not None for box in tree.boxes(schema)])
-        for tree in (pair.left, pair.right)
-    ]
-    live = np.asarray(reached[0][:, None] & reached[1][None, :])
-    counts = np.where(live, np.asarray(pair.noisy_counts, dtype=np.float64), 0.0)
-    variance = noise_variance(pair.count_scale)
+    left, right = (np.flatnonzero(tree.reached(domain)) for tree in (pair.left, pair.right))
+    counts = np.asarray(pair.noisy_counts, dtype=np.float64)[np.ix_(left, right)]
     if pair.noisy_left is not None and pair.left_scale is not None:
-        second = np.where(reached[0], np.asarray(pair.noisy_left, dtype=np.float64), 0.0)
-        counts = _fit_rows(counts, live, second, variance / noise_variance(pair.left_scale))
-    counts[live] = _projected(counts[live])
-    return PairCounts(counts, live, variance)
+        second = np.asarray(pair.noisy_left, dtype=np.float64)[left]
+        scales = pair.count_scale, pair.left_scale
+        counts = _fit_rows(counts, second, *(noise_variance(scale) for scale in scales))
+    leaves = pair.left.leaf_count, pair.right.leaf_count
+    return PairCounts(_without_negatives(counts), left, right, leaves, pair.count_scale)
 
 
 def noise_variance(scale: float) -> float:
@@ -66,16 +87,48 @@ def noise_variance(scale: float) -> float:
     return 2 * ratio / (1 - ratio) ** 2
 
 
-def _fit_rows(counts: Floats, live: NDArray[np.bool_], second: Floats, precision: float) -> Floats:
-    """Move every row's sum towards its second count; ``precision`` is relative to one cell's."""
-    width = live.sum(axis=1)
+def _fit_rows(counts: Floats, second: Floats, variance: float, second_variance: float) -> Floats:
+    """Move every row's sum towards its second count.
+
+    Minimises sum (x - counts)^2 / variance + (sum x - second)^2 / second_variance over each
+    row x: the gap between the two sums is shared in the ratio of their variances.
+    """
+    own = variance * counts.shape[1]
+    share = own / (own + second_variance) if own > 0 else 0.0
     gap = second - counts.sum(axis=1)
-    # Minimises sum (x - counts)^2 + precision (sum x - second)^2 over each row x.
-    step = precision * gap / (1 + precision * width)
-    return np.where(live, counts + step[:, None], 0.0)
+    return np.asarray(counts + (share * gap / counts.shape[1])[:, None])
 
 
-def _projected(values: Floats) -> Floats:
+def _without_negatives(counts: Floats) -> Floats:
+    """Nearest table without negative entries whose rows and columns keep their sums.
+
+    Sums that are negative themselves are first replaced in the same way. Alternating projections
+    after Dykstra, onto tables with these sums and onto tables without negative entries.
+    """
+    if counts.min(initial=0.0) >= 0:
+        return counts
+    rows, columns = projected(counts.sum(axis=1)), projected(counts.sum(axis=0))
+    if not rows.any():
+        return np.zeros_like(counts)
+    table, excess = counts, np.zeros_like(counts)
+    for _ in range(_ROUNDS):
+        summed = _with_sums(table, rows, columns) + excess
+        before, table = table, np.maximum(summed, 0.0)
+        excess = summed - table
+        if np.abs(table - before).max() < _CLOSE / table.size:
+            break
+    return table
+
+
+def _with_sums(table: Floats, rows: Floats, columns: Floats) -> Floats:
+    """Nearest table with these sums of rows and columns."""
+    height, width = table.shape
+    row_gap, column_gap = rows - table.sum(axis=1), columns - table.sum(axis=0)
+    both = row_gap[:, None] / width + column_gap[None, :] / height
+    return np.asarray(table + both - row_gap.sum() / table.size)
+
+
+def projected(values: Floats) -> Floats:
     """Nearest vector without negative entries and with the same sum, or all zero."""
     total = float(values.sum())
     if total <= 0:

@@ -3,60 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.redescriptions.consistent import PairCounts
-from dpcore.redescriptions.extraction import Candidates
-from dpcore.redescriptions.families import unions
 from dpcore.redescriptions.pair import Tree
-from dpcore.redescriptions.regions import intersection, share
-from dpcore.schema import Schema
+from dpcore.redescriptions.regions import Domain, shared_cells
 
 Floats = NDArray[np.float64]
 Members = NDArray[np.bool_]
-#: Redescriptions whose people, or whose conditions, overlap by this much count as one.
-OVERLAP = 0.8
+Places = NDArray[np.int64]
+Leaves = tuple[int, ...]
+#: Redescriptions whose people, or whose conditions, overlap by more than this count as one.
+OVERLAP: Final = 0.8
 
 
-def leaves_of(
-    candidates: Candidates, counts: PairCounts, disjuncts: int
-) -> tuple[Members, Members]:
-    """Leaves of each candidate: bool arrays (n_candidates, n_leaves), left and right."""
-    left, right = counts.counts.shape
-    return (
-        unions(left, disjuncts).members[candidates.left],
-        unions(right, disjuncts).members[candidates.right],
-    )
+def groups_in_pair(table: Floats, left: Members, right: Members) -> Places:
+    """Group of each redescription of one pair of trees: the number of the best one in it.
 
+    They come best first. A group is what is like its best one and like no better group's: the
+    people for whom both sides hold overlap, as far as the noisy table tells.
 
-def merge_in_pair(counts: PairCounts, sides: tuple[Members, Members]) -> NDArray[np.int64]:
-    """Representative of each candidate of one pair of trees: itself, or a better one.
-
-    Candidates come best first. Two are alike if the people for whom both sides hold overlap,
-    as far as the noisy table tells.
+    Parameters
+    ----------
+    table : array of shape (n_left_leaves, n_right_leaves)
+        Estimated people in each pair of leaves.
+    left, right : bool arrays of shape (n, n_leaves)
+        Leaves that each side joins.
     """
-    left, right = sides
-    size = np.einsum("ij,ij->i", left @ counts.counts, right)
-    owner = np.arange(len(left))
-    kept: list[int] = []
-    for place in range(len(left)):
-        if kept:
-            shared = (
-                (left[kept] & left[place]) @ counts.counts * (right[kept] & right[place])
-            ).sum(axis=1)
-            either = size[kept] + size[place] - shared
-            alike = np.flatnonzero(shared > OVERLAP * either)
-            if len(alike):
-                owner[place] = kept[alike[0]]
-                continue
-        kept.append(place)
+    both = (left[:, :, None] & right[:, None, :]).reshape(len(left), table.size)
+    cells = both.astype(np.float32)
+    people = cells * table.ravel().astype(np.float32)
+    size, owner, open_ = people.sum(axis=1), np.arange(len(left)), np.arange(len(left))
+    while len(open_):
+        best = open_[0]
+        shared = people[open_] @ cells[best]
+        alike = shared > OVERLAP * (size[best] + size[open_] - shared)
+        alike[0] = True
+        owner[open_[alike]] = best
+        open_ = open_[~alike]
     return owner
 
 
 def query_overlap(
-    one: Tree, one_leaves: Members, other: Tree, other_leaves: Members, schema: Schema
+    one: Tree, one_leaves: Members, other: Tree, other_leaves: Members, domain: Domain
 ) -> Floats:
     """Overlap of the conditions of two trees, every combination of public cells counting the same.
 
@@ -69,58 +61,57 @@ def query_overlap(
     array of shape (n, m)
         Size of what satisfies both over size of what satisfies either.
     """
-    boxes = one.boxes(schema), other.boxes(schema)
-    common = np.array([[share(intersection(a, b), schema) for b in boxes[1]] for a in boxes[0]])
-    both = one_leaves @ common @ other_leaves.T
+    boxes = one.leaf_boxes(domain), other.leaf_boxes(domain)
+    both = one_leaves @ shared_cells(boxes[0], boxes[1], domain) @ other_leaves.T
     sizes = [
-        leaves @ np.array([share(box, schema) for box in side])
+        leaves @ np.diag(shared_cells(side, side, domain))
         for leaves, side in zip((one_leaves, other_leaves), boxes, strict=True)
     ]
     either = sizes[0][:, None] + sizes[1][None, :] - both
-    return np.asarray(np.divide(both, either, out=np.zeros_like(either), where=either > 0))
+    return np.asarray(np.divide(both, either, out=np.zeros_like(both), where=either > 0))
 
 
-def merge_across(
-    trees: Sequence[tuple[Tree, Tree]],
-    sides: Sequence[tuple[Members, Members]],
-    jaccards: Sequence[Floats],
-    schema: Schema,
-) -> list[NDArray[np.int64]]:
-    """Representative of each redescription, those of better ones in other pairs of trees included.
+def groups_across(
+    trees: Sequence[tuple[Tree, Tree]], items: Sequence[tuple[int, Leaves, Leaves]], domain: Domain
+) -> Places:
+    """Group of each redescription of several pairs of trees: the number of the best one in it.
+
+    Two of different pairs of trees are alike if their left conditions overlap, and their right
+    ones.
 
     Parameters
     ----------
     trees : sequence of (left tree, right tree), one per pair
-    sides : sequence of (left leaves, right leaves), one per pair
-    jaccards : sequence of arrays, one per pair
-
-    Returns
-    -------
-    list of arrays
-        For each redescription of each pair, its own number or that of a better one that says
-        nearly the same on both sides. Numbers run through all pairs.
+    items : sequence of (pair, left leaves, right leaves), best first
     """
-    first = np.concatenate([[0], np.cumsum([len(values) for values in jaccards])]).astype(int)
-    alike = np.zeros((first[-1], first[-1]), dtype=bool)
-    for i in range(len(trees)):
-        for j in range(i + 1, len(trees)):
-            near = np.ones((len(jaccards[i]), len(jaccards[j])), dtype=bool)
-            for side in (0, 1):
-                near &= (
-                    query_overlap(
-                        trees[i][side], sides[i][side], trees[j][side], sides[j][side], schema
-                    )
-                    > OVERLAP
-                )
-            alike[first[i] : first[i + 1], first[j] : first[j + 1]] = near
+    own = [np.flatnonzero([item[0] == pair for item in items]) for pair in range(len(trees))]
+    members = [
+        (
+            _members([items[int(place)][1] for place in places], left),
+            _members([items[int(place)][2] for place in places], right),
+        )
+        for places, (left, right) in zip(own, trees, strict=True)
+    ]
+    alike = np.zeros((len(items), len(items)), dtype=bool)
+    for i, j in combinations([pair for pair in range(len(trees)) if len(own[pair])], 2):
+        near = np.ones((len(own[i]), len(own[j])), dtype=bool)
+        for side in (0, 1):
+            if near.any():
+                both = trees[i][side], members[i][side], trees[j][side], members[j][side]
+                near &= query_overlap(*both, domain) > OVERLAP
+        alike[np.ix_(own[i], own[j])] = near
     alike |= alike.T
-    owner = np.arange(first[-1])
-    taken = np.zeros(first[-1], dtype=bool)
-    order = np.argsort(-np.concatenate([*jaccards, np.zeros(0)]), kind="stable")
-    for place in order:
-        if taken[place]:
-            continue
-        taken[place] = True
-        close = np.flatnonzero(alike[place] & ~taken)
-        owner[close], taken[close] = place, True
-    return [owner[first[i] : first[i + 1]] for i in range(len(trees))]
+    owner, open_ = np.arange(len(items)), np.ones(len(items), dtype=bool)
+    for best in range(len(items)):
+        if open_[best]:
+            open_[best] = False
+            close = np.flatnonzero(alike[best] & open_)
+            owner[close], open_[close] = best, False
+    return owner
+
+
+def _members(leaves: Sequence[Leaves], tree: Tree) -> Members:
+    members = np.zeros((len(leaves), tree.leaf_count), dtype=bool)
+    for row, own in zip(members, leaves, strict=True):
+        row[list(own)] = True
+    return members

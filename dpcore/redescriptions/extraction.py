@@ -2,32 +2,42 @@
 
 Paper 003, Algorithm 6 (extractReds), from the noisy tables on. Deviations: all extensions are
 looked at together, so the result does not depend on their order; a redescription is kept if no
-further disjunct improves it and none of its own can be spared; p-values allow for the noise;
-near-duplicates are merged.
+further disjunct improves it and none of its own can be spared; what is better is judged by the
+Jaccard index beyond chance; leaves that no record can reach take no part; p-values allow for the
+noise.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
-from scipy.stats import binom, norm
 
-from dpcore.redescriptions.consistent import PairCounts
-from dpcore.redescriptions.families import Unions, unions
+from dpcore.redescriptions.consistent import Z95, PairCounts
+from dpcore.redescriptions.families import unions
+from dpcore.redescriptions.significance import Independence, Sizes
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-_Z95 = NormalDist().inv_cdf(0.975)
+Members = NDArray[np.bool_]
 #: Most candidates of one pair of trees that are looked at, best first.
-_MOST = 5000
+_MOST: Final = 5000
+#: Left unions that are paired with all right ones at a time.
+_BLOCK: Final = 64
+#: Scores that differ by less are the same: rounding.
+_SAME: Final = 1e-6
 #: Noise on the Jaccard index, with 95 % confidence, above which support counts as too small;
 #: and the index for which that is worked out.
 _CLEAR_MARGIN, _USUAL_JACCARD = 0.1, 0.6
+
+
+#: What makes one redescription better than another.
+Score = Literal["beyond chance", "jaccard"]
 
 
 class Constraints(BaseModel):
@@ -50,7 +60,10 @@ class Constraints(BaseModel):
     disjuncts : int
         Most leaves that a side joins by "or" (1 and up to 3 more).
     min_gain : float
-        What every disjunct after the first must add to the noisy Jaccard index.
+        What every disjunct after the first must add to the score.
+    score : {"beyond chance", "jaccard"}
+        What is better: a larger part of the way from chance to 1 (see :func:`beyond_chance`), or
+        a larger noisy Jaccard index, as published.
     noise_aware : bool
         The p-value also allows for the noise on the counts. As published, it does not.
     """
@@ -64,29 +77,38 @@ class Constraints(BaseModel):
     min_above_chance: float = Field(default=0.05, ge=0, le=1)
     disjuncts: int = Field(default=4, ge=1, le=4)
     min_gain: float = Field(default=0.01, ge=0, le=1)
+    score: Score = "beyond chance"
     noise_aware: bool = True
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Redescriptions of one pair of trees, best first: arrays of shape (n_candidates,).
+    """Redescriptions of one pair of trees, best first.
 
     Attributes
     ----------
-    left, right : arrays of int
-        Positions in :func:`~dpcore.redescriptions.families.unions` of the left and right leaves.
-    both, left_only, right_only : arrays of float
+    unions : int array of shape (n_candidates, 2)
+        Left and right union of leaves that a record can reach, see
+        :func:`~dpcore.redescriptions.families.unions`.
+    left, right : bool arrays of shape (n_candidates, n_leaves)
+        Leaves that each side joins.
+    both, left_only, right_only : arrays of shape (n_candidates,)
         Noisy numbers of people.
-    error : array of float
-        Standard error of ``jaccard`` for the noise alone.
-    both_error : array of float
+    jaccard, error : arrays
+        Noisy Jaccard index, and its standard error for the noise alone.
+    both_error : array
         Standard error of ``both`` for the noise alone.
-    chance : array of float
+    chance : array
         Jaccard index of two independent sides of the same sizes.
+    p_value : array
+    score, least_score : arrays
+        What they are judged by; at the noisy Jaccard index and at the lower end of its 95 %
+        interval.
     """
 
-    left: Places
-    right: Places
+    unions: Places
+    left: Members
+    right: Members
     both: Floats
     left_only: Floats
     right_only: Floats
@@ -95,25 +117,35 @@ class Candidates:
     both_error: Floats
     chance: Floats
     p_value: Floats
+    score: Floats
+    least_score: Floats
 
     def __len__(self) -> int:
-        return len(self.left)
+        return len(self.both)
 
-    def take(self, places: Places | NDArray[np.bool_]) -> Candidates:
+    def take(self, places: Places | Members) -> Candidates:
         """Some of the candidates."""
         return Candidates(**{name: values[places] for name, values in vars(self).items()})
 
+    @classmethod
+    def joined(cls, parts: Sequence[Candidates]) -> Candidates:
+        """Candidates of the same pair of trees, one after another."""
+        rows = [vars(part) for part in parts]
+        return cls(**{name: np.concatenate([row[name] for row in rows]) for name in rows[0]})
 
-def find_candidates(counts: PairCounts, constraints: Constraints) -> Candidates:
-    """All redescriptions of one pair of trees that satisfy the constraints, best first."""
-    found = _Search(counts, constraints).found()
-    order = np.argsort(-found.jaccard, kind="stable")[:_MOST]
-    return found.take(order)
+
+def beyond_chance(jaccard: Floats, chance: Floats) -> Floats:
+    """How far a Jaccard index is on the way from that of independent sides (0) to equal ones (1).
+
+    As Cohen's kappa does for agreement. Two conditions that hold for nearly everybody have a
+    large Jaccard index whether they are connected or not.
+    """
+    return np.asarray((jaccard - chance) / np.maximum(1 - chance, 1e-9))
 
 
 def single_count_margin(variance: float) -> float:
     """What the noise on a single count stays within, with 95 % confidence."""
-    return _Z95 * math.sqrt(variance)
+    return Z95 * math.sqrt(variance)
 
 
 def suggested_support(variance: float, left_leaves: int, right_leaves: int) -> int:
@@ -124,135 +156,168 @@ def suggested_support(variance: float, left_leaves: int, right_leaves: int) -> i
     """
     both = left_leaves * right_leaves / 4
     error = math.sqrt(variance * both * ((1 - _USUAL_JACCARD) ** 2 + 2 * _USUAL_JACCARD**2))
-    support = _USUAL_JACCARD * _Z95 * error / _CLEAR_MARGIN
+    support = _USUAL_JACCARD * Z95 * error / _CLEAR_MARGIN
     unit = int(10 ** max(0, math.floor(math.log10(max(support, 1.0))) - 1))
     return max(1, unit * math.ceil(support / unit))
 
 
-class _Search:
-    """Every pair of unions of one table, as matrices (left unions x right unions)."""
+class Search:
+    """Every pair of unions of one table: left unions x right unions.
+
+    Most pairs fail a constraint, so only those that satisfy them are ever listed.
+    """
 
     def __init__(self, counts: PairCounts, constraints: Constraints) -> None:
         self._counts, self._constraints = counts, constraints
-        left, right = counts.counts.shape
-        self._left, self._right = (unions(n, constraints.disjuncts) for n in (left, right))
-        table = counts.counts
-        self._n = counts.people
-        self._sizes = (
-            self._left.members @ table.sum(axis=1), self._right.members @ table.sum(axis=0)
-        )  # fmt: skip
-        self._both = self._left.members @ table @ self._right.members.T
-        either = self._sizes[0][:, None] + self._sizes[1][None, :] - self._both
-        self._jaccard = _ratio(self._both, either)
-        expected = self._sizes[0][:, None] * self._sizes[1][None, :] / self._n
-        self._chance = _ratio(expected, either + self._both - expected)
+        table, self._n = counts.table, counts.people
+        self._sides = tuple(unions(size, constraints.disjuncts) for size in table.shape)
+        members = [side.members.astype(np.float64) for side in self._sides]
+        self._sizes = members[0] @ table.sum(axis=1), members[1] @ table.sum(axis=0)
+        self._rows, self._columns = members[0], table @ members[1].T
+        scale = counts.scale if constraints.noise_aware else 0.0
+        self._test = Independence(self._n, (table.shape[0], table.shape[1]), scale)
 
     def found(self) -> Candidates:
-        """What satisfies the constraints and cannot be improved by one disjunct."""
-        first = self._allowed()
-        candidates = self._described(*first)
-        significant = candidates.p_value <= self._constraints.max_p
-        self._good = np.zeros_like(self._jaccard)
-        self._good[first[0][significant], first[1][significant]] = candidates.jaccard[significant]
-        kept = candidates.take(significant)
-        return kept.take(self._settled(kept))
+        """What satisfies the constraints and cannot be improved by one disjunct, best first."""
+        blocks = [self._block(first) for first in range(0, max(1, len(self._sides[0])), _BLOCK)]
+        places, both = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        places, both = self._fitting(places, both)
+        score = self._score(self._jaccard(places, both), self._chance(places))
+        kept = self._settled(places, score)
+        kept = kept[np.argsort(-score[kept], kind="stable")][:_MOST]
+        found = self._described(places[kept], both[kept])
+        return found.take(np.argsort(-found.least_score, kind="stable"))
 
-    def _allowed(self) -> tuple[Places, Places]:
-        """Places of what satisfies all constraints but the p-value."""
-        wanted, counts = self._constraints, self._counts
-        least = wanted.min_support
-        if least is None:
-            least = single_count_margin(counts.variance)
-        allowed = (self._jaccard >= wanted.min_jaccard) & (self._both >= max(least, 1e-9))
-        allowed &= self._both <= wanted.max_support * self._n
-        allowed &= self._jaccard >= self._chance + wanted.min_above_chance
-        for axis, side in enumerate((self._left, self._right)):
-            reached = np.asarray(counts.live.any(axis=1 - axis))
-            allowed &= np.expand_dims(_plain(side, reached), 1 - axis)
-        left, right = np.nonzero(allowed)
-        return left.astype(np.int64), right.astype(np.int64)
+    def as_good(self, best: Candidates, axis: int) -> Candidates:
+        """One redescription, and others that differ from it in one or two leaves of a side.
 
-    def _described(self, left: Places, right: Places) -> Candidates:
+        All satisfy the constraints and are about as good: they score less by no more than a
+        disjunct has to gain, or than the standard error of the difference.
+        """
+        near = self._sides[axis].near(int(best.unions[0, axis]))
+        places = np.repeat(best.unions, len(near), axis=0)
+        places[:, axis] = near
+        both = (self._rows[places[:, 0]] * self._columns.T[places[:, 1]]).sum(axis=1)
+        places, both = self._fitting(places, both)
+        score = self._score(self._jaccard(places, both), self._chance(places))
+        slack = np.maximum(self._constraints.min_gain, self._step_error(best, places, axis))
+        kept = np.flatnonzero(score >= best.score[0] - slack)
+        return self._described(places[kept], both[kept])
+
+    def _step_error(self, best: Candidates, places: Places, axis: int) -> Floats:
+        """Standard error of the difference in score between one redescription and others."""
+        own, other = best.unions[0, axis], best.unions[0, 1 - axis]
+        members = self._sides[axis].members
+        steps = (members[places[:, axis]] != members[own]).sum(axis=1)
+        within = self._sides[1 - axis].sizes[other]
+        beside = self._counts.table.shape[1 - axis] - within
+        index, either = best.jaccard[0], best.both[0] + best.left_only[0] + best.right_only[0]
+        spread = np.sqrt(steps * (within * (1 - index) ** 2 + beside * index**2))
+        jaccard = math.sqrt(self._counts.variance) * spread / max(either, 1.0)
+        return self._score(index + jaccard, best.chance[0]) - self._score(index, best.chance[0])
+
+    def _block(self, first: int) -> tuple[Places, Floats]:
+        """Places and support of what has enough support and overlap, in one block of rows."""
+        rows = slice(first, first + _BLOCK)
+        both = self._rows[rows] @ self._columns
+        # both / (left + right - both) >= least, put so that nothing is divided.
+        least = self._constraints.min_jaccard * (1 - _SAME)
+        part = least / (1 + least)
+        needed = part * self._sizes[0][rows, None] + part * self._sizes[1][None, :]
+        np.maximum(needed, self._least_support, out=needed)
+        left, right = np.nonzero(both >= needed)
+        return np.stack([left + first, right], axis=1), both[left, right]
+
+    @property
+    def _least_support(self) -> float:
+        least = self._constraints.min_support
+        return max(single_count_margin(self._counts.variance) if least is None else least, 1e-9)
+
+    def _fitting(self, places: Places, both: Floats) -> tuple[Places, Floats]:
+        """Those that satisfy all constraints."""
+        wanted, index = self._constraints, self._jaccard(places, both)
+        kept = (both >= self._least_support) & (both <= wanted.max_support * self._n)
+        kept &= index >= wanted.min_jaccard
+        kept &= index >= self._chance(places) + wanted.min_above_chance
+        places, both = places[kept], both[kept]
+        significant = self._test.significant(self._of(places, both), wanted.max_p)
+        return places[significant], both[significant]
+
+    def _sizes_of(self, places: Places) -> tuple[Floats, Floats]:
+        return self._sizes[0][places[:, 0]], self._sizes[1][places[:, 1]]
+
+    def _jaccard(self, places: Places, both: Floats) -> Floats:
+        left, right = self._sizes_of(places)
+        return _ratio(both, left + right - both)
+
+    def _chance(self, places: Places) -> Floats:
+        left, right = self._sizes_of(places)
+        expected = left * right / self._n
+        return _ratio(expected, left + right - expected)
+
+    def _score(self, jaccard: Floats, chance: Floats) -> Floats:
+        if self._constraints.score == "jaccard":
+            return jaccard
+        return beyond_chance(jaccard, chance)
+
+    def _of(self, places: Places, both: Floats) -> Sizes:
+        left, right = (np.minimum(size / self._n, 1.0) for size in self._sizes_of(places))
+        joined = [side.sizes[own] for side, own in zip(self._sides, places.T, strict=True)]
+        return Sizes(both, (left, right), (joined[0], joined[1]))
+
+    def _settled(self, places: Places, score: Floats) -> Places:
+        """Which of the allowed ones no step by one disjunct improves.
+
+        A step to more disjuncts has to gain ``min_gain``; one to fewer may lose less than that.
+        """
+        gain = max(self._constraints.min_gain, _SAME)
+        good = np.full((len(self._sides[0]), len(self._sides[1])), -np.inf, dtype=np.float32)
+        good[places[:, 0], places[:, 1]] = score
+        kept, own = np.arange(len(places)), score.astype(np.float32)
+        for axis, side in enumerate(self._sides):
+            for leaf in range(side.members.shape[1]):
+                for steps, worth in ((side.more, gain), (side.fewer, -gain)):
+                    there = places[kept]
+                    there[:, axis] = steps[there[:, axis], leaf]
+                    near = np.where(there[:, axis] >= 0, good[there[:, 0], there[:, 1]], -np.inf)
+                    better = near - own[kept] >= worth if worth > 0 else near - own[kept] > worth
+                    kept = kept[~better]
+        return kept
+
+    def _described(self, places: Places, both: Floats) -> Candidates:
         """Numbers of some pairs of unions."""
-        both, index = self._both[left, right], self._jaccard[left, right]
-        sizes = self._sizes[0][left], self._sizes[1][right]
-        live, members = self._counts.live, (self._left.members, self._right.members)
-        cells = _cells(live, members[0][left], members[1][right])
-        outside = (
-            _cells(live, members[0][left], ~members[1][right])
-            + _cells(live, ~members[0][left], members[1][right])
-        )  # fmt: skip
-        variance, either = self._counts.variance, sizes[0] + sizes[1] - both
-        error = np.sqrt(variance * (cells * (1 - index) ** 2 + outside * index**2)) / either
+        index, chance = self._jaccard(places, both), self._chance(places)
+        left, right = self._sizes_of(places)
+        sizes, (height, width) = self._of(places, both), self._counts.table.shape
+        cells = sizes.inside[0] * sizes.inside[1]
+        outside = sizes.inside[0] * width + sizes.inside[1] * height - 2 * cells
+        # A count in both moves the index by (1 - index) / either, one in a single side by
+        # -index / either.
+        spread = np.sqrt(cells * (1 - index) ** 2 + outside * index**2)
+        noise = math.sqrt(self._counts.variance)
+        error = noise * spread / np.maximum(left + right - both, 1e-9)
         return Candidates(
-            left=left,
-            right=right,
+            unions=places,
+            left=self._leaves(0, places[:, 0]),
+            right=self._leaves(1, places[:, 1]),
             both=both,
-            left_only=sizes[0] - both,
-            right_only=sizes[1] - both,
+            left_only=np.maximum(left - both, 0.0),
+            right_only=np.maximum(right - both, 0.0),
             jaccard=index,
             error=error,
-            both_error=np.sqrt(variance * cells),
-            chance=self._chance[left, right],
-            p_value=self._p_values(both, sizes, left, right),
+            both_error=noise * np.sqrt(cells),
+            chance=chance,
+            p_value=self._test.p_values(sizes),
+            score=self._score(index, chance),
+            least_score=self._score(index - Z95 * error, chance),
         )
 
-    def _p_values(
-        self, both: Floats, sizes: tuple[Floats, Floats], left: Places, right: Places
-    ) -> Floats:
-        """Chance that so many people satisfy both sides if the sides were independent.
-
-        Binomial, as published. If noise-aware, at least that of a normal variable with the
-        variance of sampling and noise: the noise on both - left x right / people is, to first
-        order, a sum over cells weighted by (member - share) of either side.
-        """
-        n = self._n
-        shares = [np.clip(size / n, 0.0, 1.0) for size in sizes]
-        expected = shares[0] * shares[1]
-        chance = binom.sf(np.rint(both) - 1, max(1, round(n)), expected)
-        if not self._constraints.noise_aware:
-            return np.asarray(chance)
-        noise = self._counts.variance
-        for unions_, places, share in zip(
-            (self._left, self._right), (left, right), shares, strict=True
-        ):
-            inside = unions_.members.sum(axis=1)[places]
-            leaves = unions_.members.shape[1]
-            noise = noise * (inside * (1 - share) ** 2 + (leaves - inside) * share**2)
-        spread = np.sqrt(n * expected * (1 - expected) + noise)
-        surprise = np.divide(
-            both - n * expected, spread, out=np.zeros_like(spread), where=spread > 0
-        )
-        return np.asarray(np.maximum(chance, norm.sf(surprise)))
-
-    def _settled(self, kept: Candidates) -> NDArray[np.bool_]:
-        """Whether no allowed extension gains enough, and every disjunct is worth its words."""
-        gain = self._constraints.min_gain
-        index, settled = kept.jaccard, np.ones(len(kept), dtype=bool)
-        for axis, side in enumerate((self._left, self._right)):
-            own, other = (kept.left, kept.right) if axis == 0 else (kept.right, kept.left)
-            for leaf in range(side.members.shape[1]):
-                for steps, limit, above in ((side.more, gain, True), (side.fewer, -gain, False)):
-                    there = steps[own, leaf]
-                    places = (there, other) if axis == 0 else (other, there)
-                    near = np.where(there >= 0, self._good[places], 0.0)
-                    settled &= near < index + limit if above else near <= index + limit
-        return settled
+    def _leaves(self, axis: int, own: Places) -> Members:
+        reached = (self._counts.left, self._counts.right)[axis]
+        members = np.zeros((len(own), self._counts.leaves[axis]), dtype=bool)
+        members[:, reached] = self._sides[axis].members[own]
+        return members
 
 
 def _ratio(some: Floats, whole: Floats) -> Floats:
     return np.divide(some, whole, out=np.zeros_like(whole), where=whole > 1e-9)
-
-
-def _plain(side: Unions, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Unions without a leaf that no record can reach, unless they negate a single leaf."""
-    dead = (side.members & ~reached).any(axis=1)
-    negations = side.members.sum(axis=1) == len(reached) - 1
-    return np.asarray(~dead | negations)
-
-
-def _cells(
-    live: NDArray[np.bool_], left: NDArray[np.bool_], right: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Noisy counts that are summed: live pairs of leaves, one of ``left`` and one of ``right``."""
-    return np.asarray(((left @ live.astype(np.float64)) * right).sum(axis=1))

@@ -20,37 +20,43 @@ class Unions:
     Attributes
     ----------
     members : bool array of shape (n_unions, n_leaves)
-    more, fewer : arrays of shape (n_unions, n_leaves)
+    more, fewer : int arrays of shape (n_unions, n_leaves)
         Union with one leaf more, or less; -1 if there is none, or it is no step.
+    sizes : array of shape (n_unions,)
+        Leaves of each union.
     """
 
     members: NDArray[np.bool_]
     more: NDArray[np.int64]
     fewer: NDArray[np.int64]
+    sizes: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.members)
 
+    def near(self, union: int) -> NDArray[np.int64]:
+        """Unions that differ from one in one leaf or two, itself first."""
+        steps = np.maximum(self.more, self.fewer)
+        one = steps[union][steps[union] >= 0]
+        two = steps[one][steps[one] >= 0]
+        found = np.unique(np.concatenate([one, two]))
+        return np.concatenate([[union], found[found != union]])
+
 
 @lru_cache(maxsize=64)
 def unions(leaves: int, most: int) -> Unions:
-    """Unions of 1 to ``most`` of ``leaves`` leaves, and of all leaves but one."""
-    chosen = [
-        frozenset(parts)
-        for size in range(1, min(most, leaves - 1) + 1)
-        for parts in combinations(range(leaves), size)
-    ]
-    everything = frozenset(range(leaves))
-    known = set(chosen)
-    chosen += [everything - {leaf} for leaf in range(leaves) if everything - {leaf} not in known]
-    place = {parts: position for position, parts in enumerate(chosen)}
-    members = np.zeros((len(chosen), leaves), dtype=bool)
-    more, fewer = np.full(members.shape, -1), np.full(members.shape, -1)
-    for position, parts in enumerate(chosen):
-        members[position, sorted(parts)] = True
-        for leaf in range(leaves):
-            steps = fewer if leaf in parts else more
-            steps[position, leaf] = place.get(parts ^ {leaf}, -1)
-    for array in (members, more, fewer):
+    """Unions of 1 to ``most`` of ``leaves`` leaves, and of all leaves but one; never of all."""
+    bits = [1 << leaf for leaf in range(leaves)]
+    everything = sum(bits)
+    few = [sum(some) for size in range(1, most + 1) for some in combinations(bits, size)]
+    chosen = dict.fromkeys([*few, *(everything - bit for bit in bits)])
+    sets = np.array([one for one in chosen if 0 < one < everything], dtype=np.int64)
+    place = np.full(everything + 1, -1)
+    place[sets] = np.arange(len(sets))
+    members = sets[:, None] >> np.arange(leaves) & 1 == 1
+    steps = place[sets[:, None] ^ np.array(bits)]
+    more, fewer = np.where(members, -1, steps), np.where(members, steps, -1)
+    family = Unions(members, more, fewer, members.sum(axis=1).astype(np.float64))
+    for array in vars(family).values():
         array.setflags(write=False)
-    return Unions(members, more, fewer)
+    return family

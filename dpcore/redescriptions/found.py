@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.redescriptions.consistent import PairCounts, consistent_counts
-from dpcore.redescriptions.duplicates import leaves_of, merge_across, merge_in_pair
+from dpcore.redescriptions.consistent import Z95, consistent_counts
+from dpcore.redescriptions.duplicates import groups_across, groups_in_pair
 from dpcore.redescriptions.extraction import (
     Candidates,
     Constraints,
-    find_candidates,
+    Search,
     suggested_support,
 )
-from dpcore.redescriptions.pair import Tree, TreePair
-from dpcore.redescriptions.regions import Box, simplified
-from dpcore.redescriptions.words import condition_count, formal, plain
+from dpcore.redescriptions.formal import formal
+from dpcore.redescriptions.pair import TreePair
+from dpcore.redescriptions.regions import Box, Domain
+from dpcore.redescriptions.simplify import simplified
+from dpcore.redescriptions.words import condition_count, plain
 from dpcore.schema import Schema
 
-_Z95 = 1.959964
-#: Most redescriptions of one pair of trees.
-_MOST = 1000
-Members = NDArray[np.bool_]
+#: Most redescriptions of one pair of trees, and of all.
+_MOST: Final = 1000
+_MOST_OF_ALL: Final = 3000
+#: Most similar ones among which the simplest is looked for, best first.
+_MOST_COMPARED: Final = 20
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -136,99 +142,134 @@ def read_pairs(
     pairs: Sequence[TreePair], schema: Schema, constraints: Constraints
 ) -> RedescriptionSet:
     """Read the redescriptions off pairs of trees. Post-processing: it costs nothing."""
-    counts = [consistent_counts(pair, schema) for pair in pairs]
-    kept, sides, similar = [], [], []
-    for table in counts:
-        candidates = find_candidates(table, constraints)
-        members = leaves_of(candidates, table, constraints.disjuncts)
-        owner = merge_in_pair(table, members)
-        own = np.flatnonzero(owner == np.arange(len(owner)))[:_MOST]
-        kept.append(candidates.take(own))
-        sides.append((members[0][own], members[1][own]))
-        similar.append(np.bincount(owner, minlength=len(owner))[own])
-    found = _across(pairs, schema, kept, sides, similar)
+    domain = Domain(schema)
+    readings = [_PairReading(place, pair, domain) for place, pair in enumerate(pairs)]
+    scored = [item for reading in readings for item in reading.found(constraints)]
+    scored.sort(key=lambda item: (-item[0], item[1].conditions, item[1].pair))
+    tables = [reading.counts for reading in readings]
     return RedescriptionSet(
-        tuple(sorted(found, key=lambda item: (-item.jaccard, item.conditions))),
-        max((_suggestion(table) for table in counts), default=1),
-        float(np.mean([table.people for table in counts])) if counts else 0.0,
+        tuple(_merged([item for _, item in scored[:_MOST_OF_ALL]], pairs, domain)),
+        max((suggested_support(table.variance, *table.leaves) for table in tables), default=1),
+        float(np.mean([table.people for table in tables])) if tables else 0.0,
     )
 
 
-def _suggestion(table: PairCounts) -> int:
-    return suggested_support(table.variance, *table.counts.shape)
-
-
-def _across(
-    pairs: Sequence[TreePair],
-    schema: Schema,
-    kept: list[Candidates],
-    sides: list[tuple[Members, Members]],
-    similar: list[NDArray[np.int64]],
+def _merged(
+    found: Sequence[Redescription], pairs: Sequence[TreePair], domain: Domain
 ) -> list[Redescription]:
-    """Merge what different pairs of trees say alike, and put the rest into words."""
+    """Merge what different pairs of trees say alike."""
     trees = [(pair.left, pair.right) for pair in pairs]
-    owners = merge_across(trees, sides, [item.jaccard for item in kept], schema)
-    owner = np.concatenate([*owners, np.zeros(0, dtype=np.int64)]).astype(np.int64)
-    counted = np.concatenate([*similar, np.zeros(0, dtype=np.int64)])
-    merged = np.bincount(owner, weights=counted, minlength=len(owner)).astype(int)
-    queries = _Queries(schema)
-    found, number = [], 0
-    for pair, (candidates, members) in enumerate(zip(kept, sides, strict=True)):
-        for place in range(len(candidates)):
-            if owner[number] == number:
-                leaves = members[0][place], members[1][place]
-                found.append(
-                    queries.redescription(
-                        trees[pair], pair, candidates, place, leaves, merged[number] - 1
-                    )
-                )
-            number += 1
-    return found
+    leaves = [(item.pair, item.left_leaves, item.right_leaves) for item in found]
+    owner = groups_across(trees, leaves, domain)
+    sizes = np.bincount(owner, [item.similar + 1 for item in found], len(found)).astype(int)
+    return [
+        replace(item, similar=int(sizes[place]) - 1)
+        for place, item in enumerate(found)
+        if owner[place] == place
+    ]
 
 
-class _Queries:
-    """Simplified queries, worked out once for each union of leaves."""
+@dataclass(frozen=True)
+class _Side:
+    """One side of a redescription, put into words when it is asked for."""
 
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-        self._known: dict[tuple[Tree, tuple[int, ...]], list[Box]] = {}
+    leaves: tuple[int, ...]
+    boxes: Sequence[Box]
+    domain: Domain
 
-    def boxes(self, tree: Tree, leaves: tuple[int, ...]) -> list[Box]:
-        if (tree, leaves) not in self._known:
-            boxes = tree.boxes(self._schema)
-            reached = [box for leaf in leaves if (box := boxes[leaf]) is not None]
-            self._known[tree, leaves] = simplified(reached, self._schema)
-        return self._known[tree, leaves]
+    @property
+    def conditions(self) -> int:
+        return condition_count(self.boxes)
 
-    def redescription(
-        self,
-        trees: tuple[Tree, Tree],
-        pair: int,
-        candidates: Candidates,
-        place: int,
-        members: tuple[Members, Members],
-        similar: int,
-    ) -> Redescription:
-        leaves = [tuple(int(leaf) for leaf in np.flatnonzero(side)) for side in members]
-        boxes = [self.boxes(tree, side) for tree, side in zip(trees, leaves, strict=True)]
-        index, error = float(candidates.jaccard[place]), float(candidates.error[place])
+    @cached_property
+    def texts(self) -> tuple[str, str]:
+        """Plain and formal."""
+        return plain(self.boxes, self.domain), formal(self.boxes, self.domain)
+
+
+class _PairReading:
+    """Reads one pair of trees."""
+
+    def __init__(self, place: int, pair: TreePair, domain: Domain) -> None:
+        self._place, self._domain = place, domain
+        self._boxes = [tree.leaf_boxes(domain) for tree in (pair.left, pair.right)]
+        self._known: dict[tuple[int, bytes], _Side] = {}
+        self.counts = consistent_counts(pair, domain)
+
+    def found(self, constraints: Constraints) -> list[tuple[float, Redescription]]:
+        """Redescriptions with their scores, one for each group of similar ones.
+
+        Groups are made again after shortening: some are then the same.
+        """
+        search = Search(self.counts, constraints)
+        leaders, sizes = self._grouped(search.found())
+        shorter = [self._shortest(search, leaders.take(np.array([i]))) for i in range(len(leaders))]
+        candidates = Candidates.joined([leaders.take(np.zeros(0, dtype=np.int64)), *shorter])
+        order = np.argsort(-candidates.least_score, kind="stable")
+        candidates, sizes = self._grouped(candidates.take(order), sizes[order])
+        return [
+            (float(candidates.least_score[i]), self._described(candidates, i, int(sizes[i]) - 1))
+            for i in range(len(candidates))
+        ]
+
+    def _grouped(
+        self, candidates: Candidates, sizes: Places | None = None
+    ) -> tuple[Candidates, Places]:
+        """The best one of each group, and how many it stands for."""
+        owner = groups_in_pair(self.counts.whole, candidates.left, candidates.right)
+        total = np.bincount(owner, sizes, len(candidates)).astype(np.int64)
+        best = np.flatnonzero(owner == np.arange(len(owner)))[:_MOST]
+        return candidates.take(best), total[best]
+
+    def _shortest(self, search: Search, best: Candidates) -> Candidates:
+        """The shortest one that is about as good, and differs in a leaf or two of each side.
+
+        A leaf that holds nearly nobody often costs conditions only to be left out.
+        """
+        for axis in (0, 1):
+            own = self._sides(best, 0)[axis].conditions
+            if own > 1:
+                others = search.as_good(best, axis)
+                order = np.argsort(-others.score, kind="stable")[:_MOST_COMPARED]
+                lengths = [self._sides(others, int(i))[axis].conditions for i in order]
+                if min(lengths, default=own) < own:
+                    best = others.take(order[[int(np.argmin(lengths))]])
+        return best
+
+    def _sides(self, candidates: Candidates, place: int) -> tuple[_Side, _Side]:
+        return self._side(0, candidates.left[place]), self._side(1, candidates.right[place])
+
+    def _side(self, side: int, members: NDArray[np.bool_]) -> _Side:
+        key = side, members.tobytes()
+        if key not in self._known:
+            boxes = list(zip(self._boxes[side], members, strict=True))
+            inside = [box for box, member in boxes if member and box is not None]
+            outside = [box for box, member in boxes if not member and box is not None]
+            leaves = tuple(int(leaf) for leaf in np.flatnonzero(members))
+            simple = simplified(inside, self._domain, outside)
+            self._known[key] = _Side(leaves, simple, self._domain)
+        return self._known[key]
+
+    def _described(self, candidates: Candidates, place: int, similar: int) -> Redescription:
+        left, right = self._sides(candidates, place)
+        index, reach = float(candidates.jaccard[place]), Z95 * float(candidates.error[place])
         return Redescription(
-            pair=pair,
-            left_leaves=leaves[0],
-            right_leaves=leaves[1],
-            left=plain(boxes[0], self._schema),
-            right=plain(boxes[1], self._schema),
-            left_query=formal(boxes[0], self._schema),
-            right_query=formal(boxes[1], self._schema),
+            pair=self._place,
+            left_leaves=left.leaves,
+            right_leaves=right.leaves,
+            left=left.texts[0],
+            right=right.texts[0],
+            left_query=left.texts[1],
+            right_query=right.texts[1],
             support=float(candidates.both[place]),
-            left_only=max(0.0, float(candidates.left_only[place])),
-            right_only=max(0.0, float(candidates.right_only[place])),
+            left_only=float(candidates.left_only[place]),
+            right_only=float(candidates.right_only[place]),
             jaccard=index,
-            interval=(max(0.0, index - _Z95 * error), min(1.0, index + _Z95 * error)),
-            support_margin=math.ceil(_Z95 * float(candidates.both_error[place])),
+            interval=(max(0.0, index - reach), min(1.0, index + reach)),
+            support_margin=math.ceil(Z95 * float(candidates.both_error[place])),
             chance=float(candidates.chance[place]),
             p_value=float(candidates.p_value[place]),
-            conditions=sum(condition_count(side) for side in boxes),
-            similar=int(similar),
-            columns=frozenset(column for side in boxes for box in side for column in box),
+            conditions=left.conditions + right.conditions,
+            similar=similar,
+            columns=frozenset(name for side in (left, right) for box in side.boxes for name in box),
         )

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from dpcore.encoding import encode_columns
 from dpcore.literals import Literal
-from dpcore.redescriptions.regions import Box, narrowed
+from dpcore.redescriptions.regions import Box, Domain, narrowed
 from dpcore.schema import Schema
 
 Counts = NDArray[np.int64]
@@ -46,10 +46,18 @@ class Tree(_Frozen):
 
     def boxes(self, schema: Schema) -> tuple[Box | None, ...]:
         """Cells that lead to each leaf; ``None`` for a leaf that no record can reach."""
+        return self.leaf_boxes(Domain(schema))
+
+    def leaf_boxes(self, domain: Domain) -> tuple[Box | None, ...]:
+        """As :meth:`boxes`, for a schema that is looked up often."""
         nodes: list[Box | None] = [{}]
         for place, split in enumerate(self.splits):
-            nodes += [narrowed(nodes[place], split, holds, schema) for holds in (True, False)]
+            nodes += [narrowed(nodes[place], split, holds, domain) for holds in (True, False)]
         return tuple(nodes[len(self.splits) :])
+
+    def reached(self, domain: Domain) -> NDArray[np.bool_]:
+        """Whether a record can reach each leaf: shape (n_leaves,)."""
+        return np.array([box is not None for box in self.leaf_boxes(domain)])
 
     def apply(self, frame: pd.DataFrame, schema: Schema) -> Counts:
         """Leaf of each row. Absent columns count as missing."""

@@ -1,96 +1,106 @@
-"""Sets of records described by cells: boxes, their unions, and their simplest form."""
+"""Sets of records described by cells: boxes, and how much of the public domain they share.
+
+The cells of a column are the bits of a whole number, so that a column of a thousand cells is
+handled as fast as a yes/no column.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.literals import Literal
 from dpcore.schema import Schema
 
-#: Cells that each column may have; a column that is not named may have any.
-Box = Mapping[str, frozenset[int]]
+#: Cells that each column may have, as bits; a column that is not named may have any.
+Box = Mapping[str, int]
+Floats = NDArray[np.float64]
 
 
-def all_cells(column: str, schema: Schema) -> frozenset[int]:
-    """Every cell of a column."""
-    return frozenset(range(len(schema.column(column).cells)))
+class Domain:
+    """The columns of a schema and their cells, quick to look up."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._columns = {column.name: column for column in schema}
+        self._places = {name: place for place, name in enumerate(self._columns)}
+        self._cells: dict[str, tuple[str, ...]] = {}
+
+    def column(self, name: str) -> Any:
+        """The column called ``name``."""
+        return self._columns[name]
+
+    def place(self, name: str) -> int:
+        """Position of a column."""
+        return self._places[name]
+
+    def cells(self, name: str) -> tuple[str, ...]:
+        """Labels of the cells of a column."""
+        if name not in self._cells:
+            self._cells[name] = self._columns[name].cells
+        return self._cells[name]
+
+    def count(self, name: str) -> int:
+        """Number of cells of a column."""
+        return len(self.cells(name))
+
+    def everything(self, name: str) -> int:
+        """All cells of a column."""
+        return (1 << self.count(name)) - 1
+
+    def holding(self, literal: Literal) -> int:
+        """Cells that satisfy a condition."""
+        return (1 << (literal.last + 1)) - (1 << literal.first)
 
 
-def narrowed(box: Box | None, literal: Literal, holds: bool, schema: Schema) -> Box | None:
-    """Part of a box where a literal holds, or does not; ``None`` if there is none."""
+def codes(cells: int) -> list[int]:
+    """Codes of some cells, in order."""
+    return [code for code in range(cells.bit_length()) if cells >> code & 1]
+
+
+def narrowed(box: Box | None, literal: Literal, holds: bool, domain: Domain) -> Box | None:
+    """Part of a box where a condition holds, or does not; ``None`` if there is none."""
     if box is None:
         return None
-    known = box.get(literal.column, all_cells(literal.column, schema))
-    kept = frozenset(cell for cell in known if literal.holds(cell) == holds)
+    known = box.get(literal.column, domain.everything(literal.column))
+    kept = known & domain.holding(literal) if holds else known & ~domain.holding(literal)
     return {**box, literal.column: kept} if kept else None
 
 
-def share(box: Box | None, schema: Schema) -> float:
-    """Share of the public domain in a box, every combination of cells counting the same."""
-    if box is None:
-        return 0.0
-    product = 1.0
-    for column, cells in box.items():
-        product *= len(cells) / len(schema.column(column).cells)
-    return product
+def shared_cells(
+    some: Sequence[Box | None], others: Sequence[Box | None], domain: Domain
+) -> Floats:
+    """Share of the public domain that is in two boxes, every combination of cells alike.
 
-
-def intersection(one: Box | None, other: Box | None) -> Box | None:
-    """Cells in both boxes; ``None`` if a column is left without any."""
-    if one is None or other is None:
-        return None
-    both = dict(one)
-    for column, cells in other.items():
-        both[column] = both.get(column, cells) & cells
-        if not both[column]:
-            return None
-    return both
-
-
-def covered(box: Box, boxes: Sequence[Box], schema: Schema) -> bool:
-    """Whether every combination of cells in ``box`` is in at least one of ``boxes``."""
-    for place, other in enumerate(boxes):
-        common = intersection(box, other)
-        if common is None:
-            continue
-        rest, later = dict(box), boxes[place + 1 :]
-        for column, cells in other.items():
-            known = rest.get(column, all_cells(column, schema))
-            outside = known - cells
-            if outside and not covered({**rest, column: outside}, later, schema):
-                return False
-            rest[column] = known & cells
-        return True
-    return False
-
-
-def simplified(boxes: Sequence[Box], schema: Schema) -> list[Box]:
-    """A union of boxes as fewer and wider boxes that hold the very same records.
-
-    Every box is widened, column by column, as far as the union allows; boxes that the others
-    then cover are left out. A union that is everything becomes a single box without columns.
+    Returns
+    -------
+    array of shape (n_some, n_others)
     """
-    wide = [_widened(box, boxes, schema) for box in boxes]
-    wide.sort(key=lambda box: (-len(box), sorted(box)))
-    kept = list(wide)
-    for box in wide:
-        others = [other for other in kept if other is not box]
-        if covered(box, others, schema):
-            kept = others
-    return sorted(kept, key=lambda box: (len(box), sorted(box)))
+    sides = _Shares(some, domain), _Shares(others, domain)
+    common = sides[0].whole[:, None] * sides[1].whole[None, :]
+    for name in sides[0].cells.keys() & sides[1].cells.keys():
+        one, other = (side.cells[name] for side in sides)
+        sizes = one.sum(axis=1)[:, None] * other.sum(axis=1)[None, :]
+        common *= (one @ other.T) * domain.count(name) / np.maximum(sizes, 1)
+    return np.asarray(common)
 
 
-def _widened(box: Box, boxes: Sequence[Box], schema: Schema) -> Box:
-    wide = dict(box)
-    # Columns split last are dropped first: those near the root say more.
-    for column in reversed(list(box)):
-        everything = all_cells(column, schema)
-        more = {
-            cell
-            for cell in everything - wide[column]
-            if covered({**wide, column: frozenset({cell})}, boxes, schema)
-        }
-        wide[column] = wide[column] | more
-        if wide[column] == everything:
-            del wide[column]
-    return wide
+class _Shares:
+    """Boxes as arrays: their shares of the domain, and which cells of each column they hold."""
+
+    def __init__(self, boxes: Sequence[Box | None], domain: Domain) -> None:
+        names = sorted({name for box in boxes if box is not None for name in box})
+        self.whole = np.array([0.0 if box is None else 1.0 for box in boxes])
+        self.cells: dict[str, Floats] = {}
+        for name in names:
+            held = [domain.everything(name) if box is None else box.get(name) for box in boxes]
+            rows = [_bits(domain.everything(name) if one is None else one) for one in held]
+            width = domain.count(name)
+            self.cells[name] = np.array([row[:width] + [0.0] * (width - len(row)) for row in rows])
+            self.whole *= self.cells[name].sum(axis=1) / width
+
+
+def _bits(cells: int) -> list[float]:
+    return [float(digit) for digit in reversed(f"{cells:b}")]

@@ -1,40 +1,42 @@
-"""Conditions of a redescription in words: formal, in the schema's names, and plain."""
+"""Conditions of a redescription in plain words.
+
+Every text has one reading. "And" and "or" are never mixed without brackets; what "no" denies is
+said with "neither .. nor" or "at most one of"; values of several years are "in both" or "in 2008 or
+2009". Trees send unknown values of ordered columns where high ones go, or where low ones go: if
+that matters more than once, it is said once, at the end.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 
-from dpcore.redescriptions.regions import Box
-from dpcore.schema import MISSING, OTHER, BooleanColumn, NumericColumn, Schema, format_number
-from dpcore.trees.splits import Split
+from dpcore.redescriptions.formal import EVERYONE, NOBODY
+from dpcore.redescriptions.phrases import Saying, listed, saying
+from dpcore.redescriptions.regions import Box, Domain
 
-EVERYONE = "everyone"
-#: A name that ends in a year: what is said of several years is said once.
-_YEAR = re.compile(r"^(?P<stem>.+)[_ ](?P<year>(?:19|20)\d\d)$")
-
-
-def formal(boxes: Sequence[Box], schema: Schema) -> str:
-    """A union of boxes in the schema's names, such as ``(a > 3 and b = yes) or c = no``."""
-    parts = [
-        [_formal_condition(column, cells, schema) for column, cells in box.items()] for box in boxes
-    ]
-    return _joined(parts)
+#: A column and the cells that it may have.
+Condition = tuple[str, int]
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
-def plain(boxes: Sequence[Box], schema: Schema) -> str:
+def plain(boxes: Sequence[Box], domain: Domain) -> str:
     """A union of boxes as a clinician would say it, such as ``diabetes in 2008 or 2009``."""
-    single = [box for box in boxes if len(box) == 1]
-    if (
-        single
-        and len(single) == len(boxes)
-        and len({next(iter(box)) for box in boxes}) == len(boxes)
-    ):
-        merged = {column: cells for box in boxes for column, cells in box.items()}
-        phrases = _phrases(merged, schema, " or ")
-        return " or ".join(phrases) or EVERYONE
-    return _joined([_phrases(box, schema) for box in boxes])
+    if not boxes:
+        return NOBODY
+    if not all(boxes):
+        return EVERYONE
+    whole = _factored([tuple(box.items()) for box in boxes], domain)
+    text = _Text(domain, aside=False)
+    said = text.either(whole)
+    if len(text.unknown) < 2 or not (text.high or text.low):
+        return said
+    other = any(words != "missing" for words in text.unknown)
+    words = "other and missing count" if other else "missing counts"
+    end = "high" if text.high else "low"
+    return f"{_Text(domain, aside=True).either(whole)} ({words} as {end})"
 
 
 def condition_count(boxes: Sequence[Box]) -> int:
@@ -42,104 +44,130 @@ def condition_count(boxes: Sequence[Box]) -> int:
     return sum(len(box) for box in boxes)
 
 
-def _joined(parts: Sequence[Sequence[str]]) -> str:
-    if any(not part for part in parts):
-        return EVERYONE
-    texts = [" and ".join(map(_bracketed, part) if len(part) > 1 else part) for part in parts]
-    if len(texts) > 1:
-        texts = [f"({text})" if " and " in text or " or " in text else text for text in texts]
-    return " or ".join(texts)
+@dataclass(frozen=True)
+class _All:
+    """Conditions that must all hold, and one of some others."""
+
+    conditions: tuple[Condition, ...]
+    rest: _Either | None = None
 
 
-def _bracketed(text: str) -> str:
-    return f"({text})" if " or " in text else text
+@dataclass(frozen=True)
+class _Either:
+    """Single conditions and groups of them, one of which must hold."""
+
+    single: tuple[Condition, ...]
+    groups: tuple[_All, ...]
 
 
-def _formal_condition(name: str, cells: frozenset[int], schema: Schema) -> str:
-    column = schema.column(name)
-    branches = tuple(0 if code in cells else 1 for code in range(len(column.cells)))
-    return Split(column=name, branches=branches).text(0, schema)
+def _factored(boxes: Sequence[tuple[Condition, ...]], domain: Domain) -> _Either:
+    """Put what several boxes have in common in front of them, so that it is said once."""
+    single = tuple(box[0] for box in boxes if len(box) == 1)
+    longer = [box for box in boxes if len(box) > 1]
+    groups: list[_All] = []
+    while longer:
+        counts = Counter(chain.from_iterable(longer))
+        shared, times = min(
+            counts.items(), key=lambda item: (-item[1], domain.place(item[0][0]), item[0][1])
+        )
+        if times == 1:
+            groups += [_All(box) for box in longer]
+            break
+        rest = [tuple(one for one in box if one != shared) for box in longer if shared in box]
+        longer = [box for box in longer if shared not in box]
+        groups.append(_joined(shared, _factored(rest, domain)))
+    return _Either(single, tuple(groups))
 
 
-def _phrases(box: Mapping[str, frozenset[int]], schema: Schema, link: str = " and ") -> list[str]:
-    """One phrase per condition; conditions that differ only in the year share one."""
-    groups: dict[tuple[str, str, str], list[str]] = {}
-    for name, cells in box.items():
-        column = schema.column(name)
-        before, after = _saying(column, cells)
-        # "no illness in 2008 or 2009" would be read as "in neither year".
-        match = None if before else _YEAR.match(name)
-        stem, year = (match["stem"], match["year"]) if match else (name, "")
-        groups.setdefault((before, stem, after), []).append(year)
-    phrases = []
-    for (before, stem, after), years in groups.items():
-        when = f" in {_listed(sorted(years), link)}" if years != [""] else ""
-        phrases.append(f"{before}{_spoken(stem)}{when}{after}")
-    return phrases
+def _joined(shared: Condition, rest: _Either) -> _All:
+    if not rest.single and len(rest.groups) == 1:
+        return _All((shared, *rest.groups[0].conditions), rest.groups[0].rest)
+    return _All((shared,), rest)
 
 
-def _spoken(name: str) -> str:
-    match = _YEAR.match(name)
-    text = name if match is None else f"{match['stem']} in {match['year']}"
-    return text.replace("_", " ")
+class _Text:
+    """Writes conditions down and remembers what it said of unknown values."""
+
+    def __init__(self, domain: Domain, *, aside: bool) -> None:
+        self._domain, self._aside = domain, aside
+        self.unknown: list[str] = []
+        self.high = self.low = True
+
+    def either(self, whole: _Either) -> str:
+        """Alternatives, joined by "or"."""
+        parts = self._phrases(whole.single, "or")
+        parts += [(self._all(group), True) for group in whole.groups]
+        return _bracketed(parts, " or ")
+
+    def _all(self, group: _All) -> str:
+        parts = self._phrases(group.conditions, "and")
+        if group.rest is not None:
+            parts.append((self.either(group.rest), True))
+        return _bracketed(parts, " and ")
+
+    def _phrases(self, conditions: Sequence[Condition], link: str) -> list[tuple[str, bool]]:
+        """One phrase for conditions that differ in the year only, and one for all that is denied.
+
+        With each, whether it needs brackets beside others.
+        """
+        groups: dict[object, list[Saying]] = {}
+        for name, cells in conditions:
+            one = saying(name, cells, self._domain)
+            same = "no" if one.kind == "no" else (one.stem, bool(one.year), one.value, one.unknown)
+            groups.setdefault(same, []).append(one)
+        said = []
+        for group in groups.values():
+            dated = [group] if group[0].kind == "no" or group[0].year else [[one] for one in group]
+            said += [self._phrase(items, link) for items in dated]
+        return said
+
+    def _phrase(self, group: Sequence[Saying], link: str) -> tuple[str, bool]:
+        first = group[0]
+        if first.kind == "no":
+            return _denied(group, link), link == "or" and len(group) > 1
+        self.high &= first.high
+        self.low &= first.low
+        tail = ""
+        if first.unknown:
+            self.unknown.append(first.unknown)
+            tail = "" if self._aside else f" (or {first.unknown})"
+        value = f" {first.value}" if first.value else ""
+        return f"{first.stem}{value}{_years(group, link)}{tail}", first.several
 
 
-def _listed(items: Sequence[str], link: str) -> str:
-    *some, last = items
-    return f"{', '.join(some)}{link}{last}" if some else last
+def _bracketed(parts: Sequence[tuple[str, bool]], link: str) -> str:
+    if len(parts) == 1:
+        return parts[0][0]
+    return link.join(f"({text})" if mixed else text for text, mixed in parts)
 
 
-def _saying(column: Any, cells: frozenset[int]) -> tuple[str, str]:
-    """What stands before and after the name of a column."""
-    everything = frozenset(range(len(column.cells)))
-    reserved = {column.cells.index(cell) for cell in (OTHER, MISSING) if cell in column.cells}
-    if isinstance(column, BooleanColumn):
-        yes = frozenset({column.cells.index("yes")})
-        if cells == yes:
-            return "", ""
-        if cells == everything - yes:
-            return "no ", " on record"
-    known = sorted(cells - reserved)
-    unknown = [column.cells[code].strip("()") for code in sorted(cells & reserved)]
-    absent = sorted(everything - reserved - cells)
-    if not known:
-        return "", " " + " or ".join(unknown)
-    tail = "".join(f" or {word}" for word in unknown)
-    if not absent:
-        return "", " known" + tail
-    if isinstance(column, NumericColumn):
-        return "", f" {_number_text(column, known)}{tail}"
-    if column.ordered and known == list(range(known[0], known[-1] + 1)) and len(known) > 1:
-        return "", f" {_order_text(column, known)}{tail}"
-    if len(absent) < len(known) and not reserved - cells:
-        return "", " not " + " or ".join(column.cells[code] for code in absent)
-    return "", " " + " or ".join(column.cells[code] for code in known) + tail
+def _years(group: Sequence[Saying], link: str) -> str:
+    years = sorted(one.year for one in group if one.year)
+    if not years:
+        return ""
+    every = {1: "", 2: "both "}.get(len(years), "all of ") if link == "and" else ""
+    return f" in {every}{listed(years, link)}"
 
 
-def _number_text(column: Any, known: Sequence[int]) -> str:
-    points = [column.lower, *column.inner_edges, column.upper]
-    unit = f" {column.unit}" if column.unit else ""
-    runs: list[list[int]] = []
-    for code in known:
-        if runs and code == runs[-1][-1] + 1:
-            runs[-1].append(code)
-        else:
-            runs.append([code])
-    texts = []
-    for run in runs:
-        low, high = format_number(points[run[0]]), format_number(points[run[-1] + 1])
-        if run[0] == 0:
-            texts.append(f"at most {high}{unit}")
-        elif run[-1] == len(points) - 2:
-            texts.append(f"above {low}{unit}")
-        else:
-            texts.append(f"above {low} up to {high}{unit}")
-    return " or ".join(texts)
+def _denied(group: Sequence[Saying], link: str) -> str:
+    """Yes/no columns that are not yes: none of them, or not all of them."""
+    names = [f"{one.stem} in {one.year}" if one.year else one.stem for one in group]
+    if len(group) == 1:
+        return f"no {names[0]} on record"
+    if len({one.stem for one in group}) == 1 and all(one.year for one in group):
+        years = sorted(one.year for one in group)
+        return f"{group[0].stem} on record in {_few_of(years, link)}"
+    return f"{_few_of(names, link)} on record"
 
 
-def _order_text(column: Any, known: Sequence[int]) -> str:
-    if known[0] == 0:
-        return f"up to {column.cells[known[-1]]}"
-    if known[-1] == len(column.classes) - 1:
-        return f"from {column.cells[known[0]]}"
-    return f"from {column.cells[known[0]]} to {column.cells[known[-1]]}"
+def _few_of(names: Sequence[str], link: str) -> str:
+    """None of some if each is denied ("and"); not all of them if one is ("or")."""
+    if link == "or":
+        return f"at most {_number(len(names) - 1)} of {listed(names, 'and')}"
+    if len(names) == 2:
+        return f"neither {names[0]} nor {names[1]}"
+    return f"none of {listed(names, 'and')}"
+
+
+def _number(count: int) -> str:
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
