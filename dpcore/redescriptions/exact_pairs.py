@@ -27,7 +27,7 @@ from dpcore.trees.joint_counts import in_threads
 from dpcore.trees.lookahead import ExactWeight, float_error
 
 Floats = NDArray[np.float64]
-Agreements = NDArray[np.int32]
+SmallCounts = NDArray[np.int32]
 #: Most candidates, for memory; and most words visited, some minutes.
 _MOST: Final = 30_000_000
 _MOST_WORDS: Final = 2 * 10**11
@@ -74,7 +74,7 @@ def candidate_pairs(literals: int, count: int, randomness: RandomSource) -> Coun
 def pair_weight(epsilon: Decimal, max_rows: int, right: int) -> ExactWeight:
     """Weight of one step of agreement such that a draw costs at most ``epsilon``.
 
-    Agreements of two candidates move apart by at most 2 records
+    SmallCounts of two candidates move apart by at most 2 records
     (:data:`dpcore.redescriptions.queries.AGREEMENT`, either way).
 
     Parameters
@@ -105,7 +105,7 @@ class ExactPairs:
 
     left: Counts
     right: Counts
-    agreements: Agreements
+    agreements: SmallCounts
 
     @classmethod
     def compare(
@@ -128,9 +128,17 @@ class ExactPairs:
         """
         agreements = np.empty((len(left), len(right)), dtype=np.int32)
         joint = count_bits(right_literals, right_literals)
+        threes = np.empty((len(left_literals), len(right)), dtype=np.int32)
+        in_threads(
+            lambda which: _count_threes(left_literals, right_literals, right, which, threes),
+            len(left_literals),
+        )
 
         def compare(rows: Counts) -> None:
-            _fill(left_literals, right_literals, joint, left, right, everyone, rows, agreements)
+            _fill(
+                left_literals, right_literals, joint, threes, left, right, everyone, rows,
+                agreements,
+            )  # fmt: skip
 
         for part, rows in enumerate(np.array_split(np.arange(len(left)), PARTS)):
             in_threads(lambda which: compare(rows[which]), len(rows))  # noqa: B023
@@ -171,7 +179,7 @@ class ExactPairs:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _fold(
-    agreements: Agreements,
+    agreements: SmallCounts,
     rows: Counts,
     columns: Counts,
     which: Counts,
@@ -192,50 +200,65 @@ def _fold(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _count_threes(
+    left_literals: Words, right_literals: Words, right: Counts, which: Counts, threes: SmallCounts
+) -> None:
+    """Records of some left literals that satisfy both literals of each right candidate."""
+    for i in which:
+        for q in range(right.shape[0]):
+            a, b = right[q, 0], right[q, 1]
+            count = np.uint64(0)
+            for w in range(left_literals.shape[1]):
+                both = right_literals[a, w] & right_literals[b, w]
+                count += popcount(left_literals[i, w] & both)
+            threes[i, q] = count
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _fill(
     left_literals: Words,
     right_literals: Words,
     joint: Counts,
+    threes: SmallCounts,
     left: Counts,
     right: Counts,
     everyone: Words,
     which: Counts,
-    agreements: Agreements,
+    agreements: SmallCounts,
 ) -> None:
-    """Agreements of some left candidates with all right ones, sorted by their first literal.
+    """SmallCounts of some left candidates with all right ones, sorted by their first literal.
 
-    The fourth cell of two literals, neither of them, follows from the other three.
+    Of the 16 cells of four literals, one is counted for every candidate; the others follow from
+    it and from counts of fewer literals.
     """
     size, words = right_literals.shape
-    masks, both = np.empty((3, words), dtype=np.uint64), np.empty((3, words), dtype=np.uint64)
+    masks, mine = np.empty((3, words), dtype=np.uint64), np.empty(words, dtype=np.uint64)
     ones, totals = np.empty((4, size), dtype=np.int64), np.empty(4, dtype=np.int64)
     table = np.empty((4, 4), dtype=np.int64)
     people = np.int64(0)
     for w in range(words):
         people += np.int64(popcount(everyone[w]))
     for p in which:
+        i, j = left[p, 0], left[p, 1]
         for w in range(words):
-            one, other = left_literals[left[p, 0], w], left_literals[left[p, 1], w]
-            masks[0, w] = one & other
-            masks[1, w] = one & ~other
-            masks[2, w] = ~one & other
+            masks[0, w] = left_literals[i, w] & left_literals[j, w]
+            masks[1, w] = left_literals[i, w] & ~left_literals[j, w]
+            masks[2, w] = ~left_literals[i, w] & left_literals[j, w]
         _count_rows(masks, right_literals, people, joint, totals, ones)
         current = np.int64(-1)
         for q in range(right.shape[0]):
             a, b = right[q, 0], right[q, 1]
             if a != current:
                 current = a
-                for m in range(3):
-                    for w in range(words):
-                        both[m, w] = masks[m, w] & right_literals[a, w]
-            rest = joint[a, b]
-            for m in range(3):
-                count = np.uint64(0)
                 for w in range(words):
-                    count += popcount(both[m, w] & right_literals[b, w])
-                table[m, 0] = count
-                rest -= np.int64(count)
-            table[3, 0] = rest
+                    mine[w] = masks[0, w] & right_literals[a, w]
+            count = np.uint64(0)
+            for w in range(words):
+                count += popcount(mine[w] & right_literals[b, w])
+            table[0, 0] = count
+            table[1, 0] = threes[i, q] - table[0, 0]
+            table[2, 0] = threes[j, q] - table[0, 0]
+            table[3, 0] = joint[a, b] - table[0, 0] - table[1, 0] - table[2, 0]
             for m in range(4):
                 table[m, 1] = ones[m, a] - table[m, 0]
                 table[m, 2] = ones[m, b] - table[m, 0]
