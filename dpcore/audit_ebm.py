@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from dpcore.audit_bounds import Audit, Mechanism, Outputs, threshold_events
+from dpcore.audit_bounds import Audit, Mechanism, Outputs, replaced, threshold_events
 from dpcore.ebm import boosting
 from dpcore.ebm.kernels import clipped_sums
 from dpcore.ebm.learner import EBMLearner
@@ -89,7 +89,7 @@ class EBMRuns:
         with ExitStack() as stack:
             answers = stack.enter_context(_observed(self.noise))
             if not self.clipped:
-                stack.enter_context(_replaced(boosting, "clipped_sums", _unclipped_sums))
+                stack.enter_context(replaced(boosting, "clipped_sums", _unclipped_sums))
             learner.run(table, plan, source, no_progress)
         return round(_FINE * sum(self._evidence(*answer) for answer in answers))
 
@@ -115,17 +115,6 @@ def _frame(side: int) -> pd.DataFrame:
 
 
 @contextmanager
-def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    """Put ``value`` in the place of an attribute for a while."""
-    kept = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, kept)
-
-
-@contextmanager
 def _observed(noise: int) -> Iterator[list[tuple[FineGaussian, Integers]]]:
     """Collect all that Gaussian mechanisms release, their noise divided by ``noise``."""
     answers: list[tuple[FineGaussian, Integers]] = []
@@ -136,7 +125,7 @@ def _observed(noise: int) -> Iterator[list[tuple[FineGaussian, Integers]]]:
         answers.append((mechanism, noisy))
         return noisy
 
-    with _replaced(FineGaussian, "release", observe):
+    with replaced(FineGaussian, "release", observe):
         yield answers
 
 
