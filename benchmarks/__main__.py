@@ -15,6 +15,10 @@ from benchmarks import (
     ebm_growth,
     ebm_peers,
     ebm_results,
+    redescriptions,
+    redescriptions_data,
+    redescriptions_growth,
+    redescriptions_tables,
     rules,
     trees,
     trees_growth,
@@ -141,6 +145,35 @@ def ebm_coverage_command(quick: Quick = False, json: Json = None) -> None:
     """How often the noise bands of boosting machines hold, on five data sets."""
     records = list(ebm_coverage.run(ebm.SUITE, quick=quick))
     print_table("Coverage of the noise bands", records)
+    if json is not None:
+        write_json(records, json)
+
+
+@app.command("redescriptions")
+def redescriptions_command(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two runs of three methods: under two minutes.")
+    ] = False,
+    data: Data = None,
+    epsilon: Epsilon = None,
+    method: Method = None,
+    json: Json = None,
+) -> None:
+    """Redescriptions on four data sets, beside the published methods and no privacy."""
+    _check_known("data set", data, (*redescriptions_data.DATA, redescriptions_growth.DATA))
+    _check_known("method", method, redescriptions.METHODS)
+    request = redescriptions.Request(data, epsilon, method, quick)
+    if request.left_out or (request.wants_growth and not redescriptions_growth.possible()):
+        print(redescriptions_data.LEFT_OUT)
+    records: list[Record] = []
+    if request.names:
+        results = redescriptions.measure(request)
+        redescriptions_tables.print_results(results)
+        records += redescriptions.records(results)
+    if request.wants_growth and redescriptions_growth.possible():
+        growth = list(redescriptions_growth.run(redescriptions.SUITE, quick=quick))
+        print_table("Growth", growth)
+        records += growth
     if json is not None:
         write_json(records, json)
 

@@ -15,6 +15,11 @@ FOLDER_VARIABLE = "FROSTGLASS_BENCH_DATA"
 _SCHEMAS = Path(__file__).parent / "schemas"
 #: Data sets that are the complete rows of another.
 _COMPLETE_ROWS_OF = {"adult_categorical": "adult"}
+#: Data sets in two files, joined on ``id``.
+_TWO_FILES = {
+    "cms": ("cms_left", "cms_right"),
+    "mammals": ("mammal_iucn_left", "mammal_iucn_right"),
+}
 
 
 @dataclass(frozen=True)
@@ -35,14 +40,39 @@ def load(name: str) -> BenchData:
     """Load a data set that has a schema in ``benchmarks/schemas``.
 
     ``adult_categorical`` is Adult without numbers and without incomplete rows.
+
+    Raises
+    ------
+    RuntimeError
+        If the folder is not named and OpenML does not have the data set.
     """
     schema = Schema.from_file(_SCHEMAS / f"{name}.yaml")
     folder = os.environ.get(FOLDER_VARIABLE)
     source = _COMPLETE_ROWS_OF.get(name, name)
-    frame = _read(Path(folder), source) if folder else _FETCHERS[source]()
+    if not folder and source not in _FETCHERS:
+        raise RuntimeError(f"{name} is not on OpenML: name its folder in {FOLDER_VARIABLE}.")
+    frame = _from_folder(Path(folder), source) if folder else _FETCHERS[source]()
     if name in _COMPLETE_ROWS_OF:
         frame = frame.dropna().reset_index(drop=True)
     return BenchData(name, frame[[column.name for column in schema]], schema)
+
+
+def _from_folder(folder: Path, name: str) -> pd.DataFrame:
+    if name in _TWO_FILES:
+        left, right = (_read(folder, file) for file in _TWO_FILES[name])
+        return left.merge(right, on="id", validate="one_to_one")
+    frame = _read(folder, name)
+    return _answered(frame) if name == "npas" else frame
+
+
+def _answered(frame: pd.DataFrame) -> pd.DataFrame:
+    """A questionnaire in which 0 means not answered, except for yes/no questions."""
+    coded = [
+        column
+        for column in frame.select_dtypes("number")
+        if not column.startswith(("race_", "VCL"))
+    ]
+    return frame.assign(**{column: frame[column].mask(frame[column] == 0) for column in coded})
 
 
 def _read(folder: Path, name: str) -> pd.DataFrame:
