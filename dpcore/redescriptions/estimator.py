@@ -1,0 +1,229 @@
+"""The scikit-learn estimator of redescriptions."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from dpcore.accountant import Accountant
+from dpcore.errors import RequestError
+from dpcore.estimation import features_of, infer_schema
+from dpcore.ingest import check_columns, check_header, frame_chunks, ingest
+from dpcore.plan import no_progress
+from dpcore.privacy import parse_epsilon
+from dpcore.randomness import source_for
+from dpcore.redescriptions.extraction import Constraints
+from dpcore.redescriptions.found import Redescription, RedescriptionSet
+from dpcore.redescriptions.learner import RedescriptionLearner
+from dpcore.redescriptions.model import RedescriptionModel
+from dpcore.redescriptions.parameters import RedescriptionParameters
+from dpcore.release import Release, make_release
+from dpcore.schema import Schema, View
+from dpcore.validation import validated
+
+
+class RedescriptionMiner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Differentially private redescriptions between two views of the same people.
+
+    Guarantee: pure epsilon-DP, one person added or removed; unconditional for the default
+    method; proofs in ``docs/privacy/redescriptions.md``.
+
+    Parameters
+    ----------
+    epsilon : float or Decimal
+        Cost of one call of ``fit``.
+    schema : Schema or None
+        Public domain. ``None`` infers one from the data, which leaks: a
+        :class:`~dpcore.errors.PrivacyLeakWarning` says so.
+    method, left, right, depth, starts, rounds, tree_share, margins, sampler, steps, pool_size, \
+    sensitivity, reserved_splits
+        See :class:`~dpcore.redescriptions.parameters.RedescriptionParameters`.
+    accountant : Accountant or None
+        Charged before each fit. Clones share it.
+    random_state : int or None
+        ``None`` uses the operating system's secure source. A seed makes the result
+        reproducible and **not private**.
+
+    Attributes
+    ----------
+    redescriptions_ : RedescriptionSet
+        What the release says under the default constraints; :meth:`extract` reads it anew.
+    release_ : Release
+        Model and certificate; safe to publish if its certificate is private.
+    model_ : RedescriptionModel
+    schema_ : Schema
+    n_features_in_ : int
+    """
+
+    _learner = RedescriptionLearner()
+
+    def __init__(
+        self,
+        epsilon: Any = 1.0,
+        *,
+        schema: Schema | None = None,
+        method: str = "exact_pairs",
+        left: tuple[str, ...] | None = None,
+        right: tuple[str, ...] | None = None,
+        depth: int | None = None,
+        starts: int | None = None,
+        rounds: int = 1,
+        tree_share: float | None = None,
+        margins: bool | None = None,
+        sampler: str = "chain",
+        steps: int = 10_000,
+        pool_size: int = 20_000,
+        sensitivity: str = "proved",
+        reserved_splits: bool = False,
+        accountant: Accountant | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.method = method
+        self.left = left
+        self.right = right
+        self.depth = depth
+        self.starts = starts
+        self.rounds = rounds
+        self.tree_share = tree_share
+        self.margins = margins
+        self.sampler = sampler
+        self.steps = steps
+        self.pool_size = pool_size
+        self.sensitivity = sensitivity
+        self.reserved_splits = reserved_splits
+        self.accountant = accountant
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Spend ``epsilon`` and mine.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_columns)
+            Columns of both views, or of the left view.
+        y : DataFrame of shape (n_rows, n_right_columns) or None
+            Columns of the right view, row by row the same people. Then the two frames are the
+            views, unless ``left``, ``right`` or the schema name others.
+
+        Raises
+        ------
+        RequestError, SchemaError
+            If parameters, schema and columns do not fit together. Nothing is charged.
+        BudgetError
+            If the accountant has too little left. Nothing is charged.
+        IngestError
+            If the rows do not fit the schema.
+        """
+        frame, views = _joined(X, y, self.schema)
+        domain = self.schema or infer_schema(frame, "", numeric_target=False)
+        check_header([str(column) for column in frame.columns])
+        check_columns(frame, domain)
+        epsilon = parse_epsilon(self.epsilon)
+        known = RedescriptionParameters.model_fields
+        given = {name: value for name, value in self.get_params().items() if name in known}
+        for side, columns in views.items():
+            if given[side] is None and not domain.view(side):
+                given[side] = columns
+        plan = self._learner.plan(domain, "", epsilon, given)
+        if self.accountant is not None:
+            self.accountant.spend(epsilon, self._learner.title, plan.delta)
+        randomness = source_for(self.random_state)
+        table = ingest(frame_chunks(frame), domain, randomness)
+        model = self._learner.run(table, plan, randomness, no_progress)
+        release = make_release(self._learner.name, plan, model, secure=randomness.secure)
+        return self._fitted(release, model, frame.shape[1])
+
+    @classmethod
+    def from_release(cls, release: Release) -> Self:
+        """Fitted estimator of a release, without any data.
+
+        Raises
+        ------
+        RequestError
+            If the release is of another learner.
+        """
+        if release.kind != cls._learner.name:
+            raise RequestError(
+                f"This release is a '{release.kind}' and {cls.__name__} reads "
+                f"'{cls._learner.name}': use the estimator that made it."
+            )
+        parameters = dict(RedescriptionParameters.model_validate(release.parameters))
+        miner = cls(epsilon=release.certificate.epsilon, schema=release.domain, **parameters)
+        model = RedescriptionModel.model_validate(release.model)
+        return miner._fitted(release, model, len(release.domain.columns))
+
+    def extract(self, **constraints: Any) -> RedescriptionSet:
+        """Read the release again under other constraints. Free.
+
+        Parameters
+        ----------
+        **constraints
+            Fields of :class:`~dpcore.redescriptions.extraction.Constraints`.
+
+        Raises
+        ------
+        RequestError
+            If one of them cannot be used.
+        """
+        check_is_fitted(self)
+        return self.model_.extract(self.schema_, validated(Constraints, constraints))
+
+    def transform(self, X: Any) -> NDArray[np.bool_]:
+        """Whether both sides of each redescription hold for each row.
+
+        Returns
+        -------
+        bool array of shape (n_rows, n_redescriptions)
+            Redescriptions in the order of ``redescriptions_``.
+        """
+        check_is_fitted(self)
+        frame = features_of(X, self.schema_, "")
+        leaves = [
+            (pair.left.apply(frame, self.schema_), pair.right.apply(frame, self.schema_))
+            for pair in self.model_.pairs
+        ]
+
+        def holds(item: Redescription) -> NDArray[np.bool_]:
+            left, right = leaves[item.pair]
+            return np.isin(left, item.left_leaves) & np.isin(right, item.right_leaves)
+
+        found = [holds(item) for item in self.redescriptions_.found]
+        return np.stack(found, axis=1) if found else np.zeros((len(frame), 0), dtype=np.bool_)
+
+    def _fitted(self, release: Release, model: RedescriptionModel, features: int) -> Self:
+        self.release_ = release
+        self.model_ = model
+        self.schema_ = release.domain
+        self.n_features_in_ = features
+        self.redescriptions_ = model.extract(release.domain)
+        return self
+
+
+def _joined(
+    X: Any, y: Any, schema: Schema | None
+) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]]]:
+    """One frame of both views, and the columns of each if there were two frames."""
+    frame = features_of(X, schema if y is None else None, "")
+    if y is None:
+        return frame, {}
+    other = features_of(y, None, "")
+    if len(frame) != len(other):
+        raise RequestError(
+            f"The views have {len(frame)} and {len(other)} rows: row by row they must be the "
+            "same people."
+        )
+    common = [name for name in frame.columns if name in other.columns]
+    if common:
+        raise RequestError(f"Both views have a column '{common[0]}': rename one of them.")
+    views: dict[View, tuple[str, ...]] = {
+        "left": tuple(frame.columns),
+        "right": tuple(other.columns),
+    }
+    return pd.concat([frame, other], axis=1), views
