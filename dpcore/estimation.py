@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -16,26 +17,81 @@ from sklearn.utils.validation import check_is_fitted
 from dpcore.encoding import NO_WORDS, YES_WORDS, texts_of
 from dpcore.errors import PrivacyLeakWarning, RequestError
 from dpcore.ingest import check_columns, check_header, frame_chunks, ingest
-from dpcore.plan import Learner, no_progress
+from dpcore.plan import Learner, RunPlan, no_progress
 from dpcore.privacy import parse_epsilon
-from dpcore.randomness import RandomSource, source_for
+from dpcore.randomness import source_for
 from dpcore.release import Release, make_release
 from dpcore.schema import NumericColumn, Schema
-from dpcore.table import PrivateTable
 
 _BINS = 10
 
 
-class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator over one learner of this engine.
 
     A subclass names its learner and the model that the learner releases, and takes the
-    learner's parameters as keyword arguments beside ``epsilon``, ``schema``, ``target``,
-    ``accountant`` and ``random_state``.
+    learner's parameters as keyword arguments beside ``epsilon``, ``schema``, ``accountant``,
+    ``random_state`` and perhaps ``target``.
     """
 
     _learner: ClassVar[Learner]
     _model: ClassVar[type[BaseModel]]
+
+    def _plan(self, schema: Schema, target: str, **changes: Any) -> RunPlan:
+        """Plan of a fit: parameters of the learner, some of them changed."""
+        settings = self.get_params()
+        known = self._learner.parameters.model_fields
+        given = {name: value for name, value in settings.items() if name in known}
+        epsilon = parse_epsilon(settings["epsilon"])
+        return self._learner.plan(schema, target, epsilon, given | changes)
+
+    def _run(self, plan: RunPlan, frame: pd.DataFrame) -> tuple[Release, Any]:
+        """Charge the accountant, then read the records."""
+        settings = self.get_params()
+        if settings["accountant"] is not None:
+            settings["accountant"].spend(plan.epsilon, self._learner.title, plan.delta)
+        randomness = source_for(settings["random_state"])
+        table = ingest(frame_chunks(frame), plan.schema, randomness)
+        model = self._learner.run(table, plan, randomness, no_progress)
+        release = make_release(self._learner.name, plan, model, secure=randomness.secure)
+        return release, model
+
+    @classmethod
+    def _of(cls, release: Release, **settings: Any) -> tuple[Self, Any]:
+        """Estimator with the parameters of a release, and the released model.
+
+        Raises
+        ------
+        RequestError
+            If the release is of another learner.
+        """
+        if release.kind != cls._learner.name:
+            raise RequestError(
+                f"This release is a '{release.kind}' and {cls.__name__} reads "
+                f"a '{cls._learner.name}': use the estimator that made it."
+            )
+        parameters = dict(cls._learner.parameters.model_validate(release.parameters))
+        known = {name: parameters[name] for name in cls._get_param_names() if name in parameters}
+        estimator = cls(
+            epsilon=release.certificate.epsilon, schema=release.domain, **settings, **known
+        )
+        return estimator, cls._model.model_validate(release.model)
+
+    def _fitted(
+        self, release: Release, model: Any, outputs: Mapping[str, Any], features: int
+    ) -> Self:
+        self.release_ = release
+        self.model_ = model
+        self.schema_ = release.domain
+        self.n_features_in_ = features
+        for name, value in outputs.items():
+            setattr(self, name, value)
+        return self
+
+
+class PrivateEstimator(LearnerEstimator):
+    """A :class:`LearnerEstimator` that predicts a target."""
+
     #: Whether the target is a number; else it is one of a list of classes.
     _numeric_target: ClassVar[bool] = False
 
@@ -61,17 +117,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             X, y, settings["schema"], settings["target"], numeric_target=self._numeric_target
         )
         self._check_target(prepared.schema.column(prepared.target))
-        known = self._learner.parameters.model_fields
-        given = {name: value for name, value in settings.items() if name in known}
-        epsilon = parse_epsilon(settings["epsilon"])
-        plan = self._learner.plan(prepared.schema, prepared.target, epsilon, given)
+        plan = self._plan(prepared.schema, prepared.target)
         outputs = {} if self._numeric_target else {"classes_": class_labels(plan.classes, y)}
-        if settings["accountant"] is not None:
-            settings["accountant"].spend(epsilon, self._learner.title, plan.delta)
-        randomness = source_for(settings["random_state"])
-        table = prepared.ingest(randomness)
-        model: Any = self._learner.run(table, plan, randomness, no_progress)
-        release = make_release(self._learner.name, plan, model, secure=randomness.secure)
+        release, model = self._run(plan, prepared.frame)
         return self._fitted(release, model, outputs, np.shape(X)[1])
 
     @classmethod
@@ -85,36 +133,14 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         RequestError
             If the release is of another learner or predicts another kind of target.
         """
-        if release.kind != cls._learner.name:
-            raise RequestError(
-                f"This release is a '{release.kind}' and {cls.__name__} reads "
-                f"a '{cls._learner.name}': use the estimator that made it."
-            )
+        estimator, model = cls._of(release, target=release.target)
         cls._check_target(release.domain.column(release.target))
-        parameters = dict(cls._learner.parameters.model_validate(release.parameters))
-        known = {name: parameters[name] for name in cls._get_param_names() if name in parameters}
-        estimator = cls(
-            epsilon=release.certificate.epsilon,
-            schema=release.domain,
-            target=release.target,
-            **known,
-        )
-        model: Any = cls._model.model_validate(release.model)
         outputs = {} if cls._numeric_target else {"classes_": np.array(model.classes, dtype=object)}
         return estimator._fitted(release, model, outputs, len(release.domain.columns) - 1)
 
     @classmethod
     def _check_target(cls, column: Any) -> None:
         """Refuse a target that this estimator does not predict."""
-
-    def _fitted(self, release: Release, model: Any, outputs: dict[str, Any], features: int) -> Self:
-        self.release_ = release
-        self.model_ = model
-        self.schema_ = release.domain
-        self.n_features_in_ = features
-        for name, value in outputs.items():
-            setattr(self, name, value)
-        return self
 
     def _features(self, X: Any) -> pd.DataFrame:  # noqa: N803
         check_is_fitted(self)
@@ -164,10 +190,6 @@ class PreparedFit:
     frame: pd.DataFrame
     schema: Schema
     target: str
-
-    def ingest(self, randomness: RandomSource) -> PrivateTable:
-        """Encode the records. Call after the budget was charged."""
-        return ingest(frame_chunks(self.frame), self.schema, randomness)
 
 
 def prepare_fit(

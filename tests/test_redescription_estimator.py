@@ -9,7 +9,13 @@ from sklearn.base import clone
 
 from dpcore.accountant import BudgetAccountant
 from dpcore.demo import DEMOS
-from dpcore.errors import BudgetError, PrivacyLeakWarning, RequestError
+from dpcore.errors import (
+    BudgetError,
+    IngestError,
+    PrivacyLeakWarning,
+    RequestError,
+    SchemaError,
+)
 from dpcore.redescriptions.estimator import RedescriptionMiner
 from dpcore.redescriptions.parameters import RedescriptionParameters
 from dpcore.release import Release
@@ -111,9 +117,90 @@ def test_too_little_budget_reads_no_record(monkeypatch):
     def fail(*_):
         raise AssertionError("records were read")
 
-    monkeypatch.setattr("dpcore.redescriptions.estimator.ingest", fail)
+    monkeypatch.setattr("dpcore.estimation.ingest", fail)
     with pytest.raises(BudgetError):
         miner(accountant=BudgetAccountant(1)).fit(people())
+
+
+def test_the_charge_comes_before_the_records(monkeypatch):
+    """Should the run fail after a record was touched, the budget is spent."""
+    budget, seen = BudgetAccountant(4), []
+
+    def broken(*_):
+        seen.append(budget.spent)
+        raise IngestError("The disk is full.")
+
+    monkeypatch.setattr("dpcore.estimation.ingest", broken)
+    with pytest.raises(IngestError):
+        miner(accountant=budget).fit(people())
+    assert seen == [4]
+    assert budget.spent == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "columns", "error"),
+    [
+        ({"epsilon": 0}, None, BudgetError),
+        ({"method": "guess"}, None, RequestError),
+        ({"depth": 9}, None, RequestError),
+        ({"left": ("weight",)}, None, SchemaError),
+        ({"left": ("age",), "right": ("age",)}, None, RequestError),
+        ({}, ["diabetes", "age", "sugar"], IngestError),
+    ],
+)
+def test_what_cannot_be_mined_costs_nothing(changes, columns, error):
+    budget = BudgetAccountant(9)
+    with pytest.raises(error):
+        miner(accountant=budget, **changes).fit(people()[columns] if columns else people())
+    assert budget.spent == 0
+
+
+def test_the_views_can_be_chosen():
+    fitted = miner(left=("diabetes",), right=("sugar", "ward")).fit(people())
+    assert fitted.model_.left_columns == ("diabetes",)
+    assert fitted.model_.right_columns == ("sugar", "ward")
+    frame = people()
+    sides = frame[["ward", "diabetes", "age"]], frame[["sugar", "insulin"]]
+    both = miner(right=("insulin", "ward")).fit(*sides)
+    assert both.model_.left_columns == ("diabetes", "age")  # The schema goes before the frames.
+    assert both.model_.right_columns == ("insulin", "ward")
+
+
+def test_arrays_take_the_names_of_the_schema():
+    frame = people().drop(columns="ward")
+    schema = Schema.from_mapping(
+        SCHEMA.model_dump(mode="json")
+        | {"columns": [column.model_dump(mode="json") for column in SCHEMA.columns[:4]]}
+    )
+    named = miner(schema=schema).fit(frame)
+    values = frame.to_numpy(dtype=object)
+    assert miner(schema=schema).fit(values).model_ == named.model_
+    assert miner(schema=schema).fit(values[:, :2], values[:, 2:]).model_ == named.model_
+    with pytest.raises(RequestError, match="left view has 3 columns and the schema puts 2"):
+        miner(schema=schema).fit(values[:, :3], values[:, 2:])
+    with pytest.warns(PrivacyLeakWarning):
+        bare = miner(schema=None).fit(values[:, :2], values[:, 2:])
+    assert bare.model_.left_columns == ("left_0", "left_1")
+    assert bare.model_.right_columns == ("right_0", "right_1")
+
+
+def test_what_holds_is_named():
+    frame = people()
+    fitted = miner().fit(frame)
+    assert fitted.get_feature_names_out().tolist() == [
+        item.text for item in fitted.redescriptions_.found
+    ]
+    told = fitted.set_output(transform="pandas").transform(frame)
+    assert told.columns[0] == fitted.redescriptions_.found[0].text
+    nothing = miner(epsilon="0.01").fit(frame[:5])
+    assert nothing.transform(frame).shape == (900, len(nothing.redescriptions_.found))
+
+
+def test_the_warning_points_at_the_caller():
+    frame = people()
+    with pytest.warns(PrivacyLeakWarning) as seen:
+        miner(schema=None).fit(frame[["diabetes", "age"]], frame[["sugar", "insulin"]])
+    assert seen[0].filename == __file__
 
 
 def test_clones_share_the_accountant_and_every_parameter_is_one():

@@ -51,8 +51,8 @@ def redescriptions(
     score: Annotated[
         Score,
         typer.Option(
-            help="What is compared, best first: how far the noisy Jaccard index is on the way from "
-            "chance to 1, or the index itself, as published."
+            help="What is compared, best first: what the noisy Jaccard index exceeds chance by, or "
+            "the index itself, as published."
         ),
     ] = _DEFAULT.score,
     noise_aware: Annotated[

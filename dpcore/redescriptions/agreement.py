@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpcore.redescriptions.consistent import noise_variance
+from dpcore.redescriptions.consistent import consistent_counts
 from dpcore.redescriptions.found import Redescription
 from dpcore.redescriptions.pair import TreePair
+from dpcore.redescriptions.regions import Domain
 from dpcore.schema import Schema
 
-_Z95 = 1.959964
 Counts = NDArray[np.int64]
 
 
@@ -76,16 +76,11 @@ def _sizes(table: Counts, item: Redescription) -> tuple[int, int, int, int]:
 def agreement_margins(item: Redescription, pair: TreePair, schema: Schema) -> tuple[int, int, int]:
     """Noise on left only, both and right only stays within plus or minus this: 95 %, each.
 
-    Every number is a sum of counts with independent noise. What second counts of the left
-    leaves take off the noise is not taken into account.
+    They agree with :attr:`~dpcore.redescriptions.found.Redescription.support_margin`.
     """
-    reached = [[box is not None for box in tree.boxes(schema)] for tree in (pair.left, pair.right)]
-    inside = [
-        sum(side[leaf] for leaf in leaves)
-        for side, leaves in zip(reached, (item.left_leaves, item.right_leaves), strict=True)
-    ]
-    outside = [sum(side) - own for side, own in zip(reached, inside, strict=True)]
-    cells = inside[0] * outside[1], inside[0] * inside[1], outside[0] * inside[1]
-    error = math.sqrt(noise_variance(pair.count_scale))
-    left, both, right = (math.ceil(_Z95 * error * math.sqrt(count)) for count in cells)
-    return left, both, right
+    counts = consistent_counts(pair, Domain(schema))
+    left = np.isin(counts.left, item.left_leaves)
+    right = np.isin(counts.right, item.right_leaves)
+    parts = (left, ~right), (left, right), (~left, right)
+    left_only, both, right_only = (math.ceil(counts.margin(*part)) for part in parts)
+    return left_only, both, right_only

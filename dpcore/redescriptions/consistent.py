@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
@@ -13,6 +14,7 @@ from dpcore.redescriptions.pair import TreePair
 from dpcore.redescriptions.regions import Domain
 
 Floats = NDArray[np.float64]
+Members = NDArray[np.bool_]
 #: Standard errors that 95 % of a normal distribution stay within.
 Z95: Final = NormalDist().inv_cdf(0.975)
 #: Rounds of alternating projection at most, and people by which a count may still be off.
@@ -28,6 +30,9 @@ class PairCounts:
     ----------
     table : array of shape (n_reached_left_leaves, n_reached_right_leaves)
         Not negative.
+    free : array of the same shape
+        Without the limit at zero: expected to be right, where the limit favours empty pairs of
+        leaves over full ones. Margins allow for the difference.
     left, right : int arrays
         Numbers of the leaves that a record can reach, in order.
     leaves : (int, int)
@@ -39,6 +44,7 @@ class PairCounts:
     """
 
     table: Floats
+    free: Floats
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     leaves: tuple[int, int]
@@ -61,6 +67,17 @@ class PairCounts:
         """Noisy number of people, at least 1."""
         return max(1.0, float(self.table.sum()))
 
+    def margin(self, left: Members, right: Members) -> float:
+        """What noise on the people in some leaves of both sides stays within: 95 %.
+
+        Parameters
+        ----------
+        left, right : bool arrays of shape (n_reached_left_leaves,) and (n_reached_right_leaves,)
+        """
+        cells = np.ix_(left, right)
+        moved = abs(float((self.free - self.table)[cells].sum()))
+        return Z95 * math.sqrt(self.variance * left.sum() * right.sum()) + moved
+
 
 def consistent_counts(pair: TreePair, domain: Domain) -> PairCounts:
     """Estimate the counts of a pair by least squares, then without negative ones.
@@ -78,7 +95,7 @@ def consistent_counts(pair: TreePair, domain: Domain) -> PairCounts:
         scales = pair.count_scale, pair.left_scale
         counts = _fit_rows(counts, second, *(noise_variance(scale) for scale in scales))
     leaves = pair.left.leaf_count, pair.right.leaf_count
-    return PairCounts(_without_negatives(counts), left, right, leaves, pair.count_scale)
+    return PairCounts(_without_negatives(counts), counts, left, right, leaves, pair.count_scale)
 
 
 def noise_variance(scale: float) -> float:

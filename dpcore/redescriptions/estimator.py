@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from pydantic import BaseModel
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.accountant import Accountant
 from dpcore.errors import RequestError
-from dpcore.estimation import features_of, infer_schema
-from dpcore.ingest import check_columns, check_header, frame_chunks, ingest
-from dpcore.plan import no_progress
-from dpcore.privacy import parse_epsilon
-from dpcore.randomness import source_for
+from dpcore.estimation import LearnerEstimator, features_of, infer_schema
+from dpcore.ingest import check_columns, check_header
+from dpcore.plan import Learner
 from dpcore.redescriptions.extraction import Constraints
 from dpcore.redescriptions.found import Redescription, RedescriptionSet
 from dpcore.redescriptions.learner import RedescriptionLearner
 from dpcore.redescriptions.model import RedescriptionModel
-from dpcore.redescriptions.parameters import RedescriptionParameters
-from dpcore.release import Release, make_release
+from dpcore.release import Release
 from dpcore.schema import Schema, View
 from dpcore.validation import validated
 
 
-class RedescriptionMiner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[misc]
     """Differentially private redescriptions between two views of the same people.
 
     Guarantee: pure epsilon-DP, one person added or removed; unconditional for the default
@@ -60,7 +58,8 @@ class RedescriptionMiner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_ : int
     """
 
-    _learner = RedescriptionLearner()
+    _learner: ClassVar[Learner] = RedescriptionLearner()
+    _model: ClassVar[type[BaseModel]] = RedescriptionModel
 
     def __init__(
         self,
@@ -106,10 +105,10 @@ class RedescriptionMiner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : DataFrame of shape (n_rows, n_columns)
+        X : DataFrame or array of shape (n_rows, n_columns)
             Columns of both views, or of the left view.
-        y : DataFrame of shape (n_rows, n_right_columns) or None
-            Columns of the right view, row by row the same people. Then the two frames are the
+        y : DataFrame or array of shape (n_rows, n_right_columns) or None
+            Columns of the right view, row by row the same people. The two frames are then the
             views, unless ``left``, ``right`` or the schema name others.
 
         Raises
@@ -121,24 +120,15 @@ class RedescriptionMiner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         IngestError
             If the rows do not fit the schema.
         """
-        frame, views = _joined(X, y, self.schema)
-        domain = self.schema or infer_schema(frame, "", numeric_target=False)
-        check_header([str(column) for column in frame.columns])
-        check_columns(frame, domain)
-        epsilon = parse_epsilon(self.epsilon)
-        known = RedescriptionParameters.model_fields
-        given = {name: value for name, value in self.get_params().items() if name in known}
-        for side, columns in views.items():
-            if given[side] is None and not domain.view(side):
-                given[side] = columns
-        plan = self._learner.plan(domain, "", epsilon, given)
-        if self.accountant is not None:
-            self.accountant.spend(epsilon, self._learner.title, plan.delta)
-        randomness = source_for(self.random_state)
-        table = ingest(frame_chunks(frame), domain, randomness)
-        model = self._learner.run(table, plan, randomness, no_progress)
-        release = make_release(self._learner.name, plan, model, secure=randomness.secure)
-        return self._fitted(release, model, frame.shape[1])
+        frame, views, domain = _prepared(X, y, self.schema)
+        own = {"left": self.left, "right": self.right}
+        named = {
+            side: columns
+            for side, columns in views.items()
+            if own[side] is None and not domain.view(side)
+        }
+        release, model = self._run(self._plan(domain, "", **named), frame)
+        return self._read(release, model, frame.shape[1])
 
     @classmethod
     def from_release(cls, release: Release) -> Self:
@@ -149,15 +139,8 @@ class RedescriptionMiner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         RequestError
             If the release is of another learner.
         """
-        if release.kind != cls._learner.name:
-            raise RequestError(
-                f"This release is a '{release.kind}' and {cls.__name__} reads "
-                f"'{cls._learner.name}': use the estimator that made it."
-            )
-        parameters = dict(RedescriptionParameters.model_validate(release.parameters))
-        miner = cls(epsilon=release.certificate.epsilon, schema=release.domain, **parameters)
-        model = RedescriptionModel.model_validate(release.model)
-        return miner._fitted(release, model, len(release.domain.columns))
+        miner, model = cls._of(release)
+        return miner._read(release, model, len(release.domain.columns))
 
     def extract(self, **constraints: Any) -> RedescriptionSet:
         """Read the release again under other constraints. Free.
@@ -173,7 +156,8 @@ class RedescriptionMiner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             If one of them cannot be used.
         """
         check_is_fitted(self)
-        return self.model_.extract(self.schema_, validated(Constraints, constraints))
+        model: RedescriptionModel = self.model_
+        return model.extract(self.schema_, validated(Constraints, constraints))
 
     def transform(self, X: Any) -> NDArray[np.bool_]:
         """Whether both sides of each redescription hold for each row.
@@ -197,23 +181,33 @@ class RedescriptionMiner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         found = [holds(item) for item in self.redescriptions_.found]
         return np.stack(found, axis=1) if found else np.zeros((len(frame), 0), dtype=np.bool_)
 
-    def _fitted(self, release: Release, model: RedescriptionModel, features: int) -> Self:
-        self.release_ = release
-        self.model_ = model
-        self.schema_ = release.domain
-        self.n_features_in_ = features
-        self.redescriptions_ = model.extract(release.domain)
-        return self
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Both conditions of each redescription, in the order of :meth:`transform`."""
+        check_is_fitted(self)
+        return np.array([item.text for item in self.redescriptions_.found], dtype=object)
+
+    def _read(self, release: Release, model: RedescriptionModel, features: int) -> Self:
+        found = {"redescriptions_": model.extract(release.domain)}
+        return self._fitted(release, model, found, features)
+
+
+def _prepared(
+    X: Any, y: Any, schema: Schema | None
+) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]], Schema]:
+    """One frame of both views, the columns of each if there were two, and the schema."""
+    frame, views = _joined(X, y, schema)
+    domain = schema or infer_schema(frame, "", numeric_target=False)
+    check_header([str(column) for column in frame.columns])
+    check_columns(frame, domain)
+    return frame, views, domain
 
 
 def _joined(
     X: Any, y: Any, schema: Schema | None
 ) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]]]:
-    """One frame of both views, and the columns of each if there were two frames."""
-    frame = features_of(X, schema if y is None else None, "")
     if y is None:
-        return frame, {}
-    other = features_of(y, None, "")
+        return features_of(X, schema, ""), {}
+    frame, other = _side(X, schema, "left"), _side(y, schema, "right")
     if len(frame) != len(other):
         raise RequestError(
             f"The views have {len(frame)} and {len(other)} rows: row by row they must be the "
@@ -227,3 +221,19 @@ def _joined(
         "right": tuple(other.columns),
     }
     return pd.concat([frame, other], axis=1), views
+
+
+def _side(values: Any, schema: Schema | None, side: View) -> pd.DataFrame:
+    """One view as a frame; an array takes the names that the schema puts on that side."""
+    frame = features_of(values, None, "")
+    if isinstance(values, pd.DataFrame):
+        return frame
+    if schema is None:
+        return frame.set_axis([f"{side}_{place}" for place in range(frame.shape[1])], axis=1)
+    names = schema.view(side)
+    if len(names) != frame.shape[1]:
+        raise RequestError(
+            f"The {side} view has {frame.shape[1]} columns and the schema puts {len(names)} on "
+            "that side: name the columns with a data frame."
+        )
+    return frame.set_axis(list(names), axis=1)

@@ -2,9 +2,9 @@
 
 Paper 003, Algorithm 6 (extractReds), from the noisy tables on. Deviations: all extensions are
 looked at together, so the result does not depend on their order; a redescription is kept if no
-further disjunct improves it and none of its own can be spared; what is better is judged by the
-Jaccard index beyond chance; leaves that no record can reach take no part; p-values allow for the
-noise.
+further disjunct improves it and none of its own can be spared; what is better is judged by what
+the Jaccard index exceeds chance by; leaves that no record can reach take no part; p-values allow
+for the noise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CLEAR_MARGIN, _USUAL_JACCARD = 0.1, 0.6
 
 
 #: What makes one redescription better than another.
-Score = Literal["beyond chance", "jaccard"]
+Score = Literal["above chance", "jaccard"]
 
 
 class Constraints(BaseModel):
@@ -61,9 +61,10 @@ class Constraints(BaseModel):
         Most leaves that a side joins by "or" (1 and up to 3 more).
     min_gain : float
         What every disjunct after the first must add to the score.
-    score : {"beyond chance", "jaccard"}
-        What is better: a larger part of the way from chance to 1 (see :func:`beyond_chance`), or
-        a larger noisy Jaccard index, as published.
+    score : {"above chance", "jaccard"}
+        What is better, and comes first: what the noisy Jaccard index exceeds that of two
+        independent sides by; or the index itself, as published. The index alone puts conditions
+        first that hold for nearly everybody.
     noise_aware : bool
         The p-value also allows for the noise on the counts. As published, it does not.
     """
@@ -77,7 +78,7 @@ class Constraints(BaseModel):
     min_above_chance: float = Field(default=0.05, ge=0, le=1)
     disjuncts: int = Field(default=4, ge=1, le=4)
     min_gain: float = Field(default=0.01, ge=0, le=1)
-    score: Score = "beyond chance"
+    score: Score = "above chance"
     noise_aware: bool = True
 
 
@@ -94,13 +95,13 @@ class Candidates:
         Leaves that each side joins.
     both, left_only, right_only : arrays of shape (n_candidates,)
         Noisy numbers of people.
-    jaccard, error : arrays
-        Noisy Jaccard index, and its standard error for the noise alone.
-    both_error : array
-        Standard error of ``both`` for the noise alone.
+    jaccard : array
+        Noisy Jaccard index.
+    both_margin, margin : arrays
+        Noise on ``both`` and on ``jaccard`` stays within plus or minus this, with 95 %
+        confidence.
     chance : array
         Jaccard index of two independent sides of the same sizes.
-    p_value : array
     score, least_score : arrays
         What they are judged by; at the noisy Jaccard index and at the lower end of its 95 %
         interval.
@@ -113,10 +114,9 @@ class Candidates:
     left_only: Floats
     right_only: Floats
     jaccard: Floats
-    error: Floats
-    both_error: Floats
+    both_margin: Floats
+    margin: Floats
     chance: Floats
-    p_value: Floats
     score: Floats
     least_score: Floats
 
@@ -132,15 +132,6 @@ class Candidates:
         """Candidates of the same pair of trees, one after another."""
         rows = [vars(part) for part in parts]
         return cls(**{name: np.concatenate([row[name] for row in rows]) for name in rows[0]})
-
-
-def beyond_chance(jaccard: Floats, chance: Floats) -> Floats:
-    """How far a Jaccard index is on the way from that of independent sides (0) to equal ones (1).
-
-    As Cohen's kappa does for agreement. Two conditions that hold for nearly everybody have a
-    large Jaccard index whether they are connected or not.
-    """
-    return np.asarray((jaccard - chance) / np.maximum(1 - chance, 1e-9))
 
 
 def single_count_margin(variance: float) -> float:
@@ -198,11 +189,14 @@ class Search:
         places = np.repeat(best.unions, len(near), axis=0)
         places[:, axis] = near
         both = (self._rows[places[:, 0]] * self._columns.T[places[:, 1]]).sum(axis=1)
-        places, both = self._fitting(places, both)
         score = self._score(self._jaccard(places, both), self._chance(places))
         slack = np.maximum(self._constraints.min_gain, self._step_error(best, places, axis))
-        kept = np.flatnonzero(score >= best.score[0] - slack)
-        return self._described(places[kept], both[kept])
+        good = score >= best.score[0] - slack
+        return self._described(*self._fitting(places[good], both[good]))
+
+    def p_values(self, candidates: Candidates) -> Floats:
+        """P-values of some candidates."""
+        return self._test.p_values(self._of(candidates.unions, candidates.both))
 
     def _step_error(self, best: Candidates, places: Places, axis: int) -> Floats:
         """Standard error of the difference in score between one redescription and others."""
@@ -213,8 +207,7 @@ class Search:
         beside = self._counts.table.shape[1 - axis] - within
         index, either = best.jaccard[0], best.both[0] + best.left_only[0] + best.right_only[0]
         spread = np.sqrt(steps * (within * (1 - index) ** 2 + beside * index**2))
-        jaccard = math.sqrt(self._counts.variance) * spread / max(either, 1.0)
-        return self._score(index + jaccard, best.chance[0]) - self._score(index, best.chance[0])
+        return np.asarray(math.sqrt(self._counts.variance) * spread / max(either, 1.0))
 
     def _block(self, first: int) -> tuple[Places, Floats]:
         """Places and support of what has enough support and overlap, in one block of rows."""
@@ -258,7 +251,7 @@ class Search:
     def _score(self, jaccard: Floats, chance: Floats) -> Floats:
         if self._constraints.score == "jaccard":
             return jaccard
-        return beyond_chance(jaccard, chance)
+        return jaccard - chance
 
     def _of(self, places: Places, both: Floats) -> Sizes:
         left, right = (np.minimum(size / self._n, 1.0) for size in self._sizes_of(places))
@@ -285,32 +278,53 @@ class Search:
         return kept
 
     def _described(self, places: Places, both: Floats) -> Candidates:
-        """Numbers of some pairs of unions."""
+        """Numbers of some pairs of unions.
+
+        Margins are those of the noise, and what the limit at zero moved: counts without it are
+        expected to be right.
+        """
         index, chance = self._jaccard(places, both), self._chance(places)
         left, right = self._sizes_of(places)
-        sizes, (height, width) = self._of(places, both), self._counts.table.shape
-        cells = sizes.inside[0] * sizes.inside[1]
-        outside = sizes.inside[0] * width + sizes.inside[1] * height - 2 * cells
-        # A count in both moves the index by (1 - index) / either, one in a single side by
-        # -index / either.
-        spread = np.sqrt(cells * (1 - index) ** 2 + outside * index**2)
-        noise = math.sqrt(self._counts.variance)
-        error = noise * spread / np.maximum(left + right - both, 1e-9)
+        free_both, free_index = self._free(places)
+        cells, spread = self._spread(places, index)
+        error = Z95 * math.sqrt(self._counts.variance)
+        margin = error * spread / np.maximum(left + right - both, 1e-9) + np.abs(free_index - index)
         return Candidates(
             unions=places,
             left=self._leaves(0, places[:, 0]),
             right=self._leaves(1, places[:, 1]),
             both=both,
+            both_margin=error * np.sqrt(cells) + np.abs(free_both - both),
             left_only=np.maximum(left - both, 0.0),
             right_only=np.maximum(right - both, 0.0),
             jaccard=index,
-            error=error,
-            both_error=noise * np.sqrt(cells),
+            margin=margin,
             chance=chance,
-            p_value=self._test.p_values(sizes),
             score=self._score(index, chance),
-            least_score=self._score(index - Z95 * error, chance),
+            least_score=self._score(index - margin, chance),
         )
+
+    def _free(self, places: Places) -> tuple[Floats, Floats]:
+        """Support and Jaccard index by counts without the limit at zero."""
+        table = self._counts.free
+        left, right = (
+            side.members[own].astype(np.float64)
+            for side, own in zip(self._sides, places.T, strict=True)
+        )
+        both = np.einsum("ij,ij->i", left @ table, right)
+        either = left @ table.sum(axis=1) + right @ table.sum(axis=0) - both
+        return both, _ratio(both, either)
+
+    def _spread(self, places: Places, index: Floats) -> tuple[Floats, Floats]:
+        """Counts in both sides; and by how much noise moves the index, times those in either.
+
+        A count in both moves it by (1 - index) / either, one in a single side by -index / either.
+        """
+        height, width = self._counts.table.shape
+        joined = [side.sizes[own] for side, own in zip(self._sides, places.T, strict=True)]
+        cells = joined[0] * joined[1]
+        outside = joined[0] * width + joined[1] * height - 2 * cells
+        return cells, np.sqrt(cells * (1 - index) ** 2 + outside * index**2)
 
     def _leaves(self, axis: int, own: Places) -> Members:
         reached = (self._counts.left, self._counts.right)[axis]

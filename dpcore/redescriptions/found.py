@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.redescriptions.consistent import Z95, consistent_counts
+from dpcore.redescriptions.consistent import consistent_counts
 from dpcore.redescriptions.duplicates import groups_across, groups_in_pair
 from dpcore.redescriptions.extraction import (
     Candidates,
@@ -21,15 +21,15 @@ from dpcore.redescriptions.extraction import (
     suggested_support,
 )
 from dpcore.redescriptions.formal import formal
-from dpcore.redescriptions.pair import TreePair
+from dpcore.redescriptions.pair import Tree, TreePair
 from dpcore.redescriptions.regions import Box, Domain
-from dpcore.redescriptions.simplify import simplified
+from dpcore.redescriptions.simplify import Space
 from dpcore.redescriptions.words import condition_count, plain
 from dpcore.schema import Schema
 
-#: Most redescriptions of one pair of trees, and of all.
-_MOST: Final = 1000
-_MOST_OF_ALL: Final = 3000
+#: Most redescriptions of one pair of trees, and of all, best first.
+_MOST: Final = 300
+_MOST_OF_ALL: Final = 2000
 #: Most similar ones among which the simplest is looked for, best first.
 _MOST_COMPARED: Final = 20
 Places = NDArray[np.int64]
@@ -187,12 +187,27 @@ class _Side:
         return plain(self.boxes, self.domain), formal(self.boxes, self.domain)
 
 
+class _Leaves:
+    """The leaves of a tree that a record can reach, as cubes."""
+
+    def __init__(self, tree: Tree, domain: Domain) -> None:
+        boxes = {leaf: box for leaf, box in enumerate(tree.leaf_boxes(domain)) if box is not None}
+        self._space = Space({name for box in boxes.values() for name in box}, domain)
+        self._cubes = {leaf: self._space.cube(box) for leaf, box in boxes.items()}
+
+    def simplified(self, leaves: tuple[int, ...]) -> list[Box]:
+        """A union of leaves in its simplest form."""
+        outside = [cube for leaf, cube in self._cubes.items() if leaf not in leaves]
+        inside = [self._cubes[leaf] for leaf in leaves if leaf in self._cubes]
+        return self._space.simplified(inside, outside)
+
+
 class _PairReading:
     """Reads one pair of trees."""
 
     def __init__(self, place: int, pair: TreePair, domain: Domain) -> None:
         self._place, self._domain = place, domain
-        self._boxes = [tree.leaf_boxes(domain) for tree in (pair.left, pair.right)]
+        self._trees = [_Leaves(tree, domain) for tree in (pair.left, pair.right)]
         self._known: dict[tuple[int, bytes], _Side] = {}
         self.counts = consistent_counts(pair, domain)
 
@@ -207,9 +222,13 @@ class _PairReading:
         candidates = Candidates.joined([leaders.take(np.zeros(0, dtype=np.int64)), *shorter])
         order = np.argsort(-candidates.least_score, kind="stable")
         candidates, sizes = self._grouped(candidates.take(order), sizes[order])
+        p_values = search.p_values(candidates)
         return [
-            (float(candidates.least_score[i]), self._described(candidates, i, int(sizes[i]) - 1))
-            for i in range(len(candidates))
+            (
+                float(candidates.least_score[place]),
+                self._described(candidates, place, float(p_values[place]), int(sizes[place]) - 1),
+            )
+            for place in range(len(candidates))
         ]
 
     def _grouped(
@@ -242,17 +261,15 @@ class _PairReading:
     def _side(self, side: int, members: NDArray[np.bool_]) -> _Side:
         key = side, members.tobytes()
         if key not in self._known:
-            boxes = list(zip(self._boxes[side], members, strict=True))
-            inside = [box for box, member in boxes if member and box is not None]
-            outside = [box for box, member in boxes if not member and box is not None]
             leaves = tuple(int(leaf) for leaf in np.flatnonzero(members))
-            simple = simplified(inside, self._domain, outside)
-            self._known[key] = _Side(leaves, simple, self._domain)
+            self._known[key] = _Side(leaves, self._trees[side].simplified(leaves), self._domain)
         return self._known[key]
 
-    def _described(self, candidates: Candidates, place: int, similar: int) -> Redescription:
+    def _described(
+        self, candidates: Candidates, place: int, p_value: float, similar: int
+    ) -> Redescription:
         left, right = self._sides(candidates, place)
-        index, reach = float(candidates.jaccard[place]), Z95 * float(candidates.error[place])
+        index, margin = float(candidates.jaccard[place]), float(candidates.margin[place])
         return Redescription(
             pair=self._place,
             left_leaves=left.leaves,
@@ -265,10 +282,10 @@ class _PairReading:
             left_only=float(candidates.left_only[place]),
             right_only=float(candidates.right_only[place]),
             jaccard=index,
-            interval=(max(0.0, index - reach), min(1.0, index + reach)),
-            support_margin=math.ceil(Z95 * float(candidates.both_error[place])),
+            interval=(max(0.0, index - margin), min(1.0, index + margin)),
+            support_margin=math.ceil(float(candidates.both_margin[place])),
             chance=float(candidates.chance[place]),
-            p_value=float(candidates.p_value[place]),
+            p_value=p_value,
             conditions=left.conditions + right.conditions,
             similar=similar,
             columns=frozenset(name for side in (left, right) for box in side.boxes for name in box),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final, Self
 from typing import Literal as Choice
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dpcore.encoding import encode_columns
 from dpcore.literals import Literal
@@ -15,6 +16,8 @@ from dpcore.redescriptions.regions import Box, Domain, narrowed
 from dpcore.schema import Schema
 
 Counts = NDArray[np.int64]
+#: Splits of trees of one to four levels. More leaves could not be read off in good time.
+_SIZES: Final = (1, 3, 7, 15)
 
 
 class _Frozen(BaseModel):
@@ -33,6 +36,12 @@ class Tree(_Frozen):
 
     view: Choice["left", "right"]
     splits: tuple[Literal, ...]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if len(self.splits) not in _SIZES:
+            raise ValueError("a tree has 1, 3, 7 or 15 splits")
+        return self
 
     @property
     def depth(self) -> int:
@@ -100,9 +109,22 @@ class TreePair(_Frozen):
     left: Tree
     right: Tree
     noisy_counts: tuple[tuple[int, ...], ...]
-    count_scale: float
+    count_scale: float = Field(ge=0, allow_inf_nan=False)
     noisy_left: tuple[int, ...] | None = None
-    left_scale: float | None = None
+    left_scale: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.left.view, self.right.view) != ("left", "right"):
+            raise ValueError("a pair has a left tree and a right tree")
+        widths = [len(row) for row in self.noisy_counts]
+        if widths != [self.right.leaf_count] * self.left.leaf_count:
+            raise ValueError("a pair has one count for each left and right leaf")
+        if self.noisy_left is not None and len(self.noisy_left) != self.left.leaf_count:
+            raise ValueError("a pair has one second count for each left leaf")
+        if (self.noisy_left is None) != (self.left_scale is None):
+            raise ValueError("second counts come with the scale of their noise")
+        return self
 
     def exact_counts(self, frame: pd.DataFrame, schema: Schema) -> Counts:
         """People in each pair of leaves, without noise. For public records only."""

@@ -24,13 +24,20 @@ class Domain:
     """The columns of a schema and their cells, quick to look up."""
 
     def __init__(self, schema: Schema) -> None:
+        self._schema = schema
         self._columns = {column.name: column for column in schema}
         self._places = {name: place for place, name in enumerate(self._columns)}
         self._cells: dict[str, tuple[str, ...]] = {}
 
     def column(self, name: str) -> Any:
-        """The column called ``name``."""
-        return self._columns[name]
+        """The column called ``name``.
+
+        Raises
+        ------
+        SchemaError
+            If there is none.
+        """
+        return self._columns[name] if name in self._columns else self._schema.column(name)
 
     def place(self, name: str) -> int:
         """Position of a column."""
@@ -39,7 +46,7 @@ class Domain:
     def cells(self, name: str) -> tuple[str, ...]:
         """Labels of the cells of a column."""
         if name not in self._cells:
-            self._cells[name] = self._columns[name].cells
+            self._cells[name] = self.column(name).cells
         return self._cells[name]
 
     def count(self, name: str) -> int:

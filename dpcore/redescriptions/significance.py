@@ -94,8 +94,9 @@ class Independence:
             return np.ones(len(sizes.both), dtype=bool)
         clear = _Excess(self, sizes).bound() <= _CLEAR * most
         doubtful = np.flatnonzero(~clear)
-        doubtful = doubtful[self._binomial(sizes.take(doubtful)) <= most]
-        clear[doubtful] = self.p_values(sizes.take(doubtful)) <= most
+        if len(doubtful):
+            doubtful = doubtful[self._binomial(sizes.take(doubtful)) <= most]
+            clear[doubtful] = self.p_values(sizes.take(doubtful)) <= most
         return clear
 
     def _binomial(self, sizes: Sizes) -> Floats:
@@ -111,7 +112,7 @@ class _Excess:
     """
 
     def __init__(self, model: Independence, sizes: Sizes) -> None:
-        self._people, self._chance = model.people, np.clip(sizes.expected, 1e-12, 1 - 1e-12)
+        self._people, self._chance = model.people, np.clip(sizes.expected, 1e-12, 1 - 1e-9)
         self._ratio = float(np.exp(-1.0 / model.scale)) if model.scale > 0 else 0.0
         left, right = (
             ((1 - share, inside), (share, total - inside))
@@ -139,7 +140,7 @@ class _Excess:
 
     def bound(self) -> Floats:
         """At least that chance (Chernoff), from one tilt that is often near the best one."""
-        share = np.clip(self._seen / self._people + self._chance, self._chance, 1 - 1e-9)
+        share = np.clip(self._seen / self._people + self._chance, self._chance, 1 - 1e-10)
         alone = np.log(share * (1 - self._chance)) - np.log(self._chance * (1 - share))
         tilt = np.minimum(np.minimum(alone, self._seen / self._spread() ** 2), 0.8 * self._limit)
         return np.asarray(np.exp(np.minimum(self._cumulants(tilt)[0] - tilt * self._seen, 0.0)))

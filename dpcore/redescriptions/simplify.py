@@ -10,6 +10,8 @@ from dpcore.redescriptions.regions import Box, Domain
 
 #: Cells of each of some columns, in a fixed order, as bits.
 Cube = tuple[int, ...]
+#: Columns that matter, with their cells.
+_Limits = list[tuple[int, int]]
 #: Groups of cells of one column of which every combination is tried.
 _FEW: Final = 6
 
@@ -36,21 +38,14 @@ def simplified(
         Shortest first. Empty if there is nothing; a single box without conditions if it is
         everything.
     """
-    given = list(boxes), None if outside is None else list(outside)
-    names = {name for box in [*given[0], *(given[1] or ())] for name in box}
-    space = _Space(sorted(names, key=domain.place), domain)
-    best = space.ordered({space.cube(box) for box in given[0] if all(box.values())})
-    rest = [space.everything] if given[1] is None else [space.cube(box) for box in given[1]]
-    if given[1] is None:
-        for cube in best:
-            rest = [piece for other in rest for piece in _without(other, cube)]
-    if best and not rest:
-        return [{}]
-    while True:
-        shorter = space.trimmed(space.needed(space.widest(best, rest), best))
-        if space.cost(shorter) >= space.cost(best):
-            return [space.box(cube) for cube in best]
-        best = shorter
+    some = list(boxes)
+    others = None if outside is None else list(outside)
+    names = {name for box in [*some, *(others or ())] for name in box}
+    space = Space(names, domain)
+    inside = [space.cube(box) for box in some if all(box.values())]
+    if others is None:
+        return space.simplified(inside, space.rest(inside))
+    return space.simplified(inside, [space.cube(box) for box in others])
 
 
 def covered(cube: Cube, cubes: Sequence[Cube]) -> bool:
@@ -74,43 +69,68 @@ def _without(cube: Cube, other: Cube) -> Iterator[Cube]:
             rest[place] &= cells
 
 
-class _Space:
-    """Some columns of a schema in a fixed order."""
+class Space:
+    """Some columns of a schema, and what is known about cubes over them."""
 
-    def __init__(self, names: Sequence[str], domain: Domain) -> None:
-        self._names = names
-        self.everything: Cube = tuple(domain.everything(name) for name in names)
-        self._ordered = [domain.column(name).ordered for name in names]
+    def __init__(self, names: Iterable[str], domain: Domain) -> None:
+        self._names = sorted(names, key=domain.place)
+        self.everything: Cube = tuple(domain.everything(name) for name in self._names)
+        self._ordered = [domain.column(name).ordered for name in self._names]
+        self._limits: dict[Cube, _Limits] = {}
         self._lengths: dict[tuple[int, int], int] = {}
 
     def cube(self, box: Box) -> Cube:
         """A box with every column named."""
-        return tuple(
-            box.get(name, cells) for name, cells in zip(self._names, self.everything, strict=True)
-        )
+        every = zip(self._names, self.everything, strict=True)
+        return tuple(box.get(name, cells) for name, cells in every)
 
     def box(self, cube: Cube) -> Box:
         """A cube as a box that names the columns which matter."""
-        every = zip(self._names, cube, self.everything, strict=True)
-        return {name: cells for name, cells, everything in every if cells != everything}
+        return {self._names[place]: cells for place, cells in self._said(cube)}
 
-    def ordered(self, cubes: Iterable[Cube]) -> list[Cube]:
+    def rest(self, cubes: Iterable[Cube]) -> list[Cube]:
+        """What no cube holds, in pieces that do not overlap."""
+        pieces = [self.everything]
+        for cube in cubes:
+            pieces = [piece for other in pieces for piece in _without(other, cube)]
+        return pieces
+
+    def simplified(self, inside: Iterable[Cube], outside: Sequence[Cube]) -> list[Box]:
+        """As :func:`simplified`, of cubes."""
+        best = self._sorted(set(inside))
+        if best and not outside:
+            return [{}]
+        while True:
+            shorter = self._trimmed(self._needed(self._widest(best, outside), best))
+            if self._cost(shorter) >= self._cost(best):
+                return [self.box(cube) for cube in best]
+            best = shorter
+
+    def _said(self, cube: Cube) -> _Limits:
+        """The columns that matter, with their cells."""
+        if cube not in self._limits:
+            every = enumerate(zip(cube, self.everything, strict=True))
+            self._limits[cube] = [(place, cells) for place, (cells, all_) in every if cells != all_]
+        return self._limits[cube]
+
+    def _sorted(self, cubes: Iterable[Cube]) -> list[Cube]:
         """Shortest first, then by the columns they speak of."""
-        return sorted(cubes, key=lambda cube: (*self._cost(cube), self._speaks(cube), cube))
 
-    def cost(self, cubes: Sequence[Cube]) -> tuple[int, int, int]:
+        def key(cube: Cube) -> tuple[int, int, list[int], Cube]:
+            said = self._said(cube)
+            return len(said), self._length(cube), [place for place, _ in said], cube
+
+        return sorted(cubes, key=key)
+
+    def _cost(self, cubes: Sequence[Cube]) -> tuple[int, int, int]:
         """Conditions, numbers and names in them, cubes."""
-        costs = [self._cost(cube) for cube in cubes]
-        return sum(cost[0] for cost in costs), sum(cost[1] for cost in costs), len(cubes)
+        conditions = sum(len(self._said(cube)) for cube in cubes)
+        return conditions, sum(self._length(cube) for cube in cubes), len(cubes)
 
-    def _cost(self, cube: Cube) -> tuple[int, int]:
-        said = self._speaks(cube)
-        return len(said), sum(self._length(place, cube[place]) for place in said)
+    def _length(self, cube: Cube) -> int:
+        return sum(self._words(place, cells) for place, cells in self._said(cube))
 
-    def _speaks(self, cube: Cube) -> list[int]:
-        return [place for place, cells in enumerate(cube) if cells != self.everything[place]]
-
-    def _length(self, place: int, cells: int) -> int:
+    def _words(self, place: int, cells: int) -> int:
         """Ends of ranges in an ordered column; names of cells, or of those left out, in others."""
         if (place, cells) not in self._lengths:
             everything = self.everything[place]
@@ -119,9 +139,9 @@ class _Space:
             self._lengths[place, cells] = ends if self._ordered[place] else names
         return self._lengths[place, cells]
 
-    def widest(self, cubes: Iterable[Cube], rest: Iterable[Cube]) -> list[Cube]:
-        """All cubes to which some widen, column by column, without touching the rest."""
-        limits = [[(place, cube[place]) for place in self._speaks(cube)] for cube in rest]
+    def _widest(self, cubes: Iterable[Cube], outside: Sequence[Cube]) -> list[Cube]:
+        """All cubes to which some widen, column by column, without touching those outside."""
+        limits = [self._said(cube) for cube in outside]
         waiting, ends = list(cubes), set[Cube]()
         seen = set(waiting)
         while waiting:
@@ -131,9 +151,9 @@ class _Space:
                 ends.add(cube)
             waiting += wider - seen
             seen |= wider
-        return self.ordered(ends)
+        return self._sorted(ends)
 
-    def _wider(self, cube: Cube, limits: Iterable[list[tuple[int, int]]]) -> Iterator[Cube]:
+    def _wider(self, cube: Cube, limits: Sequence[_Limits]) -> Iterator[Cube]:
         """The cube with one column as wide as it can be."""
         barred = [0] * len(cube)
         for limit in limits:
@@ -141,12 +161,12 @@ class _Space:
             if len(apart) == 1:  # Only this column keeps the two apart.
                 place, cells = apart[0]
                 barred[place] |= cells
-        for place in self._speaks(cube):
-            cells = self.everything[place] & ~barred[place]
-            if cells != cube[place]:
-                yield (*cube[:place], cells, *cube[place + 1 :])
+        for place, cells in self._said(cube):
+            most = self.everything[place] & ~barred[place]
+            if most != cells:
+                yield (*cube[:place], most, *cube[place + 1 :])
 
-    def needed(self, cubes: Sequence[Cube], wanted: Sequence[Cube]) -> list[Cube]:
+    def _needed(self, cubes: Sequence[Cube], wanted: Sequence[Cube]) -> list[Cube]:
         """Some of the cubes that still cover what is wanted; the longest are spared first."""
         kept = list(cubes)
         for cube in reversed(cubes):
@@ -155,14 +175,15 @@ class _Space:
                 kept = others
         return kept
 
-    def trimmed(self, cubes: Sequence[Cube]) -> list[Cube]:
+    def _trimmed(self, cubes: Sequence[Cube]) -> list[Cube]:
         """The same union with cells taken off where that shortens a condition."""
         kept = list(cubes)
         for number in reversed(range(len(kept))):
             others = kept[:number] + kept[number + 1 :]
-            for place in self._speaks(kept[number]):
-                kept[number] = self._trim(kept[number], place, others)
-        return self.ordered(kept)
+            for place, cells in self._said(kept[number]):
+                if self._words(place, cells) > 1:
+                    kept[number] = self._trim(kept[number], place, others)
+        return self._sorted(kept)
 
     def _trim(self, cube: Cube, place: int, others: Sequence[Cube]) -> Cube:
         """Take off cells of one column that the others cover, if it then takes fewer words."""
@@ -174,7 +195,7 @@ class _Space:
         best = cube[place]
         for less in _sums(spare):
             cells = cube[place] & ~less
-            if cells and self._length(place, cells) < self._length(place, best):
+            if cells and self._words(place, cells) < self._words(place, best):
                 best = cells
         return (*cube[:place], best, *cube[place + 1 :])
 

@@ -47,7 +47,7 @@ class Reading:
     threshold : float
         Noisy support from which they are kept.
     kept : tuple
-        Those that are, best first: by the Jaccard index, or by what it exceeds chance by.
+        Those that are, best first: by what the Jaccard index exceeds chance by, or by the index.
     exact : tuple or None
         Exact numbers of every one that was found, if they are public and wanted.
     """
@@ -75,8 +75,8 @@ class Reading:
 
         exact = None if tables is None else exact_agreement(tables, found.found)
         kept = found.pruned(threshold)
-        if st.session_state.get(order_key(key)) == GAIN:
-            kept = tuple(sorted(kept, key=lambda item: item.chance - item.jaccard))
+        if st.session_state.get(order_key(key)) == JACCARD:
+            kept = tuple(sorted(kept, key=lambda item: -item.jaccard))
         return cls(release, model, found, threshold, kept, exact, key)
 
     @cached_property

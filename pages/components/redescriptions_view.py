@@ -159,7 +159,7 @@ def one(reading: Reading) -> None:
         st.info(all_aside(reading))
         return
     st.segmented_control(
-        "Best first by", [JACCARD, GAIN], default=JACCARD, required=True,
+        "Best first by", [GAIN, JACCARD], default=GAIN, required=True,
         key=order_key(reading.key), help=text("order"),
     )  # fmt: skip
     with st.container(border=True, key=f"card-{reading.key}-read"):
