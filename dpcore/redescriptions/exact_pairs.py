@@ -74,7 +74,7 @@ def candidate_pairs(literals: int, count: int, randomness: RandomSource) -> Coun
 def pair_weight(epsilon: Decimal, max_rows: int, right: int) -> ExactWeight:
     """Weight of one step of agreement such that a draw costs at most ``epsilon``.
 
-    SmallCounts of two candidates move apart by at most 2 records
+    Agreements of two candidates move apart by at most 2 records
     (:data:`dpcore.redescriptions.queries.AGREEMENT`, either way).
 
     Parameters
@@ -226,7 +226,7 @@ def _fill(
     which: Counts,
     agreements: SmallCounts,
 ) -> None:
-    """SmallCounts of some left candidates with all right ones, sorted by their first literal.
+    """Agreements of some left candidates with all right ones, sorted by their first literal.
 
     Of the 16 cells of four literals, one is counted for every candidate; the others follow from
     it and from counts of fewer literals.
