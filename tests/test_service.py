@@ -233,7 +233,7 @@ def test_true_tables_are_shown_of_public_data_only(service: Service) -> None:
             dataset_id=info.id,
             algorithm="redescriptions",
             epsilon=Decimal(100),
-            parameters={"left": ["ill"], "right": ["age"], "starts": 1, "depth": 1},
+            parameters={"left": ["ill"], "right": ["age"], "starts": 1},
         )
         releases.append(service.release(finished(service, request)))
     tables = service.true_tables(releases[0])
