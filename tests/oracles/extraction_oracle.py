@@ -114,9 +114,14 @@ def binomial_p_value(item: Found, people: float) -> float:
     """Chance of at least so many people on both sides if the sides were independent."""
     trials, both = max(1, round(people)), round(item.both)
     chance = (item.both + item.left_only) * (item.both + item.right_only) / people**2
-    chance = min(chance, 1.0)
+    if not 0 < chance < 1:
+        return float(both <= (trials if chance >= 1 else 0))
+
+    def log_choices(k: int) -> float:
+        return math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)
+
     return math.fsum(
-        math.comb(trials, k) * chance**k * (1 - chance) ** (trials - k)
+        math.exp(log_choices(k) + k * math.log(chance) + (trials - k) * math.log1p(-chance))
         for k in range(both, trials + 1)
     )
 
