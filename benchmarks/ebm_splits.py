@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.datasets import BenchData, load
+from dpcore.columns import NumericColumn
 from dpcore.ingest import frame_chunks, ingest
 from dpcore.randomness import SeededRandom, permutation
-from dpcore.schema import NumericColumn
 from dpcore.table import PrivateTable
 
 _SEED = 20_210

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.algorithms import get_learner
+from dpcore.columns import NumericColumn
 from dpcore.ebm.learner import EBMLearner
 from dpcore.encoding import encode_columns
 from dpcore.errors import RequestError
 from dpcore.plan import check_classes, no_progress, target_column
 from dpcore.randomness import SeededRandom
-from dpcore.schema import NumericColumn
 from dpcore.table import PrivateTable
 
 #: Most fits of one comparison: it runs while somebody waits.

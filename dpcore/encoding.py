@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.schema import (
+from dpcore.columns import (
     MISSING,
     OTHER,
     BooleanColumn,
     IntegerColumn,
     NumericColumn,
-    Schema,
     format_number,
 )
+from dpcore.schema import Schema
 
 #: Spellings of an absent value, unless the schema lists them as a category.
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "nat"})

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dpcore.columns import NumericColumn
 from dpcore.encoding import NO_WORDS, YES_WORDS, texts_of
 from dpcore.errors import PrivacyLeakWarning, RequestError
 from dpcore.ingest import check_columns, check_header, frame_chunks, ingest
@@ -21,7 +22,7 @@ from dpcore.plan import Learner, RunPlan, no_progress
 from dpcore.privacy import parse_epsilon
 from dpcore.randomness import source_for
 from dpcore.release import Release, make_release
-from dpcore.schema import NumericColumn, Schema
+from dpcore.schema import Schema
 
 _BINS = 10
 

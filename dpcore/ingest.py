@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpcore.columns import NumericColumn
 from dpcore.encoding import MISSING_WORDS, Codes, encode, texts_of
 from dpcore.errors import IngestError
 from dpcore.randomness import RandomSource
-from dpcore.schema import NumericColumn, Schema
-from dpcore.table import PrivateTable
+from dpcore.schema import ChildTable, Schema
+from dpcore.table import ChildRecords, PrivateTable
 
 
 def ingest(
-    chunks: Iterable[pd.DataFrame], schema: Schema, randomness: RandomSource
+    chunks: Iterable[pd.DataFrame],
+    schema: Schema,
+    randomness: RandomSource,
+    children: Mapping[str, Iterable[pd.DataFrame]] | None = None,
 ) -> PrivateTable:
     """Encode a data set and bound what one person contributes.
 
-    Of each person's rows, ``max_rows_per_person`` are kept, chosen uniformly; rows without a
-    person are dropped, because they could belong to anybody. One coin per person decides
-    between training and hold-out part.
+    Of each person's rows, ``max_rows_per_person`` are kept, chosen uniformly, in the main table
+    and in each child table; rows without a person are dropped, because they could belong to
+    anybody, and so are child rows about a person whom the main table does not know. One coin
+    per person decides between training and hold-out part.
+
+    Parameters
+    ----------
+    chunks : iterable of DataFrame
+        Rows of the main table.
+    children : mapping of str to iterable of DataFrame
+        Rows of each child table of the schema, by its name.
 
     Raises
     ------
     IngestError
-        If a column of the schema is missing, no row is left, or more than ``max_rows`` are.
+        If a column or table of the schema is missing, no row is left, or more than ``max_rows``
+        are.
     """
+    _check_tables(schema, children or {})
     codes: list[list[Codes]] = [[] for _ in schema]
     numbers: list[list[NDArray[np.float64]]] = [[] for _ in schema]
     people: list[pd.Series[Any]] = []
@@ -53,7 +67,53 @@ def ingest(
     all_numbers = [
         np.concatenate(column_numbers)[kept] for column_numbers in numbers if column_numbers
     ]
-    return PrivateTable.build(schema, all_codes, all_numbers, holdout)
+    records: list[ChildRecords] = []
+    if schema.children and children:
+        keys = pd.Index(pd.concat(people, ignore_index=True).to_numpy()[kept])
+        records = [
+            _child_records(children[child.name], child, schema, keys, randomness)
+            for child in schema.children
+        ]
+    return PrivateTable.build(schema, all_codes, all_numbers, holdout, records)
+
+
+def _check_tables(schema: Schema, given: Mapping[str, Iterable[pd.DataFrame]]) -> None:
+    declared = [child.name for child in schema.children]
+    for name in declared:
+        if name not in given:
+            raise IngestError(f"The table '{name}' of the schema is missing: add its rows.")
+    for name in given:
+        if name not in declared:
+            raise IngestError(f"The schema describes no further table '{name}': leave it out.")
+
+
+def _child_records(
+    chunks: Iterable[pd.DataFrame],
+    child: ChildTable,
+    schema: Schema,
+    keys: pd.Index,
+    randomness: RandomSource,
+) -> ChildRecords:
+    """Rows of a child table, at most so many of each person, beside the persons in ``keys``."""
+    codes: list[list[Codes]] = [[] for _ in child.columns]
+    places: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    key = schema.key_of(child)
+    for chunk in chunks:
+        _check_names(chunk, [*(column.name for column in child.columns), key], child.name)
+        for i, column in enumerate(child.columns):
+            codes[i].append(encode(column, chunk[column.name])[0])
+        places.append(keys.get_indexer(pd.Index(people_of(chunk[key]), dtype=object)))
+    place = np.concatenate(places)
+    if not (place >= 0).any():
+        raise IngestError(
+            f"No '{key}' of the table '{child.name}' is found in the main table. Check that both "
+            "write it alike: leading zeros and endings such as '.0' count."
+        )
+    order, rank = _random_ranks(place, randomness)
+    kept = (place[order] >= 0) & (rank < child.max_rows_per_person)
+    rows = order[kept]
+    all_codes = [np.concatenate(column_codes)[rows] for column_codes in codes]
+    return ChildRecords.build(child, schema.max_rows, all_codes, rank[kept], place[rows])
 
 
 def check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
@@ -67,11 +127,16 @@ def check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
     wanted = [column.name for column in schema]
     if schema.privacy_unit.column is not None:
         wanted.append(schema.privacy_unit.column)
+    _check_names(chunk, wanted)
+
+
+def _check_names(chunk: pd.DataFrame, wanted: Sequence[str], table: str = "") -> None:
     absent = [name for name in wanted if name not in chunk.columns]
     if absent:
         names = ", ".join(f"'{name}'" for name in absent[:10])
+        where = f"table '{table}'" if table else "file"
         raise IngestError(
-            f"The file has no column {names}. Rename the column in the file or in the schema; "
+            f"The {where} has no column {names}. Rename the column in the file or in the schema; "
             "upper and lower case matter."
         )
 
@@ -97,15 +162,21 @@ def _choose_rows(
     person: NDArray[np.int64], schema: Schema, randomness: RandomSource
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Rows kept, in random order, and whether each is in the hold-out part."""
-    order = np.lexsort((randomness.words(len(person)), person))
-    sorted_person = person[order]
-    starts = np.searchsorted(sorted_person, sorted_person, side="left")
-    rank = np.arange(len(order)) - starts
+    order, rank = _random_ranks(person, randomness)
     limit = schema.privacy_unit.max_rows_per_person
-    kept = order[(sorted_person >= 0) & (rank < limit)]
+    kept = order[(person[order] >= 0) & (rank < limit)]
     coin = _coins(int(person.max()) + 1, schema.holdout_percent, randomness)
     shuffled = kept[np.argsort(randomness.words(len(kept)), kind="stable")]
     return shuffled, coin[person[shuffled]]
+
+
+def _random_ranks(
+    groups: NDArray[np.int64], randomness: RandomSource
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows in order of their groups, at random within each, and the rank of each in its group."""
+    order = np.lexsort((randomness.words(len(groups)), groups))
+    ordered = groups[order]
+    return order, np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")
 
 
 def _coins(count: int, percent: int, randomness: RandomSource) -> NDArray[np.bool_]:

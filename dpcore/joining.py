@@ -15,10 +15,11 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
+from dpcore.columns import View
 from dpcore.errors import IngestError
 from dpcore.files import read_chunks, read_header
 from dpcore.ingest import check_header, frame_chunks, people_of
-from dpcore.schema import Schema, View
+from dpcore.schema import Schema
 
 _PLACES: dict[View, str] = {"left": "first", "right": "second"}
 

@@ -10,17 +10,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from dpcore.bits import Words
+from dpcore.columns import MISSING, OTHER, RESERVED, BooleanColumn, NumericColumn, format_number
 from dpcore.encoding import cell_of
 from dpcore.errors import RequestError, SchemaError
-from dpcore.schema import (
-    MISSING,
-    OTHER,
-    RESERVED,
-    BooleanColumn,
-    NumericColumn,
-    Schema,
-    format_number,
-)
+from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 
 

@@ -13,18 +13,12 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel
 
+from dpcore.columns import BooleanColumn, IntegerColumn, NumericColumn, RealColumn
 from dpcore.ingest import frame_chunks, ingest
 from dpcore.plan import Learner, RunPlan, no_progress
 from dpcore.randomness import SeededRandom, public_generator
 from dpcore.release import Release, make_release
-from dpcore.schema import (
-    BooleanColumn,
-    IntegerColumn,
-    NumericColumn,
-    PrivacyUnit,
-    RealColumn,
-    Schema,
-)
+from dpcore.schema import PrivacyUnit, Schema
 
 #: Records invented for a rehearsal, unless ``max_rows`` is smaller.
 REHEARSAL_ROWS = 20_000

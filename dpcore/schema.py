@@ -8,204 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
-import numpy as np
 import yaml
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, ValidationError, model_validator
 
+from dpcore.columns import MAX_COLUMNS, Column, Frozen, Name, View
 from dpcore.errors import SchemaError
 from dpcore.validation import explain_validation
 
-OTHER = "(other)"
-MISSING = "(missing)"
-RESERVED = (OTHER, MISSING)
 SCHEMA_VERSION: Final = 1
-MAX_COLUMNS = 1000
-MAX_CATEGORIES = 1000
-MAX_BINS = 256
-
-Name = Annotated[str, Field(min_length=1, max_length=128)]
-#: Which side of a redescription a column may stand on.
-View = Literal["left", "right"]
+#: Most child rows kept of all entities together, in one child table.
+MAX_CHILD_ROWS = 500_000_000
 
 
-def _has_control_character(text: str) -> bool:
-    return any(unicodedata.category(character) == "Cc" for character in text)
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
-
-
-class _Column(_Frozen):
-    name: Name
-    description: str = Field(default="", max_length=500)
-    target: bool = False
-    view: View | None = None
-
-    @field_validator("name")
-    @classmethod
-    def _plain_name(cls, name: str) -> str:
-        if _has_control_character(name):
-            raise ValueError("a column name must not contain control characters")
-        return name
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Labels of every member of the column's public domain, in code order."""
-        raise TypeError("an abstract column has no cells")
-
-    @property
-    def ordered(self) -> bool:
-        """Whether ``<=`` and ``>`` make sense between this column's cells."""
-        return False
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Labels that a model predicts when this column is the target."""
-        return tuple(cell for cell in self.cells if cell not in RESERVED)
-
-
-class BooleanColumn(_Column):
-    """A yes/no column. Accepts true/false, yes/no, 1/0 in any case."""
-
-    type: Literal["boolean"] = "boolean"
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        return ("no", "yes", OTHER, MISSING)
-
-
-class _Listed(_Column):
-    categories: tuple[Name, ...] = Field(min_length=1, max_length=MAX_CATEGORIES)
-
-    @field_validator("categories")
-    @classmethod
-    def _distinct(cls, categories: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(categories)) != len(categories):
-            raise ValueError("categories must be distinct")
-        if any(_has_control_character(category) for category in categories):
-            raise ValueError("a category must not contain control characters")
-        if any(category in RESERVED for category in categories):
-            raise ValueError(f"{OTHER} and {MISSING} are added to every column and need no listing")
-        return categories
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        return (*self.categories, *RESERVED)
-
-
-class CategoricalColumn(_Listed):
-    """A column with a fixed list of unordered categories."""
-
-    type: Literal["categorical"] = "categorical"
-
-
-class OrdinalColumn(_Listed):
-    """A column with a fixed list of categories, in increasing order."""
-
-    type: Literal["ordinal"] = "ordinal"
-
-    @property
-    def ordered(self) -> bool:
-        return True
-
-
-class _Numeric(_Column):
-    lower: float
-    upper: float
-    edges: tuple[float, ...] | None = Field(default=None, max_length=MAX_BINS - 1)
-    bins: int | None = Field(default=None, ge=1, le=MAX_BINS)
-    unit: str = Field(default="", max_length=32)
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        self._check_bounds()
-        if (self.edges is None) == (self.bins is None):
-            raise ValueError("give either edges or a number of equal-width bins, not both")
-        if any(not self.lower <= edge < self.upper for edge in self.inner_edges):
-            raise ValueError("edges must lie between lower and upper")
-        if any(a >= b for a, b in pairwise(self.inner_edges)):
-            raise ValueError(
-                "edges must increase"
-                if self.bins is None
-                else "lower and upper are too close together for so many bins"
-            )
-        return self
-
-    def _check_bounds(self) -> None:
-        if not np.isfinite(self.upper - self.lower):
-            raise ValueError("lower and upper must be finite numbers")
-        if not self.lower < self.upper:
-            raise ValueError("lower must be below upper")
-
-    @property
-    def ordered(self) -> bool:
-        return True
-
-    @property
-    def inner_edges(self) -> tuple[float, ...]:
-        """Cut points inside the bounds: bin i holds edge[i-1] < value <= edge[i]."""
-        if self.edges is not None:
-            return self.edges
-        assert self.bins is not None
-        steps = np.linspace(self.lower, self.upper, self.bins + 1)[1:-1]
-        return tuple(self._snap(steps))
-
-    def _snap(self, steps: np.ndarray[Any, Any]) -> list[float]:
-        return [float(f"{step:.12g}") for step in steps]
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        points = [format_number(value) for value in (self.lower, *self.inner_edges, self.upper)]
-        pairs = list(pairwise(points))
-        first = f"[{pairs[0][0]}, {pairs[0][1]}]"
-        return (first, *(f"({low}, {high}]" for low, high in pairs[1:]), MISSING)
-
-
-class IntegerColumn(_Numeric):
-    """A whole-number column with public bounds."""
-
-    type: Literal["integer"] = "integer"
-
-    def _check_bounds(self) -> None:
-        super()._check_bounds()
-        if self.lower != int(self.lower) or self.upper != int(self.upper):
-            raise ValueError("the bounds of an integer column must be whole numbers")
-
-    def _snap(self, steps: np.ndarray[Any, Any]) -> list[float]:
-        return sorted({float(np.floor(step)) for step in steps})
-
-
-class RealColumn(_Numeric):
-    """A real-valued column with public bounds."""
-
-    type: Literal["real"] = "real"
-
-
-Column = Annotated[
-    BooleanColumn | CategoricalColumn | OrdinalColumn | IntegerColumn | RealColumn,
-    Field(discriminator="type"),
-]
-NumericColumn = (IntegerColumn, RealColumn)
-#: Adapter that builds one column from a mapping with a ``type`` key.
-COLUMN_ADAPTER: TypeAdapter[Any] = TypeAdapter(Column)
-
-
-class PrivacyUnit(_Frozen):
+class PrivacyUnit(Frozen):
     """Who is protected: a row, or the person that ``column`` identifies.
 
     Attributes
@@ -226,38 +45,18 @@ class PrivacyUnit(_Frozen):
         return self
 
 
-class Schema(_Frozen):
-    """The declared, public description of a data set.
+class _Table(Frozen):
+    """Columns under names of their own. Subclasses declare the field, for its place in texts."""
 
-    Attributes
-    ----------
-    columns : tuple of columns
-        Columns that are stored. Others in an uploaded file are dropped at ingestion.
-    max_rows : int
-        Public upper limit N on the number of rows kept; a round number, not the row count.
-    holdout_percent : int
-        Chance, per person, of being put in the hold-out part at ingestion.
-    """
-
-    version: Literal[1] = SCHEMA_VERSION
-    name: Name
-    description: str = Field(default="", max_length=2000)
-    privacy_unit: PrivacyUnit = PrivacyUnit()
-    max_rows: int = Field(ge=1, le=100_000_000)
-    holdout_percent: int = Field(default=20, ge=0, le=50)
-    columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
+    if TYPE_CHECKING:
+        columns: tuple[Column, ...]
 
     @model_validator(mode="after")
-    def _distinct_names(self) -> Self:
+    def _distinct_columns(self) -> Self:
         names = [column.name for column in self.columns]
         if len(set(names)) != len(names):
             raise ValueError("column names must be distinct")
-        if self.privacy_unit.column in names:
-            raise ValueError("the column that identifies a person cannot also be a stored column")
         return self
-
-    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
-        return iter(self.columns)
 
     def column(self, name: str) -> Any:
         """Return the column called ``name``.
@@ -271,11 +70,131 @@ class Schema(_Frozen):
             if column.name == name:
                 return column
         known = ", ".join(column.name for column in self.columns[:20])
-        raise SchemaError(f"There is no column '{name}' in this data set. Columns: {known}.")
+        raise SchemaError(f"There is no column '{name}' in {self._place}. Columns: {known}.")
 
     def index(self, name: str) -> int:
         """Position of the column called ``name``."""
         return self.columns.index(self.column(name))
+
+    @property
+    def _place(self) -> str:
+        return "this data set"
+
+
+class ChildTable(_Table):
+    """A further table with any number of rows about each row of the main one.
+
+    Attributes
+    ----------
+    name : str
+        What one row is called: ``car``, ``prescription``.
+    key : str or None
+        Column that says whose row it is. It is never stored. ``None``: the same name as in the
+        main table, which is the column of the schema's ``privacy_unit``.
+    max_rows_per_person : int
+        Rows kept for one person, chosen at random at ingestion.
+    """
+
+    name: Name
+    description: str = Field(default="", max_length=2000)
+    key: Name | None = None
+    max_rows_per_person: int = Field(ge=1, le=1000)
+    columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
+
+    @model_validator(mode="after")
+    def _plain_columns(self) -> Self:
+        for column in self.columns:
+            if column.target or column.view is not None:
+                raise ValueError(
+                    f"'{column.name}' cannot be a target or on a side of redescriptions: only "
+                    "columns of the main table can"
+                )
+        if self.key is not None and any(column.name == self.key for column in self.columns):
+            raise ValueError("the column that identifies a person cannot also be a stored column")
+        return self
+
+    @property
+    def _place(self) -> str:
+        return f"the table '{self.name}'"
+
+
+class Schema(_Table):
+    """The declared, public description of a data set.
+
+    Attributes
+    ----------
+    columns : tuple of columns
+        Columns that are stored. Others in an uploaded file are dropped at ingestion.
+    max_rows : int
+        Public upper limit N on the number of rows kept; a round number, not the row count.
+    holdout_percent : int
+        Chance, per person, of being put in the hold-out part at ingestion.
+    entity : str
+        What one row of the main table is called: ``person``, ``train``.
+    children : tuple of ChildTable
+        Further tables about the same people. Neighbours differ in one person with all rows.
+    """
+
+    version: Literal[1] = SCHEMA_VERSION
+    name: Name
+    description: str = Field(default="", max_length=2000)
+    privacy_unit: PrivacyUnit = PrivacyUnit()
+    max_rows: int = Field(ge=1, le=100_000_000)
+    holdout_percent: int = Field(default=20, ge=0, le=50)
+    entity: Name = "person"
+    columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
+    children: tuple[ChildTable, ...] = Field(default=(), max_length=20)
+
+    @model_validator(mode="after")
+    def _private_key(self) -> Self:
+        if any(column.name == self.privacy_unit.column for column in self.columns):
+            raise ValueError("the column that identifies a person cannot also be a stored column")
+        return self
+
+    @model_validator(mode="after")
+    def _related(self) -> Self:
+        names = [self.entity, *(child.name for child in self.children)]
+        if len(set(names)) != len(names):
+            raise ValueError("tables must have distinct names, the main one's being 'entity'")
+        if self.children and self.privacy_unit.column is None:
+            raise ValueError("with further tables, privacy_unit.column must name the key")
+        if self.children and self.privacy_unit.max_rows_per_person != 1:
+            raise ValueError("with further tables, the main one must have one row per person")
+        for child in self.children:
+            if self.max_rows * child.max_rows_per_person > MAX_CHILD_ROWS:
+                raise ValueError(
+                    f"max_rows times max_rows_per_person of '{child.name}' must not exceed "
+                    f"{MAX_CHILD_ROWS}"
+                )
+            if any(column.name == self.key_of(child) for column in child.columns):
+                raise ValueError(
+                    f"'{self.key_of(child)}' says whose row of '{child.name}' it is, and cannot "
+                    "also be a stored column"
+                )
+        return self
+
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+        return iter(self.columns)
+
+    def table(self, name: str) -> Schema | ChildTable:
+        """The child table called ``name``; the main one if it is empty or the entity's name.
+
+        Raises
+        ------
+        SchemaError
+            If there is none.
+        """
+        if name in {"", self.entity}:
+            return self
+        for child in self.children:
+            if child.name == name:
+                return child
+        known = ", ".join([self.entity, *(child.name for child in self.children)])
+        raise SchemaError(f"There is no table '{name}' in this data set. Tables: {known}.")
+
+    def key_of(self, child: ChildTable) -> str:
+        """Column of a child table's file that says whose row it is."""
+        return child.key or str(self.privacy_unit.column)
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -306,6 +225,8 @@ class Schema(_Frozen):
     def _written(self) -> dict[str, Any]:
         content = {"version": self.version, **self.model_dump(mode="json", exclude_defaults=True)}
         content["columns"] = [_compact(column) for column in self.columns]
+        for child, written in zip(self.children, content.get("children", ()), strict=True):
+            written["columns"] = [_compact(column) for column in child.columns]
         return content
 
     @classmethod
@@ -358,11 +279,6 @@ def _parse(text: str) -> object:
         return json.loads(text)
     except ValueError:
         return yaml.safe_load(text)
-
-
-def format_number(value: float) -> str:
-    """Shortest exact text of a number, without a trailing ``.0``."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
 def _compact(column: Any) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class Store:
         stored = Schema.from_file(self._folders.stored / dataset_id / "schema.json")
         if stored.hash != schema.hash:
             raise SchemaError("The stored data set does not fit its schema: upload it again.")
-        PrivateTable.check_files(self._folders.stored / dataset_id)
+        PrivateTable.check_files(self._folders.stored / dataset_id, stored)
 
     def table(self, dataset_id: str) -> PrivateTable:
         """Open the records. For workers, after the ledger was told; and for public data sets.

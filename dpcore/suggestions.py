@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpcore.columns import MAX_CATEGORIES, RESERVED, format_number
 from dpcore.encoding import MISSING_WORDS, NO_WORDS, YES_WORDS, texts_of
 from dpcore.errors import IngestError
 from dpcore.files import is_parquet, parquet_types, read_chunks, read_header
 from dpcore.joining import joint_columns
-from dpcore.schema import MAX_CATEGORIES, RESERVED, format_number
 
 PUBLICATION_WARNING = (
     "This reads the values of the column. If you confirm the suggestion, the categories, bounds "

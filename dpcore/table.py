@@ -7,7 +7,7 @@ cell, so a learner that visits everything learns nothing from shapes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,12 +16,73 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.bits import Words, pack, unpack, word_count
+from dpcore.columns import NumericColumn
 from dpcore.encoding import Codes
 from dpcore.errors import SchemaError
-from dpcore.schema import NumericColumn, Schema
+from dpcore.schema import ChildTable, Schema
 
 Part = Literal["train", "holdout", "all"]
 _ARRAYS = ("codes", "numbers", "cells", "parts")
+
+
+def _child_arrays(schema: Schema) -> list[tuple[str, str]]:
+    """Names of the two arrays of each child table: its codes, and where there are rows."""
+    return [(f"child_{i}_codes", f"child_{i}_rows") for i in range(len(schema.children))]
+
+
+def _array_names(schema: Schema) -> list[str]:
+    return [*_ARRAYS, *(name for names in _child_arrays(schema) for name in names)]
+
+
+class ChildRecords:
+    """Rows of one child table. Slot s of the main table's record i holds one row about it, or none.
+
+    Shapes depend on the schema alone: every record has the same number of slots.
+
+    Attributes
+    ----------
+    table : ChildTable
+        The public domain.
+    codes : array of shape (n_columns, n_slots, max_rows), unsigned
+        Code of each row's cell. Zero where there is no row.
+    rows : array of shape (n_slots, n_words), uint64
+        Which slots hold a row: one bit vector over the records per slot.
+    """
+
+    def __init__(self, table: ChildTable, codes: NDArray[Any], rows: Words) -> None:
+        self.table, self.codes, self.rows = table, codes, rows
+
+    def __repr__(self) -> str:
+        return f"ChildRecords({self.table.name!r})"
+
+    @classmethod
+    def build(
+        cls,
+        table: ChildTable,
+        max_rows: int,
+        codes: list[Codes],
+        slots: NDArray[np.int64],
+        records: NDArray[np.int64],
+    ) -> ChildRecords:
+        """Put encoded rows into ``slots`` of ``records``, arrays of shape (n_rows,)."""
+        small = all(len(column.cells) <= 256 for column in table.columns)
+        shape = (table.max_rows_per_person, max_rows)
+        padded = np.zeros((len(codes), *shape), dtype=np.uint8 if small else np.uint16)
+        for i, column_codes in enumerate(codes):
+            padded[i, slots, records] = column_codes
+        held = np.zeros(shape, dtype=np.bool_)
+        held[slots, records] = True
+        return cls(table, padded, _pack_slots(held))
+
+    def rows_in(self, column: str, cells: Collection[int]) -> Words:
+        """Bit vectors (n_slots, n_words) of the rows with a cell of ``column`` among ``cells``."""
+        codes = self.codes[self.table.index(column)]
+        chosen = np.isin(np.arange(len(self.table.column(column).cells)), list(cells))
+        return np.asarray(_pack_slots(chosen[codes]) & self.rows)
+
+
+def _pack_slots(flags: NDArray[np.bool_]) -> Words:
+    return np.stack([pack(slot, word_count(flags.shape[1])) for slot in flags])
 
 
 class PrivateTable:
@@ -39,11 +100,18 @@ class PrivateTable:
         One bit vector per (column, cell), columns in schema order.
     parts : array of shape (2, n_words), uint64
         Training and hold-out membership, drawn once per person at ingestion.
+    children : dict of str to ChildRecords
+        Rows of the child tables, by their names.
     """
 
     def __init__(self, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.schema = schema
+        self._arrays = arrays
         self.codes, self.numbers, self.cells, self.parts = (arrays[name] for name in _ARRAYS)
+        self.children = {
+            child.name: ChildRecords(child, arrays[codes], arrays[rows])
+            for child, (codes, rows) in zip(schema.children, _child_arrays(schema), strict=True)
+        }
         sizes = [len(column.cells) for column in schema]
         self._first_cell = np.concatenate([[0], np.cumsum(sizes)])
 
@@ -60,8 +128,12 @@ class PrivateTable:
         codes: list[Codes],
         numbers: list[NDArray[np.float64]],
         holdout: NDArray[np.bool_],
+        children: Sequence[ChildRecords] = (),
     ) -> PrivateTable:
-        """Pad, pack and wrap encoded columns; ``holdout`` tells the part of each record."""
+        """Pad, pack and wrap encoded columns; ``holdout`` tells the part of each record.
+
+        ``children`` are the child tables in schema order.
+        """
         rows, words = len(holdout), word_count(schema.max_rows)
         small = all(len(column.cells) <= 256 for column in schema)
         padded = np.zeros((len(codes), schema.max_rows), dtype=np.uint8 if small else np.uint16)
@@ -77,24 +149,26 @@ class PrivateTable:
         ]
         parts = np.stack([pack(~holdout, words), pack(holdout, words)])
         arrays = {"codes": padded, "numbers": clamped, "cells": np.stack(cells), "parts": parts}
+        for child, (codes_name, rows_name) in zip(children, _child_arrays(schema), strict=True):
+            arrays |= {codes_name: child.codes, rows_name: child.rows}
         return cls(schema, arrays)
 
     def save(self, directory: Path) -> None:
         """Write the table into an existing, empty directory."""
         (directory / "schema.json").write_text(self.schema.to_json(), encoding="utf-8")
-        for name in _ARRAYS:
-            np.save(directory / f"{name}.npy", getattr(self, name), allow_pickle=False)
+        for name, array in self._arrays.items():
+            np.save(directory / f"{name}.npy", array, allow_pickle=False)
 
     @staticmethod
-    def check_files(directory: Path) -> None:
-        """See that a saved table is complete, without opening a record.
+    def check_files(directory: Path, schema: Schema) -> None:
+        """See that a saved table of a schema is complete, without opening a record.
 
         Raises
         ------
         SchemaError
             If an array is missing.
         """
-        if not all((directory / f"{name}.npy").is_file() for name in _ARRAYS):
+        if not all((directory / f"{name}.npy").is_file() for name in _array_names(schema)):
             raise SchemaError("The stored data set is incomplete: upload it again.")
 
     @classmethod
@@ -108,7 +182,10 @@ class PrivateTable:
         """
         schema = Schema.from_file(directory / "schema.json")
         try:
-            arrays = {n: np.load(directory / f"{n}.npy", mmap_mode="r") for n in _ARRAYS}
+            arrays = {
+                name: np.load(directory / f"{name}.npy", mmap_mode="r")
+                for name in _array_names(schema)
+            }
         except (OSError, ValueError, EOFError):
             raise SchemaError("The stored data set is incomplete: upload it again.") from None
         return cls(schema, arrays)
@@ -156,3 +233,20 @@ class PrivateTable:
                     self.codes[i, present]
                 ]
         return pd.DataFrame(content)
+
+    def public_child(self, name: str, part: Part = "all") -> tuple[pd.DataFrame, NDArray[np.int64]]:
+        """Rows of a child table as cell labels. For data sets marked public only.
+
+        Returns
+        -------
+        (DataFrame, int array of shape (n_rows,))
+            The rows, and for each the position of its record in :meth:`public_frame`.
+        """
+        child, records = self.children[name], unpack(self.members(part), self.schema.max_rows)
+        held = np.stack([unpack(slot, self.schema.max_rows) for slot in child.rows]) & records
+        places, slots = np.nonzero(held.T)
+        content = {
+            column.name: np.asarray(column.cells, dtype=object)[child.codes[i, slots, places]]
+            for i, column in enumerate(child.table.columns)
+        }
+        return pd.DataFrame(content), (np.cumsum(records) - 1)[places]

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from dpcore.columns import BooleanColumn, IntegerColumn
 from dpcore.errors import RequestError
 from dpcore.plan import RunPlan, target_column
 from dpcore.privacy import BudgetSplit
 from dpcore.requests import RunRequest
-from dpcore.schema import BooleanColumn, IntegerColumn, Schema
+from dpcore.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd

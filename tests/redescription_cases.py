@@ -10,10 +10,10 @@ import pytest
 from hypothesis import strategies as st
 
 from dpcore.bits import pack, word_count
+from dpcore.columns import NumericColumn
 from dpcore.plan import no_progress
 from dpcore.randomness import SeededRandom
 from dpcore.redescriptions.learner import RedescriptionLearner
-from dpcore.schema import NumericColumn
 from dpcore.table import PrivateTable
 from tests.small_tables import schema_of
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from dpcore.schema import NumericColumn, Schema
+from dpcore.columns import NumericColumn
+from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 
 

@@ -22,8 +22,9 @@ from benchmarks.ebm_peers import METHODS as PEERS
 from benchmarks.ebm_peers import interpreter, peer_fits
 from benchmarks.ebm_results import PAPER, PAPER_EPSILONS, Results, print_results
 from benchmarks.ebm_splits import AUC, RMSE, split, whole
+from dpcore.columns import OTHER, IntegerColumn, NumericColumn
 from dpcore.encoding import encode_categories
-from dpcore.schema import OTHER, IntegerColumn, NumericColumn, Schema
+from dpcore.schema import Schema
 
 #: The paper's method with fewer and larger steps, for speed.
 _SHORT = {"method": "random_splits", "epochs": 30, "learning_rate": 0.1}

@@ -44,10 +44,11 @@ from benchmarks.redescriptions_runs import (
 )
 from benchmarks.redescriptions_tables import print_results
 from dpcore.algorithms import get_learner
+from dpcore.columns import OTHER, IntegerColumn, NumericColumn
 from dpcore.demo.truth import PlantedRedescription, Query, when
 from dpcore.plan import RunPlan
 from dpcore.redescriptions.model import RedescriptionModel
-from dpcore.schema import OTHER, IntegerColumn, NumericColumn, Schema
+from dpcore.schema import Schema
 from tests.small_redescriptions import LEFT, RIGHT, SCHEMA, small_pairs, two_sided_people
 
 _SCHEMAS = Path(redescriptions.__file__).parent / "schemas"

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpcore.columns import OTHER, NumericColumn
 from dpcore.demo import DEMOS, Demo
 from dpcore.demo.checkups import ADMITTED, PEOPLE, PLANTED
 from dpcore.demo.stroke import DISCHARGE, PATIENTS, STROKE
@@ -14,7 +15,6 @@ from dpcore.encoding import encode
 from dpcore.ingest import frame_chunks, ingest
 from dpcore.literals import parse_literal
 from dpcore.randomness import SeededRandom
-from dpcore.schema import OTHER, NumericColumn
 
 #: Six standard errors: a correct generator leaves this band with probability below 1e-8.
 STANDARD_ERRORS = 6

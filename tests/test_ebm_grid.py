@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.columns import COLUMN_ADAPTER, IntegerColumn, NumericColumn
 from dpcore.ebm.axis import Axis
 from dpcore.ebm.grid import Bins, FineCells, feature_cells
-from dpcore.schema import COLUMN_ADAPTER, IntegerColumn, NumericColumn
 from tests.oracles import ebm_oracle as oracle
 from tests.small_tables import schema_of, table_of
 from tests.strategies import columns

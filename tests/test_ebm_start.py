@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dpcore.columns import COLUMN_ADAPTER
 from dpcore.ebm.axis import Axis
 from dpcore.ebm.grid import Bins
 from dpcore.ebm.start import (
@@ -15,7 +16,6 @@ from dpcore.ebm.start import (
     start_numbers,
     total_rows,
 )
-from dpcore.schema import COLUMN_ADAPTER
 from tests.oracles import ebm_oracle as oracle
 
 CELLS = 128

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpcore.columns import IntegerColumn
 from dpcore.ebm.axis import Axis
 from dpcore.ebm.score_table import COLUMNS, score_table
 from dpcore.ebm.words import EBMWords, bin_names, factor
-from dpcore.schema import IntegerColumn
 from tests.small_ebm import AGE, GLUCOSE, SCHEMA, TARGETS, small_ebm, term
 
 CASE = {"age": 70, "glucose": 6.0, "<i>ward</i>": "D"}

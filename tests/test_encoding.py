@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore import encoding
-from dpcore.schema import COLUMN_ADAPTER, OTHER, NumericColumn
+from dpcore.columns import COLUMN_ADAPTER, OTHER, NumericColumn
 from tests.oracles import encoding_oracle
 from tests.strategies import columns
 

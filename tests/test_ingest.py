@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from dpcore.bits import unpack
+from dpcore.columns import NumericColumn
 from dpcore.errors import IngestError
 from dpcore.ingest import check_header, frame_chunks, ingest
 from dpcore.randomness import SecureRandom, SeededRandom
-from dpcore.schema import NumericColumn, Schema
+from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 from tests.strategies import schemas
 

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpcore.bits import unpack
+from dpcore.columns import RESERVED, NumericColumn
 from dpcore.encoding import encode
 from dpcore.errors import FrostglassError, RequestError, SchemaError
 from dpcore.literals import (
@@ -19,7 +20,7 @@ from dpcore.literals import (
     schema_literals,
     threshold_literals,
 )
-from dpcore.schema import RESERVED, NumericColumn, Schema
+from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 from tests.oracles import encoding_oracle
 from tests.strategies import schemas, simple_names

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from dpcore.columns import IntegerColumn, RealColumn
 from dpcore.ebm.axis import Axis
 from dpcore.ebm.bands import Z95
 from dpcore.ebm.words import EBMWords
@@ -24,7 +25,7 @@ from dpcore.plots.ebm_bars import MOST_BARS
 from dpcore.plots.ebm_case import MOST_STEPS
 from dpcore.plots.ebm_numbers import spans
 from dpcore.plots.ticks import nice_ticks
-from dpcore.schema import IntegerColumn, RealColumn, Schema
+from dpcore.schema import Schema
 from tests.small_ebm import SCHEMA, TARGETS, small_ebm, term
 
 CASE = {"age": 70, "glucose": 6.0, "<i>ward</i>": "D"}

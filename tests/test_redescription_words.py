@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.columns import RESERVED
 from dpcore.literals import parse_literal
 from dpcore.redescriptions.formal import formal
 from dpcore.redescriptions.phrases import quoted
 from dpcore.redescriptions.regions import Box, Domain
 from dpcore.redescriptions.simplify import simplified
 from dpcore.redescriptions.words import condition_count, plain
-from dpcore.schema import RESERVED, Schema
+from dpcore.schema import Schema
 
 CLINIC = Schema.from_mapping(
     {

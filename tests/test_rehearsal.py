@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from dpcore.algorithms import LEARNERS, get_learner, parse_model
+from dpcore.columns import NumericColumn
 from dpcore.rehearsal import rehearse, synthetic_frame, warm_up
-from dpcore.schema import NumericColumn, Schema
+from dpcore.schema import Schema
 from tests.fake_learner import FakePairLearner, small_schema
 
 KINDS = (

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpcore.columns import COLUMN_ADAPTER, format_number
 from dpcore.errors import SchemaError
-from dpcore.schema import COLUMN_ADAPTER, Schema, format_number
+from dpcore.schema import Schema
 from tests.strategies import schemas
 
 AGE = {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5}

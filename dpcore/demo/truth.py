@@ -6,8 +6,8 @@ Each is executable, so that it can be planted and looked for, and has a text for
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -223,6 +223,8 @@ class Demo:
         Key in ``DEMOS``.
     planted : tuple of PlantedRedescription
         Redescriptions that a search should find, strongest first.
+    children : mapping of str to DataFrame
+        Rows of the child tables of the schema, by their names.
     """
 
     frame: pd.DataFrame
@@ -230,6 +232,7 @@ class Demo:
     truth: str
     name: str
     planted: tuple[PlantedRedescription, ...] = ()
+    children: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
 
 def _labels(values: pd.Series) -> list[str]:

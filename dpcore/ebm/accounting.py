@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from dpcore.columns import NumericColumn
 from dpcore.ebm.parameters import EBMParameters
 from dpcore.ebm.queries import histogram_sensitivity, residual_sensitivity
 from dpcore.ebm.schedule import resolve
 from dpcore.errors import BudgetError
 from dpcore.mechanisms import FineGaussian
 from dpcore.privacy import BudgetSplit, calibrate_fine_gaussian, gaussian_part, row_epsilon
-from dpcore.schema import NumericColumn, Schema
+from dpcore.schema import Schema
 
 BINS, SIZES, SHAPES = "bins", "residual sizes", "shapes"
 CHOICE, PAIRS = "choice of pairs", "pairs"

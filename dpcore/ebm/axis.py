@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from dpcore.columns import MISSING, NumericColumn, format_number
 from dpcore.encoding import clamp_numbers, encode_categories
-from dpcore.schema import MISSING, NumericColumn, format_number
 
 
 class Axis(BaseModel):

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 from pydantic import BaseModel
 
 from dpcore.accountant import Accountant
+from dpcore.columns import NumericColumn
 from dpcore.ebm.learner import EBMLearner
 from dpcore.ebm.model import EBMModel
 from dpcore.errors import RequestError
 from dpcore.estimation import PrivateClassifier, PrivateEstimator, PrivateRegressor
 from dpcore.plan import Learner
-from dpcore.schema import NumericColumn, Schema
+from dpcore.schema import Schema
 
 
 class _PrivateEBM(PrivateEstimator):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.columns import NumericColumn
 from dpcore.ebm.accounting import (
     SIZE_EPOCHS,
     SIZES,
@@ -35,7 +36,6 @@ from dpcore.ebm.steps import PAIR_LEVEL, AllBins, Feature, RandomSplits, Step
 from dpcore.mechanisms import FineGaussian
 from dpcore.plan import Progress, RunPlan, training_part
 from dpcore.randomness import RandomSource
-from dpcore.schema import NumericColumn
 from dpcore.table import PrivateTable
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.columns import IntegerColumn, NumericColumn
 from dpcore.ebm.axis import Axis
-from dpcore.schema import IntegerColumn, NumericColumn, Schema
+from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 
 Floats = NDArray[np.float64]

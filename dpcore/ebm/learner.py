@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from dpcore.columns import NumericColumn
 from dpcore.ebm.accounting import (
     BINS,
     CHOICE,
@@ -35,7 +36,7 @@ from dpcore.plan import (
 )
 from dpcore.privacy import default_delta
 from dpcore.randomness import RandomSource
-from dpcore.schema import NumericColumn, Schema
+from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 from dpcore.validation import validated
 

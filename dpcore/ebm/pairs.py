@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.columns import NumericColumn
 from dpcore.ebm.axis import Axis
 from dpcore.ebm.grid import Bins
 from dpcore.ebm.kernels import ABSENT, absolute_table_sum
@@ -19,7 +20,7 @@ from dpcore.ebm.records import Records
 from dpcore.ebm.start import Start
 from dpcore.mechanisms import ExponentialMechanism
 from dpcore.randomness import RandomSource
-from dpcore.schema import NumericColumn, Schema
+from dpcore.schema import Schema
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]

@@ -10,9 +10,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from dpcore.bits import unpack
+from dpcore.columns import NumericColumn
 from dpcore.ebm.grid import Bins, FineCells
 from dpcore.ebm.kernels import ABSENT
-from dpcore.schema import NumericColumn
 from dpcore.table import Part, PrivateTable
 
 Codes = NDArray[Any]

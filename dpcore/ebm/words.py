@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.columns import MISSING, OTHER, IntegerColumn, format_number
 from dpcore.ebm.axis import Axis, group_members
 from dpcore.ebm.bands import Z95
 from dpcore.estimates import percent
-from dpcore.schema import MISSING, OTHER, IntegerColumn, Schema, format_number
+from dpcore.schema import Schema
 
 if TYPE_CHECKING:
     from dpcore.ebm.model import Contribution, EBMModel, Term

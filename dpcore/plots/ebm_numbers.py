@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from dpcore.columns import IntegerColumn
 from dpcore.ebm.axis import Axis
 from dpcore.ebm.bands import Z95
 from dpcore.ebm.model import Term
@@ -18,7 +19,6 @@ from dpcore.ebm.words import EBMWords, minus
 from dpcore.plots.ebm_details import axis_title, details, score_limits, score_ticks, title
 from dpcore.plots.look import DASHES, FAINT, INK, SOFT, SYMBOLS, clear_layout, colour, safe
 from dpcore.plots.ticks import nice_ticks
-from dpcore.schema import IntegerColumn
 
 _BAND = 0.18
 _BARS, _BELOW, _TRUTH = "#8fc3d2", "#c9a0a0", "#c4622d"

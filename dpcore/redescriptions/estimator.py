@@ -12,6 +12,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.accountant import Accountant
+from dpcore.columns import View
 from dpcore.errors import RequestError
 from dpcore.estimation import LearnerEstimator, features_of, infer_schema
 from dpcore.ingest import check_columns, check_header
@@ -21,7 +22,7 @@ from dpcore.redescriptions.found import Redescription, RedescriptionSet
 from dpcore.redescriptions.learner import RedescriptionLearner
 from dpcore.redescriptions.model import RedescriptionModel
 from dpcore.release import Release
-from dpcore.schema import Schema, View
+from dpcore.schema import Schema
 from dpcore.validation import validated
 
 

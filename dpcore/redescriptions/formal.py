@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from dpcore.columns import RESERVED, NumericColumn, format_number
 from dpcore.redescriptions.regions import Box, Domain, codes
-from dpcore.schema import RESERVED, NumericColumn, format_number
 
 EVERYONE = "everyone"
 NOBODY = "nobody"

@@ -8,6 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from dpcore.bits import Words, count_bits
+from dpcore.columns import View
 from dpcore.errors import RequestError
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.plan import Progress, RunPlan
@@ -38,7 +39,7 @@ from dpcore.redescriptions.queries import (
 from dpcore.redescriptions.sides import VIEWS, Sides, opposite
 from dpcore.redescriptions.spread import telling_columns, unused
 from dpcore.redescriptions.starts import Start, linked_start, random_start
-from dpcore.schema import Schema, View
+from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 from dpcore.validation import validated
 

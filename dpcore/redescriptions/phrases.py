@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.redescriptions.regions import Domain, codes
-from dpcore.schema import (
+from dpcore.columns import (
     OTHER,
     RESERVED,
     BooleanColumn,
@@ -18,6 +17,7 @@ from dpcore.schema import (
     NumericColumn,
     format_number,
 )
+from dpcore.redescriptions.regions import Domain, codes
 
 #: A name that ends in a year: what is said of several years is said once.
 _YEAR = re.compile(r"^(?P<stem>.*[^\W_])[_ ](?P<year>(?:19|20)\d\d)$")

@@ -7,6 +7,7 @@ from decimal import ROUND_DOWN, Decimal
 from typing import Final
 
 from dpcore.bits import word_count
+from dpcore.columns import View
 from dpcore.errors import BudgetError, RequestError
 from dpcore.literals import Literal
 from dpcore.mechanisms import ExponentialMechanism, GeometricMechanism
@@ -22,7 +23,7 @@ from dpcore.redescriptions.parameters import (
 from dpcore.redescriptions.queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
 from dpcore.redescriptions.sides import view_literals
 from dpcore.redescriptions.starts import class_count
-from dpcore.schema import Schema, View
+from dpcore.schema import Schema
 from dpcore.trees.joint_counts import MEMORY_LIMIT, WORK_LIMIT, tree_work
 from dpcore.trees.lookahead import ExactWeight
 

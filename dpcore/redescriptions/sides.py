@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Final
 
 from dpcore.bits import Words
+from dpcore.columns import View
 from dpcore.literals import Literal, bit_vectors, threshold_literals
-from dpcore.schema import Schema, View
+from dpcore.schema import Schema
 from dpcore.table import PrivateTable
 from dpcore.trees.splits import split_literals
 

@@ -10,12 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.bits import Words
+from dpcore.columns import View
 from dpcore.literals import Literal
 from dpcore.mechanisms import ExponentialMechanism
 from dpcore.randomness import RandomSource, uniforms
 from dpcore.redescriptions.queries import LEVERAGE, leverages
 from dpcore.redescriptions.sides import VIEWS, Sides, opposite
-from dpcore.schema import Schema, View
+from dpcore.schema import Schema
 
 #: Most classes of a target; the cells of a longer column are put together evenly.
 MOST_CLASSES: Final = 16

@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from dpcore.columns import RESERVED, BooleanColumn
 from dpcore.literals import Literal, cell_literals, threshold_literals
-from dpcore.schema import RESERVED, BooleanColumn, Schema
+from dpcore.schema import Schema
 
 #: Reserved cells as part of a sentence.
 _RESERVED_WORDS = {cell: cell.strip("()") for cell in RESERVED}

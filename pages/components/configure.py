@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpcore.schema import NumericColumn, Schema
+from dpcore.columns import NumericColumn
+from dpcore.schema import Schema
 from pages.components.texts import text
 
 #: Widgets keep what was chosen when the visitor looks at another page and comes back.

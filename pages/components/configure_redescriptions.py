@@ -6,8 +6,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.columns import View
 from dpcore.errors import RequestError
-from dpcore.schema import Schema, View
+from dpcore.schema import Schema
 from pages.components import access
 from pages.components.configure import KEEP, choice, method, number, pick, tick
 from pages.components.texts import METHODS, text

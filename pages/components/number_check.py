@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.schema import format_number
+from dpcore.columns import format_number
 from pages.components import markup
 from pages.components.evaluation import DROWNED
 from pages.components.texts import text

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.columns import OTHER, NumericColumn, format_number
 from dpcore.estimates import percent
 from dpcore.release import Release
-from dpcore.schema import OTHER, NumericColumn, format_number
 from pages.components import markup
 
 

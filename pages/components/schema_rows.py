@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pandas as pd
 from pydantic import ValidationError
 
-from dpcore.schema import COLUMN_ADAPTER, View, format_number
+from dpcore.columns import COLUMN_ADAPTER, View, format_number
 
 KEEP, NAME, TYPE, TARGET, SIDE = "Keep", "Column", "Type", "Target", "Side"
 LOWER, UPPER, BINS, CUTS = "Lowest", "Highest", "Bins", "Cut points"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from dpcore.schema import NumericColumn, Schema, format_number
+from dpcore.columns import NumericColumn, format_number
+from dpcore.schema import Schema
 from pages.components import markup
 
 _MANY = 12

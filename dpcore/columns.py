@@ -1,0 +1,243 @@
+"""The columns of a schema: what values each may have, and what a model may ask of it."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
+
+OTHER = "(other)"
+MISSING = "(missing)"
+RESERVED = (OTHER, MISSING)
+MAX_COLUMNS = 1000
+MAX_CATEGORIES = 1000
+MAX_BINS = 256
+
+Name = Annotated[str, Field(min_length=1, max_length=128)]
+#: Which side of a redescription a column may stand on.
+View = Literal["left", "right"]
+#: How a rule over several tables may ask about a column: one category, a cut point, a group.
+Mode = Literal["equal", "threshold", "member"]
+
+
+def _has_control_character(text: str) -> bool:
+    return any(unicodedata.category(character) == "Cc" for character in text)
+
+
+class Frozen(BaseModel):
+    """Base of everything in a schema: immutable, and no field is unknown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+
+class _Column(Frozen):
+    name: Name
+    description: str = Field(default="", max_length=500)
+    target: bool = False
+    view: View | None = None
+    modes: tuple[Mode, ...] | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _plain_name(cls, name: str) -> str:
+        if _has_control_character(name):
+            raise ValueError("a column name must not contain control characters")
+        return name
+
+    @model_validator(mode="after")
+    def _possible_modes(self) -> Self:
+        for mode in self.modes or ():
+            if mode not in self.possible_modes:
+                known = ", ".join(self.possible_modes)
+                raise ValueError(f"a rule cannot ask '{mode}' of this column, only {known}")
+        return self
+
+    @property
+    def possible_modes(self) -> tuple[Mode, ...]:
+        """Ways in which a rule over several tables can ask about the column."""
+        return ("threshold",) if self.ordered else ("equal",)
+
+    @property
+    def asked_by(self) -> tuple[Mode, ...]:
+        """Ways in which it does: those declared as ``modes``, or else all that are possible."""
+        return self.possible_modes if self.modes is None else self.modes
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Labels of every member of the column's public domain, in code order."""
+        raise TypeError("an abstract column has no cells")
+
+    @property
+    def ordered(self) -> bool:
+        """Whether ``<=`` and ``>`` make sense between this column's cells."""
+        return False
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Labels that a model predicts when this column is the target."""
+        return tuple(cell for cell in self.cells if cell not in RESERVED)
+
+
+class BooleanColumn(_Column):
+    """A yes/no column. Accepts true/false, yes/no, 1/0 in any case."""
+
+    type: Literal["boolean"] = "boolean"
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return ("no", "yes", OTHER, MISSING)
+
+
+class Group(Frozen):
+    """Categories of one column that belong together, such as the codes of heart diseases."""
+
+    name: Name
+    members: tuple[Name, ...] = Field(min_length=1, max_length=MAX_CATEGORIES)
+
+
+class _Listed(_Column):
+    categories: tuple[Name, ...] = Field(min_length=1, max_length=MAX_CATEGORIES)
+    groups: tuple[Group, ...] = Field(default=(), max_length=MAX_CATEGORIES)
+
+    @field_validator("groups", mode="before")
+    @classmethod
+    def _from_mapping(cls, groups: object) -> object:
+        if isinstance(groups, dict):
+            return [{"name": name, "members": members} for name, members in groups.items()]
+        return groups
+
+    @model_validator(mode="after")
+    def _known_members(self) -> Self:
+        names = [group.name for group in self.groups]
+        if len({*names, *self.categories}) != len(names) + len(self.categories):
+            raise ValueError("a group needs a name of its own, which no category has")
+        for group in self.groups:
+            unknown = [member for member in group.members if member not in self.categories]
+            if unknown:
+                raise ValueError(f"the group '{group.name}' holds '{unknown[0]}', no category")
+        return self
+
+    @property
+    def possible_modes(self) -> tuple[Mode, ...]:
+        first: tuple[Mode, ...] = ("threshold", "equal") if self.ordered else ("equal",)
+        return (*first, "member") if self.groups else first
+
+    @field_validator("categories")
+    @classmethod
+    def _distinct(cls, categories: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(categories)) != len(categories):
+            raise ValueError("categories must be distinct")
+        if any(_has_control_character(category) for category in categories):
+            raise ValueError("a category must not contain control characters")
+        if any(category in RESERVED for category in categories):
+            raise ValueError(f"{OTHER} and {MISSING} are added to every column and need no listing")
+        return categories
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return (*self.categories, *RESERVED)
+
+
+class CategoricalColumn(_Listed):
+    """A column with a fixed list of unordered categories."""
+
+    type: Literal["categorical"] = "categorical"
+
+
+class OrdinalColumn(_Listed):
+    """A column with a fixed list of categories, in increasing order."""
+
+    type: Literal["ordinal"] = "ordinal"
+
+    @property
+    def ordered(self) -> bool:
+        return True
+
+
+class _Numeric(_Column):
+    lower: float
+    upper: float
+    edges: tuple[float, ...] | None = Field(default=None, max_length=MAX_BINS - 1)
+    bins: int | None = Field(default=None, ge=1, le=MAX_BINS)
+    unit: str = Field(default="", max_length=32)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        self._check_bounds()
+        if (self.edges is None) == (self.bins is None):
+            raise ValueError("give either edges or a number of equal-width bins, not both")
+        if any(not self.lower <= edge < self.upper for edge in self.inner_edges):
+            raise ValueError("edges must lie between lower and upper")
+        if any(a >= b for a, b in pairwise(self.inner_edges)):
+            raise ValueError(
+                "edges must increase"
+                if self.bins is None
+                else "lower and upper are too close together for so many bins"
+            )
+        return self
+
+    def _check_bounds(self) -> None:
+        if not np.isfinite(self.upper - self.lower):
+            raise ValueError("lower and upper must be finite numbers")
+        if not self.lower < self.upper:
+            raise ValueError("lower must be below upper")
+
+    @property
+    def ordered(self) -> bool:
+        return True
+
+    @property
+    def inner_edges(self) -> tuple[float, ...]:
+        """Cut points inside the bounds: bin i holds edge[i-1] < value <= edge[i]."""
+        if self.edges is not None:
+            return self.edges
+        assert self.bins is not None
+        steps = np.linspace(self.lower, self.upper, self.bins + 1)[1:-1]
+        return tuple(self._snap(steps))
+
+    def _snap(self, steps: np.ndarray[Any, Any]) -> list[float]:
+        return [float(f"{step:.12g}") for step in steps]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        points = [format_number(value) for value in (self.lower, *self.inner_edges, self.upper)]
+        pairs = list(pairwise(points))
+        first = f"[{pairs[0][0]}, {pairs[0][1]}]"
+        return (first, *(f"({low}, {high}]" for low, high in pairs[1:]), MISSING)
+
+
+class IntegerColumn(_Numeric):
+    """A whole-number column with public bounds."""
+
+    type: Literal["integer"] = "integer"
+
+    def _check_bounds(self) -> None:
+        super()._check_bounds()
+        if self.lower != int(self.lower) or self.upper != int(self.upper):
+            raise ValueError("the bounds of an integer column must be whole numbers")
+
+    def _snap(self, steps: np.ndarray[Any, Any]) -> list[float]:
+        return sorted({float(np.floor(step)) for step in steps})
+
+
+class RealColumn(_Numeric):
+    """A real-valued column with public bounds."""
+
+    type: Literal["real"] = "real"
+
+
+Column = Annotated[
+    BooleanColumn | CategoricalColumn | OrdinalColumn | IntegerColumn | RealColumn,
+    Field(discriminator="type"),
+]
+NumericColumn = (IntegerColumn, RealColumn)
+#: Adapter that builds one column from a mapping with a ``type`` key.
+COLUMN_ADAPTER: TypeAdapter[Any] = TypeAdapter(Column)
+
+
+def format_number(value: float) -> str:
+    """Shortest exact text of a number, without a trailing ``.0``."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

@@ -1,0 +1,1 @@
+"""Relational rules: clauses over several tables, learned by inductive logic programming."""
