@@ -7,6 +7,8 @@ from typing import Any
 from dpcore.ebm.learner import EBMLearner
 from dpcore.ebm.model import EBMModel
 from dpcore.errors import RequestError
+from dpcore.ilp.learner import ILPLearner
+from dpcore.ilp.model import ILPModel
 from dpcore.plan import Learner
 from dpcore.redescriptions.learner import RedescriptionLearner
 from dpcore.redescriptions.model import RedescriptionModel
@@ -26,6 +28,7 @@ LEARNERS: dict[str, Learner] = {
         ForestLearner(),
         EBMLearner(),
         RedescriptionLearner(),
+        ILPLearner(),
     )
 }
 _MODELS: dict[str, Any] = {
@@ -34,6 +37,7 @@ _MODELS: dict[str, Any] = {
     ForestLearner.name: ForestModel,
     EBMLearner.name: EBMModel,
     RedescriptionLearner.name: RedescriptionModel,
+    ILPLearner.name: ILPModel,
 }
 
 

@@ -46,13 +46,19 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         epsilon = parse_epsilon(settings["epsilon"])
         return self._learner.plan(schema, target, epsilon, given | changes)
 
-    def _run(self, plan: RunPlan, frame: pd.DataFrame) -> tuple[Release, Any]:
-        """Charge the accountant, then read the records."""
+    def _run(
+        self,
+        plan: RunPlan,
+        frame: pd.DataFrame,
+        children: Mapping[str, pd.DataFrame] | None = None,
+    ) -> tuple[Release, Any]:
+        """Charge the accountant, then read the records; ``children`` are further tables."""
         settings = self.get_params()
         if settings["accountant"] is not None:
             settings["accountant"].spend(plan.epsilon, self._learner.title, plan.delta)
         randomness = source_for(settings["random_state"])
-        table = ingest(frame_chunks(frame), plan.schema, randomness)
+        further = {name: frame_chunks(rows) for name, rows in (children or {}).items()}
+        table = ingest(frame_chunks(frame), plan.schema, randomness, further)
         model = self._learner.run(table, plan, randomness, no_progress)
         release = make_release(self._learner.name, plan, model, secure=randomness.secure)
         return release, model

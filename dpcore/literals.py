@@ -13,7 +13,7 @@ from dpcore.bits import Words
 from dpcore.columns import MISSING, OTHER, RESERVED, BooleanColumn, NumericColumn, format_number
 from dpcore.encoding import cell_of
 from dpcore.errors import RequestError, SchemaError
-from dpcore.schema import Schema
+from dpcore.schema import ChildTable, Schema
 from dpcore.table import PrivateTable
 
 
@@ -30,7 +30,7 @@ class Literal(BaseModel):
         """Whether a cell code satisfies the literal."""
         return self.first <= cell <= self.last
 
-    def text(self, schema: Schema) -> str:
+    def text(self, schema: Schema | ChildTable) -> str:
         """Plain text, such as ``age > 60``; :func:`parse_literal` reads it back."""
         column = schema.column(self.column)
         if self.first == self.last and column.cells[self.first] in RESERVED:

@@ -11,19 +11,25 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from dpcore.columns import BooleanColumn, IntegerColumn, NumericColumn, RealColumn
+from dpcore.encoding import encode
 from dpcore.ingest import frame_chunks, ingest
 from dpcore.plan import Learner, RunPlan, no_progress
 from dpcore.randomness import SeededRandom, public_generator
 from dpcore.release import Release, make_release
-from dpcore.schema import PrivacyUnit, Schema
+from dpcore.schema import ChildTable, PrivacyUnit, Schema
 
 #: Records invented for a rehearsal, unless ``max_rows`` is smaller.
 REHEARSAL_ROWS = 20_000
 #: Columns that the invented target depends on, so that there is something to find.
 _CAUSES = 3
+#: Child rows invented for one record at most, whatever the schema allows.
+_CHILD_ROWS = 8
+#: Of them, columns of the main table, if there are further tables.
+_OWN_CAUSES = 2
 #: Hidden levels of each invented record that both views follow, if there is no target.
 _LEVELS = 3
 #: Most work of a rehearsal, by learner: it runs in the process that serves the pages.
@@ -44,9 +50,10 @@ def rehearse(learner: Learner, schema: Schema, plan: RunPlan, *, seed: int = 1) 
     rows = min(schema.max_rows, REHEARSAL_ROWS)
     small = schema.model_copy(update={"max_rows": rows})
     views = () if learner.targeted else (plan.parameters.left, plan.parameters.right)
-    frame = synthetic_frame(small, plan.target, rows, seed, views)
+    frame, children = synthetic_tables(small, plan.target, rows, seed, views)
     randomness = SeededRandom(seed)
-    table = ingest(frame_chunks(frame), small, randomness)
+    further = {name: frame_chunks(content) for name, content in children.items()}
+    table = ingest(frame_chunks(frame), small, randomness, further)
     again = learner.plan(small, plan.target, plan.epsilon, _limited(learner, plan.parameters))
     model = learner.run(table, again, randomness, no_progress)
     return make_release(
@@ -64,25 +71,52 @@ def _limited(learner: Learner, parameters: BaseModel) -> dict[str, Any]:
     return given | {name: min(given[name], limit) for name, limit in most.items()}
 
 
-def synthetic_frame(
+def synthetic_tables(
     schema: Schema, target: str, rows: int, seed: int, views: Sequence[Sequence[str]] = ()
-) -> pd.DataFrame:
-    """Invent records: columns independent and uniform, but for something to find.
+) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Invent records and child rows: independent and uniform, but for something to find.
 
-    A target depends on a few other columns. Without a target, the columns of the ``views``
-    depend on a few hidden levels of each record, so that every view tells of the others.
+    A target depends on a few other columns, and on whether there are child rows of one kind.
+    Without a target, the columns of the ``views`` depend on a few hidden levels of each record,
+    so that every view tells of the others.
     """
     generator = public_generator(seed)
-    columns = {column.name: _values(column, rows, generator) for column in schema}
+    columns = {column.name: _values(column, rows, generator) for column in schema.columns}
     columns |= _linked(schema, views, rows, generator)
-    causes = [column.name for column in schema if column.name != target][:_CAUSES]
-    if target and causes:
-        columns[target] = _effect(schema, target, [columns[name] for name in causes], generator)
-    frame = pd.DataFrame(columns)
     unit = schema.privacy_unit
+    keys = np.arange(rows) // unit.max_rows_per_person
+    children = {
+        child.name: _child_rows(schema, child, keys, generator) for child in schema.children
+    }
+    if target:
+        names = [column.name for column in schema.columns if column.name != target]
+        own = [columns[name] for name in names[: _OWN_CAUSES if children else _CAUSES]]
+        causes = own + [_has_first(child, children[child.name], schema, keys)
+                        for child in schema.children[:_CAUSES]]  # fmt: skip
+        if causes:
+            columns[target] = _effect(schema, target, causes, generator)
+    frame = pd.DataFrame(columns)
     if unit.column is not None:
-        frame[unit.column] = np.arange(rows) // unit.max_rows_per_person
-    return frame
+        frame[unit.column] = keys
+    return frame, children
+
+
+def _child_rows(
+    schema: Schema, child: ChildTable, keys: NDArray[np.int64], generator: np.random.Generator
+) -> pd.DataFrame:
+    most = min(child.max_rows_per_person, _CHILD_ROWS)
+    owners = np.repeat(keys, generator.integers(0, most + 1, len(keys)))
+    content = {column.name: _values(column, len(owners), generator) for column in child.columns}
+    return pd.DataFrame({schema.key_of(child): owners, **content})
+
+
+def _has_first(
+    child: ChildTable, rows: pd.DataFrame, schema: Schema, keys: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which records have a child row in the first cell of the table's first column."""
+    column = child.columns[0]
+    codes, _ = encode(column, rows[column.name])
+    return np.isin(keys, rows[schema.key_of(child)].to_numpy()[codes == 0])
 
 
 def _values(column: Any, rows: int, generator: np.random.Generator) -> Any:

@@ -5,7 +5,7 @@ import pytest
 
 from dpcore.algorithms import LEARNERS, get_learner, parse_model
 from dpcore.columns import NumericColumn
-from dpcore.rehearsal import rehearse, synthetic_frame, warm_up
+from dpcore.rehearsal import rehearse, synthetic_tables, warm_up
 from dpcore.schema import Schema
 from tests.fake_learner import FakePairLearner, small_schema
 
@@ -44,7 +44,7 @@ def link(frame, one, other):
 
 def test_without_a_target_each_view_tells_of_the_other():
     """Columns that follow one level agree; all others do so by chance only: 4 / sqrt(4000)."""
-    frame = synthetic_frame(two_views(), "", 4000, 1, (LEFT, RIGHT))
+    frame, _ = synthetic_tables(two_views(), "", 4000, 1, (LEFT, RIGHT))
     for i, one in enumerate(LEFT):
         for j, other in enumerate(RIGHT):
             if i % 3 == j % 3:
@@ -56,7 +56,7 @@ def test_without_a_target_each_view_tells_of_the_other():
 
 
 def test_views_of_one_column_follow_the_same_level():
-    frame = synthetic_frame(two_views(), "", 4000, 1, (LEFT[:1], RIGHT[-1:]))
+    frame, _ = synthetic_tables(two_views(), "", 4000, 1, (LEFT[:1], RIGHT[-1:]))
     assert link(frame, LEFT[0], RIGHT[-1]) > 0.4
     assert abs(link(frame, LEFT[0], RIGHT[0])) < 0.064
 
@@ -83,7 +83,7 @@ def test_bounds_beyond_64_bits_can_be_rehearsed():
         {"name": "y", "type": "boolean", "target": True},
     ]
     schema = Schema.from_mapping({"name": "wide", "max_rows": 50, "columns": columns})
-    drawn = synthetic_frame(schema, "y", 50, seed=1)["n"]
+    drawn = synthetic_tables(schema, "y", 50, seed=1)[0]["n"]
     assert drawn.between(-1e20, 1e20).all()
     assert (drawn == drawn.round()).all()
 

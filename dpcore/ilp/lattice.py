@@ -1,0 +1,310 @@
+"""The lattice: every clause within public limits, each written once.
+
+A clause is a conjunction of factors: at most one about the person, and one for each child
+variable. A variable's atoms are about one row, so a factor is counted by itself, and a clause
+as the meeting of its factors. Of clauses that say the same by containment, the shortest is kept:
+two variables of one table, one of which asks nothing that the other does not, are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations_with_replacement
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import RequestError
+from dpcore.ilp.clause import Clause, Variable
+from dpcore.ilp.language import Atom, chosen_atoms
+from dpcore.ilp.parameters import ILPParameters
+from dpcore.schema import Schema
+
+Indices = NDArray[np.int64]
+Masks = NDArray[np.uint64]
+#: Most clauses of a lattice, and most conjunctions about one row.
+MOST_CLAUSES = 3_000_000
+MOST_FACTORS = 300_000
+#: Atoms of a negated variable.
+_MOST_NEGATED = 1
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Conjunctions about one row. Number 0 is empty: it holds for everybody.
+
+    Attributes
+    ----------
+    tables : tuple of str
+        Tables by their number; the main one, "", is number 0.
+    table : int array of shape (n_factors,)
+    members : int array of shape (n_factors, longest)
+        Positions of the atoms in the lattice's; -1 beyond the end.
+    sizes : int array of shape (n_factors,)
+        Number of atoms: 0 for a row that need only exist.
+    negated : bool array of shape (n_factors,)
+    """
+
+    tables: tuple[str, ...]
+    table: Indices
+    members: Indices
+    sizes: Indices
+    negated: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def lengths(self) -> Indices:
+        """Conditions of each factor, as a clause's length counts them."""
+        lengths = np.maximum(self.sizes, (self.table > 0).astype(np.int64))
+        return np.asarray(lengths)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Clauses over some atoms.
+
+    Attributes
+    ----------
+    atoms : tuple of Atom
+    factors : Factors
+    clauses : int32 array of shape (n_clauses, 1 + max_variables)
+        Factors of each clause: the person's, then the variables', 0 where there is none; in
+        lexicographic order. The empty clause is the first.
+    lengths : int array of shape (n_clauses,)
+    """
+
+    atoms: tuple[Atom, ...]
+    factors: Factors
+    clauses: NDArray[np.int32]
+    lengths: Indices
+
+    def __len__(self) -> int:
+        return len(self.clauses)
+
+    def clause(self, position: int) -> Clause:
+        """One clause in its own form."""
+        person, *variables = (int(factor) for factor in self.clauses[position])
+        return Clause(
+            atoms=self._atoms(person),
+            variables=tuple(self._variable(factor) for factor in variables if factor),
+        )
+
+    def _atoms(self, factor: int) -> tuple[Atom, ...]:
+        members = self.factors.members[factor, : self.factors.sizes[factor]]
+        return tuple(self.atoms[member] for member in members)
+
+    def _variable(self, factor: int) -> Variable:
+        return Variable(
+            table=self.factors.tables[self.factors.table[factor]],
+            atoms=self._atoms(factor),
+            negated=bool(self.factors.negated[factor]),
+        )
+
+
+def build_lattice(schema: Schema, target: str, parameters: ILPParameters) -> Lattice:
+    """The lattice of a request; the last few are remembered.
+
+    Raises
+    ------
+    RequestError
+        If a literal is unknown, or there are too many clauses.
+    """
+    atoms = chosen_atoms(schema, target, parameters.literals, reserved=parameters.reserved_literals)
+    tables = ("", *(child.name for child in schema.children))
+    limits = parameters.max_literals, parameters.max_variables
+    return _lattice(atoms, tables, *limits, parameters.negation)
+
+
+@lru_cache(maxsize=8)
+def _lattice(
+    atoms: tuple[Atom, ...],
+    tables: tuple[str, ...],
+    max_literals: int,
+    max_variables: int,
+    negation: bool,
+) -> Lattice:
+    factors = _factors(atoms, tables, max_literals, max_variables, negation=negation)
+    _check_size(factors, max_literals, max_variables)
+    chosen = _variable_sets(factors, _Implications(atoms, factors), max_literals, max_variables)
+    people = np.flatnonzero(factors.table == 0)
+    lengths = factors.lengths
+    left = max_literals - lengths[chosen].sum(axis=1)
+    fits = lengths[people][:, None] <= left[None, :]
+    first, rest = np.nonzero(fits)
+    clauses = np.concatenate([people[first][:, None], chosen[rest]], axis=1).astype(np.int32)
+    clauses = clauses[np.lexsort(clauses.T[::-1])]
+    return Lattice(atoms, factors, clauses, lengths[clauses].sum(axis=1))
+
+
+def _factors(
+    atoms: tuple[Atom, ...],
+    tables: tuple[str, ...],
+    longest: int,
+    variables: int,
+    *,
+    negation: bool,
+) -> Factors:
+    table, negated = [0], [False]
+    members: list[tuple[int, ...]] = [()]
+    compatible = _compatible(atoms)
+    for number, name in enumerate(tables):
+        own = [place for place, atom in enumerate(atoms) if atom.table == name and atom.column]
+        exists = any(atom.exists and atom.table == name for atom in atoms)
+        if number and not variables:
+            continue
+        anything: list[tuple[int, ...]] = [()] if number and exists else []
+        found = anything + _conjunctions(own, compatible, longest)
+        few = [item for item in found if len(item) <= _MOST_NEGATED] if negation and number else []
+        members += found + few
+        negated += [False] * len(found) + [True] * len(few)
+        table += [number] * (len(found) + len(few))
+        if len(members) > MOST_FACTORS:
+            raise _too_many(len(members))
+    padded = np.full((len(members), longest), -1, dtype=np.int64)
+    for place, item in enumerate(members):
+        padded[place, : len(item)] = item
+    return Factors(
+        tables, np.array(table), padded, np.array([len(item) for item in members]),
+        np.array(negated, dtype=np.bool_),
+    )  # fmt: skip
+
+
+def _compatible(atoms: Sequence[Atom]) -> NDArray[np.bool_]:
+    """Which two atoms one row may satisfy, neither of them following from the other."""
+    result = np.ones((len(atoms), len(atoms)), dtype=np.bool_)
+    for i, one in enumerate(atoms):
+        for j, other in enumerate(atoms):
+            if (one.table, one.column) == (other.table, other.column):
+                both = set(one.cells) & set(other.cells)
+                result[i, j] = bool(both) and both not in (set(one.cells), set(other.cells))
+    return result
+
+
+def _conjunctions(
+    own: Sequence[int], compatible: NDArray[np.bool_], longest: int
+) -> list[tuple[int, ...]]:
+    """Sets of pairwise compatible atoms, each after its own beginnings: a walk in depth."""
+    found: list[tuple[int, ...]] = []
+
+    def extend(begun: tuple[int, ...], candidates: list[int]) -> None:
+        for place, atom in enumerate(candidates):
+            longer = (*begun, atom)
+            found.append(longer)
+            if len(found) > MOST_FACTORS:
+                raise _too_many(len(found))
+            if len(longer) < longest:
+                extend(longer, [item for item in candidates[place + 1 :] if compatible[atom, item]])
+
+    extend((), list(own))
+    return found
+
+
+class _Implications:
+    """Which factors of one table follow from which, by the cells of their atoms."""
+
+    def __init__(self, atoms: Sequence[Atom], factors: Factors) -> None:
+        self._factors = factors
+        implied = np.eye(len(atoms), dtype=np.bool_)
+        for i, one in enumerate(atoms):
+            for j, other in enumerate(atoms):
+                same = (one.table, one.column) == (other.table, other.column)
+                implied[i, j] = same and set(one.cells) <= set(other.cells)
+        words = -(-max(1, len(atoms)) // 64)
+        self._own = np.zeros((len(factors), words), dtype=np.uint64)
+        self._closure = np.zeros((len(factors), words), dtype=np.uint64)
+        bits = _bit_rows(np.eye(len(atoms), dtype=np.bool_), words)
+        closures = _bit_rows(implied, words)
+        for place in range(factors.members.shape[1]):
+            held = np.flatnonzero(factors.sizes > place)
+            self._own[held] |= bits[factors.members[held, place]]
+            self._closure[held] |= closures[factors.members[held, place]]
+
+    def _follows(self, one: Indices, other: Indices) -> NDArray[np.bool_]:
+        """Whether each ``other`` holds wherever ``one`` does, both taken as not negated."""
+        left = self._own[other] & ~self._closure[one]
+        return np.asarray(~left.any(axis=-1))
+
+    def apart(self, one: Indices, other: Indices) -> NDArray[np.bool_]:
+        """Whether two variables may stand in one clause: neither superfluous nor contradictory."""
+        factors = self._factors
+        forward, backward = self._follows(one, other), self._follows(other, one)
+        first, second = factors.negated[one], factors.negated[other]
+        clash = np.where(first == second, forward | backward, np.where(first, backward, forward))
+        return np.asarray((factors.table[one] != factors.table[other]) | ~clash)
+
+
+def _bit_rows(flags: NDArray[np.bool_], words: int) -> Masks:
+    packed = np.packbits(flags, axis=1, bitorder="little")
+    padded = np.zeros((len(flags), 8 * words), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view(np.uint64)
+
+
+def _variable_sets(
+    factors: Factors, implications: _Implications, longest: int, variables: int
+) -> Indices:
+    """Sets of variables within the limits: shape (n_sets, variables), 0 where there is none."""
+    everything = np.flatnonzero(factors.table > 0)
+    lengths = factors.lengths
+    level = np.zeros((1, 0), dtype=np.int64)
+    levels = [np.zeros((1, variables), dtype=np.int64)]
+    for count in range(1, variables + 1):
+        level = _extended(level, everything, lengths, implications, longest)
+        padded = np.zeros((len(level), variables), dtype=np.int64)
+        padded[:, :count] = level
+        levels.append(padded)
+    return np.concatenate(levels)
+
+
+def _extended(
+    begun: Indices, everything: Indices, lengths: Indices, implications: _Implications, longest: int
+) -> Indices:
+    """Each set with one more variable behind its last."""
+    left = longest - lengths[begun].sum(axis=1)
+    last = begun[:, -1] if begun.shape[1] else np.zeros(len(begun), dtype=np.int64)
+    rows = max(1, _BLOCK // max(1, len(everything)))
+    found = [np.zeros((0, begun.shape[1] + 1), dtype=np.int64)]
+    for start in range(0, len(begun), rows):
+        block = slice(start, start + rows)
+        fits = (everything[None, :] > last[block, None]) & (
+            lengths[everything][None, :] <= left[block, None]
+        )
+        which, place = np.nonzero(fits)
+        which, added = which + start, everything[place]
+        apart = np.ones(len(which), dtype=np.bool_)
+        for column in begun.T:
+            apart &= implications.apart(column[which], added)
+        found.append(np.concatenate([begun[which[apart]], added[apart][:, None]], axis=1))
+    return np.concatenate(found)
+
+
+def _check_size(factors: Factors, longest: int, variables: int) -> None:
+    """Refuse a lattice that may be too large, by a bound that needs no list of clauses."""
+    lengths = factors.lengths
+    people = np.bincount(lengths[factors.table == 0], minlength=longest + 1)
+    rows = np.bincount(lengths[factors.table > 0], minlength=longest + 1)
+    bound = 0
+    for count in range(variables + 1):
+        for sizes in combinations_with_replacement(range(1, longest + 1), count):
+            if sum(sizes) > longest:
+                continue
+            ways = 1
+            for size in set(sizes):
+                number = sizes.count(size)
+                for step in range(number):
+                    ways = ways * (int(rows[size]) + step) // (step + 1)
+            bound += ways * int(people[: longest - sum(sizes) + 1].sum())
+    if bound > MOST_CLAUSES:
+        raise _too_many(bound)
+
+
+def _too_many(count: int) -> RequestError:
+    return RequestError(
+        f"There would be up to {count:,} clauses or more, and at most {MOST_CLAUSES:,} can be "
+        "compared: choose fewer conditions, a shorter clause or fewer rows that it speaks of."
+    )

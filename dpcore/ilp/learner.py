@@ -1,0 +1,211 @@
+"""The learner of relational rules: a theory of a few clauses, clause by clause."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+from dpcore.bits import Words, unpack
+from dpcore.errors import RequestError
+from dpcore.estimates import noise_intervals, point_estimates
+from dpcore.evaluation import Evaluation
+from dpcore.holdout import STEP as EVALUATION
+from dpcore.holdout import evaluate_groups
+from dpcore.ilp.clause import Clause
+from dpcore.ilp.coverage import check_effort, clause_vector, count_clauses, fold_factors
+from dpcore.ilp.lattice import Lattice, build_lattice
+from dpcore.ilp.model import CoveredGroup, ILPModel, predicted_labels
+from dpcore.ilp.parameters import ILPParameters
+from dpcore.ilp.selection import even_parts, select_clause
+from dpcore.mechanisms import GeometricMechanism
+from dpcore.plan import Progress, RunPlan, check_classes, training_part
+from dpcore.privacy import BudgetSplit
+from dpcore.queries import CAPTURES, capture_counts
+from dpcore.randomness import RandomSource
+from dpcore.schema import Schema
+from dpcore.table import PrivateTable
+from dpcore.validation import validated
+
+Counts = NDArray[np.int64]
+CLAUSES, COUNTS = "clauses", "estimates"
+#: Most clauses that the published reductions may have to count with noise, one by one.
+_MOST_COUNTED = 200_000
+_SAMPLERS = {
+    "noisy_max": "report noisy max over the lattice",
+    "relevance_aware": "noisy counts, level by level",
+    "naive": "noisy counts of the whole lattice",
+}
+
+
+class ILPLearner:
+    """Differentially private inductive logic programming (paper 001, Algorithm 4).
+
+    Guarantee: pure epsilon-DP per person with all child rows, unconditional. The bottom clause
+    comes from the schema. Each clause of the theory is chosen with an equal part of the
+    budget, then the people whom it covers leave the data (cover removal), which is a function
+    of the person and of what was released. Cost: O(clauses x lattice x max_rows / 64).
+    Deviations: report noisy max with sensitivity 1 chooses by default; the clauses chosen are
+    counted once more, together, at the end. Proofs: ``docs/privacy/ilp.md``.
+    """
+
+    name = "ilp"
+    title = "Relational rules"
+    targeted = True
+    parameters: type[BaseModel] = ILPParameters
+
+    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+        """Validate a request and say what it costs; sees no record.
+
+        Raises
+        ------
+        RequestError
+            If a parameter, the target or a literal cannot be used, or there are too many
+            clauses.
+        BudgetError
+            If epsilon is too small to be divided.
+        """
+        check_classes(schema, target)
+        chosen = _resolved(schema, target, validated(ILPParameters, parameters))
+        lattice = build_lattice(schema, target, chosen)
+        _check_lattice(schema, lattice, chosen)
+        split = BudgetSplit.by_weights(
+            epsilon, {CLAUSES: 1 - chosen.count_share, COUNTS: chosen.count_share}
+        )
+        part = training_part(schema, evaluated=chosen.evaluate)
+        plan = RunPlan(
+            schema=schema,
+            target=target,
+            epsilon=epsilon,
+            split=split,
+            parameters=chosen,
+            guarantee="unconditional",
+            sampler=_SAMPLERS[chosen.method],
+            estimates_step=COUNTS,
+            parallel={EVALUATION: epsilon} if part == "train" else {},
+        )
+        for share in _shares(plan):
+            if chosen.method == "relevance_aware":
+                even_parts(share, chosen.max_literals + 1)
+        return plan
+
+    def run(
+        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
+    ) -> ILPModel:
+        """Spend the plan's budget on the table and return the released theory."""
+        chosen: ILPParameters = plan.parameters
+        part = training_part(plan.schema, evaluated=chosen.evaluate)
+        lattice = build_lattice(plan.schema, plan.target, chosen)
+        clauses = _choose_clauses(
+            table, plan, lattice, table.class_members(plan.target, part), randomness, progress
+        )
+        progress("counting with noise", 0, 1)
+        rules = [clause_vector(table, clause) for clause in clauses]
+        mechanism = GeometricMechanism(CAPTURES.value, plan.row_epsilon(COUNTS))
+        exact = capture_counts(table, plan.target, part, np.stack(rules))
+        model = _model(plan, clauses, mechanism.release(exact, randomness), len(lattice))
+        evaluation = _evaluate(table, plan, rules, model, randomness)
+        progress("counting with noise", 1, 1)
+        return model.model_copy(update={"evaluation": evaluation})
+
+
+def _resolved(schema: Schema, target: str, parameters: ILPParameters) -> ILPParameters:
+    classes = schema.column(target).classes
+    positive = parameters.positive if parameters.positive is not None else classes[-1]
+    if positive not in classes:
+        listed = ", ".join(f"'{label}'" for label in classes[:20])
+        raise RequestError(f"'{positive}' is no class of '{target}'. Classes: {listed}.")
+    return parameters.model_copy(update={"positive": positive})
+
+
+def _check_lattice(schema: Schema, lattice: Lattice, parameters: ILPParameters) -> None:
+    if len(lattice) < 2:
+        raise RequestError("There is no condition to choose from: choose at least one.")
+    check_effort(schema, lattice.atoms, lattice.factors, len(lattice) * parameters.clauses)
+    if parameters.method != "noisy_max" and len(lattice) > _MOST_COUNTED:
+        raise RequestError(
+            f"This method counts all {len(lattice):,} clauses with noise, and at most "
+            f"{_MOST_COUNTED:,} can be: choose fewer conditions, a shorter clause or the method "
+            "'noisy_max'."
+        )
+
+
+def _shares(plan: RunPlan) -> list[Decimal]:
+    """Row-level budget of the choice of each clause."""
+    return even_parts(plan.row_epsilon(CLAUSES), plan.parameters.clauses)
+
+
+def _choose_clauses(
+    table: PrivateTable,
+    plan: RunPlan,
+    lattice: Lattice,
+    classes: Words,
+    randomness: RandomSource,
+    progress: Progress,
+) -> list[Clause]:
+    """One clause after another, each for the people whom those before it do not cover."""
+    chosen: ILPParameters = plan.parameters
+    positive = plan.classes.index(str(chosen.positive))
+    others = [code for code in range(len(classes)) if code != positive]
+    sides = np.stack([np.bitwise_or.reduce(classes[others], axis=0), classes[positive]])
+    progress("choosing clauses", 0, chosen.clauses)
+    folded = fold_factors(table, lattice)
+    clauses: list[Clause] = []
+    for done, share in enumerate(_shares(plan), start=1):
+        counts = count_clauses(lattice, folded, sides)
+        place = select_clause(lattice, counts, chosen, plan.schema.max_rows, share, randomness)
+        clauses.append(lattice.clause(place))
+        sides = sides & ~clause_vector(table, clauses[-1])
+        progress("choosing clauses", done, chosen.clauses)
+    return clauses
+
+
+def _model(plan: RunPlan, clauses: list[Clause], noisy: Counts, clause_count: int) -> ILPModel:
+    """The theory with noisy counts of shape (n_clauses + 1, n_classes), not yet evaluated."""
+    positive = plan.classes.index(str(plan.parameters.positive))
+    alpha = (1.0,) * len(plan.classes)
+    estimates = point_estimates(noisy, alpha)
+    intervals = noise_intervals(noisy, alpha, plan.noise_scale)
+    groups = []
+    for row, clause in enumerate([*clauses, None]):
+        gain = plan.parameters.positive_weight * noisy[row, positive]
+        kept = clause is not None and bool(gain > noisy[row].sum() - noisy[row, positive])
+        group = CoveredGroup(
+            clause=clause,
+            noisy_counts=tuple(int(count) for count in noisy[row]),
+            estimates=tuple(float(share) for share in estimates[row]),
+            intervals=tuple((float(low), float(high)) for low, high in intervals[row]),
+            kept=kept,
+        )
+        groups.append(group)
+    return ILPModel(
+        classes=plan.classes,
+        positive=positive,
+        groups=tuple(groups),
+        count_margin=plan.count_margin(),
+        clause_count=clause_count,
+        evaluation=None,
+    )
+
+
+def _evaluate(
+    table: PrivateTable,
+    plan: RunPlan,
+    rules: list[Words],
+    model: ILPModel,
+    randomness: RandomSource,
+) -> Evaluation | None:
+    """Count on the hold-out part with the whole budget: other people, parallel composition."""
+    if EVALUATION not in plan.parallel:
+        return None
+    first = np.full(plan.schema.max_rows, len(rules), dtype=np.int64)
+    for position in range(len(rules) - 1, -1, -1):
+        first[unpack(rules[position], plan.schema.max_rows)] = position
+    estimates = np.array([group.estimates for group in model.groups])
+    labels = np.array(
+        predicted_labels([group.kept for group in model.groups], estimates, model.positive)
+    )
+    return evaluate_groups(table, plan, first, estimates, labels, randomness)

@@ -1,0 +1,44 @@
+"""What is asked of the people, with its sensitivity: proofs in ``docs/privacy/ilp.md``.
+
+Neighbours differ in one person with all child rows. Whether a clause covers a person depends on
+that person's rows alone, so adding a person changes the coverage of each clause by at most one
+person of one class, and of nobody else.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.queries import Sensitivity
+
+Counts = NDArray[np.int64]
+
+
+def coverage(counts: Counts, positive_weight: int) -> Counts:
+    """Coverage of clauses: ``positive_weight`` x positives - negatives covered.
+
+    Parameters
+    ----------
+    counts : array of shape (n_clauses, 2)
+        Negatives and positives that each clause covers.
+    """
+    return np.asarray(positive_weight * counts[:, 1] - counts[:, 0])
+
+
+def coverage_sensitivity(positive_weight: int) -> Sensitivity:
+    """Sensitivity of all coverages together, however many clauses.
+
+    Between two neighbours all coverages move in one direction: up by at most the weight if the
+    additional person is a positive, down by at most 1 if not. That is what a monotone selection
+    needs; which of the two it is may differ from pair to pair.
+    """
+    return Sensitivity(positive_weight, "Linf", monotone=True)
+
+
+def counts_sensitivity(clauses: int) -> Sensitivity:
+    """Sensitivity of the positives and negatives of ``clauses`` clauses (paper 001, Theorem 4).
+
+    A person is positive or negative, so is in at most one of the two counts of each clause.
+    """
+    return Sensitivity(clauses, "L1", monotone=True)

@@ -1,0 +1,127 @@
+"""Choosing one clause privately: report noisy max, and the two reductions of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.ilp.generality import Generality
+from dpcore.ilp.lattice import Lattice
+from dpcore.ilp.parameters import ILPParameters
+from dpcore.ilp.queries import Counts, counts_sensitivity, coverage, coverage_sensitivity
+from dpcore.mechanisms import GeometricMechanism, NoisyMax
+from dpcore.privacy import BudgetSplit
+from dpcore.randomness import RandomSource
+
+#: Parts of a person into which a coverage is divided, so that a public prior fits between.
+GRID = 1 << 10
+
+
+def select_clause(
+    lattice: Lattice,
+    counts: Counts,
+    parameters: ILPParameters,
+    max_rows: int,
+    epsilon: Decimal,
+    randomness: RandomSource,
+) -> int:
+    """Position of the chosen clause. Costs ``epsilon``.
+
+    Parameters
+    ----------
+    counts : array of shape (n_clauses, 2)
+        Negatives and positives that each clause covers, exactly.
+    """
+    if parameters.method == "noisy_max":
+        return noisy_max(lattice, counts, parameters, epsilon, randomness)
+    if parameters.method == "naive":
+        return naive(counts, parameters.positive_weight, epsilon, randomness)
+    return relevance_aware(lattice, counts, parameters, max_rows, epsilon, randomness)
+
+
+def noisy_max(
+    lattice: Lattice,
+    counts: Counts,
+    parameters: ILPParameters,
+    epsilon: Decimal,
+    randomness: RandomSource,
+) -> int:
+    """Report noisy max of the coverage over the whole lattice.
+
+    The public prior adds to each coverage the logarithm of its clause's share, in units of the
+    noise: it is the same for all data, so it changes no difference between neighbours.
+    """
+    reach = coverage_sensitivity(parameters.positive_weight)
+    mechanism = NoisyMax(GRID * reach.value, epsilon, reach.monotone)
+    scores = GRID * coverage(counts, parameters.positive_weight)
+    if parameters.length_prior:
+        scores = scores + length_offsets(lattice.lengths, mechanism.scale)
+    return mechanism.select(scores, randomness)
+
+
+def length_offsets(lengths: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+    """Minus the logarithm of how many clauses are as long, times ``scale``, rounded."""
+    alike = np.bincount(lengths)[lengths]
+    return np.asarray(np.rint(-scale * np.log(alike)), dtype=np.int64)
+
+
+def naive(counts: Counts, weight: int, epsilon: Decimal, randomness: RandomSource) -> int:
+    """Count every clause with noise for all of them (paper 001, Algorithm 2); take the best."""
+    mechanism = GeometricMechanism(counts_sensitivity(len(counts)).value, epsilon)
+    return int(np.argmax(coverage(mechanism.release(counts, randomness), weight)))
+
+
+def relevance_aware(
+    lattice: Lattice,
+    counts: Counts,
+    parameters: ILPParameters,
+    max_rows: int,
+    epsilon: Decimal,
+    randomness: RandomSource,
+) -> int:
+    """Level by level, deleting subtrees by their noisy counts (paper 001, Algorithm 3).
+
+    Each of the levels 0 to ``max_literals`` has an equal part of the budget, for the clauses
+    that are left there: how many these are follows from what was released before.
+    """
+    weight, levels = parameters.positive_weight, parameters.max_literals + 1
+    shares = even_parts(epsilon, levels)
+    generality = Generality(lattice)
+    best, best_coverage = 0, -np.inf
+    for level in range(levels):
+        left = generality.left_at(level)
+        if not len(left):
+            continue
+        mechanism = GeometricMechanism(counts_sensitivity(len(left)).value, shares[level])
+        noisy = mechanism.release(counts[left], randomness)
+        quality = coverage(noisy, weight)
+        place = int(np.argmax(quality))
+        if quality[place] > best_coverage:
+            best, best_coverage = int(left[place]), float(quality[place])
+        generality.delete(left[_hopeless(parameters, max_rows)(noisy, best_coverage)])
+    return best
+
+
+def even_parts(epsilon: Decimal, count: int) -> list[Decimal]:
+    """A budget in ``count`` equal parts that sum to it exactly.
+
+    Raises
+    ------
+    BudgetError
+        If it is too small.
+    """
+    return list(BudgetSplit.by_weights(epsilon, {str(i): 1 for i in range(count)}).parts.values())
+
+
+def _hopeless(
+    parameters: ILPParameters, max_rows: int
+) -> Callable[[Counts, float], NDArray[np.bool_]]:
+    """The criterion by which a clause's subtree is deleted: from noisy counts alone."""
+    if parameters.criterion == "share":
+        least = parameters.min_share * max_rows
+        return lambda noisy, _: np.asarray(noisy[:, 1] < least)
+    weight = parameters.positive_weight
+    return lambda noisy, best: np.asarray(weight * noisy[:, 1] <= best)
