@@ -1,4 +1,4 @@
-"""A made-up case that satisfies a clause: drawn from the schema and the clause, never from records."""
+"""A made-up case that a clause covers: drawn from the schema and the clause, never from records."""
 
 from __future__ import annotations
 

@@ -1,0 +1,184 @@
+"""Choosing a clause: chances, what neighbours see, and the two published reductions."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpcore.errors import BudgetError
+from dpcore.ilp import selection
+from dpcore.ilp.lattice import Lattice, build_lattice
+from dpcore.ilp.parameters import ILPParameters
+from dpcore.ilp.selection import (
+    GRID,
+    even_parts,
+    length_offsets,
+    naive,
+    noisy_max,
+    relevance_aware,
+    select_clause,
+)
+from dpcore.mechanisms import GeometricMechanism, NoisyMax
+from dpcore.randomness import SecureRandom, SeededRandom
+from tests.small_relations import TARGET, small_schema
+
+LITERALS = ("sex = f", "age > 30", "drug: kind = a", "test: ward = yes")
+DRAWS = 4_000
+
+
+def lattice_of(**chosen: object) -> tuple[Lattice, ILPParameters]:
+    parameters = ILPParameters.model_validate({"literals": LITERALS, "max_literals": 2, **chosen})
+    return build_lattice(small_schema(), TARGET, parameters), parameters
+
+
+def chances(scores: list[float], scale: float) -> np.ndarray:
+    """Permute-and-flip by its definition (McKenna and Sheldon 2020), not by noise.
+
+    Candidates are met in random order, and one is taken with chance exp((score - best) / scale):
+    candidate i if none met before it is. With a uniform moment t for each, that is the integral
+    over t of its own chance times the product of (1 - t chance) over the others.
+    """
+    heads = np.exp((np.array(scores) - max(scores)) / scale)
+    result = []
+    for i, head in enumerate(heads):
+        product = np.polynomial.Polynomial([1.0])
+        for other in np.delete(heads, i):
+            product *= np.polynomial.Polynomial([1.0, -other])
+        result.append(head * product.integ()(1.0))
+    return np.array(result)
+
+
+def test_noisy_max_draws_with_the_chances_of_permute_and_flip() -> None:
+    lattice, parameters = lattice_of()
+    counts = np.stack([np.arange(len(lattice)) % 3, np.arange(len(lattice)) % 4], axis=1)
+    epsilon = Decimal("1.5")
+    scores = (
+        counts[:, 1] - counts[:, 0] - np.log(np.bincount(lattice.lengths)[lattice.lengths]) / 1.5
+    )
+    expected = chances(list(scores), 1 / 1.5)
+    assert expected.sum() == pytest.approx(1)
+    source = SecureRandom()
+    drawn = [noisy_max(lattice, counts, parameters, epsilon, source) for _ in range(DRAWS)]
+    seen = np.bincount(drawn, minlength=len(lattice))
+    assert stats.chisquare(seen, expected * DRAWS).pvalue > 1e-6
+    wrong = chances(list(counts[:, 1] - counts[:, 0]), 1 / 1.5)
+    assert stats.chisquare(seen, wrong * DRAWS).pvalue < 1e-6
+
+
+@pytest.mark.parametrize("prior", [True, False])
+def test_neighbours_see_a_clause_with_chances_within_the_budget(prior: bool) -> None:
+    """Exact chances on both sides, for a positive and for a negative who comes."""
+    lattice, _ = lattice_of(length_prior=prior, positive_weight=2)
+    epsilon, generator = 0.8, np.random.default_rng(4)
+    scale = NoisyMax(GRID * 2, Decimal("0.8"), monotone=True).scale / GRID
+    assert scale == pytest.approx(2 / epsilon)
+    offsets = length_offsets(lattice.lengths, scale * GRID) / GRID if prior else 0
+    worst = 0.0
+    for _ in range(30):
+        counts = generator.integers(0, 4, (len(lattice), 2))
+        covered = generator.random(len(lattice)) < generator.random()
+        for side in (0, 1):
+            after = counts.copy()
+            after[covered, side] += 1
+            one, two = (
+                chances(list(2.0 * c[:, 1] - c[:, 0] + offsets), scale) for c in (counts, after)
+            )
+            worst = max(worst, float(np.abs(np.log(one / two)).max()))
+    assert 0.5 * epsilon < worst <= epsilon + 1e-6
+
+
+def test_the_prior_gives_every_length_the_same_weight() -> None:
+    lengths = np.array([0, 1, 1, 1, 2, 2])
+    weights = np.exp(length_offsets(lengths, 1000.0) / 1000.0)
+    assert weights[0] == pytest.approx(weights[1:4].sum(), rel=1e-2)
+    assert weights[4:].sum() == pytest.approx(weights[0], rel=1e-2)
+
+
+def test_naive_noise_is_for_all_clauses_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    lattice, _ = lattice_of()
+    asked = watch(monkeypatch)
+    counts = np.zeros((len(lattice), 2), dtype=np.int64)
+    counts[3, 1] = 10**6
+    assert naive(counts, 1, Decimal(1), SeededRandom(1)) == 3
+    assert asked == [(len(lattice), Decimal(1), 2 * len(lattice))]
+
+
+def test_relevance_aware_pays_for_what_is_left_of_each_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One condition is so good that nothing else is worth adding to but it."""
+    lattice, parameters = lattice_of(method="relevance_aware")
+    best = next(
+        place for place in np.flatnonzero(lattice.lengths == 1)
+        if lattice.clause(int(place)).atoms and lattice.clause(int(place)).atoms[0].column == "sex"
+    )  # fmt: skip
+    counts = np.zeros((len(lattice), 2), dtype=np.int64)
+    counts[0] = 10**7, 10**6
+    counts[best] = 0, 10**6
+    asked = watch(monkeypatch)
+    assert relevance_aware(lattice, counts, parameters, 10, Decimal(3), SeededRandom(1)) == best
+    assert [distance for distance, _, _ in asked] == [1, 4]
+    assert sum(epsilon for _, epsilon, _ in asked) == Decimal(2)
+
+
+def test_relevance_aware_keeps_subtrees_that_may_still_win(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lattice, parameters = lattice_of(method="relevance_aware")
+    counts = np.full((len(lattice), 2), 10**6, dtype=np.int64)
+    counts[lattice.lengths == 2, 0] = 0
+    asked = watch(monkeypatch)
+    chosen = relevance_aware(lattice, counts, parameters, 10, Decimal(3), SeededRandom(1))
+    assert lattice.lengths[chosen] == 2
+    levels = np.bincount(lattice.lengths)
+    assert [distance for distance, _, _ in asked] == levels.tolist()
+    assert [epsilon for _, epsilon, _ in asked] == [Decimal(1)] * 3
+
+
+def test_relevance_aware_by_share_deletes_what_few_positives_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lattice, parameters = lattice_of(method="relevance_aware", criterion="share", min_share=0.5)
+    counts = np.zeros((len(lattice), 2), dtype=np.int64)
+    counts[0, 1] = 10**6
+    frequent = np.flatnonzero(lattice.lengths == 1)[:2]
+    counts[frequent, 1] = 10**6
+    asked = watch(monkeypatch)
+    relevance_aware(lattice, counts, parameters, 10**6, Decimal(3), SeededRandom(1))
+    assert [distance for distance, _, _ in asked] == [1, 4, 1]
+
+
+def watch(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, Decimal, int]]:
+    """Sensitivity, budget and number of counts of each noisy release."""
+    asked: list[tuple[int, Decimal, int]] = []
+
+    def build(sensitivity: int, epsilon: Decimal) -> GeometricMechanism:
+        class Watched(GeometricMechanism):
+            def release(self, values, randomness):  # type: ignore[no-untyped-def]
+                asked.append((sensitivity, epsilon, values.size))
+                return super().release(values, randomness)
+
+        return Watched(sensitivity, epsilon)
+
+    monkeypatch.setattr(selection, "GeometricMechanism", build)
+    return asked
+
+
+@pytest.mark.parametrize("method", ["noisy_max", "naive", "relevance_aware"])
+def test_every_method_finds_a_clause_that_stands_out(method: str) -> None:
+    lattice, parameters = lattice_of(method=method)
+    counts = np.full((len(lattice), 2), 50_000, dtype=np.int64)
+    counts[7, 0] = 0
+    chosen = select_clause(lattice, counts, parameters, 10**5, Decimal(1), SeededRandom(3))
+    assert chosen == 7
+
+
+def test_a_budget_is_divided_exactly_or_not_at_all() -> None:
+    parts = even_parts(Decimal("1"), 3)
+    assert sum(parts) == 1
+    assert max(parts) - min(parts) <= Decimal("1e-9") * 3
+    with pytest.raises(BudgetError, match="too small"):
+        even_parts(Decimal("0.000000002"), 3)
