@@ -488,7 +488,7 @@ def test_unknown_names_and_broken_files_are_one_line(
 
 
 def test_demo_can_be_prepared_again() -> None:
-    ready = "demonstration data ready: stroke, breast_cancer, checkups\n"
+    ready = "demonstration data ready: stroke, breast_cancer, checkups, trains, hospital\n"
     assert run("demo") == run("demo") == ready
     listed = run("data", "list")
     assert [line.split()[0] for line in listed.splitlines()[1:]] == list(DEMOS)

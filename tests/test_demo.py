@@ -15,6 +15,7 @@ from dpcore.encoding import encode
 from dpcore.ingest import frame_chunks, ingest
 from dpcore.literals import parse_literal
 from dpcore.randomness import SeededRandom
+from dpcore.schema import ChildTable, Schema
 
 #: Six standard errors: a correct generator leaves this band with probability below 1e-8.
 STANDARD_ERRORS = 6
@@ -37,16 +38,17 @@ def test_every_call_makes_the_same_data(name: str) -> None:
     assert first.schema == second.schema
     assert first.truth == second.truth
     assert first.name == first.schema.name == name
+    assert list(first.children) == list(second.children)
+    for table, rows in first.children.items():
+        pd.testing.assert_frame_equal(rows, second.children[table])
 
 
-@pytest.mark.parametrize("name", DEMOS)
-def test_schema_knows_every_value(name: str) -> None:
-    demo = DEMOS[name]()
-    unit = demo.schema.privacy_unit.column
-    columns = [column.name for column in demo.schema]
-    assert list(demo.frame.columns) == ([unit] if unit else []) + columns
-    for column in demo.schema:
-        values = demo.frame[column.name].dropna()
+def fits(frame: pd.DataFrame, table: Schema | ChildTable, key: str | None) -> None:
+    """Every value that is there has a cell of its own."""
+    columns = [column.name for column in table.columns]
+    assert list(frame.columns) == ([key] if key else []) + columns
+    for column in table.columns:
+        values = frame[column.name].dropna()
         if isinstance(column, NumericColumn):
             assert values.between(column.lower, column.upper).all(), column.name
         else:
@@ -55,9 +57,21 @@ def test_schema_knows_every_value(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DEMOS)
+def test_schema_knows_every_value(name: str) -> None:
+    demo = DEMOS[name]()
+    fits(demo.frame, demo.schema, demo.schema.privacy_unit.column)
+    assert list(demo.children) == [child.name for child in demo.schema.children]
+    for child in demo.schema.children:
+        key = demo.schema.key_of(child)
+        fits(demo.children[child.name], child, key)
+        assert demo.children[child.name][key].isin(demo.frame[key]).all()
+
+
+@pytest.mark.parametrize("name", DEMOS)
 def test_demo_becomes_a_table(name: str) -> None:
     demo = DEMOS[name]()
-    table = ingest(frame_chunks(demo.frame), demo.schema, SeededRandom(1))
+    children = {table: frame_chunks(rows) for table, rows in demo.children.items()}
+    table = ingest(frame_chunks(demo.frame), demo.schema, SeededRandom(1), children)
     assert 0.5 * demo.schema.max_rows < len(table.public_frame()) <= demo.schema.max_rows
 
 
