@@ -24,6 +24,7 @@ from dpcore.audit_bounds import (
 )
 from dpcore.audit_ebm import ebm_audit, ebm_outlier_audit
 from dpcore.audit_fits import adaptive_tree_audit, lookahead_tree_audit, rule_list_audit
+from dpcore.audit_ilp import AUDITS as ILP_AUDITS
 from dpcore.audit_redescriptions import AUDITS as REDESCRIPTION_AUDITS
 from dpcore.mechanisms import (
     ExponentialMechanism,
@@ -136,6 +137,7 @@ AUDITS: Sequence[Callable[[], Audit]] = (
     ebm_audit,
     ebm_outlier_audit,
     *REDESCRIPTION_AUDITS,
+    *ILP_AUDITS,
 )
 
 

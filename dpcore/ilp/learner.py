@@ -124,6 +124,10 @@ def _resolved(schema: Schema, target: str, parameters: ILPParameters) -> ILPPara
 def _check_lattice(schema: Schema, lattice: Lattice, parameters: ILPParameters) -> None:
     if len(lattice) < 2:
         raise RequestError("There is no condition to choose from: choose at least one.")
+    if len(lattice) < parameters.clauses:
+        raise RequestError(
+            f"Only {len(lattice)} clauses are possible: ask for fewer, or choose more conditions."
+        )
     check_effort(schema, lattice.atoms, lattice.factors, len(lattice) * parameters.clauses)
     if parameters.method != "noisy_max" and len(lattice) > _MOST_COUNTED:
         raise RequestError(
@@ -153,14 +157,14 @@ def _choose_clauses(
     sides = np.stack([np.bitwise_or.reduce(classes[others], axis=0), classes[positive]])
     progress("choosing clauses", 0, chosen.clauses)
     folded = fold_factors(table, lattice)
-    clauses: list[Clause] = []
+    places: list[int] = []
     for done, share in enumerate(_shares(plan), start=1):
         counts = count_clauses(lattice, folded, sides)
-        place = select_clause(lattice, counts, chosen, plan.schema.max_rows, share, randomness)
-        clauses.append(lattice.clause(place))
-        sides = sides & ~clause_vector(table, clauses[-1])
+        public = chosen, plan.schema.max_rows, share
+        places.append(select_clause(lattice, counts, *public, randomness, places))
+        sides = sides & ~clause_vector(table, lattice.clause(places[-1]))
         progress("choosing clauses", done, chosen.clauses)
-    return clauses
+    return [lattice.clause(place) for place in places]
 
 
 def _model(plan: RunPlan, clauses: list[Clause], noisy: Counts, clause_count: int) -> ILPModel:

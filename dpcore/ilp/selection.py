@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -27,6 +27,7 @@ def select_clause(
     max_rows: int,
     epsilon: Decimal,
     randomness: RandomSource,
+    taken: Sequence[int] = (),
 ) -> int:
     """Position of the chosen clause. Costs ``epsilon``.
 
@@ -34,9 +35,11 @@ def select_clause(
     ----------
     counts : array of shape (n_clauses, 2)
         Negatives and positives that each clause covers, exactly.
+    taken : sequence of int
+        Clauses chosen before: ``noisy_max`` does not choose them again.
     """
     if parameters.method == "noisy_max":
-        return noisy_max(lattice, counts, parameters, epsilon, randomness)
+        return noisy_max(lattice, counts, parameters, epsilon, randomness, taken)
     if parameters.method == "naive":
         return naive(counts, parameters.positive_weight, epsilon, randomness)
     return relevance_aware(lattice, counts, parameters, max_rows, epsilon, randomness)
@@ -48,8 +51,9 @@ def noisy_max(
     parameters: ILPParameters,
     epsilon: Decimal,
     randomness: RandomSource,
+    taken: Sequence[int] = (),
 ) -> int:
-    """Report noisy max of the coverage over the whole lattice.
+    """Report noisy max of the coverage over the whole lattice, but for the clauses ``taken``.
 
     The public prior adds to each coverage the logarithm of its clause's share, in units of the
     noise: it is the same for all data, so it changes no difference between neighbours.
@@ -59,7 +63,8 @@ def noisy_max(
     scores = GRID * coverage(counts, parameters.positive_weight)
     if parameters.length_prior:
         scores = scores + length_offsets(lattice.lengths, mechanism.scale)
-    return mechanism.select(scores, randomness)
+    free = np.delete(np.arange(len(lattice)), list(taken))
+    return int(free[mechanism.select(scores[free], randomness)])
 
 
 def length_offsets(lengths: NDArray[np.int64], scale: float) -> NDArray[np.int64]:

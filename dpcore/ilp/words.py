@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from dpcore.ilp.clause import Clause, Variable
 from dpcore.ilp.language import Atom
@@ -17,10 +18,19 @@ def clause_words(clause: Clause, schema: Schema) -> str:
     parts += [_none(item, schema) for item in clause.variables if item.negated]
     if not parts:
         return "at all"
-    same = [item.table for item in positive]
-    doubled = sorted({table for table in same if same.count(table) > 1})
+    doubled = sorted({one.table for one, other in combinations(positive, 2) if _may_be(one, other)})
     note = f" (it may be one {' or one '.join(doubled)} for both)" if doubled else ""
     return f"with {_joined(parts)}{note}"
+
+
+def _may_be(one: Variable, other: Variable) -> bool:
+    """Whether one row could stand for both variables."""
+    return one.table == other.table and all(
+        bool(set(first.cells) & set(second.cells))
+        for first in one.atoms
+        for second in other.atoms
+        if first.column == second.column
+    )
 
 
 def _some(variable: Variable, schema: Schema) -> str:
