@@ -110,10 +110,12 @@ def count_clauses(lattice: Lattice, folded: Words, classes: Words) -> Counts:
 
 def _in_parallel(total: int, piece: int, work: Callable[[int, int], None]) -> None:
     """Do ``work(first, last)`` for pieces of a range, on every core."""
+    starts = range(0, total, piece)
+    if len(starts) == 1:
+        work(0, total)
+        return
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        starts = range(0, total, piece)
-        done = pool.map(lambda start: work(start, min(total, start + piece)), starts)
-        for _ in done:
+        for _ in pool.map(lambda start: work(start, min(total, start + piece)), starts):
             continue
 
 
