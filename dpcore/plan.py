@@ -154,13 +154,19 @@ class RunPlan:
         return self.count_noise[0].margin(confidence)
 
 
+def protected_unit(schema: Schema) -> str:
+    """Who is protected, in words."""
+    if schema.children:
+        return f"{schema.entity}, with all rows in every table"
+    return "person" if schema.privacy_unit.column else "row (each row is one person)"
+
+
 def guarantee_sentence(plan: RunPlan) -> str:
     """Say what kind of guarantee a run gives, and on what it rests."""
     delta = f" and δ = {plan.delta:f}" if plan.delta else ""
-    unit = "person" if plan.schema.privacy_unit.column else "row (each row is one person)"
     promise = (
         f"Differential privacy with ε = {format_epsilon(plan.epsilon, places=9)}{delta} for each "
-        f"{unit}"
+        f"{protected_unit(plan.schema)}"
     )
     if plan.guarantee == "unconditional":
         return f"{promise}. The guarantee is exact and rests on no further assumption."

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from dpcore import __version__
 from dpcore.errors import RequestError
-from dpcore.plan import Guarantee, RunPlan
+from dpcore.plan import Guarantee, RunPlan, protected_unit
 from dpcore.privacy import Definition
 from dpcore.schema import Schema
 
@@ -119,7 +119,7 @@ def make_release(
         definition=plan.definition,
         epsilon=plan.epsilon,
         delta=plan.delta,
-        privacy_unit="a person" if unit.column else "a row (each row is one person)",
+        privacy_unit=_with_article(protected_unit(plan.schema)),
         max_rows_per_person=unit.max_rows_per_person,
         max_rows=plan.schema.max_rows,
         budget_split=dict(plan.split.parts),
@@ -143,3 +143,7 @@ def make_release(
         certificate=certificate,
         domain=plan.schema,
     )
+
+
+def _with_article(words: str) -> str:
+    return f"{'an' if words[:1].lower() in 'aeiou' else 'a'} {words}"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcore.comparison import MethodScore
+    from dpcore.relations import Source
     from dpcore.table import Part
 
 LOCAL_USER = "local"
@@ -108,7 +109,7 @@ class Service:
 
     def add_dataset(
         self,
-        source: str | Path | pd.DataFrame,
+        source: Source | pd.DataFrame,
         schema: Schema,
         *,
         right: str | Path | None = None,
@@ -118,9 +119,16 @@ class Service:
         public: bool = False,
         truth: str = "",
     ) -> DatasetInfo:
-        """Ingest a CSV or Parquet file, or a frame, and open its budget; all or nothing.
+        """Ingest a data set and open its budget; all or nothing.
 
-        ``right`` is a second file about the same people: see :func:`dpcore.joining.chunks_for`.
+        Parameters
+        ----------
+        source : str, Path, DataFrame or mapping
+            CSV or Parquet file, or a frame. For a schema with child tables, a mapping from the
+            names of its tables to such, or one SQLite or DuckDB file with tables of these names:
+            see :func:`dpcore.relations.rows_for`.
+        right : str, Path or None
+            A second file about the same people: see :func:`dpcore.joining.chunks_for`.
 
         Raises
         ------
@@ -132,13 +140,14 @@ class Service:
             If a data set of the schema's name exists.
         """
         from dpcore.ingest import ingest
-        from dpcore.joining import chunks_for
         from dpcore.randomness import SecureRandom
+        from dpcore.relations import rows_for
 
         caps = [parse_epsilon(budget)]
         limits = [None if cap is None else parse_epsilon(cap) for cap in (analyst_cap, run_cap)]
         self._store.check_name(schema.name)
-        table = ingest(chunks_for(schema, source, right), schema, SecureRandom())
+        rows, children = rows_for(schema, source, right)
+        table = ingest(rows, schema, SecureRandom(), children)
         return self._store.add_dataset(
             schema.name,
             schema,
@@ -172,9 +181,12 @@ class Service:
             If the data set is not marked public.
         """
         from dpcore.algorithms import parse_model
+        from dpcore.ilp.learner import ILPLearner
 
+        relational = release.kind == ILPLearner.name
+        records = self._tables_learned_from if relational else self._learned_from
         counts: tuple[tuple[int, ...], ...] = parse_model(release).count_records(
-            self._learned_from(release), release.domain, release.target
+            records(release), release.domain, release.target
         )
         return counts
 
@@ -224,8 +236,20 @@ class Service:
     def _learned_from(self, release: Release) -> pd.DataFrame:
         """Records that a release was learned from, of a public data set only."""
         dataset = self._public(release.dataset_id)
-        part: Part = "train" if release.certificate.parallel_split else "all"
-        return self._store.table(dataset.id).public_frame(part)
+        return self._store.table(dataset.id).public_frame(_part(release))
+
+    def _tables_learned_from(self, release: Release) -> dict[str, pd.DataFrame]:
+        """The same with the rows of child tables, by the name of each table, with keys."""
+        main, schema = self._learned_from(release), release.domain
+        table = self._store.table(release.dataset_id)
+        if schema.privacy_unit.column is not None:
+            main[schema.privacy_unit.column] = range(len(main))
+        frames = {schema.entity: main}
+        for child in schema.children:
+            rows, owners = table.public_child(child.name, _part(release))
+            rows[schema.key_of(child)] = owners
+            frames[child.name] = rows
+        return frames
 
     def _public(self, dataset_id: str) -> DatasetInfo:
         dataset = self.dataset(dataset_id)
@@ -365,12 +389,19 @@ class Service:
             return self._store.dataset(name)
         except NotFoundError:
             demo = make()
+        tables = {demo.schema.entity: demo.frame, **demo.children}
+        source = tables if demo.children else demo.frame
         try:
             return self.add_dataset(
-                demo.frame, demo.schema, budget=DEMO_BUDGET, public=True, truth=demo.truth
+                source, demo.schema, budget=DEMO_BUDGET, public=True, truth=demo.truth
             )
         except ConflictError:  # Another process was faster.
             return self._store.dataset(demo.schema.name)
+
+
+def _part(release: Release) -> Part:
+    """People that a release was learned from."""
+    return "train" if release.certificate.parallel_split else "all"
 
 
 def _request_hash(request: RunRequest, plan: RunPlan) -> str:

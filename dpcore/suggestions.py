@@ -1,7 +1,8 @@
 """First drafts of a schema: from the header alone, or from the values if the custodian asks.
 
 :func:`suggest_schema` reads names (and, for Parquet, declared types) only.
-:func:`suggest_joint_schema` does so for two files that are joined.
+:func:`suggest_joint_schema` does so for two files that are joined, :func:`suggest_relations` for
+several tables.
 :func:`suggest_column` reads the values of one column; confirming its draft makes what it
 found public, so a caller must say that first.
 """
@@ -9,6 +10,8 @@ found public, so a caller must say that first.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +19,12 @@ import numpy as np
 import pandas as pd
 
 from dpcore.columns import MAX_CATEGORIES, RESERVED, format_number
+from dpcore.database_files import TableHeader
 from dpcore.encoding import MISSING_WORDS, NO_WORDS, YES_WORDS, texts_of
 from dpcore.errors import IngestError
 from dpcore.files import is_parquet, parquet_types, read_chunks, read_header
 from dpcore.joining import joint_columns
+from dpcore.relations import Source, read_headers, read_table
 
 PUBLICATION_WARNING = (
     "This reads the values of the column. If you confirm the suggestion, the categories, bounds "
@@ -96,6 +101,78 @@ def suggest_joint_schema(left: Path, right: Path, key: str) -> dict[str, Any]:
     return {"person_column": key, "columns": drafts}
 
 
+def suggest_relations(source: Source, entity: str, key: str | None) -> dict[str, Any]:
+    """Draft of the schema of several tables about the same people: see :func:`suggest_schema`.
+
+    Parameters
+    ----------
+    source : mapping, str or Path
+        See :func:`dpcore.relations.read_headers`.
+    entity : str
+        The main table.
+    key : str or None
+        Column of the main table that says who is who; ``None`` if each row is one person.
+
+    Returns
+    -------
+    dict
+        ``{"entity": str, "person_column": str or None, "columns": [...], "children": [...],
+        "left_out": [...]}``. Each child has ``name``, ``key`` (``None`` if it has no column of
+        that name) and ``columns``. Left out are tables of a database that lack the key.
+
+    Raises
+    ------
+    IngestError
+        If something cannot be read, or there is no such table or key.
+    """
+    headers = read_headers(source)
+    if entity not in headers or (key is not None and key not in headers[entity].columns):
+        what = f"column '{key}' in the table '{entity}'" if entity in headers else "such table"
+        raise IngestError(f"There is no {what}. Tables: {', '.join(list(headers)[:20])}.")
+    others = [name for name in headers if name != entity]
+    in_files = isinstance(source, Mapping)
+    taken = [name for name in others if in_files or key in headers[name].columns]
+    return {
+        "entity": entity,
+        "person_column": key,
+        "columns": draft_columns(headers[entity], key),
+        "children": [
+            {
+                "name": name,
+                "key": key if key in headers[name].columns else None,
+                "columns": draft_columns(headers[name], key),
+            }
+            for name in taken
+        ],
+        "left_out": [name for name in others if name not in taken],
+    }
+
+
+def suggest_key(headers: Mapping[str, TableHeader]) -> str | None:
+    """The column that says who is who in several tables, as far as names can tell."""
+    uses = Counter(name for header in headers.values() for name in header.columns)
+    shared = [name for name, count in uses.most_common() if count > 1]
+    if len(headers) == 1:
+        return suggest_person(list(uses))
+    numbers = [name for name in shared if _IDENTIFIER.search(_snake(name))]
+    return suggest_person(shared) or next(iter(numbers), shared[0] if len(shared) == 1 else None)
+
+
+def suggest_entity(headers: Mapping[str, TableHeader], key: str | None) -> str | None:
+    """The table with one row per person, as far as declared keys and names can tell."""
+    if len(headers) == 1 or key is None:
+        return next(iter(headers)) if len(headers) == 1 else None
+    stem = re.sub(r"_?(id|nr|number)$", "", _snake(key))
+    declared = [name for name, header in headers.items() if header.key == key]
+    alike = [name for name in headers if _snake(name) in {stem, f"{stem}s"}]
+    return next((found[0] for found in (declared, alike) if len(found) == 1), None)
+
+
+def draft_columns(header: TableHeader, key: str | None = None) -> list[dict[str, Any]]:
+    """Drafts of the columns of a table, in its order, without the key."""
+    return [_draft(name, declared) for name, declared in header.columns.items() if name != key]
+
+
 def _drafts(path: Path, names: list[str]) -> list[dict[str, Any]]:
     declared = parquet_types(path) if is_parquet(path) else {}
     return [_draft(name, declared.get(name)) for name in names]
@@ -136,7 +213,24 @@ def suggest_column(path: Path, name: str, kind: str | None = None) -> dict[str, 
     """
     if name not in read_header(path):
         raise IngestError(f"The file has no column '{name}'.")
-    texts = [text for chunk in read_chunks(path, [name]) for text in texts_of(chunk[name])]
+    return _draft_from(read_chunks(path, [name]), name, kind)
+
+
+def suggest_table_column(
+    source: Source, table: str, name: str, kind: str | None = None
+) -> dict[str, Any]:
+    """Draft of one column of one of several tables: see :func:`suggest_column`.
+
+    Raises
+    ------
+    IngestError
+        If the table or the column cannot be read, or has too many categories to list.
+    """
+    return _draft_from(read_table(source, table, [name]), name, kind)
+
+
+def _draft_from(chunks: Iterable[pd.DataFrame], name: str, kind: str | None) -> dict[str, Any]:
+    texts = [text for chunk in chunks for text in texts_of(chunk[name])]
     known = pd.Series([text for text in texts if text.lower() not in MISSING_WORDS], dtype=object)
     if known.empty:
         raise IngestError(f"Every value of '{name}' is missing: leave the column out.")

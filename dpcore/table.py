@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.bits import Words, pack, unpack, word_count
-from dpcore.columns import NumericColumn
+from dpcore.columns import IntegerColumn, NumericColumn
 from dpcore.encoding import Codes
 from dpcore.errors import SchemaError
 from dpcore.schema import ChildTable, Schema
@@ -235,7 +235,10 @@ class PrivateTable:
         return pd.DataFrame(content)
 
     def public_child(self, name: str, part: Part = "all") -> tuple[pd.DataFrame, NDArray[np.int64]]:
-        """Rows of a child table as cell labels. For data sets marked public only.
+        """Rows of a child table. For data sets marked public only.
+
+        Numbers are the upper ends of their bins, the rest are cell labels: of a child row no more
+        is stored.
 
         Returns
         -------
@@ -246,7 +249,15 @@ class PrivateTable:
         held = np.stack([unpack(slot, self.schema.max_rows) for slot in child.rows]) & records
         places, slots = np.nonzero(held.T)
         content = {
-            column.name: np.asarray(column.cells, dtype=object)[child.codes[i, slots, places]]
+            column.name: _cell_values(column)[child.codes[i, slots, places]]
             for i, column in enumerate(child.table.columns)
         }
         return pd.DataFrame(content), (np.cumsum(records) - 1)[places]
+
+
+def _cell_values(column: Any) -> NDArray[Any]:
+    """A value in each cell of a column, by its code."""
+    if not isinstance(column, NumericColumn):
+        return np.asarray(column.cells, dtype=object)
+    ends = np.array([*column.inner_edges, column.upper, np.nan])
+    return np.floor(ends) if isinstance(column, IntegerColumn) else ends

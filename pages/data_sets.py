@@ -48,12 +48,18 @@ def _card(info: DatasetInfo, *, chosen: bool) -> None:
         _facts(info)
         if info.public:
             markup.banner("public", "public_banner")
-        with st.expander(f"Columns ({len(info.schema.columns)})"):
+        with st.expander(_columns_title(info)):
             schema_view.show(info.schema)
         if info.public and info.truth:
             with st.expander("What is true of these records (public)"):
                 st.markdown(info.truth)
         _choose(info, chosen=chosen)
+
+
+def _columns_title(info: DatasetInfo) -> str:
+    several = len(info.schema.children)
+    tables = f" and further tables ({several})" if several else ""
+    return f"Columns ({len(info.schema.columns)}){tables}"
 
 
 def _facts(info: DatasetInfo) -> None:

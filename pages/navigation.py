@@ -16,6 +16,7 @@ MENU = (
     ("forest.py", "Forest", ":material/forest:"),
     ("shape_functions.py", "Shape functions", ":material/stacked_line_chart:"),
     ("redescriptions.py", "Redescriptions", ":material/join_inner:"),
+    ("relational_rules.py", "Relational rules", ":material/family_history:"),
     ("releases.py", "Releases", ":material/inventory_2:"),
     ("custodian.py", "Custodian", ":material/shield_person:"),
 )

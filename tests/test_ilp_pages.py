@@ -391,6 +391,62 @@ def test_a_theory_that_asks_nothing_has_no_case_to_try(monkeypatch):
     assert "Any train at all" in text
 
 
+def test_more_rows_than_there_can_be_are_told_apart():
+    demo, most = trains(1), SCHEMA.children[0].max_rows_per_person
+    rows = pd.DataFrame({"length": ["short"] * (most + 1), "train_id": 1})
+    app = AppTest.from_function(_warn, kwargs={"schema": SCHEMA, "tables": demo | {"car": rows}})
+    [warning] = checked(app.run()).warning
+    assert "at most 3" in warning.value
+    assert "here are 4 of car" in warning.value
+
+
+def _warn(schema, tables):
+    from pages.components import ilp_try
+
+    ilp_try._too_many(schema, tables)
+
+
+NASTY = Schema.from_mapping(
+    {
+        "name": "nasty", "entity": "pa*ti*ent", "max_rows": 900, "privacy_unit": {"column": "id"},
+        "columns": [
+            {"name": "<b>ill</b>", "type": "boolean", "target": True},
+            {"name": "a*b*c", "type": "categorical", "categories": ["<i>x</i>", "*y*"]},
+        ],
+        "children": [
+            {
+                "name": "d*ru*g", "max_rows_per_person": 2,
+                "columns": [
+                    {"name": "<u>kind</u>", "type": "categorical", "categories": ["<s>", "%\\'"]}
+                ],
+            }
+        ],
+    }
+)  # fmt: skip
+
+
+def test_names_of_a_schema_are_never_markup():
+    people = pd.DataFrame(
+        {"id": range(400), "<b>ill</b>": ["yes", "no"] * 200, "a*b*c": ["<i>x</i>", "*y*"] * 200}
+    )
+    drugs = pd.DataFrame({"id": range(400), "<u>kind</u>": ["<s>", "%\\'"] * 200})
+    info = access.service().add_dataset(
+        {"pa*ti*ent": people, "d*ru*g": drugs}, NASTY, budget=Decimal(9), public=True
+    )
+    app = open_page(PAGE)
+    assert not errors(app)
+    labels = [item.proto.label for item in app.expander] + [item.label for item in app.selectbox]
+    run_id = submit(info.id, "ilp", "3", "<b>ill</b>", clauses=1)
+    app = at_run(run_id)
+    labels += [item.label for item in (*app.selectbox, *app.number_input)]
+    html = "".join(str(item.value) for item in app.get("html"))
+    for tag in ("<b>ill", "<i>x", "<u>kind", "<s>"):
+        assert tag not in html
+        assert all(tag not in spec for spec in figures(app))
+    for label in labels:
+        assert not re.search(r"(?<!\\)\*(ru|ti|b)", label), label
+
+
 # Releases and files
 
 
@@ -401,6 +457,7 @@ def test_two_results_stand_side_by_side():
     text = shown(open_page("releases"))
     assert "Inductive logic programming: Every clause counted, as published" in text
     assert "1, of which " in text
+    assert text.count("fg-clause narrow") == 3 + 2
     assert "possible clauses" in text
 
 

@@ -39,7 +39,7 @@ def second(app: AppTest, right: bytes) -> AppTest:
 
 
 def rows(app: AppTest) -> pd.DataFrame:
-    return app.session_state["intake"].rows
+    return app.session_state["intake"].tables[0].rows
 
 
 def join_key(app: AppTest):
@@ -53,8 +53,7 @@ def complete(app: AppTest) -> AppTest:
     shown[schema_rows.KEEP] = False
     for draft in drafts:
         shown = schema_rows.replace_row(shown, draft)
-    app.session_state["intake"].rows = shown
-    app.session_state["intake"].version += 1
+    app.session_state["intake"].tables[0].show(shown)
     checked(app.run())
     app.text_input(key="intake-name").set_value("Two views")
     app.number_input(key="intake-max-rows").set_value(100)
@@ -67,8 +66,9 @@ def test_a_second_file_is_asked_for_once_there_is_a_first():
     assert len(app.file_uploader) == 1
     app = upload()
     assert [item.label for item in app.file_uploader] == [
-        "Data file (CSV or Parquet)",
+        "Data file (CSV, Parquet, SQLite or DuckDB)",
         "A second file about the same people (optional)",
+        "Further tables about the same people (optional)",
     ]
 
 

@@ -39,7 +39,7 @@ from tests.page_tools import (
     words,
 )
 
-PAGES = ("data_sets", "rule_list", "tree", "forest", "releases", "custodian")
+PAGES = ("data_sets", "rule_list", "tree", "forest", "relational_rules", "releases", "custodian")
 __all__ = ["home"]
 GOOD = "age,sex,died\n" + "\n".join(
     f"{20 + i % 80},{'male' if i % 3 else 'female'},{'yes' if i % 5 == 0 else 'no'}"
@@ -68,7 +68,7 @@ def test_no_help_text_is_left_over():
     source = "".join(path.read_text() for path in (ROOT / "pages").rglob("*.py"))
     stems = {path.stem for path in (ROOT / "assets" / "help").glob("*.md")}
     by_choice = {
-        f"{'pairs' if family == 'redescriptions' else 'method'}_{name}"
+        f"{ {'redescriptions': 'pairs', 'ilp': 'ilp'}.get(family, 'method') }_{name}"
         for family, titles in METHODS.items()
         for name in titles
     }
@@ -496,8 +496,8 @@ def test_values_are_looked_at_only_when_the_custodian_asks_for_that_column():
     button(app, "Look at this column").click()
     checked(app.run())
     draft = app.session_state["intake"]
-    assert "rubella" in draft.rows[schema_rows.CATEGORIES].iloc[0]
-    assert draft.rows[schema_rows.CATEGORIES].iloc[1] == ""
+    assert "rubella" in draft.tables[0].rows[schema_rows.CATEGORIES].iloc[0]
+    assert draft.tables[0].rows[schema_rows.CATEGORIES].iloc[1] == ""
 
 
 def test_the_form_stores_a_data_set():

@@ -8,13 +8,20 @@ from typing import Annotated
 import typer
 
 from dpcore.commands.shell import make_group, open_service, read_epsilon
+from dpcore.commands.tables import TableOption, source_of
 
 app = make_group("Store data sets and list them.")
 
 
 @app.command("add")
 def add(
-    file: Annotated[Path, typer.Argument(help="CSV (UTF-8, also .gz) or Parquet file.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV (UTF-8, also .gz) or Parquet file, with --table that of the main table; or "
+            "an SQLite or DuckDB file that holds all tables."
+        ),
+    ],
     schema: Annotated[Path, typer.Option(help="Schema file, YAML or JSON.")],
     budget: Annotated[
         str, typer.Option(metavar="EPSILON", help="All that may ever be spent on it, together.")
@@ -26,6 +33,7 @@ def add(
             "privacy_unit: one row per person in each."
         ),
     ] = None,
+    table: TableOption = None,
     analyst_cap: Annotated[
         str | None, typer.Option(metavar="EPSILON", help="Most that one analyst may spend.")
     ] = None,
@@ -42,9 +50,10 @@ def add(
 
     declared, total = Schema.from_file(schema), parse_epsilon(budget)
     analyst_most, run_most = read_epsilon(analyst_cap), read_epsilon(run_cap)
+    source = source_of(file, declared.entity, table, right)
     with open_service() as service:
         info = service.add_dataset(
-            file,
+            source,
             declared,
             right=right,
             budget=total,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpcore.commands.fit_ebm import ebm
+from dpcore.commands.fit_ilp import ilp
 from dpcore.commands.fit_redescriptions import redescriptions
 from dpcore.commands.fit_rule_list import rule_list
 from dpcore.commands.fit_tree import forest, tree
@@ -14,3 +15,4 @@ app.command("tree")(tree)
 app.command("forest")(forest)
 app.command("ebm")(ebm)
 app.command("redescriptions")(redescriptions)
+app.command("ilp")(ilp)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpcore.commands.shell import check_new, make_group, write_new
+from dpcore.commands.tables import TableOption, source_of, table_files
 from dpcore.errors import IngestError, RequestError
 
 if TYPE_CHECKING:
@@ -18,7 +19,12 @@ app = make_group("Write and check the public description of a data set.")
 
 @app.command("init")
 def init(
-    file: Annotated[Path, typer.Argument(help="CSV or Parquet file; only its header is read.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV, Parquet, SQLite or DuckDB file; only names and declared types are read."
+        ),
+    ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="New file; default: standard output.")
     ] = None,
@@ -30,7 +36,8 @@ def init(
         typer.Option(
             metavar="COLUMN",
             help="Read the VALUES of this column and propose its categories or bounds, which "
-            "become public if you keep them. May be repeated.",
+            "become public if you keep them. With several tables also TABLE.COLUMN. May be "
+            "repeated.",
         ),
     ] = None,
     right: Annotated[
@@ -44,12 +51,20 @@ def init(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="With two files: column that says who is who, in both; default: guessed from "
-            "its name.",
+            help="With several files or tables: column that says who is who; default: guessed "
+            "from its name.",
+        ),
+    ] = None,
+    table: TableOption = None,
+    entity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            help="With several tables: what the main one is called, with one row per person.",
         ),
     ] = None,
 ) -> None:
-    """Make a schema file to fill in, from the header of a data file, or of two."""
+    """Make a schema file to fill in, from the headers of a data file, or of several tables."""
     from dpcore.commands.template import schema_template
     from dpcore.suggestions import PUBLICATION_WARNING
 
@@ -57,7 +72,15 @@ def init(
         check_new(output)
     for column in suggest or ():
         typer.echo(f"warning: column '{column}': {PUBLICATION_WARNING}", err=True)
-    text = schema_template(file, name=name, suggest=suggest or (), right=right, key=key)
+    text = schema_template(
+        file,
+        name=name,
+        suggest=suggest or (),
+        right=right,
+        key=key,
+        tables=table_files(table),
+        entity=entity,
+    )
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -73,22 +96,38 @@ def check(
     right: Annotated[
         Path | None, typer.Option(help="A second data file, to be joined with the first.")
     ] = None,
+    table: TableOption = None,
 ) -> None:
-    """Check a schema file and, if asked, that a data file (or two) has its columns."""
+    """Check a schema file and, if asked, that data files have its tables and columns."""
     from dpcore.schema import Schema
 
     schema = Schema.from_file(file)
-    if right is not None and data is None:
-        raise RequestError("--right names the second of two files: name the first with --data.")
-    if right is not None and data is not None:
-        _check_two(schema, data, right)
-    elif data is not None:
-        _check_one(schema, data)
+    if data is None and (right is not None or table):
+        option = "--table" if right is None else "--right"
+        raise RequestError(f"{option} names a further file: name the first with --data.")
+    if data is not None:
+        _check_data(schema, data, right, table)
     targets = ", ".join(schema.targets) or "none marked"
+    children = "".join(
+        f", table '{child.name}' with {len(child.columns)}" for child in schema.children
+    )
     typer.echo(
-        f"ok: '{schema.name}', {len(schema.columns)} columns, targets: {targets}, "
+        f"ok: '{schema.name}', {len(schema.columns)} columns{children}, targets: {targets}, "
         f"at most {schema.max_rows} rows, hash {schema.hash[:12]}"
     )
+
+
+def _check_data(schema: Schema, data: Path, right: Path | None, table: list[str] | None) -> None:
+    from dpcore.database_files import is_database
+    from dpcore.relations import check_headers
+
+    source = source_of(data, schema.entity, table, right)
+    if right is not None:
+        _check_two(schema, data, right)
+    elif schema.children or table or is_database(data):
+        check_headers(schema, source)
+    else:
+        _check_one(schema, data)
 
 
 def _check_one(schema: Schema, data: Path) -> None:

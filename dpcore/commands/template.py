@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import yaml
 
+from dpcore.commands.tables import source_with
+from dpcore.database_files import is_database
 from dpcore.errors import IngestError, RequestError
 from dpcore.joining import shared_columns
+from dpcore.relations import Source, read_headers
 from dpcore.suggestions import (
     suggest_column,
+    suggest_entity,
     suggest_joint_column,
     suggest_joint_schema,
+    suggest_key,
     suggest_person,
+    suggest_relations,
     suggest_schema,
+    suggest_table_column,
 )
 
 _HEAD = """\
@@ -31,6 +39,22 @@ _TWO_FILES = """\
 # Two files joined person by person, one row per person in each; view says on which side of
 # redescriptions a column may stand: left, right, or (without a view) on neither.
 """
+_ENTITY = """\
+# What one row of the main table is called. In a database, its table has this name.
+"""
+_ASKING = """\
+# For rules over several tables, a categorical or ordinal column may have groups of its
+# categories, and a column of any type may say how rules ask about it (default: in all ways):
+#   groups: {heart: [I21, I22], lung: [J44]}
+#   modes: [equal, threshold, member]  # one category; a cut point; a group; [] for none
+"""
+_CHILDREN = """\
+# Further tables: any number of rows about each person. Neighbouring data sets differ in one
+# person with all these rows. 'key' is the column that says whose row it is.
+"""
+_ROWS_KEPT = (
+    "max_rows_per_person:  # required: rows kept of each person, chosen at random; it is public"
+)
 _Look = Callable[[str], dict[str, Any]]
 _REQUIRED: dict[str, list[str]] = {
     "boolean": [],
@@ -48,8 +72,10 @@ def schema_template(
     suggest: Collection[str] = (),
     right: Path | None = None,
     key: str | None = None,
+    tables: Mapping[str, Path] | None = None,
+    entity: str | None = None,
 ) -> str:
-    """YAML text from the header of a CSV or Parquet file, or of two.
+    """YAML text from the header of a CSV or Parquet file, or of two, or of several tables.
 
     Parameters
     ----------
@@ -61,15 +87,25 @@ def schema_template(
     right : Path or None
         A second file about the same people.
     key : str or None
-        Column on which the two are joined; ``None`` guesses it from the names.
+        Column that says who is who in several files or tables; ``None`` guesses it from the names.
+    tables : mapping of str to Path, optional
+        Files of further tables, by their names. A database holds its tables itself.
+    entity : str or None
+        The main table; ``None`` takes the name of the file, or guesses the table of a database.
 
     Raises
     ------
     IngestError
         If a file cannot be used or has no such column.
     RequestError
-        If there is a key without a second file.
+        If there is a key or a main table without further files or tables.
     """
+    title = name or title_of(path)
+    if tables or is_database(path):
+        source = source_with(path, entity or title_of(path), tables or {}, right)
+        return _relational(title, source, suggest, entity, key)
+    if entity is not None:
+        raise RequestError("--entity names the main one of several tables: add --table NAME=FILE.")
     draft, look = _drafting(path, right, key)
     known = [column["name"] for column in draft["columns"]]
     unknown = [column for column in suggest if column not in known]
@@ -81,13 +117,84 @@ def schema_template(
     columns = [
         look(column["name"]) if column["name"] in suggest else column for column in draft["columns"]
     ]
-    title = name or path.name.partition(".")[0] or "data"
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += _unit(draft["person_column"])
     lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
     lines += ["holdout_percent: 20", *([_TWO_FILES.rstrip()] if right else []), "columns:"]
     lines += map(_column, columns)
     return "\n".join(lines) + "\n"
+
+
+def title_of(path: Path) -> str:
+    """What a file is called, without folder and endings."""
+    return path.name.partition(".")[0] or "data"
+
+
+def _relational(
+    title: str, source: Source, suggest: Collection[str], entity: str | None, key: str | None
+) -> str:
+    """The text for several tables."""
+    headers = read_headers(source)
+    key = key or suggest_key(headers)
+    if isinstance(source, Mapping):
+        entity = next(iter(source))
+    entity = entity or suggest_entity(headers, key)
+    if entity is None:
+        listed = ", ".join(f"'{table}'" for table in list(headers)[:20])
+        raise RequestError(f"Say with --entity which table is the main one: {listed}.")
+    if key is None and len(headers) > 1:
+        raise RequestError(f"Say with --key which column of '{entity}' says who is who.")
+    draft = suggest_relations(source, entity, key)
+    for table, column in _wanted(suggest, draft):
+        place = _table(draft, table)["columns"]
+        known = [item["name"] for item in place]
+        place[known.index(column)] = suggest_table_column(source, table, column)
+    lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
+    lines += [_ENTITY.rstrip(), _dump({"entity": entity}), *_unit(draft["person_column"])]
+    lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
+    lines += ["holdout_percent: 20", _ASKING.rstrip(), "columns:"]
+    lines += map(_column, draft["columns"])
+    if draft["children"]:
+        lines += [_CHILDREN.rstrip(), "children:", *map(_child, draft["children"])]
+    lines += [f"# left out, as it has no column {key!r}: {table!r}" for table in draft["left_out"]]
+    return "\n".join(lines) + "\n"
+
+
+def _table(draft: dict[str, Any], name: str) -> dict[str, Any]:
+    return next((child for child in draft["children"] if child["name"] == name), draft)
+
+
+def _wanted(suggest: Collection[str], draft: dict[str, Any]) -> list[tuple[str, str]]:
+    """Table and column of each text ``COLUMN`` or ``TABLE.COLUMN``; the main table goes first."""
+    columns = {
+        name: [item["name"] for item in _table(draft, name)["columns"]]
+        for name in [draft["entity"], *(child["name"] for child in draft["children"])]
+    }
+    return [_meant(text, columns, draft["entity"]) for text in suggest]
+
+
+def _meant(text: str, columns: Mapping[str, list[str]], entity: str) -> tuple[str, str]:
+    if text in columns[entity]:
+        return entity, text
+    plain = [(table, name) for table, names in columns.items() for name in names if name == text]
+    full = [
+        (table, name)
+        for table, names in columns.items()
+        for name in names
+        if f"{table}.{name}" == text
+    ]
+    found = full or plain
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(f"{table}.{name}" for table, names in columns.items() for name in names[:20])
+    problem = "Several tables have a" if found else "There is no"
+    raise IngestError(f"{problem} column '{text}' to suggest a domain for. Columns: {listed}.")
+
+
+def _child(child: dict[str, Any]) -> str:
+    key = _dump({"key": child["key"]}) if child["key"] else "key:  # required: whose row it is"
+    head = [f"- {_dump({'name': child['name']})}", f"  {key}", f"  {_ROWS_KEPT}", "  columns:"]
+    return "\n".join([*head, *(indent(_column(column), "  ") for column in child["columns"])])
 
 
 def _drafting(path: Path, right: Path | None, key: str | None) -> tuple[dict[str, Any], _Look]:
@@ -97,7 +204,9 @@ def _drafting(path: Path, right: Path | None, key: str | None) -> tuple[dict[str
         draft = suggest_joint_schema(path, right, key)
         return draft, partial(suggest_joint_column, path, right, key)
     if key is not None:
-        raise RequestError("--key says how two files are joined: name the second with --right.")
+        raise RequestError(
+            "--key says who is who in several files: name another with --right or --table."
+        )
     return suggest_schema(path), partial(suggest_column, path)
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from dpcore.algorithms import parse_model
 from dpcore.audit import AuditResult
+from dpcore.commands.text_ilp import theory_rows
 from dpcore.commands.text_redescriptions import redescriptions_text
 from dpcore.ebm.model import EBMModel
 from dpcore.ebm.words import EBMWords
 from dpcore.estimates import percent
 from dpcore.evaluation import Evaluation, Figure
+from dpcore.ilp.model import ILPModel
 from dpcore.plan import guaranteed_odds
 from dpcore.privacy import format_epsilon
 from dpcore.redescriptions.model import RedescriptionModel
@@ -108,12 +110,20 @@ def _redescriptions(release: Release, model: RedescriptionModel) -> tuple[str, s
     return "Redescriptions", redescriptions_text(model.extract(release.domain))
 
 
+def _ilp(release: Release, model: ILPModel) -> tuple[str, str]:
+    """The theory in Prolog, one line per group of people, and the same in words."""
+    program = model.prolog(release.domain, release.target)
+    words = "\n".join(model.reading(release.domain, release.target))
+    return "Relational rules", "\n\n".join([program, text_table(*theory_rows(model)), words])
+
+
 _WRITERS: dict[str, Callable[[Release, Any], tuple[str, str]]] = {
     "rule_list": _rule_list,
     "tree": _tree,
     "forest": _forest,
     "ebm": _ebm,
     "redescriptions": _redescriptions,
+    "ilp": _ilp,
 }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dpcore.ebm.words import EBMWords
+from dpcore.ilp.example import made_up_case
+from dpcore.ilp.hypotheses import Hypotheses, condition_texts, hypotheses
 from dpcore.plots.ebm import (
     MOST_TERMS,
     importance,
@@ -13,6 +15,7 @@ from dpcore.plots.ebm import (
 )
 from dpcore.plots.ebm_case import case_alt, case_figure, case_steps
 from dpcore.plots.forest import attribute_use_figure, votes_alt, votes_figure
+from dpcore.plots.ilp import ClauseText, clause_texts, ilp_alt, ilp_figure, prolog_program
 from dpcore.plots.methods import Line, methods_alt, methods_figure
 from dpcore.plots.redescriptions import (
     redescriptions_alt,
@@ -23,6 +26,7 @@ from dpcore.plots.redescriptions_agreement import agreement_alt, agreement_figur
 from dpcore.plots.redescriptions_pair import leaf_name, outline, pair_alt, pair_figure
 from dpcore.plots.redescriptions_truth import truth_alt, truth_figure, truth_histogram
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
+from dpcore.plots.train import is_train, train_alt, train_figure
 from dpcore.plots.tree import branches_width, tree_alt, tree_figure
 from dpcore.plots.tree_layout import group_numbers, readable_levels, rows_in_order
 from dpcore.redescriptions.agreement import agreement_margins, exact_agreement
@@ -38,8 +42,10 @@ from dpcore.redescriptions.reading import (
 
 __all__ = [
     "MOST_TERMS",
+    "ClauseText",
     "Constraints",
     "EBMWords",
+    "Hypotheses",
     "Line",
     "agreement_alt",
     "agreement_figure",
@@ -51,13 +57,20 @@ __all__ = [
     "case_alt",
     "case_figure",
     "case_steps",
+    "clause_texts",
+    "condition_texts",
     "exact_agreement",
     "group_numbers",
+    "hypotheses",
+    "ilp_alt",
+    "ilp_figure",
     "importance",
     "importance_alt",
     "importance_figure",
     "interval_words",
+    "is_train",
     "leaf_name",
+    "made_up_case",
     "matching",
     "methods_alt",
     "methods_figure",
@@ -65,6 +78,7 @@ __all__ = [
     "p_words",
     "pair_alt",
     "pair_figure",
+    "prolog_program",
     "readable_levels",
     "redescriptions_alt",
     "redescriptions_figure",
@@ -75,6 +89,8 @@ __all__ = [
     "shape_alt",
     "shape_figure",
     "support_steps",
+    "train_alt",
+    "train_figure",
     "tree_alt",
     "tree_figure",
     "truth_alt",

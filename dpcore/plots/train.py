@@ -89,9 +89,9 @@ class _Car:
             known("shape", *_SHAPES),
             known("roof", "closed", *_ROOFS),
             known("double_sided", "yes", "no"),
-            "empty" if pieces == "0" else load,
+            "empty" if pieces == "0" and load is None else load,
             None if wheels is None else int(wheels),
-            0 if load == "empty" else None if pieces is None else int(pieces),
+            _pieces(load, pieces),
         )
 
     @property
@@ -120,6 +120,15 @@ class _Car:
         if self.pieces is None:
             return f"load: {load}"
         return f"load: {self.pieces} {load}{'' if self.pieces == 1 else 's'}"
+
+
+def _pieces(load: str | None, pieces: str | None) -> int | None:
+    """Pieces of load; a shape that is named is there, whatever the count says."""
+    if load == "empty":
+        return 0
+    if pieces is None:
+        return None
+    return int(pieces) if load is None else max(1, int(pieces))
 
 
 def _text(value: Any) -> str | None:

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.release import Release
-from dpcore.requests import RunRequest
+from dpcore.requests import Quote, RunRequest
 from pages.components import (
     configure_ebm,
     configure_forest,
+    configure_ilp,
     configure_redescriptions,
     configure_rule_list,
     configure_tree,
     ebm_result,
     forest_result,
+    ilp_hint,
+    ilp_result,
     redescriptions_result,
     rule_list_result,
     tree_result,
@@ -50,13 +53,17 @@ class Family:
     csv : str
         What the CSV download holds.
     methods : mapping
-        Title of each method that can be compared on public data; empty if there is no choice.
+        Title of each method; empty if there is no choice.
     repeats : int
         How often each method is tried in such a comparison, unless told otherwise.
     numbers : bool
         Whether a numeric target is predicted as a number rather than by its groups.
     targeted : bool
         Whether it predicts a column. Runs and results of other families have the empty target.
+    compared : bool
+        Whether its methods can be compared on public data.
+    hint : callable or None
+        (quote) says more about a run before it is spent on, below its price.
     """
 
     name: str
@@ -73,6 +80,8 @@ class Family:
     repeats: int = 3
     numbers: bool = False
     targeted: bool = True
+    compared: bool = True
+    hint: Callable[[Quote], None] | None = None
 
     def heading(self, target: str) -> str:
         """Title of a run or a result, with what it predicts."""
@@ -157,7 +166,23 @@ REDESCRIPTIONS = Family(
     methods=METHODS["redescriptions"],
     targeted=False,
 )
-FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS)}
+ILP = Family(
+    name="ilp",
+    title="Relational rules",
+    page="relational_rules.py",
+    lead="Rules that predict one column from several tables, such as patients and their "
+    "prescriptions. Learned privately.",
+    algorithm="Inductive logic programming",
+    parameters=configure_ilp.parameters,
+    body=ilp_result.show,
+    side=ilp_result.side,
+    figures=ilp_result.figures,
+    csv=ilp_result.CSV,
+    methods=METHODS["ilp"],
+    compared=False,
+    hint=ilp_hint.show,
+)
+FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS, ILP)}
 
 
 def predicted(label: str, target: str) -> dict[str, str]:

@@ -13,22 +13,29 @@ from dpcore.errors import BudgetError, SchemaError
 from dpcore.privacy import parse_epsilon
 from dpcore.schema import Schema
 from pages.components import schema_rows
+from pages.components.intake_tables import TableDraft, first_key, naming_faults
+from pages.components.markup import plain
 from pages.components.texts import text
 
 EACH_ROW = "Each row is one person"
 ANY_TYPE = "let the values decide"
 TOTAL, PER_ANALYST = "Total ε", "Per analyst (empty: no limit)"
 PER_RUN = "Per run (empty: no limit)"
+#: Fields of the form for the main one of several tables, for a further one, for a single one.
+_MAIN = tuple(schema_rows.FIELDS)
+_CHILD = tuple(name for name in _MAIN if name not in {schema_rows.TARGET, schema_rows.SIDE})
+_ALONE = tuple(name for name in _MAIN if name != schema_rows.GROUPS)
 
 
 @dataclass
 class Answers:
-    """What one press of a form button sent."""
+    """What one press of a form button sent; ``rows`` by the marks of the tables."""
 
-    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    rows: dict[str, pd.DataFrame] = field(default_factory=dict)
     content: dict[str, Any] = field(default_factory=dict)
     schema_text: str | None = None
     suggest: bool = False
+    suggest_in: str = ""
     suggest_for: str = ""
     suggest_type: str | None = None
     store: bool = False
@@ -47,33 +54,108 @@ class Answers:
         return Schema.from_mapping(self.content)
 
 
-def everything(rows: pd.DataFrame, person: str | None, version: int, *, joined: bool) -> Answers:
+def one_table(main: TableDraft, person: str | None, *, joined: bool) -> Answers:
     """The whole form: name, columns, person, limits, budget.
 
     With two files that are ``joined`` on it, the column of the person is settled.
     """
     answers = Answers()
-    name, description = _names()
+    names = _names(answers)
     st.subheader("Columns (public)", anchor=False)
     st.markdown(text("columns"))
-    answers.rows = _editor(rows, version)
-    _suggestion(answers)
-    unit = _joined_unit(person) if joined else _unit(answers.rows, person)
-    limits = _limits(answers)
-    columns, faults = schema_rows.columns_of(answers.rows)
-    unit_column = unit.get("column")
-    answers.content = {
-        "name": name.strip(),
-        "description": description.strip(),
-        "privacy_unit": unit,
-        **limits,
-        "columns": [column for column in columns if column["name"] != unit_column],
+    rows = answers.rows[main.ident] = _editor(main, _ALONE)
+    _suggestion(answers, [main])
+    unit = _joined_unit(person) if joined else _unit(rows, person)
+    columns, faults = schema_rows.columns_of(rows, key=unit["column"])
+    answers.faults += faults
+    answers.content = names | {"privacy_unit": unit, **_limits(answers), "columns": columns}
+    return _finish(answers)
+
+
+def several_tables(main: TableDraft, children: list[TableDraft], person: str | None) -> Answers:
+    """The same for a main table and further ones, each in a tab of its own."""
+    answers = Answers()
+    answers.faults += naming_faults([main.name, *(child.name for child in children)])
+    names = _names(answers)
+    st.subheader("Columns (public)", anchor=False)
+    st.markdown(text("columns"))
+    st.markdown(text("groups"))
+    first, *others = st.tabs([plain(table.name) or "?" for table in (main, *children)])
+    with first:
+        key = _main_key(answers, main, person)
+        answers.rows[main.ident] = _editor(main, _MAIN)
+    columns, faults = schema_rows.columns_of(answers.rows[main.ident], main.name, key)
+    answers.faults += faults
+    described = []
+    for place, child in zip(others, children, strict=True):
+        with place:
+            described.append(_child(answers, child, key))
+    _suggestion(answers, [main, *children])
+    st.subheader("Who is protected", anchor=False)
+    st.markdown(text("unit_tables"))
+    answers.content = names | {
+        "entity": main.name,
+        "privacy_unit": {"column": key, "max_rows_per_person": 1},
+        **_limits(answers),
+        "columns": columns,
+        "children": described,
     }
-    unnamed = [] if name.strip() else ["Give the data set a name."]
-    answers.faults = unnamed + faults + answers.faults
+    return _finish(answers)
+
+
+def _finish(answers: Answers) -> Answers:
     _budget(answers)
     answers.store = _store_button()
     return answers
+
+
+def _main_key(answers: Answers, main: TableDraft, person: str | None) -> str | None:
+    key = st.selectbox(
+        "Column that says who is who",
+        main.columns,
+        index=first_key(main, person),
+        key=f"intake-main-key-{main.ident}",
+        placeholder="Choose a column",
+        help="One row per person here; further tables name the person in a column too. "
+        "It is never stored.",
+    )
+    if key is None:
+        answers.faults.append(f"Table '{main.name}': choose the column that says who is who.")
+    return key
+
+
+def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[str, Any]:
+    """One further table: its key, how many rows are kept, its columns."""
+    left, right = st.columns(2)
+    key = left.selectbox(
+        "Column that says whose row it is",
+        child.columns,
+        index=first_key(child, main_key),
+        key=f"intake-child-key-{child.ident}",
+        placeholder="Choose a column",
+        help="It holds the same values as the key of the main table. It is never stored.",
+    )
+    kept = right.number_input(
+        "Rows kept per person, at most", 1, 1000, None, 1, key=f"intake-kept-{child.ident}",
+        placeholder="for example 10", help=text("rows_kept"),
+    )  # fmt: skip
+    if key is None:
+        answers.faults.append(f"Table '{child.name}': choose the column that says whose row it is.")
+    if kept is None:
+        answers.faults.append(f"Table '{child.name}': give the rows kept per person.")
+    rows = answers.rows[child.ident] = _editor(child, _CHILD)
+    columns, faults = schema_rows.columns_of(rows, child.name, key)
+    answers.faults += faults
+    plain_columns = [
+        {name: value for name, value in column.items() if name not in {"target", "view"}}
+        for column in columns
+    ]
+    return {
+        "name": child.name,
+        "key": None if key == main_key else key,
+        "max_rows_per_person": int(kept or 1),
+        "columns": plain_columns,
+    }
 
 
 def from_file() -> Answers:
@@ -86,9 +168,7 @@ def from_file() -> Answers:
     answers.schema_text = pasted
     if file is not None and not pasted.strip():
         answers.schema_text = _decoded(file.getvalue(), answers)
-    _budget(answers)
-    answers.store = _store_button()
-    return answers
+    return _finish(answers)
 
 
 def _decoded(content: bytes, answers: Answers) -> str:
@@ -99,24 +179,27 @@ def _decoded(content: bytes, answers: Answers) -> str:
         return ""
 
 
-def _names() -> tuple[str, str]:
+def _names(answers: Answers) -> dict[str, Any]:
     name = st.text_input("Name of the data set (public)", key="intake-name")
     description = st.text_area(
         "Description (public)", key="intake-description", height=80,
         placeholder="Who are these people, from where and when, and what is measured?",
     )  # fmt: skip
-    return name, description
+    if not name.strip():
+        answers.faults.insert(0, "Give the data set a name.")
+    return {"name": name.strip(), "description": description.strip()}
 
 
-def _editor(rows: pd.DataFrame, version: int) -> pd.DataFrame:
+def _editor(table: TableDraft, shown: tuple[str, ...]) -> pd.DataFrame:
     make = st.column_config
     return st.data_editor(
-        rows,
+        table.rows,
         hide_index=True,
-        key=f"intake-rows-{version}",
-        height=560 if len(rows) > 14 else "auto",
+        key=f"intake-rows-{table.ident}-{table.version}",
+        height=560 if len(table.rows) > 14 else "auto",
         placeholder="–",
         alt="One row per column of the file: type, limits, categories",
+        column_order=shown,
         disabled=[schema_rows.NAME],
         column_config={
             schema_rows.KEEP: make.CheckboxColumn(width="small"),
@@ -143,18 +226,28 @@ def _editor(rows: pd.DataFrame, version: int) -> pd.DataFrame:
                 help='Separated by semicolons; write one that holds a semicolon as "a; b".',
                 width="large",
             ),
+            schema_rows.GROUPS: make.TextColumn(
+                help="For rules over tables: categories that belong together, such as "
+                "heart: I21; I22 | lung: J44",
+            ),
             schema_rows.UNIT: make.TextColumn(width="small"),
             schema_rows.DESCRIPTION: make.TextColumn(width="medium"),
         },
     )
 
 
-def _suggestion(answers: Answers) -> None:
+def _suggestion(answers: Answers, tables: list[TableDraft]) -> None:
+    several = len(tables) > 1
+    places = {
+        f"{table.name}.{name}" if several else str(name): (table.ident, str(name))
+        for table in tables
+        for name in table.rows[schema_rows.NAME]
+    }
     with st.expander("Fill in one column from its values (makes what is found public)"):
         st.warning(text("suggest_warning"), icon="⚠️")
         left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
-        names = [str(name) for name in answers.rows[schema_rows.NAME]]
-        answers.suggest_for = left.selectbox("Column", names, key="intake-suggest-column")
+        chosen = left.selectbox("Column", list(places), key="intake-suggest-column")
+        answers.suggest_in, answers.suggest_for = places[chosen]
         kind = middle.selectbox("Type", [ANY_TYPE, *schema_rows.TYPES], key="intake-suggest-type")
         answers.suggest_type = None if kind == ANY_TYPE else kind
         answers.suggest = right.form_submit_button("Look at this column's values", width="stretch")

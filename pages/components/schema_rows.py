@@ -14,17 +14,21 @@ from dpcore.columns import COLUMN_ADAPTER, View, format_number
 
 KEEP, NAME, TYPE, TARGET, SIDE = "Keep", "Column", "Type", "Target", "Side"
 LOWER, UPPER, BINS, CUTS = "Lowest", "Highest", "Bins", "Cut points"
-CATEGORIES, UNIT, DESCRIPTION = "Categories", "Unit", "Description"
+CATEGORIES, GROUPS, UNIT, DESCRIPTION = "Categories", "Groups", "Unit", "Description"
 TYPES = ("boolean", "categorical", "ordinal", "integer", "real")
 #: Sides of redescriptions that a column may stand on; one without stands on neither.
 SIDES = get_args(View)
 NUMERIC = ("integer", "real")
 LISTED = ("categorical", "ordinal")
+#: Signs that a name or a category of a group must not hold outside quotation marks.
+_AROUND_NAMES, _AROUND_MEMBERS = ':|;"', ';|"'
 _DTYPES = {
     KEEP: "bool", NAME: "str", TYPE: "str", TARGET: "bool", SIDE: "str", LOWER: "Float64",
-    UPPER: "Float64", BINS: "Int64", CUTS: "str", CATEGORIES: "str", UNIT: "str",
+    UPPER: "Float64", BINS: "Int64", CUTS: "str", CATEGORIES: "str", GROUPS: "str", UNIT: "str",
     DESCRIPTION: "str",
 }  # fmt: skip
+#: Every field of the form, in the order in which they are shown.
+FIELDS = tuple(_DTYPES)
 
 
 def rows_of(drafts: list[dict[str, Any]]) -> pd.DataFrame:
@@ -46,6 +50,7 @@ def _row(draft: dict[str, Any]) -> dict[str, Any]:
         BINS: draft.get("bins"),
         CUTS: " ".join(format_number(float(edge)) for edge in draft.get("edges") or ()),
         CATEGORIES: join_categories(draft.get("categories") or ()),
+        GROUPS: join_groups(draft.get("groups") or ()),
         UNIT: draft.get("unit", ""),
         DESCRIPTION: draft.get("description", ""),
     }
@@ -75,19 +80,26 @@ def replace_row(rows: pd.DataFrame, draft: dict[str, Any]) -> pd.DataFrame:
     return changed.astype(_DTYPES)
 
 
-def columns_of(rows: pd.DataFrame) -> tuple[list[dict[str, Any]], list[str]]:
-    """Columns to be kept, as a schema wants them, and a sentence for each fault."""
+def columns_of(
+    rows: pd.DataFrame, table: str = "", key: str | None = None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Columns to be kept, as a schema wants them, and a sentence for each fault.
+
+    The ``key`` says who is who and is not kept; faults name the ``table``, if there are several.
+    """
     columns: list[dict[str, Any]] = []
     faults: list[str] = []
+    place = f"Table '{table}', column" if table else "Column"
     for row in rows.to_dict("records"):
-        if not row[KEEP]:
+        if not row[KEEP] or row[NAME] == key:
             continue
         column, fault = _column(row)
         columns.append(column)
         if fault:
-            faults.append(f"Column '{row[NAME]}': {fault}")
+            faults.append(f"{place} '{row[NAME]}': {fault}")
     if not columns:
-        faults.append("Keep at least one column.")
+        whole = f" of the table '{table}'" if table else ""
+        faults.append(f"Keep at least one column{whole}.")
     return columns, faults
 
 
@@ -101,9 +113,11 @@ def _column(row: dict[str, Any]) -> tuple[dict[str, Any], str]:
         "description": _words(row[DESCRIPTION]),
     }
     if kind in LISTED:
-        fault = _add_categories(column, row)
+        fault = _add_categories(column, row) or _add_groups(column, row)
         if fault:
             return column, fault
+    elif _words(row[GROUPS]):
+        return column, "only categorical and ordinal columns have groups: clear them."
     if kind in NUMERIC:
         fault = _add_numeric(column, row)
         if fault:
@@ -117,6 +131,19 @@ def _add_categories(column: dict[str, Any], row: dict[str, Any]) -> str:
     except csv.Error:
         return 'a quotation mark is not closed. Write a category with ; as "a; b", and " as "".'
     return "" if column["categories"] else "list its categories, separated by semicolons."
+
+
+def _add_groups(column: dict[str, Any], row: dict[str, Any]) -> str:
+    try:
+        groups = split_groups(_words(row[GROUPS]))
+    except (csv.Error, ValueError):
+        return (
+            "write groups as name: category; category | name: category. A text that holds "
+            'one of ; : | stands in quotes, such as "a; b".'
+        )
+    if groups:
+        column["groups"] = groups
+    return ""
 
 
 def _add_numeric(column: dict[str, Any], row: dict[str, Any]) -> str:
@@ -139,13 +166,13 @@ def _add_numeric(column: dict[str, Any], row: dict[str, Any]) -> str:
 
 def join_categories(categories: Iterable[str]) -> str:
     """Categories as one line of text; :func:`split_categories` reads it back."""
-    return "; ".join(map(_quoted, categories))
+    return "; ".join(_quoted(category, ';"') for category in categories)
 
 
-def _quoted(category: str) -> str:
-    if not re.search('[;"]', category):
-        return category
-    return '"' + category.replace('"', '""') + '"'
+def _quoted(label: str, signs: str) -> str:
+    if not re.search(f"[{signs}]", label):
+        return label
+    return '"' + label.replace('"', '""') + '"'
 
 
 def split_categories(text: str) -> list[str]:
@@ -158,6 +185,45 @@ def split_categories(text: str) -> list[str]:
     """
     lines = csv.reader(text.split("\n"), delimiter=";", skipinitialspace=True, strict=True)
     return [part.strip() for line in lines for part in line if part.strip()]
+
+
+def join_groups(groups: Any) -> str:
+    """Groups as one line of text; :func:`split_groups` reads it back."""
+    pairs = (
+        groups.items()
+        if isinstance(groups, dict)
+        else [(group["name"], group["members"]) for group in groups]
+    )
+    return " | ".join(_written(name, members) for name, members in pairs)
+
+
+def _written(name: str, members: Iterable[str]) -> str:
+    return f"{_quoted(name, _AROUND_NAMES)}: " + "; ".join(
+        _quoted(member, _AROUND_MEMBERS) for member in members
+    )
+
+
+def split_groups(text: str) -> list[dict[str, Any]]:
+    """Groups such as ``heart: I21; I22 | lung: J44``; signs within quotes divide nothing.
+
+    Raises
+    ------
+    csv.Error
+        If a quotation mark is not closed.
+    ValueError
+        If a group lacks its name or its categories.
+    """
+    if text.count('"') % 2:
+        raise csv.Error
+    groups = []
+    for part in re.findall(r'(?:"[^"]*"|[^"|])+', text):
+        found = re.fullmatch(r'\s*("(?:[^"]|"")+"|[^":]+?)\s*:(.+)', part, re.DOTALL)
+        members = split_categories(found[2]) if found else []
+        if not found or not members:
+            raise ValueError
+        [name] = split_categories(found[1]) or [""]
+        groups.append({"name": name, "members": members})
+    return groups
 
 
 def _words(value: object) -> str:

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from dpcore.columns import NumericColumn, format_number
-from dpcore.schema import Schema
+import streamlit as st
+
+from dpcore.columns import Group, NumericColumn, format_number
+from dpcore.schema import ChildTable, Schema
 from pages.components import markup
 
 _MANY = 12
 _HEADER = ("Column", "Type", "Possible values", "Target", "Side", "Meaning")
+_CHILD_HEADER = ("Column", "Type", "Possible values", "Meaning")
 
 
 def show(schema: Schema) -> None:
@@ -20,15 +23,38 @@ def show(schema: Schema) -> None:
     Plain HTML, not a data frame: it reads well aloud, and the first page needs no pandas.
     """
     rows = (markup.row(cells(column)) for column in schema)
-    markup.table(f"Columns of {schema.name}", _HEADER, rows)
+    several = f", table '{schema.entity}'" if schema.children else ""
+    markup.table(f"Columns of {schema.name}{several}", _HEADER, rows)
+    for child in schema.children:
+        _show_child(child, schema.entity)
+
+
+def _show_child(child: ChildTable, entity: str) -> None:
+    kept = child.max_rows_per_person
+    about = f"Columns of the table '{child.name}', at most {kept} row{'s' if kept > 1 else ''}"
+    rows = (markup.row(child_cells(column)) for column in child.columns)
+    markup.table(f"{about} for each {entity}", _CHILD_HEADER, rows)
+    if child.description:
+        st.text(child.description)
 
 
 def cells(column: Any) -> tuple[str, ...]:
     """One column of the data set as the cells of a table, in HTML."""
+    name, kind, values, description = child_cells(column)
     target = "yes" if column.target else ""
-    name, description = escape(column.name), escape(column.description)
     side = (column.view or "").capitalize()
-    return (name, column.type, domain(column), target, side, description)
+    return (name, kind, values, target, side, description)
+
+
+def child_cells(column: Any) -> tuple[str, ...]:
+    """The same for a column of a further table, which is neither target nor on a side."""
+    values = domain(column) + _groups(getattr(column, "groups", ()))
+    return (escape(column.name), column.type, values, escape(column.description))
+
+
+def _groups(groups: Sequence[Group]) -> str:
+    texts = (f"{group.name} ({', '.join(group.members)})" for group in groups)
+    return f"<br>Groups: {escape('; '.join(texts))}" if groups else ""
 
 
 def domain(column: Any) -> str:
@@ -55,6 +81,9 @@ def _listed(labels: Sequence[str], separator: str) -> str:
 def privacy_unit(schema: Schema) -> str:
     """Who is protected, in words."""
     unit = schema.privacy_unit
+    if schema.children:
+        kept = (f"{child.max_rows_per_person} of '{child.name}'" for child in schema.children)
+        return f"one {schema.entity} with all rows (at most {', '.join(kept)})"
     if unit.column is None:
         return "each row is one person"
     rows = unit.max_rows_per_person

@@ -27,6 +27,8 @@ def show(dataset: DatasetInfo, family: Family) -> None:
                 lambda: _request(dataset, family, target, entry, parameters)
             )
         quote = _quote(request, problem)
+        if quote is not None and family.hint is not None:
+            family.hint(quote)
     _buttons(dataset, request, quote)
     _rehearsal(request)
 

@@ -24,9 +24,10 @@ STEPS = {
     "starting points": "finding where to start",
     "pairs of leaves": "counting people in pairs of groups",
     "left leaves": "counting people in the left groups",
+    "clauses": "choosing clauses",
 }
 #: Titles of the methods of a family; each has a help text ``method_<name>``, those of
-#: redescriptions ``pairs_<name>``.
+#: redescriptions ``pairs_<name>``, those of relational rules ``ilp_<name>``.
 METHODS = {
     "tree": {
         "lookahead": "Exact lookahead (recommended)",
@@ -49,6 +50,11 @@ METHODS = {
         "alt_expm": "AltExpM (question by question)",
         "alt_mcmc": "AltMCMC (random walk over trees)",
         "mcmc_tree_pair": "MCMCTreePair (both trees together)",
+    },
+    "ilp": {
+        "noisy_max": "Report noisy max (recommended)",
+        "relevance_aware": "Level by level, as published",
+        "naive": "Every clause counted, as published",
     },
 }
 

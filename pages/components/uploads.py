@@ -13,6 +13,18 @@ from pages.components import access
 
 _PIECE = 1 << 20
 TYPES = ("csv", "tsv", "txt", "parquet", "pq")
+#: Files that hold several tables.
+DATABASES = ("sqlite", "sqlite3", "db", "duckdb")
+
+
+def is_database(name: str) -> bool:
+    """Whether a file of this name holds several tables."""
+    return Path(name).suffix.lower().removeprefix(".") in DATABASES
+
+
+def title_of(name: str) -> str:
+    """What a file is called, without its ending."""
+    return Path(name).name.partition(".")[0].strip()
 
 
 @contextmanager
@@ -22,7 +34,7 @@ def as_file(upload: BinaryIO, name: str) -> Iterator[Path]:
     If the app is killed meanwhile, its next start removes the file.
     """
     suffix = Path(name).suffix.lower()
-    ending = suffix if suffix.removeprefix(".") in TYPES else ".csv"
+    ending = suffix if suffix.removeprefix(".") in TYPES + DATABASES else ".csv"
     with access.service().incoming() as folder:
         path = folder / f"upload{ending}"
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)

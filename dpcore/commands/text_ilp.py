@@ -1,0 +1,27 @@
+"""Relational rules as plain text for a terminal."""
+
+from __future__ import annotations
+
+from dpcore.estimates import percent
+from dpcore.ilp.model import ILPModel
+
+#: What the table says of a rule that is not used to predict.
+NO_PREDICTION = "does not predict"
+
+
+def theory_rows(model: ILPModel) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table: one row per clause, and one for everybody else."""
+    label = model.classes[model.positive]
+    head = ["clause", f"noisy counts ({', '.join(model.classes)})", f"noisy share of {label}", ""]
+    rows = []
+    for number, group in enumerate(model.groups, 1):
+        low, high = group.intervals[model.positive]
+        rows.append(
+            [
+                "none" if group.clause is None else str(number),
+                ", ".join(str(count) for count in group.noisy_counts),
+                f"{percent(group.estimates[model.positive])} ({percent(low)} to {percent(high)})",
+                "" if group.kept or group.clause is None else NO_PREDICTION,
+            ]
+        )
+    return head, rows

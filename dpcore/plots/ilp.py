@@ -1,0 +1,146 @@
+"""Relational rules: clauses as texts, and as bars of the people whom they cover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dpcore.algorithms import parse_model
+from dpcore.estimates import percent
+from dpcore.ilp.model import ILPModel
+from dpcore.ilp.prolog import Prolog
+from dpcore.ilp.words import clause_words
+from dpcore.plots.look import FAINT, clear_layout, colour, safe, shorten
+from dpcore.privacy import format_epsilon
+from dpcore.release import Release
+
+_PATTERNS = ("", "/")
+
+
+@dataclass(frozen=True)
+class ClauseText:
+    """One group of a theory as text.
+
+    Attributes
+    ----------
+    title : str
+        ``Clause 1``, or who is left.
+    words : str
+        Who is in the group, in plain words.
+    prolog : str
+        The clause in Prolog; empty for the last group.
+    """
+
+    title: str
+    words: str
+    prolog: str
+
+
+def clause_texts(release: Release) -> list[ClauseText]:
+    """Every group of a released theory as text, in order."""
+    model: ILPModel = parse_model(release)
+    writer, label = Prolog(release.domain), model.classes[model.positive]
+    entity = release.domain.entity
+    texts = [
+        ClauseText(
+            f"Clause {number}",
+            f"any {'' if number == 1 else 'other '}{entity} {clause_words(clause, release.domain)}",
+            writer.clause(clause, release.target, label),
+        )
+        for number, clause in enumerate(model.clauses, 1)
+    ]
+    return [*texts, ClauseText("No clause", f"every {'other ' if texts else ''}{entity}", "")]
+
+
+def prolog_program(release: Release) -> str:
+    """A theory as a Prolog program; what does not predict stands in comments."""
+    model: ILPModel = parse_model(release)
+    card, label = release.certificate, model.classes[model.positive]
+    lines = [
+        f"% Relational rules for {_comment(f'{release.target} = {label}')}, learned with "
+        "differential privacy.",
+        f"% Data set {_comment(release.dataset_name)}, epsilon {format_epsilon(card.epsilon)}. "
+        f"Noise on each count: +-{model.count_margin}, 95%.",
+    ]
+    for text, group in zip(clause_texts(release)[:-1], model.groups, strict=False):
+        low, high = group.intervals[model.positive]
+        counts = ", ".join(
+            f"{_comment(name)}: {count}"
+            for name, count in zip(model.classes, group.noisy_counts, strict=True)
+        )
+        lines += [
+            "",
+            f"% {text.title}. Noisy chance {percent(group.estimates[model.positive])} (noise "
+            f"alone: {percent(low)} to {percent(high)}). Noisy counts: {counts}.",
+        ]
+        if group.kept:
+            lines.append(text.prolog)
+        else:
+            lines.append("% It does not predict: the noisy counts speak against it.")
+            lines += [f"% {line}" for line in text.prolog.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def _comment(text: str) -> str:
+    """Text of a schema on one line."""
+    return " ".join(text.split())
+
+
+def ilp_figure(release: Release) -> go.Figure:
+    """Noisy people of each clause: with the class that it describes, and without."""
+    model: ILPModel = parse_model(release)
+    texts = clause_texts(release)
+    figure = go.Figure()
+    for place, (name, counts) in enumerate(
+        zip(_side_names(model, release.target), _sides(model), strict=True)
+    ):
+        others = len(model.classes) - 1 if place else 1
+        figure.add_trace(
+            go.Bar(
+                name=safe(name), x=counts, y=[text.title for text in texts], orientation="h",
+                marker={"color": colour(place), "pattern": {"shape": _PATTERNS[place]}},
+                error_x={"type": "constant", "value": model.count_margin * others**0.5,
+                         "thickness": 1.5, "width": 4},
+                customdata=[safe(shorten(text.words, 90)) for text in texts],
+                hovertemplate="%{y}: %{customdata}<br>noisy count %{x:,}"
+                "<extra>%{fullData.name}</extra>",
+            )
+        )  # fmt: skip
+    figure.update_layout(
+        clear_layout(), height=120 + 62 * len(texts), barmode="group", bargap=0.35,
+        margin={"l": 10, "r": 20, "t": 36, "b": 50},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
+    )  # fmt: skip
+    figure.update_xaxes(
+        title=f"noisy number of {safe(release.domain.entity)} records",
+        gridcolor=FAINT, zerolinecolor=FAINT,
+    )  # fmt: skip
+    figure.update_yaxes(autorange="reversed", automargin=True)
+    return figure
+
+
+def _side_names(model: ILPModel, target: str) -> tuple[str, str]:
+    """The described class, and the others."""
+    positive = f"{target} = {model.classes[model.positive]}"
+    if len(model.classes) == 2:
+        return positive, f"{target} = {model.classes[1 - model.positive]}"
+    return positive, f"any other {target}"
+
+
+def _sides(model: ILPModel) -> tuple[list[int], list[int]]:
+    """Noisy counts with the described class, and with any other, per group."""
+    positives = [group.noisy_counts[model.positive] for group in model.groups]
+    everyone = [sum(group.noisy_counts) for group in model.groups]
+    return positives, [a - b for a, b in zip(everyone, positives, strict=True)]
+
+
+def ilp_alt(release: Release) -> str:
+    """The figure in words, for a reader who cannot see it."""
+    model: ILPModel = parse_model(release)
+    label, rest = _side_names(model, release.target)
+    told = " ".join(
+        f"{text.title} ({text.words}): {positive:,} with {label}, {other:,} with {rest}."
+        for text, positive, other in zip(clause_texts(release), *_sides(model), strict=True)
+    )
+    return f"Noisy numbers of {release.domain.entity} records, clause by clause. {told}"
