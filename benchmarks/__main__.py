@@ -15,6 +15,12 @@ from benchmarks import (
     ebm_growth,
     ebm_peers,
     ebm_results,
+    ilp,
+    ilp_facts,
+    ilp_facts_runs,
+    ilp_methods,
+    ilp_speed,
+    ilp_tables,
     redescriptions,
     redescriptions_data,
     redescriptions_growth,
@@ -174,6 +180,45 @@ def redescriptions_command(
         growth = list(redescriptions_growth.run(redescriptions.SUITE, quick=quick))
         print_table("Growth", growth)
         records += growth
+    if json is not None:
+        write_json(records, json)
+
+
+@app.command("ilp")
+def ilp_command(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two training sets of each size: some minutes.")
+    ] = False,
+    data: Data = None,
+    method: Method = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", help="Write accuracy against size to this web page.")
+    ] = None,
+    json: Json = None,
+) -> None:
+    """Relational rules on generated trains, beside the published methods and no privacy."""
+    _check_known("data set", data, ilp.DATA)
+    _check_known("method", method, ilp_methods.METHODS)
+    request = ilp.Request(data, method, quick)
+    records: list[Record] = []
+    if request.concepts:
+        results = ilp.measure(request)
+        ilp_tables.print_results(results)
+        records += ilp.records(results)
+        if figure is not None:
+            ilp_tables.write_figure(results, figure)
+    if request.facts and not ilp_facts.possible():
+        print(ilp_facts.LEFT_OUT)
+    elif request.facts:
+        facts = [
+            r for name in request.facts for r in ilp_facts_runs.run(ilp.SUITE, name, quick=quick)
+        ]
+        ilp_tables.print_facts(facts)
+        records += facts
+    if request.wants(ilp.SPEED):
+        speed = list(ilp_speed.run(ilp.SUITE, quick=quick))
+        ilp_tables.print_speed(speed)
+        records += speed
     if json is not None:
         write_json(records, json)
 

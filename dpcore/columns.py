@@ -7,7 +7,15 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    field_validator,
+    model_validator,
+)
 
 OTHER = "(other)"
 MISSING = "(missing)"
@@ -16,15 +24,18 @@ MAX_COLUMNS = 1000
 MAX_CATEGORIES = 1000
 MAX_BINS = 256
 
-Name = Annotated[str, Field(min_length=1, max_length=128)]
+
+def _plain(name: str) -> str:
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        raise ValueError("a name must not contain control characters")
+    return name
+
+
+Name = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_plain)]
 #: Which side of a redescription a column may stand on.
 View = Literal["left", "right"]
 #: How a rule over several tables may ask about a column: one category, a cut point, a group.
 Mode = Literal["equal", "threshold", "member"]
-
-
-def _has_control_character(text: str) -> bool:
-    return any(unicodedata.category(character) == "Cc" for character in text)
 
 
 class Frozen(BaseModel):
@@ -39,13 +50,6 @@ class _Column(Frozen):
     target: bool = False
     view: View | None = None
     modes: tuple[Mode, ...] | None = None
-
-    @field_validator("name")
-    @classmethod
-    def _plain_name(cls, name: str) -> str:
-        if _has_control_character(name):
-            raise ValueError("a column name must not contain control characters")
-        return name
 
     @model_validator(mode="after")
     def _possible_modes(self) -> Self:
@@ -114,7 +118,11 @@ class _Listed(_Column):
         names = [group.name for group in self.groups]
         if len({*names, *self.categories}) != len(names) + len(self.categories):
             raise ValueError("a group needs a name of its own, which no category has")
-        for group in self.groups:
+        for place, group in enumerate(self.groups):
+            if any(set(group.members) == set(other.members) for other in self.groups[:place]):
+                raise ValueError(f"the group '{group.name}' holds the same as another one")
+            if len(set(group.members)) < 2:
+                raise ValueError(f"the group '{group.name}' needs at least two categories")
             unknown = [member for member in group.members if member not in self.categories]
             if unknown:
                 raise ValueError(f"the group '{group.name}' holds '{unknown[0]}', no category")
@@ -130,8 +138,6 @@ class _Listed(_Column):
     def _distinct(cls, categories: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(categories)) != len(categories):
             raise ValueError("categories must be distinct")
-        if any(_has_control_character(category) for category in categories):
-            raise ValueError("a category must not contain control characters")
         if any(category in RESERVED for category in categories):
             raise ValueError(f"{OTHER} and {MISSING} are added to every column and need no listing")
         return categories

@@ -104,6 +104,11 @@ def _child_records(
             codes[i].append(encode(column, chunk[column.name])[0])
         places.append(keys.get_indexer(pd.Index(people_of(chunk[key]), dtype=object)))
     place = np.concatenate(places)
+    if not len(place):
+        raise IngestError(
+            f"The table '{child.name}' holds a header but no rows. Give its rows, or take it out "
+            "of the schema."
+        )
     if not (place >= 0).any():
         raise IngestError(
             f"No '{key}' of the table '{child.name}' is found in the main table. Check that both "
@@ -128,6 +133,20 @@ def check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
     if schema.privacy_unit.column is not None:
         wanted.append(schema.privacy_unit.column)
     _check_names(chunk, wanted)
+
+
+def check_children(children: Mapping[str, pd.DataFrame], schema: Schema) -> None:
+    """Refuse child tables that are not those of the schema, or lack a column of it.
+
+    Raises
+    ------
+    IngestError
+        Naming what is absent.
+    """
+    _check_tables(schema, dict.fromkeys(children, ()))
+    for child in schema.children:
+        wanted = [*(column.name for column in child.columns), schema.key_of(child)]
+        _check_names(children[child.name], wanted, child.name)
 
 
 def _check_names(chunk: pd.DataFrame, wanted: Sequence[str], table: str = "") -> None:

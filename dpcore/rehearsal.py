@@ -105,7 +105,9 @@ def _child_rows(
     schema: Schema, child: ChildTable, keys: NDArray[np.int64], generator: np.random.Generator
 ) -> pd.DataFrame:
     most = min(child.max_rows_per_person, _CHILD_ROWS)
-    owners = np.repeat(keys, generator.integers(0, most + 1, len(keys)))
+    counts = generator.integers(0, most + 1, len(keys))
+    counts[0] = max(1, counts[0])  # A table without rows could not be ingested.
+    owners = np.repeat(keys, counts)
     content = {column.name: _values(column, len(owners), generator) for column in child.columns}
     return pd.DataFrame({schema.key_of(child): owners, **content})
 

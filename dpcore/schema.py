@@ -22,6 +22,8 @@ from dpcore.validation import explain_validation
 SCHEMA_VERSION: Final = 1
 #: Most child rows kept of all entities together, in one child table.
 MAX_CHILD_ROWS = 500_000_000
+#: Most values of child rows kept of all entities together.
+MAX_CHILD_CELLS = 4_000_000_000
 
 
 class PrivacyUnit(Frozen):
@@ -160,7 +162,15 @@ class Schema(_Table):
             raise ValueError("with further tables, privacy_unit.column must name the key")
         if self.children and self.privacy_unit.max_rows_per_person != 1:
             raise ValueError("with further tables, the main one must have one row per person")
+        cells = sum(child.max_rows_per_person * len(child.columns) for child in self.children)
+        if self.max_rows * cells > MAX_CHILD_CELLS:
+            raise ValueError(
+                "with so many rows, child tables must have fewer columns or keep fewer rows of a "
+                "person"
+            )
         for child in self.children:
+            if any(column.name.startswith(f"{child.name}: ") for column in self.columns):
+                raise ValueError(f"no column may be called '{child.name}: ...', as conditions are")
             if self.max_rows * child.max_rows_per_person > MAX_CHILD_ROWS:
                 raise ValueError(
                     f"max_rows times max_rows_per_person of '{child.name}' must not exceed "

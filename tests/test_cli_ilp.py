@@ -92,7 +92,7 @@ def test_options_reach_the_learner(home: Path) -> None:
     options = ("--positive", "west", "--method", "relevance_aware", "--criterion", "share",
                "--min-share", "0.1", "--literals", "car: length = short", "--literals",
                "car: roof in closed", "--max-literals", "2", "--negation", "--clauses", "1",
-               "--positive-weight", "3", "--count-share", "0.5", "--no-length-prior",
+               "--positive-weight", "3", "--count-share", "0.5", "--negative-weight", "2",
                "--reserved-literals", "--no-evaluate")  # fmt: skip
     text = run(*FIT, *options, "-o", path)
     assert "direction(T, west)" in text
@@ -101,7 +101,7 @@ def test_options_reach_the_learner(home: Path) -> None:
     assert ILPParameters.model_validate(release.parameters) == ILPParameters(
         positive="west", method="relevance_aware", criterion="share", min_share=0.1,
         literals=("car: length = short", "car: roof in closed"), max_literals=2, negation=True,
-        clauses=1, positive_weight=3, count_share=Decimal("0.5"), length_prior=False,
+        clauses=1, positive_weight=3, count_share=Decimal("0.5"), negative_weight=2,
         reserved_literals=True, evaluate=False,
     )  # fmt: skip
 

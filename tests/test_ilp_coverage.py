@@ -144,7 +144,7 @@ def program(crowd: People, lattice: Lattice, places: list[int], schema: Schema) 
             if isinstance(column, NumericColumn):
                 lines += [f"{name}_up_to(X, B) :- {name}(X, V), V =< B.",
                           f"{name}_above(X, B) :- {name}(X, V), V > B.",
-                          f"{name}_between(X, A, B) :- {name}(X, V), V > A, V =< B."]  # fmt: skip
+                ]  # fmt: skip
             elif column.ordered:
                 order = ", ".join(column.categories)
                 lines += [
@@ -168,7 +168,7 @@ def program(crowd: People, lattice: Lattice, places: list[int], schema: Schema) 
                 lines += [f"{name}({own}, {value})." for name, value in row.items()]
     writer = Prolog(schema)
     for place in places:
-        goals = ["patient(P)", *writer.body(lattice.clause(place))]
+        goals = [goal for together in writer.body(lattice.clause(place)) for goal in together]
         lines.append(f"covered({place}, P) :- {', '.join(goals)}.")
     lines.append(
         ":- initialization((forall((setof(P, covered(K, P), L), length(L, N)), "

@@ -95,7 +95,25 @@ def test_a_clause_in_prolog() -> None:
         "    \\+ has_test(P, _),\n"
         "    \\+ (has_drug(P, D), kind(D, c))."
     )
-    assert Prolog(small_schema()).clause(Clause(), TARGET, "yes") == "ill(P, yes)."
+    everybody = Prolog(small_schema()).clause(Clause(), TARGET, "yes")
+    assert everybody == "ill(P, yes) :-\n    patient(P)."
+
+
+def test_what_is_negated_comes_last_and_somebody_is_named_before() -> None:
+    """Prolog would otherwise ask whether nobody at all has such a row."""
+    mixed = Clause(
+        variables=clause(none=("drug: any",)).variables + clause("test: ward = yes").variables
+    )
+    writer = Prolog(small_schema())
+    assert writer.clause(mixed, TARGET, "yes") == (
+        "ill(P, yes) :-\n    has_test(P, B), ward(B, yes),\n    \\+ has_drug(P, _)."
+    )
+    assert writer.clause(clause(none=("drug: kind = a",)), TARGET, "yes") == (
+        "ill(P, yes) :-\n    patient(P),\n    \\+ (has_drug(P, A), kind(A, a))."
+    )
+    assert writer.clause(clause("sex = f"), TARGET, "yes", [clause("test: any")]) == (
+        "ill(P, yes) :-\n    sex(P, f),\n    \\+ has_test(P, A)."
+    ).replace("(P, A)", "(P, _)")
 
 
 def test_names_that_prolog_would_misread_are_quoted_or_changed() -> None:
@@ -103,7 +121,7 @@ def test_names_that_prolog_would_misread_are_quoted_or_changed() -> None:
         {
             "name": "odd", "max_rows": 10, "entity": "Überweisung",
             "columns": [
-                {"name": "2nd Drug (mg)", "type": "categorical", "categories": ["It's A", "b c"]},
+                {"name": "2nd Drug (mg)", "type": "categorical", "categories": ["It's A", "007"]},
                 {"name": "Y", "type": "boolean"},
             ],
         }
@@ -113,9 +131,39 @@ def test_names_that_prolog_would_misread_are_quoted_or_changed() -> None:
         for item in bottom_atoms(schema, "Y")
     ]
     assert texts == [
-        "y(Ü, yes) :-\n    c_2nd_drug_mg(Ü, 'It\\'s A').",
-        "y(Ü, yes) :-\n    c_2nd_drug_mg(Ü, 'b c').",
+        "y(X, yes) :-\n    c_2nd_drug_mg(X, 'It\\'s A').",
+        "y(X, yes) :-\n    c_2nd_drug_mg(X, '007').",
     ]
+
+
+def test_no_two_columns_or_tables_share_a_predicate() -> None:
+    def flag(name: str) -> dict:
+        return {"name": name, "type": "boolean"}
+
+    schema = Schema.from_mapping(
+        {
+            "name": "odd", "max_rows": 10, "entity": "person", "privacy_unit": {"column": "id"},
+            "columns": [
+                flag("Age"), flag("age above"), flag("%"), flag("#"), flag("has drug"),
+                {"name": "age", "type": "integer", "lower": 0, "upper": 9, "edges": [5]}, flag("y"),
+            ],
+            "children": [
+                {"name": name, "max_rows_per_person": 1, "columns": [flag("y"), flag("Age")]}
+                for name in ("drug", "Drug")
+            ],
+        }
+    )  # fmt: skip
+    writer, said = Prolog(schema), {}
+    for item in bottom_atoms(schema, "y"):
+        if item.exists:
+            goals = writer.body(Clause(variables=(Variable(table=item.table),)))[0]
+            text = goals[0].replace("_)", "A)")
+        else:
+            text = writer.atom(item, "A")
+        predicate = text.split("(")[0]
+        said.setdefault(predicate, set()).add((item.table, item.column))
+    assert all(len(meanings) == 1 for meanings in said.values()), said
+    assert "y" not in said, "a clause about the target would ask for itself"
 
 
 def test_the_bottom_clause_holds_every_atom() -> None:
@@ -173,7 +221,8 @@ def covers(chosen: Clause, case: dict, schema: Schema) -> bool:
     groups = (CoveredGroup(clause=chosen, **shared), CoveredGroup(clause=None, **shared))
     model = ILPModel(classes=("no", "yes"), positive=1, groups=groups, count_margin=1,
                      clause_count=1, evaluation=None)  # fmt: skip
-    return bool(model.first_clause(case, schema)[0] == 0)
+    tables = {schema.entity if name == "patient" else name: rows for name, rows in case.items()}
+    return bool(model.first_clause(tables, schema)[0] == 0)
 
 
 def test_made_up_cases_differ_by_their_seed_and_by_nothing_else() -> None:
@@ -187,6 +236,40 @@ def test_there_is_no_case_for_what_the_limits_rule_out() -> None:
     children = [dict(SCHEMA["children"][0], max_rows_per_person=1)]
     schema = small_schema(children=children)
     assert made_up_case(clause("drug: kind = a", "drug: kind = b"), schema, TARGET) == {}
+    assert made_up_case(clause("drug: kind = a", none=("drug: any",)), schema, TARGET) == {}
+    one = made_up_case(clause("drug: kind = a", "drug: dose = high"), schema, TARGET)
+    assert one["drug"][["kind", "dose"]].to_numpy().tolist() == [["a", "high"]]
+
+
+def numbers(kind: str, lower: float, upper: float, edges: list[float]) -> Schema:
+    column = {"name": "n", "type": kind, "lower": lower, "upper": upper, "edges": edges}
+    return Schema.from_mapping(
+        {"name": "n", "max_rows": 9, "columns": [column, {"name": TARGET, "type": "boolean"}]}
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        numbers("integer", 0, 10, [2.2, 2.8, 5]),
+        numbers("integer", -1e30, 1e30, [0]),
+        numbers("real", 0.14, 0.32, [0.17, 0.2]),
+        numbers("real", -5, 1e-9, [0]),
+    ],
+)
+def test_numbers_of_a_case_lie_in_their_bins(schema: Schema) -> None:
+    for item in bottom_atoms(schema, TARGET):
+        for seed in range(20):
+            case = made_up_case(Clause(atoms=(item,)), schema, TARGET, seed)
+            assert covers(Clause(atoms=(item,)), {"patient": case["person"]}, schema), case
+
+
+def test_a_case_differs_by_its_seed_in_every_column() -> None:
+    ages = {
+        made_up_case(clause("age > 60"), small_schema(), TARGET, seed)["patient"]["age"][0]
+        for seed in range(40)
+    }
+    assert len(ages) > 10
 
 
 def test_values_of_a_case_lie_in_the_cells_asked_for() -> None:
@@ -205,14 +288,15 @@ def test_the_lower_bound_is_that_of_the_theorem(
     atoms: int, epsilon: float, delta: float, eta: float
 ) -> None:
     """Solve the printed inequality for epsilon again, with the people given and one less."""
-    people = people_needed(atoms, epsilon, delta, eta)
+    people = people_needed(atoms, atoms, epsilon, delta, eta)
 
     def least(count: int) -> float:
         return np.log(2.0**atoms * (1 - eta)) / (2 * ((1 - delta) * count + 1))
 
     assert least(people) <= epsilon + 1e-12
     assert people == 1 or least(people - 1) > epsilon
-    assert people_needed(1, 10.0) == 1
+    assert people_needed(1, 1, 10.0) == 1
+    assert people_needed(atoms, 2, epsilon, delta, eta) <= people
 
 
 def test_enough_people_grow_with_the_logarithm_of_the_clauses() -> None:

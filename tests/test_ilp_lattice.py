@@ -156,6 +156,29 @@ def test_too_large_a_lattice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     module._lattice.cache_clear()
 
 
+def test_conjunctions_that_nobody_satisfies_or_one_condition_says_are_left_out() -> None:
+    column = {
+        "name": "c", "type": "ordinal", "categories": ["a", "b", "c"],
+        "groups": {"ab": ["a", "b"], "bc": ["b", "c"], "ac": ["a", "c"]},
+    }  # fmt: skip
+    schema = Schema.from_mapping(
+        {"name": "one", "max_rows": 9, "columns": [column, {"name": "y", "type": "boolean"}]}
+    )
+    lattice = build_lattice(schema, "y", ILPParameters(max_literals=3, max_variables=0))
+    assert lattice.lengths.max() == 1
+    assert len(lattice) == 1 + 6, "three categories, and all pairs of them"
+
+
+def test_too_many_conditions_are_refused_at_once() -> None:
+    columns = [
+        {"name": f"c{i}", "type": "integer", "lower": 0, "upper": 10**6, "bins": 250}
+        for i in range(6)
+    ]
+    schema = Schema.from_mapping({"name": "wide", "max_rows": 9, "columns": columns})
+    with pytest.raises(RequestError, match="at most 2,000"):
+        build_lattice(schema, "c5", ILPParameters(max_literals=1))
+
+
 def test_the_bound_on_the_size_is_one() -> None:
     for longest, variables in product((1, 2, 3, 4), (0, 1, 2, 3)):
         lattice = lattice_of(max_literals=longest, max_variables=variables, negation=True)

@@ -227,13 +227,45 @@ def test_a_theory_reads_as_sentences() -> None:
 def test_a_theory_in_prolog_and_as_a_table() -> None:
     model = theory(with_a(), Clause())
     assert model.prolog(small_schema(), TARGET) == (
-        "ill(P, yes) :-\n    has_drug(P, A), kind(A, a).\nill(P, yes)."
+        "ill(P, yes) :-\n    has_drug(P, A), kind(A, a).\nill(P, yes) :-\n    patient(P)."
     )
-    assert model.prolog(small_schema(), TARGET, kept=True).count("ill(P, yes)") == 1
+    assert model.program(small_schema(), TARGET) == [
+        "ill(P, yes) :-\n    has_drug(P, A), kind(A, a).", "",
+    ]  # fmt: skip
     table = model.to_frame(small_schema(), TARGET)
     assert table["clause"].tolist() == [1, 2, "none"]
     assert table["noisy count: yes"].tolist() == [9, 9, 9]
     assert table["predicted"].tolist() == ["yes", "no", "no"]
+
+
+def test_the_first_clause_that_covers_decides_in_every_form() -> None:
+    """A clause that does not predict takes its people away from those behind it."""
+    (woman,) = chosen_atoms(small_schema(), TARGET, ["sex = f"])
+    model = theory(with_a(), Clause(atoms=(woman,)))
+    swapped = model.model_copy(
+        update={
+            "groups": (
+                model.groups[0].model_copy(update={"kept": False}),
+                model.groups[1].model_copy(update={"kept": True}),
+                model.groups[2],
+            )
+        }
+    )
+    person = pd.DataFrame({"id": [1, 2], "sex": ["f", "f"]})
+    rows = pd.DataFrame({"id": [1], "kind": ["a"], "dose": ["low"]})
+    assert swapped.predict({"patient": person, "drug": rows}, small_schema()).tolist() == [0, 1]
+    assert swapped.program(small_schema(), TARGET) == [
+        "", "ill(P, yes) :-\n    sex(P, f),\n    \\+ (has_drug(P, A), kind(A, a)).",
+    ]  # fmt: skip
+
+
+def test_rows_and_people_without_a_key_belong_to_nobody() -> None:
+    schema, model = small_schema(), theory(with_a())
+    keyless = pd.DataFrame({"id": [None, "7", None], "sex": ["f", "m", "f"]})
+    rows = pd.DataFrame({"id": [None, "7", "x"], "kind": ["a", "b", "a"]})
+    assert model.first_clause({"patient": keyless, "drug": rows}, schema).tolist() == [1, 1, 1]
+    rows["kind"] = "a"
+    assert model.first_clause({"patient": keyless, "drug": rows}, schema).tolist() == [1, 0, 1]
 
 
 def test_groups_that_do_not_predict_take_the_likeliest_other_class() -> None:
@@ -260,6 +292,8 @@ def test_tables_that_cannot_be_told_apart_are_refused() -> None:
         model.first_clause({"people": rows}, schema)
     with pytest.raises(RequestError, match="needs the column 'id'"):
         model.first_clause({"patient": pd.DataFrame({"sex": ["f"]}), "drug": rows}, schema)
+    with pytest.raises(RequestError, match="describes no table 'drugs'"):
+        model.first_clause({"patient": pd.DataFrame({"id": [1]}), "drugs": rows}, schema)
     twice = pd.DataFrame({"id": [1, 1], "sex": ["f", "m"]})
     with pytest.raises(RequestError, match="Several rows have the same 'id'"):
         model.first_clause({"patient": twice, "drug": rows}, schema)

@@ -78,7 +78,7 @@ def test_of_each_person_at_most_so_many_rows_are_kept(
     child, named = visits(owners), [str(owner or "").strip() for owner in owners]
     rows = {i: [n for n, who in enumerate(named) if who == f"p{i}"] for i in range(3)}
     if not any(rows.values()):
-        with pytest.raises(IngestError, match="is found in the main table"):
+        with pytest.raises(IngestError, match=r"is found in the main table|but no rows"):
             make(people(3), child, schema(limit), SeededRandom(seed), size)
         return
     found = kept(make(people(3), child, schema(limit), SeededRandom(seed), size))
@@ -199,7 +199,7 @@ def test_keys_are_compared_as_persons_are() -> None:
         ({"visit": [visits(["p0"]).drop(columns="row")]}, "'visit' has no column 'row'"),
         ({"visit": [visits(["p0"]).drop(columns="who")]}, "'visit' has no column 'who'"),
         ({"visit": [visits(["secret"])]}, "No 'who' of the table 'visit' is found"),
-        ({"visit": []}, "No 'who' of the table 'visit' is found"),
+        ({"visit": []}, "'visit' holds a header but no rows"),
     ],
 )
 def test_faults_are_sentences_without_values(children: Any, sentence: str) -> None:

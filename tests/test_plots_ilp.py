@@ -73,20 +73,22 @@ def test_the_space_of_one_condition_can_be_counted_by_hand():
     assert (both.conditions, both.clauses) == (2, 4)
 
 
-@pytest.mark.parametrize(("epsilon", "conditions"), [("0.1", 3), ("0.5", 12), ("1", 12)])
-def test_the_least_number_of_people_solves_theorem_3(epsilon, conditions):
+@pytest.mark.parametrize(
+    ("epsilon", "conditions", "columns"), [("0.1", 3, 1), ("0.02", 12, 4), ("0.5", 12, 4)]
+)
+def test_the_least_number_of_people_solves_theorem_3(epsilon, conditions, columns):
+    """Values of one column exclude each other: each column counts once."""
     literals = list(ATOMS)[:conditions]
-    found = space(epsilon, literals=literals)
+    found = space(epsilon, literals=literals, max_literals=4)
 
     def bound(people: int) -> float:
-        return math.log(2**conditions * 0.9) / (2 * (0.1 * people + 1))
+        return math.log(2**columns * 0.9) / (2 * (0.1 * people + 1))
 
     assert bound(found.needed) <= float(epsilon) * (1 + 1e-9) < bound(found.needed - 1)
 
 
 def test_enough_people_follow_from_the_budget_of_one_clause():
-    found = space("1", literals=["car: length = short"], max_literals=1, clauses=2, count_share=0.5,
-                  length_prior=False)  # fmt: skip
+    found = space("1", literals=["car: length = short"], max_literals=1, clauses=2, count_share=0.5)
     assert found.clauses == 2
     assert found.enough == math.ceil(math.log(2 / 0.1) / (0.25 * 0.1))
 

@@ -98,7 +98,7 @@ def test_every_part_of_a_child_counts_for_the_hash() -> None:
     ("fields", "modes"),
     [
         ({}, ("equal",)),
-        ({"groups": {"closed": ["flat"]}}, ("equal", "member")),
+        ({"groups": {"closed": ["flat", "peaked"]}}, ("equal", "member")),
         ({"type": "ordinal"}, ("threshold", "equal")),
         ({"modes": []}, ()),
         ({"type": "ordinal", "modes": ["threshold"]}, ("threshold",)),
@@ -129,7 +129,8 @@ def test_a_column_says_how_rules_may_ask_about_it(fields: dict[str, Any], modes:
         (column(view="left"), "side of redescriptions"),
         (column(modes=["member"]), "cannot ask 'member'"),
         (column(modes=["threshold"]), "cannot ask 'threshold'"),
-        (column(groups={"closed": ["glass"]}), "holds 'glass'"),
+        (column(groups={"closed": ["flat", "glass"]}), "holds 'glass'"),
+        (column(groups={"closed": ["flat"]}), "at least two categories"),
         (column(groups={"flat": ["peaked"]}), "a name of its own"),
         (column(groups={"closed": []}), "at least one"),
         (with_car(colour="red"), "not known here"),

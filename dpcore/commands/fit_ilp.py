@@ -66,16 +66,16 @@ def ilp(
             "than 1 for a rare class."
         ),
     ] = _DEFAULT.positive_weight,
+    negative_weight: Annotated[
+        int,
+        typer.Option(
+            help="How many people with the class one person without it outweighs. More than 1 "
+            "asks for rules that cover few others, where several rules are wanted."
+        ),
+    ] = _DEFAULT.negative_weight,
     count_share: Annotated[
         float, typer.Option(help="Share of the budget for counting the chosen rules.")
     ] = float(_DEFAULT.count_share),
-    length_prior: Annotated[
-        bool,
-        typer.Option(
-            help="noisy_max: give each length of a rule the same chance, although most rules "
-            "are long."
-        ),
-    ] = _DEFAULT.length_prior,
     criterion: Annotated[
         Criterion,
         typer.Option(
@@ -110,8 +110,8 @@ def ilp(
         "negation": negation,
         "clauses": clauses,
         "positive_weight": positive_weight,
+        "negative_weight": negative_weight,
         "count_share": str(count_share),
-        "length_prior": length_prior,
         "criterion": criterion,
         "min_share": min_share,
         "reserved_literals": reserved_literals,

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 
 
-def people_needed(atoms: int, epsilon: float, delta: float = 0.9, eta: float = 0.1) -> int:
+def people_needed(
+    atoms: int, longest: int, epsilon: float, delta: float = 0.9, eta: float = 0.1
+) -> int:
     """People without whom no learner can be both private and useful (paper 001, Theorem 3).
 
-    The theorem bounds epsilon from below by ln(2**atoms (1 - eta)) / (2 ((1 - delta) n + 1)) for
-    every epsilon-DP learner over all conjunctions of ``atoms`` atoms that gives, with probability
-    at least 1 - eta, a theory that holds for a share delta of n people. Solved here for n.
+    The theorem bounds epsilon from below by ln(H (1 - eta)) / (2 ((1 - delta) n + 1)) for every
+    epsilon-DP learner that gives, with probability at least 1 - eta, a theory that holds for a
+    share delta of n people. H is the number of conjunctions that it may give: 2**atoms in the
+    paper, and here those of at most ``longest`` atoms. Its proof needs ``atoms`` that one person
+    may all satisfy, none of which follows from another. Solved here for n.
     """
-    information = atoms * math.log(2) + math.log1p(-eta)
+    information = math.log(sum(math.comb(atoms, size) for size in range(longest + 1)))
+    information += math.log1p(-eta)
     return max(1, math.ceil((information / (2 * epsilon) - 1) / (1 - delta)))
 
 

@@ -37,14 +37,15 @@ _CHUNK = 4096
 
 def atom_vectors(table: PrivateTable, name: str, atoms: Sequence[Atom]) -> Words:
     """Bit vectors of atoms of one table: shape (n_atoms, n_slots, n_words); one slot for ""."""
-    if not name:
-        stacked = [_person_vector(table, atom) for atom in atoms]
-    else:
-        rows = table.children[name]
-        stacked = [rows.rows_in(atom.column, atom.cells) for atom in atoms]
-    slots = 1 if not name else len(table.children[name].rows)
-    words = table.parts.shape[1]
-    return np.stack(stacked) if stacked else np.zeros((0, slots, words), dtype=np.uint64)
+    slots = len(table.children[name].rows) if name else 1
+    vectors = np.empty((len(atoms), slots, table.parts.shape[1]), dtype=np.uint64)
+    for place, atom in enumerate(atoms):
+        vectors[place] = (
+            table.children[name].rows_in(atom.column, atom.cells)
+            if name
+            else _person_vector(table, atom)
+        )
+    return vectors
 
 
 def _person_vector(table: PrivateTable, atom: Atom) -> Words:
@@ -75,12 +76,14 @@ def fold_factors(table: PrivateTable, lattice: Lattice) -> Words:
     folded = np.zeros((len(factors), words), dtype=np.uint64)
     everybody = table.members("all")
     for number, name in enumerate(factors.tables):
+        chosen = np.flatnonzero(factors.table == number)
+        if not len(chosen):
+            continue
         own = [place for place, atom in enumerate(lattice.atoms) if _is_of(atom, name)]
         vectors = atom_vectors(table, name, [lattice.atoms[place] for place in own])
         rows = table.children[name].rows if name else everybody[None, :]
         position = np.full(len(lattice.atoms) + 1, -1, dtype=np.int64)
         position[own] = np.arange(len(own))
-        chosen = np.flatnonzero(factors.table == number)
         members = position[factors.members[chosen]]
         results = np.zeros((len(chosen), words), dtype=np.uint64)
         given = np.ascontiguousarray(rows), vectors, members, factors.sizes[chosen], results
@@ -194,16 +197,18 @@ def check_effort(schema: Schema, atoms: Sequence[Atom], factors: Factors, clause
     """
     words = word_count(schema.max_rows)
     slots = {"": 1, **{child.name: child.max_rows_per_person for child in schema.children}}
-    vectors = max(
-        slots[name] * sum(_is_of(atom, name) for atom in atoms) for name in factors.tables
-    )
+    used = [name for number, name in enumerate(factors.tables) if (factors.table == number).any()]
+    asked = {name: slots[name] * sum(_is_of(atom, name) for atom in atoms) for name in used}
+    # Vectors of atoms, twice those of people, and the cells of one column while it is read.
+    memory = 8 * words * (max(asked.values()) + 2 * len(factors))
+    memory += 2 * schema.max_rows * max(slots[name] for name in used)
     rows = sum(slots[factors.tables[number]] for number in factors.table)
-    if 8 * words * (vectors + 2 * len(factors)) > MEMORY_LIMIT:
+    if memory > MEMORY_LIMIT:
         raise RequestError(
             f"So many conditions on up to {schema.max_rows:,} rows need more memory than a run "
             "may use: choose fewer conditions or a shorter clause."
         )
-    if words * (rows + 4 * clauses) > WORK_LIMIT:
+    if words * (rows + 64 * sum(asked.values()) + 4 * clauses) > WORK_LIMIT:
         raise RequestError(
             f"{clauses:,} clauses on up to {schema.max_rows:,} rows would take hours: choose "
             "fewer conditions or a shorter clause."

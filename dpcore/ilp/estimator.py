@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpcore.accountant import Accountant
 from dpcore.errors import RequestError
-from dpcore.estimation import LearnerEstimator, class_labels, prepare_fit
+from dpcore.estimation import LearnerEstimator, class_labels, features_of, prepare_fit
 from dpcore.ilp.learner import ILPLearner
-from dpcore.ilp.model import Frames, ILPModel
+from dpcore.ilp.model import Frames, ILPModel, split_tables
+from dpcore.ingest import check_children
 from dpcore.plan import Learner
 from dpcore.release import Release
 from dpcore.schema import Schema
@@ -40,7 +41,7 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         Name of the target in ``schema``; ``None`` takes the name of ``y``, or the only column
         that the schema marks as target.
     positive, method, literals, max_literals, max_variables, negation, clauses, \
-    positive_weight, count_share, length_prior, criterion, min_share, reserved_literals, evaluate
+    positive_weight, negative_weight, count_share, criterion, min_share, reserved_literals, evaluate
         See :class:`~dpcore.ilp.parameters.ILPParameters`.
     accountant : Accountant or None
         Charged before each fit. Clones share it.
@@ -56,7 +57,7 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
     model_ : ILPModel
     schema_ : Schema
     n_features_in_ : int
-        Columns of the main table.
+        Columns of the main table, its key among them.
     """
 
     _learner: ClassVar[Learner] = ILPLearner()
@@ -76,8 +77,8 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         negation: bool = False,
         clauses: int = 2,
         positive_weight: int = 1,
+        negative_weight: int = 1,
         count_share: Any = Decimal("0.2"),
-        length_prior: bool = True,
         criterion: str = "best",
         min_share: float = 0.05,
         reserved_literals: bool = False,
@@ -96,8 +97,8 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         self.negation = negation
         self.clauses = clauses
         self.positive_weight = positive_weight
+        self.negative_weight = negative_weight
         self.count_share = count_share
-        self.length_prior = length_prior
         self.criterion = criterion
         self.min_share = min_share
         self.reserved_literals = reserved_literals
@@ -125,12 +126,13 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         IngestError
             If the rows do not fit the schema.
         """
-        main, children = self._tables(X, self.schema)
+        main, children = _tables(X, self.schema)
         prepared = prepare_fit(main, y, self.schema, self.target, numeric_target=False)
+        check_children(children, prepared.schema)
         plan = self._plan(prepared.schema, prepared.target)
         classes = class_labels(plan.classes, y)
         release, model = self._run(plan, prepared.frame, children)
-        return self._fitted(release, model, {"classes_": classes}, main.shape[1])
+        return self._fitted(release, model, {"classes_": classes}, np.shape(main)[1])
 
     @classmethod
     def from_release(cls, release: Release) -> Self:
@@ -143,17 +145,19 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         """
         estimator, model = cls._of(release, target=release.target)
         classes = np.array(model.classes, dtype=object)
-        return estimator._fitted(
-            release, model, {"classes_": classes}, len(release.domain.columns) - 1
-        )
+        keys = int(release.domain.privacy_unit.column is not None)
+        features = len(release.domain.columns) - 1 + keys
+        return estimator._fitted(release, model, {"classes_": classes}, features)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted class of each person: the positive one if some kept clause covers them."""
-        return np.asarray(self.classes_[self.model_.predict(self._frames(X), self.schema_)])
+        """Predicted class of each person: the first clause that covers them decides."""
+        frames = self._frames(X)
+        return np.asarray(self.classes_[self.model_.predict(frames, self.schema_)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Noisy class shares of each person's group: shape (n_people, n_classes)."""
-        return np.asarray(self.model_.predict_proba(self._frames(X), self.schema_))
+        frames = self._frames(X)
+        return np.asarray(self.model_.predict_proba(frames, self.schema_))
 
     def theory(self) -> str:
         """The theory in Prolog notation."""
@@ -162,16 +166,15 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
 
     def _frames(self, X: Any) -> Frames:
         check_is_fitted(self)
-        main, children = self._tables(X, self.schema_)
-        return {self.schema_.entity: main, **children}
+        main, children = _tables(X, self.schema_)
+        own = features_of(main, self.schema_, self.release_.target)
+        return {self.schema_.entity: own, **children}
 
-    @staticmethod
-    def _tables(X: Any, schema: Schema | None) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-        if not isinstance(X, Mapping):
-            return pd.DataFrame(X), {}
-        if schema is None:
-            raise RequestError("Several tables need a schema that describes them: schema=...")
-        if schema.entity not in X:
-            raise RequestError(f"Give the main table under its name, '{schema.entity}'.")
-        children = {str(name): frame for name, frame in X.items() if name != schema.entity}
-        return X[schema.entity], children
+
+def _tables(X: Any, schema: Schema | None) -> tuple[Any, dict[str, pd.DataFrame]]:
+    """The main table, which may be an array if it is the only one, and the others."""
+    if not isinstance(X, Mapping):
+        return X, {}
+    if schema is None:
+        raise RequestError("Several tables need a schema that describes them: schema=...")
+    return split_tables({str(name): frame for name, frame in X.items()}, schema)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpcore.columns import RESERVED, IntegerColumn, NumericColumn
-from dpcore.ilp.clause import Clause, Variable
+from dpcore.columns import MISSING, RESERVED, IntegerColumn, NumericColumn
+from dpcore.ilp.clause import Clause
 from dpcore.ilp.language import Atom
 from dpcore.randomness import public_generator
 from dpcore.schema import ChildTable, Schema
 
 #: Rows of a table beyond those that the clause asks for.
 _MORE_ROWS = 2
-_TRIES = 50
 _PERSON = 1
 
 Cells = dict[str, int]
@@ -34,76 +35,106 @@ def made_up_case(
         rows of each child table. Empty if the clause covers nobody within the schema's limits.
     """
     generator = public_generator(seed)
-    person = _row(schema, clause.atoms, generator)
-    tables = {schema.entity: _frame(schema, [person], schema.privacy_unit.column, target)}
+    person = _row(schema, clause.atoms, (), generator)
+    if person is None:
+        return {}
+    main = _frame(schema, [person], schema.privacy_unit.column, generator)
+    tables = {schema.entity: main.drop(columns=target, errors="ignore")}
     for child in schema.children:
         rows = _rows(child, clause, generator)
         if rows is None:
             return {}
-        tables[child.name] = _frame(child, rows, schema.key_of(child), "", generator)
+        tables[child.name] = _frame(child, rows, schema.key_of(child), generator)
     return tables
 
 
 def _rows(child: ChildTable, clause: Clause, generator: np.random.Generator) -> list[Cells] | None:
     """Rows that the clause asks for, and a few others that it does not forbid."""
     own = [variable for variable in clause.variables if variable.table == child.name]
-    forbidden = [variable for variable in own if variable.negated]
-    rows: list[Cells] = []
-    for variable in (item for item in own if not item.negated):
-        row = _allowed_row(child, variable.atoms, forbidden, generator)
-        if row is None:
+    forbidden = [variable.atoms for variable in own if variable.negated]
+    if any(not atoms for atoms in forbidden):
+        return None if any(not variable.negated for variable in own) else []
+    wanted = [variable.atoms for variable in own if not variable.negated]
+    while len(wanted) > child.max_rows_per_person:
+        pairs = combinations(range(len(wanted)), 2)
+        one, other = next(
+            (pair for pair in pairs if _may_be_one(child, wanted, pair, forbidden)), (-1, -1)
+        )
+        if one < 0:
             return None
-        rows.append(row)
-    if len(rows) > child.max_rows_per_person:
-        return None
+        wanted[one] += wanted.pop(other)
+    rows = [_row(child, atoms, forbidden, generator) for atoms in wanted]
     room = min(child.max_rows_per_person - len(rows), _MORE_ROWS)
-    more = (_allowed_row(child, (), forbidden, generator) for _ in range(room))
-    return rows + [row for row in more if row is not None]
+    more = [_row(child, (), forbidden, generator) for _ in range(room)]
+    found = [row for row in rows if row is not None]
+    return None if len(found) < len(rows) else found + [row for row in more if row is not None]
 
 
-def _allowed_row(
+def _may_be_one(
     child: ChildTable,
-    atoms: Sequence[Atom],
-    forbidden: Sequence[Variable],
-    generator: np.random.Generator,
-) -> Cells | None:
-    for _ in range(_TRIES):
-        row = _row(child, atoms, generator)
-        if not any(_holds(variable.atoms, row) for variable in forbidden):
-            return row
-    return None
-
-
-def _holds(atoms: Sequence[Atom], row: Cells) -> bool:
-    return all(row[atom.column] in atom.cells for atom in atoms)
+    wanted: Sequence[tuple[Atom, ...]],
+    pair: tuple[int, int],
+    forbidden: Sequence[Sequence[Atom]],
+) -> bool:
+    """Whether one row can do for two variables."""
+    together = wanted[pair[0]] + wanted[pair[1]]
+    return _row(child, together, forbidden, public_generator(1)) is not None
 
 
 def _row(
-    table: Schema | ChildTable, atoms: Sequence[Atom], generator: np.random.Generator
-) -> Cells:
-    """A cell of each column, at random among those that all atoms allow."""
+    table: Schema | ChildTable,
+    atoms: Sequence[Atom],
+    forbidden: Sequence[Sequence[Atom]],
+    generator: np.random.Generator,
+) -> Cells | None:
+    """A cell of each column, at random among those that are allowed; ``None`` if there is none.
+
+    Of what is forbidden together, the first condition is left unsatisfied.
+    """
     row: Cells = {}
     for column in table.columns:
-        asked = [set(atom.cells) for atom in atoms if atom.column == column.name]
-        cells = column.cells
-        known = [code for code, cell in enumerate(cells) if cell not in RESERVED]
-        allowed: Collection[int] = set.intersection(*asked) if asked else known
+        allowed = {code for code, cell in enumerate(column.cells) if _holds_value(column, code)}
+        asked = [atom for atom in atoms if atom.column == column.name]
+        if not any(set(atom.cells) & _reserved(column) for atom in asked):
+            allowed -= _reserved(column)
+        for atom in asked:
+            allowed &= set(atom.cells)
+        for first, *_ in forbidden:
+            if first.column == column.name:
+                allowed -= set(first.cells)
+        if not allowed:
+            return None
         row[column.name] = int(generator.choice(sorted(allowed)))
     return row
+
+
+def _reserved(column: Any) -> set[int]:
+    return {code for code, cell in enumerate(column.cells) if cell in RESERVED}
+
+
+def _holds_value(column: Any, cell: int) -> bool:
+    """Whether a value can lie in a cell: between two cut points there may be no whole number."""
+    if not isinstance(column, IntegerColumn) or cell in _reserved(column):
+        return True
+    first, last = _whole_numbers(column, cell)
+    return first <= last
+
+
+def _whole_numbers(column: Any, cell: int) -> tuple[int, int]:
+    points = (column.lower, *column.inner_edges, column.upper)
+    first = math.ceil(points[0]) if cell == 0 else math.floor(points[cell]) + 1
+    return first, math.floor(points[cell + 1])
 
 
 def _frame(
     table: Schema | ChildTable,
     rows: Sequence[Cells],
     key: str | None,
-    target: str,
-    generator: np.random.Generator | None = None,
+    generator: np.random.Generator,
 ) -> pd.DataFrame:
-    draw = generator or public_generator(1)
-    columns = [column for column in table.columns if column.name != target]
     content: dict[str, Any] = {} if key is None else {key: [_PERSON] * len(rows)}
-    for column in columns:
-        values = [_value(column, row[column.name], draw) for row in rows]
+    for column in table.columns:
+        values = [_value(column, row[column.name], generator) for row in rows]
         content[column.name] = pd.Series(values, dtype=object)
     return pd.DataFrame(content)
 
@@ -112,15 +143,14 @@ def _value(column: Any, cell: int, generator: np.random.Generator) -> object:
     """A value in a cell; ``None`` for a missing one."""
     label = column.cells[cell]
     if label in RESERVED:
-        return None if label == RESERVED[1] else label
+        return None if label == MISSING else label
     if not isinstance(column, NumericColumn):
         return label
+    share = float(generator.random())
+    if isinstance(column, IntegerColumn):
+        first, last = _whole_numbers(column, cell)
+        return min(last, first + int(share * (last - first + 1)))
     points = (column.lower, *column.inner_edges, column.upper)
     low, high = points[cell], points[cell + 1]
-    if isinstance(column, IntegerColumn):
-        first = int(np.floor(low)) + (1 if cell else 0)
-        return (
-            int(generator.integers(first, int(np.floor(high)) + 1)) if first <= high else int(high)
-        )
-    middle = round(float(generator.uniform(low, high)), 1)
-    return middle if (low < middle or cell == 0) and middle <= high else high
+    rounded = round(low + share * (high - low), 1)
+    return rounded if low < rounded <= high else high

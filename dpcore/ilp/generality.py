@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +19,7 @@ class Generality:
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
         self._dead = np.zeros(len(lattice), dtype=np.bool_)
-        self._shorter = _shorter_factors(lattice.factors)
-        self._position = {tuple(row): i for i, row in enumerate(lattice.clauses.tolist())}
+        self._shorter, self._position = _tables(lattice)
 
     def left_at(self, level: int) -> NDArray[np.int64]:
         """Positions of the clauses with ``level`` conditions of whose parents all are left."""
@@ -48,6 +49,13 @@ class Generality:
         return found
 
 
+@lru_cache(maxsize=2)
+def _tables(lattice: Lattice) -> tuple[list[list[int]], dict[tuple[int, ...], int]]:
+    """Shorter factors of each factor, and the position of each clause; the same for every run."""
+    position = {tuple(row): place for place, row in enumerate(lattice.clauses.tolist())}
+    return _shorter_factors(lattice.factors), position
+
+
 def _in_order(row: list[int]) -> tuple[int, ...]:
     variables = sorted(factor for factor in row[1:] if factor)
     return (row[0], *variables, *[0] * (len(row) - 1 - len(variables)))
@@ -68,5 +76,7 @@ def _shorter_factors(factors: Factors) -> list[list[int]]:
             shorter.append([0])
             continue
         beginnings = (members[:place] + members[place + 1 :] for place in range(len(members)))
-        shorter.append([position[table, negated, rest] for rest in beginnings])
+        # What means the same as a single condition is written as that: there is no such factor.
+        known = (position.get((table, negated, rest)) for rest in beginnings)
+        shorter.append([place for place in known if place is not None])
     return shorter

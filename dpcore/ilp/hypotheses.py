@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpcore.ilp.bounds import people_enough, people_needed
-from dpcore.ilp.language import bottom_atoms, chosen_atoms
+from dpcore.ilp.language import Atom, bottom_atoms, chosen_atoms
 from dpcore.ilp.lattice import Lattice, build_lattice
 from dpcore.ilp.learner import CLAUSES
 from dpcore.ilp.parameters import ILPParameters
@@ -30,8 +31,8 @@ class Hypotheses:
     clauses : int
         Clauses that these make within the limits of the run.
     needed : int
-        People without whom no private method that may join any of the conditions is reliable:
-        Theorem 3 of paper 001, with the budget of the whole run.
+        People without whom no private method over these columns is reliable: Theorem 3 of
+        paper 001, with the budget of the whole run.
     enough : int
         People with whom the clause that report noisy max chooses covers nearly as well as the
         best one: within a tenth of the people, nine times out of ten.
@@ -72,20 +73,25 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
     return Hypotheses(
         conditions=len(atoms),
         clauses=len(lattice),
-        needed=people_needed(len(atoms), float(plan.epsilon)),
-        enough=people_enough(_contenders(lattice, chosen), share / chosen.positive_weight),
+        needed=people_needed(
+            _independent(atoms, chosen.max_variables), chosen.max_literals, float(plan.epsilon)
+        ),
+        enough=people_enough(len(lattice), share / max(chosen.weights)),
         people=plan.schema.max_rows * (100 - held) // 100,
         choice_margin=_choice_margin(lattice, chosen, share),
         bottom=Prolog(plan.schema).bottom(atoms, plan.target, str(chosen.positive)),
     )
 
 
-def _contenders(lattice: Lattice, chosen: ILPParameters) -> int:
-    """Clauses that share the chance evenly, for one among the clauses of the commonest length."""
-    if not chosen.length_prior:
-        return len(lattice)
-    alike = np.bincount(lattice.lengths)
-    return int((alike > 0).sum() * alike.max())
+def _independent(atoms: Sequence[Atom], variables: int) -> int:
+    """Atoms that one person may all satisfy, and of which none follows from another.
+
+    One for each column: of the main table, and of as many child tables as a clause may speak of.
+    """
+    columns = {(atom.table, atom.column) for atom in atoms if not atom.exists}
+    sizes = Counter(table for table, _ in columns)
+    own = sizes.pop("", 0)
+    return own + sum(size for _, size in sizes.most_common(variables))
 
 
 def _choice_margin(lattice: Lattice, chosen: ILPParameters, epsilon: float) -> int | None:

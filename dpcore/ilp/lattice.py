@@ -2,8 +2,9 @@
 
 A clause is a conjunction of factors: at most one about the person, and one for each child
 variable. A variable's atoms are about one row, so a factor is counted by itself, and a clause
-as the meeting of its factors. Of clauses that say the same by containment, the shortest is kept:
-two variables of one table, one of which asks nothing that the other does not, are one.
+as the meeting of its factors. Of clauses that say the same by what their conditions contain, the
+shortest is kept: two variables of one table, one of which asks nothing that the other does not,
+are one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,8 @@ Masks = NDArray[np.uint64]
 #: Most clauses of a lattice, and most conjunctions about one row.
 MOST_CLAUSES = 3_000_000
 MOST_FACTORS = 300_000
-#: Atoms of a negated variable.
+#: Atoms of a language, and of a negated variable.
+MOST_ATOMS = 2_000
 _MOST_NEGATED = 1
 _BLOCK = 1 << 22
 
@@ -64,7 +66,7 @@ class Factors:
         return np.asarray(lengths)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lattice:
     """Clauses over some atoms.
 
@@ -115,12 +117,17 @@ def build_lattice(schema: Schema, target: str, parameters: ILPParameters) -> Lat
         If a literal is unknown, or there are too many clauses.
     """
     atoms = chosen_atoms(schema, target, parameters.literals, reserved=parameters.reserved_literals)
+    if len(atoms) > MOST_ATOMS:
+        raise RequestError(
+            f"There are {len(atoms):,} conditions, and at most {MOST_ATOMS:,} can be joined: "
+            "choose some of them."
+        )
     tables = ("", *(child.name for child in schema.children))
     limits = parameters.max_literals, parameters.max_variables
     return _lattice(atoms, tables, *limits, parameters.negation)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _lattice(
     atoms: tuple[Atom, ...],
     tables: tuple[str, ...],
@@ -151,20 +158,18 @@ def _factors(
 ) -> Factors:
     table, negated = [0], [False]
     members: list[tuple[int, ...]] = [()]
-    compatible = _compatible(atoms)
+    cells = _Cells(atoms)
     for number, name in enumerate(tables):
         own = [place for place, atom in enumerate(atoms) if atom.table == name and atom.column]
         exists = any(atom.exists and atom.table == name for atom in atoms)
         if number and not variables:
             continue
         anything: list[tuple[int, ...]] = [()] if number and exists else []
-        found = anything + _conjunctions(own, compatible, longest)
+        found = anything + _conjunctions(own, cells, longest)
         few = [item for item in found if len(item) <= _MOST_NEGATED] if negation and number else []
         members += found + few
         negated += [False] * len(found) + [True] * len(few)
         table += [number] * (len(found) + len(few))
-        if len(members) > MOST_FACTORS:
-            raise _too_many(len(members))
     padded = np.full((len(members), longest), -1, dtype=np.int64)
     for place, item in enumerate(members):
         padded[place, : len(item)] = item
@@ -174,33 +179,53 @@ def _factors(
     )  # fmt: skip
 
 
-def _compatible(atoms: Sequence[Atom]) -> NDArray[np.bool_]:
-    """Which two atoms one row may satisfy, neither of them following from the other."""
-    result = np.ones((len(atoms), len(atoms)), dtype=np.bool_)
-    for i, one in enumerate(atoms):
-        for j, other in enumerate(atoms):
-            if (one.table, one.column) == (other.table, other.column):
-                both = set(one.cells) & set(other.cells)
-                result[i, j] = bool(both) and both not in (set(one.cells), set(other.cells))
-    return result
+class _Cells:
+    """Which cells of its column each atom asks for, and what two atoms of one column leave."""
+
+    def __init__(self, atoms: Sequence[Atom]) -> None:
+        self.columns = [(atom.table, atom.column) for atom in atoms]
+        self.cells = [frozenset(atom.cells) for atom in atoms]
+        self.alone = set(zip(self.columns, self.cells, strict=True))
+        self.alike: dict[tuple[str, str], list[int]] = {}
+        for place, column in enumerate(self.columns):
+            self.alike.setdefault(column, []).append(place)
+
+    def joined(self, allowed: frozenset[int] | None, atom: int) -> frozenset[int] | None:
+        """Cells that are left of those ``allowed``; ``None`` if a shorter conjunction says so."""
+        own = self.cells[atom]
+        if allowed is None:
+            return own
+        left = allowed & own
+        told = not left or left in (allowed, own) or (self.columns[atom], left) in self.alone
+        return None if told else left
 
 
-def _conjunctions(
-    own: Sequence[int], compatible: NDArray[np.bool_], longest: int
-) -> list[tuple[int, ...]]:
-    """Sets of pairwise compatible atoms, each after its own beginnings: a walk in depth."""
+def _conjunctions(own: Sequence[int], cells: _Cells, longest: int) -> list[tuple[int, ...]]:
+    """Sets of atoms that one row may satisfy, each after its own beginnings: a walk in depth.
+
+    Of the sets that mean the same, the shortest is kept.
+    """
     found: list[tuple[int, ...]] = []
 
-    def extend(begun: tuple[int, ...], candidates: list[int]) -> None:
-        for place, atom in enumerate(candidates):
-            longer = (*begun, atom)
-            found.append(longer)
+    def extend(
+        begun: tuple[int, ...], allowed: dict[tuple[str, str], frozenset[int]], start: int
+    ) -> None:
+        for place in range(start, len(own)):
+            atom = own[place]
+            column = cells.columns[atom]
+            left = cells.joined(allowed.get(column), atom)
+            if left is None:
+                continue
+            found.append((*begun, atom))
             if len(found) > MOST_FACTORS:
-                raise _too_many(len(found))
-            if len(longer) < longest:
-                extend(longer, [item for item in candidates[place + 1 :] if compatible[atom, item]])
+                raise RequestError(
+                    "There are too many ways to join these conditions: choose fewer of them, or a "
+                    "shorter clause."
+                )
+            if len(begun) + 1 < longest:
+                extend((*begun, atom), allowed | {column: left}, place + 1)
 
-    extend((), list(own))
+    extend((), {}, 0)
     return found
 
 
@@ -210,10 +235,10 @@ class _Implications:
     def __init__(self, atoms: Sequence[Atom], factors: Factors) -> None:
         self._factors = factors
         implied = np.eye(len(atoms), dtype=np.bool_)
-        for i, one in enumerate(atoms):
-            for j, other in enumerate(atoms):
-                same = (one.table, one.column) == (other.table, other.column)
-                implied[i, j] = same and set(one.cells) <= set(other.cells)
+        cells = _Cells(atoms)
+        for alike in cells.alike.values():
+            for one, other in product(alike, alike):
+                implied[one, other] = cells.cells[one] <= cells.cells[other]
         words = -(-max(1, len(atoms)) // 64)
         self._own = np.zeros((len(factors), words), dtype=np.uint64)
         self._closure = np.zeros((len(factors), words), dtype=np.uint64)
@@ -232,10 +257,15 @@ class _Implications:
     def apart(self, one: Indices, other: Indices) -> NDArray[np.bool_]:
         """Whether two variables may stand in one clause: neither superfluous nor contradictory."""
         factors = self._factors
+        result = np.ones(len(one), dtype=np.bool_)
+        alike = np.flatnonzero(factors.table[one] == factors.table[other])
+        one, other = one[alike], other[alike]
         forward, backward = self._follows(one, other), self._follows(other, one)
         first, second = factors.negated[one], factors.negated[other]
-        clash = np.where(first == second, forward | backward, np.where(first, backward, forward))
-        return np.asarray((factors.table[one] != factors.table[other]) | ~clash)
+        result[alike] = ~np.where(
+            first == second, forward | backward, np.where(first, backward, forward)
+        )
+        return result
 
 
 def _bit_rows(flags: NDArray[np.bool_], words: int) -> Masks:

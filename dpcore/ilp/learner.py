@@ -20,6 +20,7 @@ from dpcore.ilp.coverage import check_effort, clause_vector, count_clauses, fold
 from dpcore.ilp.lattice import Lattice, build_lattice
 from dpcore.ilp.model import CoveredGroup, ILPModel, predicted_labels
 from dpcore.ilp.parameters import ILPParameters
+from dpcore.ilp.queries import coverage
 from dpcore.ilp.selection import even_parts, select_clause
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.plan import Progress, RunPlan, check_classes, training_part
@@ -175,8 +176,8 @@ def _model(plan: RunPlan, clauses: list[Clause], noisy: Counts, clause_count: in
     intervals = noise_intervals(noisy, alpha, plan.noise_scale)
     groups = []
     for row, clause in enumerate([*clauses, None]):
-        gain = plan.parameters.positive_weight * noisy[row, positive]
-        kept = clause is not None and bool(gain > noisy[row].sum() - noisy[row, positive])
+        sides = np.array([[noisy[row].sum() - noisy[row, positive], noisy[row, positive]]])
+        kept = clause is not None and bool(coverage(sides, plan.parameters.weights)[0] > 0)
         group = CoveredGroup(
             clause=clause,
             noisy_counts=tuple(int(count) for count in noisy[row]),

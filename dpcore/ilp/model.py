@@ -41,7 +41,7 @@ class CoveredGroup(_Frozen):
     intervals : tuple of (float, float)
         95 % interval of each estimate for the noise alone.
     kept : bool
-        Whether the clause predicts: its noisy positives, weighted, exceed its noisy negatives.
+        Whether the clause predicts: its noisy coverage, weights included, is positive.
     """
 
     clause: Clause | None
@@ -52,7 +52,10 @@ class CoveredGroup(_Frozen):
 
 
 class ILPModel(_Frozen):
-    """A theory: whoever is covered by one of its clauses is predicted positive.
+    """A theory: the first clause that covers a person decides.
+
+    If it is kept, the person is predicted positive, or else not; so is everybody whom no clause
+    covers.
 
     Attributes
     ----------
@@ -91,14 +94,16 @@ class ILPModel(_Frozen):
     def first_clause(self, frames: Frames, schema: Schema) -> NDArray[np.int64]:
         """Group of each person of the main table: the first clause that covers, or the last.
 
-        Columns that a table lacks count as missing, and so do rows of a table that is lacking.
+        Columns that a table lacks count as missing. If a table is lacking, nobody has such rows.
+        All rows of a person count here, also beyond the number that ingestion keeps: where
+        people have more, a theory was learned from a random choice of them.
 
         Raises
         ------
         RequestError
-            If a table has rows but no key.
+            If a table has rows but no key, or the schema describes no such table.
         """
-        main, children = _tables(frames, schema)
+        main, children = split_tables(frames, schema)
         covers = self._covers(main, children, schema)
         first = np.full(len(main), len(self.clauses), dtype=np.int64)
         for position in range(len(self.clauses) - 1, -1, -1):
@@ -144,21 +149,34 @@ class ILPModel(_Frozen):
         self, frames: Frames, schema: Schema, target: str
     ) -> tuple[tuple[int, ...], ...]:
         """Exact people per group and class, without noise. For public records only."""
-        main, _ = _tables(frames, schema)
+        main, _ = split_tables(frames, schema)
         codes = encode_columns(main, schema, [target])[target]
         known = codes < len(self.classes)
         counts = np.zeros((len(self.groups), len(self.classes)), dtype=np.int64)
         np.add.at(counts, (self.first_clause(frames, schema)[known], codes[known]), 1)
         return tuple(tuple(int(count) for count in row) for row in counts)
 
-    def prolog(self, schema: Schema, target: str, *, kept: bool = False) -> str:
-        """The theory in Prolog notation, one clause after another; ``kept``: those that predict."""
-        label = self.classes[self.positive]
+    def prolog(self, schema: Schema, target: str) -> str:
+        """The theory in Prolog notation, one clause after another."""
         writer = Prolog(schema)
-        chosen = [
-            group.clause for group in self.groups if group.clause and (group.kept or not kept)
-        ]
-        return "\n".join(writer.clause(clause, target, label) for clause in chosen)
+        label = self.classes[self.positive]
+        return "\n".join(writer.clause(clause, target, label) for clause in self.clauses)
+
+    def program(self, schema: Schema, target: str) -> list[str]:
+        """The clauses that predict, as a program that needs no order; "" for each other one.
+
+        A clause is not for people whom an earlier one covers that does not predict.
+        """
+        writer, label = Prolog(schema), self.classes[self.positive]
+        earlier: list[Clause] = []
+        lines = []
+        for group in self.groups:
+            if group.clause is None:
+                continue
+            lines.append(writer.clause(group.clause, target, label, earlier) if group.kept else "")
+            if not group.kept:
+                earlier.append(group.clause)
+        return lines
 
     def reading(self, schema: Schema, target: str) -> list[str]:
         """The theory in plain sentences, one per group."""
@@ -213,11 +231,23 @@ def predicted_labels(
     )
 
 
-def _tables(frames: Frames, schema: Schema) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-    if isinstance(frames, pd.DataFrame):
+def split_tables(frames: Frames, schema: Schema) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """The main table, and the others by their names.
+
+    Raises
+    ------
+    RequestError
+        If the main table is missing, or the schema describes no table of some name.
+    """
+    if not isinstance(frames, Mapping):
         return frames.reset_index(drop=True), {}
+    known = [schema.entity, *(child.name for child in schema.children)]
     if schema.entity not in frames:
         raise RequestError(f"Give the main table under its name, '{schema.entity}'.")
+    for name in frames:
+        if name not in known:
+            listed = ", ".join(f"'{table}'" for table in known)
+            raise RequestError(f"The schema describes no table '{name}'. Tables: {listed}.")
     children = {name: frame for name, frame in frames.items() if name != schema.entity}
     return frames[schema.entity].reset_index(drop=True), children
 
@@ -231,7 +261,10 @@ def _owners(main: pd.DataFrame, rows: pd.DataFrame, own: str, key: str) -> NDArr
             f"To know whose rows they are, the main table needs the column '{own}' and the "
             f"other one '{key}'."
         )
-    people = pd.Index(people_of(main[own]), dtype=object)
-    if people[people.notna()].has_duplicates:
+    people = people_of(main[own])
+    named = np.flatnonzero(people.notna())
+    known = pd.Index(people.iloc[named], dtype=object)
+    if known.has_duplicates:
         raise RequestError(f"Several rows have the same '{own}': give one row per {own}.")
-    return np.asarray(people.get_indexer(pd.Index(people_of(rows[key]), dtype=object)))
+    found = known.get_indexer(pd.Index(people_of(rows[key]), dtype=object))
+    return np.where(found >= 0, np.append(named, -1)[found], -1)

@@ -36,11 +36,11 @@ class ILPParameters(BaseModel):
         Number of clauses of the theory (k of Algorithm 4).
     positive_weight : int
         How many people without the class one person with it outweighs in the coverage.
+    negative_weight : int
+        How many people with the class one person without it outweighs: more than 1 asks for
+        clauses that cover few others, where several together shall describe the class.
     count_share : Decimal
         Share of the budget for counting the clauses that were chosen.
-    length_prior : bool
-        For ``noisy_max``: whether every length has the same chance before the data speak,
-        rather than every clause, of which most are long.
     criterion : {"best", "share"}
         For ``relevance_aware``: a subtree is deleted if its root's noisy positives do not
         exceed the best noisy coverage so far (``best``), or are fewer than ``min_share`` of
@@ -63,9 +63,14 @@ class ILPParameters(BaseModel):
     negation: bool = False
     clauses: int = Field(default=2, ge=1, le=10)
     positive_weight: int = Field(default=1, ge=1, le=100)
+    negative_weight: int = Field(default=1, ge=1, le=100)
     count_share: Decimal = Field(default=Decimal("0.2"), gt=0, lt=1)
-    length_prior: bool = True
     criterion: Criterion = "best"
     min_share: float = Field(default=0.05, ge=0, le=1)
     reserved_literals: bool = False
     evaluate: bool = True
+
+    @property
+    def weights(self) -> tuple[int, int]:
+        """Weight of a negative and of a positive."""
+        return self.negative_weight, self.positive_weight

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain, count
 from string import ascii_uppercase
 
-from dpcore.columns import NumericColumn
 from dpcore.ilp.clause import Clause
 from dpcore.ilp.language import Atom
 from dpcore.schema import Schema
 
-_PLAIN = re.compile(r"[a-z][a-zA-Z0-9_]*|-?[0-9]+(\.[0-9]+)?")
+_ATOM = re.compile(r"[a-z][a-zA-Z0-9_]*", re.ASCII)
 _INDENT = "    "
+#: What may stand behind the name of a column.
+_ENDINGS = ("", "_in", "_up_to", "_above")
 
 
 class Prolog:
@@ -20,30 +22,60 @@ class Prolog:
 
     ``roof(A, flat)`` asks for a category, ``roof_in(A, closed)`` for a group, ``age_above(P, 60)``
     and ``age_up_to(P, 60)`` for a cut point, and ``has_car(T, A)`` for a row of a child table.
+    No two columns or tables share a predicate.
     """
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._person = schema.entity[:1].upper() if schema.entity[:1].isalpha() else "X"
+        first = schema.entity[:1].upper()
+        self._person = first if first in ascii_uppercase and first else "X"
         self._letters = [letter for letter in ascii_uppercase if letter != self._person]
+        taken: set[str] = set()
+        self._entity = _unused(_name(schema.entity), "", ("",), taken)
+        self._has = {
+            child.name: _unused(f"has_{_name(child.name)}", "", ("",), taken)
+            for child in schema.children
+        }
+        tables = [("", schema), *((child.name, child) for child in schema.children)]
+        self._columns = {
+            (name, column.name): _unused(_name(column.name), name, _ENDINGS, taken)
+            for name, table in tables
+            for column in table.columns
+        }
 
-    def clause(self, clause: Clause, target: str, label: str) -> str:
-        """A clause with its head, such as ``direction(T, east) :- has_car(T, A), ...``."""
-        head = f"{_name(target)}({self._person}, {_constant(label)})"
-        body = self.body(clause)
-        if not body:
-            return f"{head}."
-        return f"{head} :-\n{_INDENT}" + f",\n{_INDENT}".join(body) + "."
+    def clause(self, clause: Clause, target: str, label: str, unless: Sequence[Clause] = ()) -> str:
+        """A clause with its head, such as ``direction(T, east) :- has_car(T, A), ...``.
 
-    def body(self, clause: Clause) -> list[str]:
-        """Goals of a clause; a child variable and its conditions are one string."""
-        goals = [self.atom(atom, self._person) for atom in clause.atoms]
+        ``unless`` are clauses that must not cover the person.
+        """
+        goals = self.body(clause)
+        goals += [
+            self._not([goal for part in self.body(other) for goal in part]) for other in unless
+        ]
+        head = f"{self._columns['', target]}({self._person}, {_constant(label)})"
+        return _written(head, [", ".join(together) for together in goals])
+
+    def body(self, clause: Clause) -> list[list[str]]:
+        """Goals of a clause; a child variable and its conditions belong together.
+
+        What is negated comes last, when all variables are known.
+        """
+        goals = [[self.atom(atom, self._person)] for atom in clause.atoms]
+        negated: list[list[str]] = []
         for variable, letter in zip(clause.variables, self._letters, strict=False):
-            asked = [atom for atom in variable.atoms if not atom.exists]
-            has = f"has_{_name(variable.table)}({self._person}, {letter if asked else '_'})"
-            together = ", ".join([has, *(self.atom(atom, letter) for atom in asked)])
-            goals.append(_negated(together, len(asked)) if variable.negated else together)
-        return goals
+            own = letter if variable.atoms else "_"
+            together = [f"{self._has[variable.table]}({self._person}, {own})"]
+            together += [self.atom(atom, letter) for atom in variable.atoms]
+            if variable.negated:
+                negated.append(self._not(together))
+            else:
+                goals.append(together)
+        return (goals or [[f"{self._entity}({self._person})"]]) + negated
+
+    @staticmethod
+    def _not(goals: Sequence[str]) -> list[str]:
+        together = ", ".join(goals)
+        return [f"\\+ ({together})" if len(goals) > 1 else f"\\+ {together}"]
 
     def bottom(self, atoms: Iterable[Atom], target: str, label: str) -> str:
         """The bottom clause: every atom at once, one variable for each child table."""
@@ -52,39 +84,48 @@ class Prolog:
             by_table.setdefault(atom.table, []).append(atom)
         lines = [self.atom(atom, self._person) for atom in by_table.pop("", [])]
         for (table, own), letter in zip(by_table.items(), self._letters, strict=False):
-            lines.append(f"has_{_name(table)}({self._person}, {letter})")
+            lines.append(f"{self._has[table]}({self._person}, {letter})")
             lines += [self.atom(atom, letter) for atom in own if not atom.exists]
-        head = f"{_name(target)}({self._person}, {_constant(label)})"
-        return f"{head} :-\n{_INDENT}" + f",\n{_INDENT}".join(lines) + "."
+        return _written(f"{self._columns['', target]}({self._person}, {_constant(label)})", lines)
 
     def atom(self, atom: Atom, variable: str) -> str:
         """One condition on the row that a variable stands for."""
-        name, column = _name(atom.column), self._schema.table(atom.table).column(atom.column)
+        name = self._columns[atom.table, atom.column]
         if atom.group:
             return f"{name}_in({variable}, {_constant(atom.group)})"
-        condition = atom.condition(self._schema)
+        column = self._schema.table(atom.table).column(atom.column)
+        asked = atom.condition(self._schema).removeprefix(atom.column)
         for sign, ending in ((" <= ", "_up_to"), (" > ", "_above")):
-            if condition.startswith(f"{atom.column}{sign}"):
-                bound = condition.removeprefix(f"{atom.column}{sign}")
-                return f"{name}{ending}({variable}, {_constant(bound)})"
-        if isinstance(column, NumericColumn) and " = " not in condition:
-            low, _, rest = condition.partition(" < ")
-            high = rest.rpartition(" <= ")[2]
-            return f"{name}_between({variable}, {_constant(low)}, {_constant(high)})"
-        return f"{name}({variable}, {_constant(condition.removeprefix(f'{atom.column} = '))})"
+            if asked.startswith(sign):
+                bound = asked.removeprefix(sign)
+                constant = bound if hasattr(column, "inner_edges") else _constant(bound)
+                return f"{name}{ending}({variable}, {constant})"
+        return f"{name}({variable}, {_constant(asked.removeprefix(' = '))})"
 
 
-def _negated(goals: str, conditions: int) -> str:
-    return f"\\+ ({goals})" if conditions else f"\\+ {goals}"
+def _written(head: str, lines: Sequence[str]) -> str:
+    return f"{head} :-\n{_INDENT}" + f",\n{_INDENT}".join(lines) + "."
+
+
+def _unused(name: str, table: str, endings: Sequence[str], taken: set[str]) -> str:
+    """A name that gives no predicate that is taken: with its table in front, or numbered."""
+    prefixed = [f"{_name(table)}_{name}"] if table else []
+    for candidate in chain([name], prefixed, (f"{name}_{number}" for number in count(2))):
+        wanted = {f"{candidate}{ending}" for ending in endings}
+        if wanted.isdisjoint(taken):
+            taken |= wanted
+            return candidate
+    raise AssertionError("numbers do not end")
 
 
 def _name(text: str) -> str:
-    """A text as a Prolog atom: unquoted where its small letters and digits allow it."""
-    plain = re.sub(r"\W+", "_", text.lower()).strip("_")
-    return plain if _PLAIN.fullmatch(plain) and not plain[0].isdigit() else f"c_{plain}"
+    """A text as an unquoted Prolog atom: small letters and digits."""
+    plain = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    return plain if _ATOM.fullmatch(plain) else f"c_{plain}".rstrip("_")
 
 
 def _constant(text: str) -> str:
-    if _PLAIN.fullmatch(text):
+    """A category as a Prolog atom, never as a number: 007 and 7 are two."""
+    if _ATOM.fullmatch(text):
         return text
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"

@@ -15,25 +15,27 @@ from dpcore.queries import Sensitivity
 Counts = NDArray[np.int64]
 
 
-def coverage(counts: Counts, positive_weight: int) -> Counts:
-    """Coverage of clauses: ``positive_weight`` x positives - negatives covered.
+def coverage(counts: Counts, weights: tuple[int, int]) -> Counts:
+    """Coverage of clauses: positives covered x their weight - negatives x theirs.
 
     Parameters
     ----------
     counts : array of shape (n_clauses, 2)
         Negatives and positives that each clause covers.
+    weights : (int, int)
+        Weight of a negative and of a positive.
     """
-    return np.asarray(positive_weight * counts[:, 1] - counts[:, 0])
+    return np.asarray(weights[1] * counts[:, 1] - weights[0] * counts[:, 0])
 
 
-def coverage_sensitivity(positive_weight: int) -> Sensitivity:
+def coverage_sensitivity(weights: tuple[int, int]) -> Sensitivity:
     """Sensitivity of all coverages together, however many clauses.
 
-    Between two neighbours all coverages move in one direction: up by at most the weight if the
-    additional person is a positive, down by at most 1 if not. That is what a monotone selection
-    needs; which of the two it is may differ from pair to pair.
+    Between two neighbours all coverages move in one direction: up by at most the weight of a
+    positive if the additional person is one, down by at most that of a negative if not. That is
+    what a monotone selection needs; which of the two it is may differ from pair to pair.
     """
-    return Sensitivity(positive_weight, "Linf", monotone=True)
+    return Sensitivity(max(weights), "Linf", monotone=True)
 
 
 def counts_sensitivity(clauses: int) -> Sensitivity:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -15,9 +15,6 @@ from dpcore.ilp.queries import Counts, counts_sensitivity, coverage, coverage_se
 from dpcore.mechanisms import GeometricMechanism, NoisyMax
 from dpcore.privacy import BudgetSplit
 from dpcore.randomness import RandomSource
-
-#: Parts of a person into which a coverage is divided, so that a public prior fits between.
-GRID = 1 << 10
 
 
 def select_clause(
@@ -41,7 +38,7 @@ def select_clause(
     if parameters.method == "noisy_max":
         return noisy_max(lattice, counts, parameters, epsilon, randomness, taken)
     if parameters.method == "naive":
-        return naive(counts, parameters.positive_weight, epsilon, randomness)
+        return naive(counts, parameters.weights, epsilon, randomness)
     return relevance_aware(lattice, counts, parameters, max_rows, epsilon, randomness)
 
 
@@ -53,30 +50,20 @@ def noisy_max(
     randomness: RandomSource,
     taken: Sequence[int] = (),
 ) -> int:
-    """Report noisy max of the coverage over the whole lattice, but for the clauses ``taken``.
-
-    The public prior adds to each coverage the logarithm of its clause's share, in units of the
-    noise: it is the same for all data, so it changes no difference between neighbours.
-    """
-    reach = coverage_sensitivity(parameters.positive_weight)
-    mechanism = NoisyMax(GRID * reach.value, epsilon, reach.monotone)
-    scores = GRID * coverage(counts, parameters.positive_weight)
-    if parameters.length_prior:
-        scores = scores + length_offsets(lattice.lengths, mechanism.scale)
+    """Report noisy max of the coverage over the whole lattice, but for the clauses ``taken``."""
+    reach = coverage_sensitivity(parameters.weights)
+    mechanism = NoisyMax(reach.value, epsilon, reach.monotone)
     free = np.delete(np.arange(len(lattice)), list(taken))
-    return int(free[mechanism.select(scores[free], randomness)])
+    scores = coverage(counts, parameters.weights)[free]
+    return int(free[mechanism.select(scores, randomness)])
 
 
-def length_offsets(lengths: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
-    """Minus the logarithm of how many clauses are as long, times ``scale``, rounded."""
-    alike = np.bincount(lengths)[lengths]
-    return np.asarray(np.rint(-scale * np.log(alike)), dtype=np.int64)
-
-
-def naive(counts: Counts, weight: int, epsilon: Decimal, randomness: RandomSource) -> int:
+def naive(
+    counts: Counts, weights: tuple[int, int], epsilon: Decimal, randomness: RandomSource
+) -> int:
     """Count every clause with noise for all of them (paper 001, Algorithm 2); take the best."""
     mechanism = GeometricMechanism(counts_sensitivity(len(counts)).value, epsilon)
-    return int(np.argmax(coverage(mechanism.release(counts, randomness), weight)))
+    return int(np.argmax(coverage(mechanism.release(counts, randomness), weights)))
 
 
 def relevance_aware(
@@ -92,7 +79,7 @@ def relevance_aware(
     Each of the levels 0 to ``max_literals`` has an equal part of the budget, for the clauses
     that are left there: how many these are follows from what was released before.
     """
-    weight, levels = parameters.positive_weight, parameters.max_literals + 1
+    levels = parameters.max_literals + 1
     shares = even_parts(epsilon, levels)
     generality = Generality(lattice)
     best, best_coverage = 0, -np.inf
@@ -102,11 +89,11 @@ def relevance_aware(
             continue
         mechanism = GeometricMechanism(counts_sensitivity(len(left)).value, shares[level])
         noisy = mechanism.release(counts[left], randomness)
-        quality = coverage(noisy, weight)
+        quality = coverage(noisy, parameters.weights)
         place = int(np.argmax(quality))
         if quality[place] > best_coverage:
             best, best_coverage = int(left[place]), float(quality[place])
-        generality.delete(left[_hopeless(parameters, max_rows)(noisy, best_coverage)])
+        generality.delete(left[_hopeless(noisy, best_coverage, parameters, max_rows)])
     return best
 
 
@@ -122,11 +109,9 @@ def even_parts(epsilon: Decimal, count: int) -> list[Decimal]:
 
 
 def _hopeless(
-    parameters: ILPParameters, max_rows: int
-) -> Callable[[Counts, float], NDArray[np.bool_]]:
+    noisy: Counts, best: float, parameters: ILPParameters, max_rows: int
+) -> NDArray[np.bool_]:
     """The criterion by which a clause's subtree is deleted: from noisy counts alone."""
     if parameters.criterion == "share":
-        least = parameters.min_share * max_rows
-        return lambda noisy, _: np.asarray(noisy[:, 1] < least)
-    weight = parameters.positive_weight
-    return lambda noisy, best: np.asarray(weight * noisy[:, 1] <= best)
+        return np.asarray(noisy[:, 1] < parameters.min_share * max_rows)
+    return np.asarray(parameters.positive_weight * noisy[:, 1] <= best)

@@ -63,7 +63,8 @@ def prolog_program(release: Release) -> str:
         f"% Data set {_comment(release.dataset_name)}, epsilon {format_epsilon(card.epsilon)}. "
         f"Noise on each count: +-{model.count_margin}, 95%.",
     ]
-    for text, group in zip(clause_texts(release)[:-1], model.groups, strict=False):
+    program = model.program(release.domain, release.target)
+    for text, group, written in zip(clause_texts(release), model.groups, program, strict=False):
         low, high = group.intervals[model.positive]
         counts = ", ".join(
             f"{_comment(name)}: {count}"
@@ -75,7 +76,7 @@ def prolog_program(release: Release) -> str:
             f"alone: {percent(low)} to {percent(high)}). Noisy counts: {counts}.",
         ]
         if group.kept:
-            lines.append(text.prolog)
+            lines.append(written)
         else:
             lines.append("% It does not predict: the noisy counts speak against it.")
             lines += [f"% {line}" for line in text.prolog.splitlines()]

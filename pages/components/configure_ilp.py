@@ -127,6 +127,9 @@ def _advanced(method_name: str) -> dict[str, Any]:
             "positive_weight": number(
                 "Weight of those described", 1, 1, 100, 1, "ilp-weight", help=text("ilp_weight")
             ),
+            "negative_weight": number(
+                "Weight of all others", 1, 1, 100, 1, "ilp-negative", help=text("ilp_negative")
+            ),
             "count_share": _exact(
                 number(
                     "Share of ε for the noisy counts", 0.2, 0.01, 0.99, 0.05, "ilp-count-share",
@@ -145,13 +148,7 @@ def _advanced(method_name: str) -> dict[str, Any]:
 
 
 def _of_method(name: str) -> dict[str, Any]:
-    if name == "noisy_max":
-        return {
-            "length_prior": tick(
-                "Same chance for each length", "ilp-prior", value=True, help=text("ilp_prior")
-            )
-        }
-    if name == "naive":
+    if name != "relevance_aware":
         return {}
     settings = {
         "criterion": choice("Leave out", CRITERIA, "ilp-criterion", help=text("ilp_criterion"))

@@ -1,0 +1,47 @@
+"""The ways to learn relational rules that the suite compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from dpcore.algorithms import get_learner
+from dpcore.ilp.model import ILPModel
+from dpcore.plan import no_progress
+from dpcore.randomness import SecureRandom
+from dpcore.table import PrivateTable
+
+HOUSE, STRICT, DEFAULTS = "house", "house, others count twice", "house, 20% for counts"
+RELEVANCE, SHARE = "relevance-aware", "relevance-aware, by share"
+NAIVE, NON_PRIVATE = "naive", "not private"
+METHODS: dict[str, Mapping[str, Any]] = {
+    HOUSE: {"method": "noisy_max"},
+    STRICT: {"method": "noisy_max", "negative_weight": 2},
+    DEFAULTS: {"method": "noisy_max", "count_share": "0.2"},
+    RELEVANCE: {"method": "relevance_aware", "criterion": "best"},
+    SHARE: {"method": "relevance_aware", "criterion": "share"},
+    NAIVE: {"method": "naive"},
+    NON_PRIVATE: {"method": "noisy_max"},
+}
+#: The published methods with a criterion of deletion; the paper leaves it open.
+REDUCTIONS = (RELEVANCE, SHARE)
+EPSILON = Decimal(1)
+#: So large that noise changes no count: the engine takes none larger.
+_NO_NOISE = Decimal(1000)
+
+
+def fitted(
+    table: PrivateTable,
+    method: str,
+    settings: Mapping[str, Any],
+    epsilon: Decimal = EPSILON,
+) -> ILPModel:
+    """The theory of one run on all records, with noise from the secure source."""
+    learner = get_learner("ilp")
+    [target] = table.schema.targets
+    chosen = {"evaluate": False, **settings, **METHODS[method]}
+    spent = _NO_NOISE if method == NON_PRIVATE else epsilon
+    plan = learner.plan(table.schema, target, spent, chosen)
+    model: Any = learner.run(table, plan, SecureRandom(), no_progress)
+    return model
