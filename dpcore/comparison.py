@@ -19,6 +19,7 @@ from dpcore.columns import NumericColumn
 from dpcore.ebm.learner import EBMLearner
 from dpcore.encoding import encode_columns
 from dpcore.errors import RequestError
+from dpcore.ilp.learner import ILPLearner
 from dpcore.plan import check_classes, no_progress, target_column
 from dpcore.randomness import SeededRandom
 from dpcore.table import PrivateTable
@@ -85,7 +86,7 @@ def compare_methods(
         for algorithm, parameters in methods
         for epsilon in epsilons
     ]
-    frame = table.public_frame("holdout")
+    frame, tables = table.public_frame("holdout"), table.public_tables("holdout")
     measured = _rmse(target, frame) if numbers else _accuracy(table, target, frame)
     scores = []
     for place, plan in enumerate(plans):
@@ -93,7 +94,8 @@ def compare_methods(
         learner, values = get_learner(methods[method][0]), []
         for repeat in range(repeats):
             model: Any = learner.run(table, plan, SeededRandom(repeat), no_progress)
-            values.append(measured(np.asarray(model.predict(frame, table.schema))))
+            given = tables if learner.name == ILPLearner.name else frame
+            values.append(measured(np.asarray(model.predict(given, table.schema))))
             progress(place * repeats + repeat + 1, total)
         scores.append(
             MethodScore(

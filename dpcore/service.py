@@ -183,10 +183,13 @@ class Service:
         from dpcore.algorithms import parse_model
         from dpcore.ilp.learner import ILPLearner
 
+        dataset, part = self._public(release.dataset_id), _part(release)
+        table = self._store.table(dataset.id)
         relational = release.kind == ILPLearner.name
-        records = self._tables_learned_from if relational else self._learned_from
         counts: tuple[tuple[int, ...], ...] = parse_model(release).count_records(
-            records(release), release.domain, release.target
+            table.public_tables(part) if relational else table.public_frame(part),
+            release.domain,
+            release.target,
         )
         return counts
 
@@ -200,9 +203,9 @@ class Service:
         """
         from dpcore.algorithms import parse_model
 
-        tables: list[NDArray[np.int64]] = parse_model(release).exact_tables(
-            self._learned_from(release), release.domain
-        )
+        dataset = self._public(release.dataset_id)
+        frame = self._store.table(dataset.id).public_frame(_part(release))
+        tables: list[NDArray[np.int64]] = parse_model(release).exact_tables(frame, release.domain)
         return tables
 
     def compare_methods(
@@ -232,24 +235,6 @@ class Service:
         from dpcore.comparison import plain_tree_accuracy
 
         return plain_tree_accuracy(self._store.table(self._public(dataset_id).id), target)
-
-    def _learned_from(self, release: Release) -> pd.DataFrame:
-        """Records that a release was learned from, of a public data set only."""
-        dataset = self._public(release.dataset_id)
-        return self._store.table(dataset.id).public_frame(_part(release))
-
-    def _tables_learned_from(self, release: Release) -> dict[str, pd.DataFrame]:
-        """The same with the rows of child tables, by the name of each table, with keys."""
-        main, schema = self._learned_from(release), release.domain
-        table = self._store.table(release.dataset_id)
-        if schema.privacy_unit.column is not None:
-            main[schema.privacy_unit.column] = range(len(main))
-        frames = {schema.entity: main}
-        for child in schema.children:
-            rows, owners = table.public_child(child.name, _part(release))
-            rows[schema.key_of(child)] = owners
-            frames[child.name] = rows
-        return frames
 
     def _public(self, dataset_id: str) -> DatasetInfo:
         dataset = self.dataset(dataset_id)

@@ -234,6 +234,20 @@ class PrivateTable:
                 ]
         return pd.DataFrame(content)
 
+    def public_tables(self, part: Part = "all") -> dict[str, pd.DataFrame]:
+        """Every table by its name, keys included. For data sets marked public only.
+
+        Keys are the positions of the records in :meth:`public_frame`.
+        """
+        main = self.public_frame(part)
+        if self.schema.privacy_unit.column is not None:
+            main[self.schema.privacy_unit.column] = range(len(main))
+        tables = {self.schema.entity: main}
+        for child in self.schema.children:
+            rows, owners = self.public_child(child.name, part)
+            tables[child.name] = rows.assign(**{self.schema.key_of(child): owners})
+        return tables
+
     def public_child(self, name: str, part: Part = "all") -> tuple[pd.DataFrame, NDArray[np.int64]]:
         """Rows of a child table. For data sets marked public only.
 

@@ -16,6 +16,7 @@ from dpcore.ilp.parameters import ILPParameters
 from dpcore.ilp.queries import counts_sensitivity, coverage, coverage_sensitivity
 from dpcore.mechanisms import NoisyMax
 from dpcore.queries import CAPTURES, capture_counts
+from tests.small_relations import SCHEMA as SCHEMA_FIELDS
 from tests.small_relations import TARGET, People, draw_people, people, small_schema
 
 SCHEMA = small_schema()
@@ -132,3 +133,25 @@ def covered(crowd: People, clause: Clause, place: int) -> bool:
     table = People(marked, crowd.rows).table(SCHEMA)
     vector = clause_vector(table, clause) & table.class_members(TARGET, "all")[1]
     return bool(np.bitwise_count(vector).sum())
+
+
+def test_a_person_with_very_many_rows_moves_no_more_than_one_with_few() -> None:
+    """Hundreds of rows, in every slot and beyond the limit."""
+    children = [dict(child, max_rows_per_person=300) for child in SCHEMA_FIELDS["children"]]
+    schema = small_schema(children=children)
+    rows = {
+        "drug": [{"kind": kind, "dose": dose} for kind in "abc" for dose in ("low", "mid", "high")],
+        "test": [{"value": value, "ward": ward} for value in (1.0, 9.5) for ward in ("no", "yes")],
+    }
+    many = {name: content * 100 for name, content in rows.items()}
+    added = People([{"sex": "f", "age": 45, TARGET: "yes"}], [many])
+
+    def counted(crowd: People) -> np.ndarray:
+        table = crowd.table(schema)
+        members = table.class_members(TARGET, "all")
+        return count_clauses(LATTICE, fold_factors(table, LATTICE), members)
+
+    moved = counted(beside(added)) - counted(STAYS)
+    assert set(moved[:, 1]) == {0, 1}
+    assert moved[:, 1].mean() > 0.2
+    assert not moved[:, 0].any()

@@ -124,7 +124,7 @@ def titles() -> dict[tuple[str, str], str]:
     return {
         (family.name, name): f"{family.title}: {title.removesuffix(' (recommended)')}"
         for family in families.FAMILIES.values()
-        if family.targeted and family.compared
+        if family.targeted
         for name, title in family.methods.items()
     }
 

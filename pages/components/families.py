@@ -60,8 +60,6 @@ class Family:
         Whether a numeric target is predicted as a number rather than by its groups.
     targeted : bool
         Whether it predicts a column. Runs and results of other families have the empty target.
-    compared : bool
-        Whether its methods can be compared on public data.
     hint : callable or None
         (quote) says more about a run before it is spent on, below its price.
     """
@@ -80,7 +78,6 @@ class Family:
     repeats: int = 3
     numbers: bool = False
     targeted: bool = True
-    compared: bool = True
     hint: Callable[[Quote], None] | None = None
 
     def heading(self, target: str) -> str:
@@ -179,7 +176,7 @@ ILP = Family(
     figures=ilp_result.figures,
     csv=ilp_result.CSV,
     methods=METHODS["ilp"],
-    compared=False,
+    repeats=1,
     hint=ilp_hint.show,
 )
 FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS, ILP)}

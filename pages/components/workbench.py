@@ -30,7 +30,7 @@ def page(family: Family) -> None:
     else:
         st.header("Set up a run", anchor=False)
         setting_up.show(dataset, family)
-    if dataset.public and family.methods and family.targeted and family.compared:
+    if dataset.public and family.methods and family.targeted:
         compare_methods.show(dataset, family)
     review.show()
 
