@@ -134,8 +134,7 @@ class CountRuns(_Runs):
 
 def _less_noise_in_choice() -> AbstractContextManager[None]:
     def build(sensitivity: int, epsilon: Decimal, monotone: bool) -> NoisyMax:
-        # The grid is fine enough for a fraction of a person.
-        return NoisyMax(sensitivity // _LESS_NOISE, epsilon, monotone)
+        return NoisyMax(sensitivity, _LESS_NOISE * epsilon, monotone)
 
     return replaced(selection, "NoisyMax", build)
 

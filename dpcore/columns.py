@@ -119,13 +119,14 @@ class _Listed(_Column):
         if len({*names, *self.categories}) != len(names) + len(self.categories):
             raise ValueError("a group needs a name of its own, which no category has")
         for place, group in enumerate(self.groups):
-            if any(set(group.members) == set(other.members) for other in self.groups[:place]):
-                raise ValueError(f"the group '{group.name}' holds the same as another one")
-            if len(set(group.members)) < 2:
-                raise ValueError(f"the group '{group.name}' needs at least two categories")
+            members = set(group.members)
             unknown = [member for member in group.members if member not in self.categories]
             if unknown:
                 raise ValueError(f"the group '{group.name}' holds '{unknown[0]}', no category")
+            if len(members) < 2:
+                raise ValueError(f"the group '{group.name}' needs at least two categories")
+            if any(members == set(other.members) for other in self.groups[:place]):
+                raise ValueError(f"the group '{group.name}' holds the same as another one")
         return self
 
     @property
