@@ -12,17 +12,19 @@ from dpcore.plan import no_progress
 from dpcore.randomness import SecureRandom
 from dpcore.table import PrivateTable
 
-HOUSE, STRICT, DEFAULTS = "house", "house, others count twice", "house, 20% for counts"
+HOUSE, DEFAULTS = "house", "house, 20% for counts"
+NO_PRIOR, STRICT = "house, no prior", "house, others count twice"
 RELEVANCE, SHARE = "relevance-aware", "relevance-aware, by share"
 NAIVE, NON_PRIVATE = "naive", "not private"
 METHODS: dict[str, Mapping[str, Any]] = {
     HOUSE: {"method": "noisy_max"},
+    NO_PRIOR: {"method": "noisy_max", "length_prior": False},
     STRICT: {"method": "noisy_max", "negative_weight": 2},
     DEFAULTS: {"method": "noisy_max", "count_share": "0.2"},
     RELEVANCE: {"method": "relevance_aware", "criterion": "best"},
     SHARE: {"method": "relevance_aware", "criterion": "share"},
     NAIVE: {"method": "naive"},
-    NON_PRIVATE: {"method": "noisy_max"},
+    NON_PRIVATE: {"method": "noisy_max", "length_prior": False},
 }
 #: The published methods with a criterion of deletion; the paper leaves it open.
 REDUCTIONS = (RELEVANCE, SHARE)

@@ -78,7 +78,7 @@ class _Runs(ABC):
     def __call__(self, side: int, trials: int) -> Outputs:
         """Return coded outputs of so many runs."""
         learner, source, schema = ILPLearner(), SecureRandom(), _schema()
-        wanted = {"clauses": 1, "max_literals": 1, **self.chosen}
+        wanted = {"clauses": 1, "max_literals": 1, "length_prior": False, **self.chosen}
         plan = learner.plan(schema, "ill", _EPSILON, wanted)
         people = pd.DataFrame([("p", "no"), ("q", "yes")][: 1 + side], columns=["person", "ill"])
         events = pd.DataFrame(

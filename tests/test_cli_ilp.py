@@ -93,6 +93,7 @@ def test_options_reach_the_learner(home: Path) -> None:
                "--min-share", "0.1", "--literals", "car: length = short", "--literals",
                "car: roof in closed", "--max-literals", "2", "--negation", "--clauses", "1",
                "--positive-weight", "3", "--count-share", "0.5", "--negative-weight", "2",
+               "--no-length-prior",
                "--reserved-literals", "--no-evaluate")  # fmt: skip
     text = run(*FIT, *options, "-o", path)
     assert "direction(T, west)" in text
@@ -102,6 +103,7 @@ def test_options_reach_the_learner(home: Path) -> None:
         positive="west", method="relevance_aware", criterion="share", min_share=0.1,
         literals=("car: length = short", "car: roof in closed"), max_literals=2, negation=True,
         clauses=1, positive_weight=3, count_share=Decimal("0.5"), negative_weight=2,
+        length_prior=False,
         reserved_literals=True, evaluate=False,
     )  # fmt: skip
 

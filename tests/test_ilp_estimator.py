@@ -117,7 +117,7 @@ def test_clones_carry_all_settings() -> None:
     "settings",
     [
         {},
-        {"negative_weight": 2},
+        {"negative_weight": 2, "length_prior": False},
         {"negation": True, "max_literals": 3, "max_variables": 2},
         {"method": "relevance_aware"},
         {"method": "relevance_aware", "criterion": "share", "min_share": 0.1},

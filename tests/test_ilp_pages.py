@@ -121,10 +121,12 @@ def test_what_was_chosen_is_what_is_run():
     app.number_input(key="set-ilp-weight").set_value(3)
     app.number_input(key="set-ilp-count-share").set_value(0.35)
     app.number_input(key="set-ilp-negative").set_value(2)
+    app.checkbox(key="set-ilp-prior").set_value(False)
     app.checkbox(key="evaluate").set_value(False).run()
     assert spent_on(app, dataset_id).items() >= {
         "positive": "west", "clauses": 1, "max_literals": 2, "max_variables": 1, "negation": True,
         "literals": wanted, "positive_weight": 3, "count_share": "0.35", "negative_weight": 2,
+        "length_prior": False,
         "reserved_literals": False, "evaluate": False,
     }.items()  # fmt: skip
 
@@ -479,4 +481,4 @@ def test_files_hold_the_clauses(monkeypatch):
 def test_every_file_can_be_downloaded():
     app = at_run(learn(add_trains()))
     labels = [item.proto.label for item in app.get("download_button")]
-    assert labels == ["Download JSON", "Download CSV", "Download Prolog"]
+    assert labels == ["Download JSON", "Download CSV", "Download HTML", "Download Prolog"]

@@ -13,7 +13,9 @@ from dpcore.ilp import selection
 from dpcore.ilp.lattice import Lattice, build_lattice
 from dpcore.ilp.parameters import ILPParameters
 from dpcore.ilp.selection import (
+    GRID,
     even_parts,
+    length_offsets,
     naive,
     noisy_max,
     relevance_aware,
@@ -53,24 +55,29 @@ def test_noisy_max_draws_with_the_chances_of_permute_and_flip() -> None:
     lattice, parameters = lattice_of()
     counts = np.stack([np.arange(len(lattice)) % 3, np.arange(len(lattice)) % 4], axis=1)
     epsilon = Decimal("1.5")
-    scores = counts[:, 1] - counts[:, 0]
+    alike = np.bincount(lattice.lengths)[lattice.lengths]
+    scores = counts[:, 1] - counts[:, 0] - np.log(alike) / 1.5
     expected = chances(list(scores), 1 / 1.5)
     assert expected.sum() == pytest.approx(1)
     source = SecureRandom()
     drawn = [noisy_max(lattice, counts, parameters, epsilon, source) for _ in range(DRAWS)]
     seen = np.bincount(drawn, minlength=len(lattice))
     assert stats.chisquare(seen, expected * DRAWS).pvalue > 1e-6
-    wrong = chances(list(scores), 2 / 1.5)
+    wrong = chances(list(counts[:, 1] - counts[:, 0]), 1 / 1.5)
     assert stats.chisquare(seen, wrong * DRAWS).pvalue < 1e-6
 
 
+@pytest.mark.parametrize("prior", [True, False])
 @pytest.mark.parametrize("weights", [(1, 2), (3, 1), (1, 1)])
-def test_neighbours_see_a_clause_with_chances_within_the_budget(weights: tuple[int, int]) -> None:
+def test_neighbours_see_a_clause_with_chances_within_the_budget(
+    weights: tuple[int, int], prior: bool
+) -> None:
     """Exact chances on both sides, for a positive and for a negative who comes."""
     lattice, _ = lattice_of()
     epsilon, generator = 0.8, np.random.default_rng(4)
-    scale = NoisyMax(max(weights), Decimal("0.8"), monotone=True).scale
+    scale = NoisyMax(GRID * max(weights), Decimal("0.8"), monotone=True).scale / GRID
     assert scale == pytest.approx(max(weights) / epsilon)
+    offsets = length_offsets(lattice.lengths, scale * GRID) / GRID if prior else 0
     worst = 0.0
     for _ in range(30):
         counts = generator.integers(0, 4, (len(lattice), 2))
@@ -79,11 +86,18 @@ def test_neighbours_see_a_clause_with_chances_within_the_budget(weights: tuple[i
             after = counts.copy()
             after[covered, side] += 1
             one, two = (
-                chances(list(float(weights[1]) * c[:, 1] - weights[0] * c[:, 0]), scale)
+                chances(list(float(weights[1]) * c[:, 1] - weights[0] * c[:, 0] + offsets), scale)
                 for c in (counts, after)
             )
             worst = max(worst, float(np.abs(np.log(one / two)).max()))
     assert 0.5 * epsilon < worst <= epsilon + 1e-6
+
+
+def test_the_prior_gives_every_length_the_same_weight() -> None:
+    lengths = np.array([0, 1, 1, 1, 2, 2])
+    weights = np.exp(length_offsets(lengths, 1000.0) / 1000.0)
+    assert weights[0] == pytest.approx(weights[1:4].sum(), rel=1e-2)
+    assert weights[4:].sum() == pytest.approx(weights[0], rel=1e-2)
 
 
 def test_clauses_that_were_taken_are_not_chosen_again() -> None:

@@ -76,6 +76,13 @@ def ilp(
     count_share: Annotated[
         float, typer.Option(help="Share of the budget for counting the chosen rules.")
     ] = float(_DEFAULT.count_share),
+    length_prior: Annotated[
+        bool,
+        typer.Option(
+            help="noisy_max: give each length of a rule about the same chance, although most "
+            "rules are long."
+        ),
+    ] = _DEFAULT.length_prior,
     criterion: Annotated[
         Criterion,
         typer.Option(
@@ -112,6 +119,7 @@ def ilp(
         "positive_weight": positive_weight,
         "negative_weight": negative_weight,
         "count_share": str(count_share),
+        "length_prior": length_prior,
         "criterion": criterion,
         "min_share": min_share,
         "reserved_literals": reserved_literals,

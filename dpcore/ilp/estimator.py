@@ -41,7 +41,8 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         Name of the target in ``schema``; ``None`` takes the name of ``y``, or the only column
         that the schema marks as target.
     positive, method, literals, max_literals, max_variables, negation, clauses, \
-    positive_weight, negative_weight, count_share, criterion, min_share, reserved_literals, evaluate
+    positive_weight, negative_weight, count_share, length_prior, criterion, min_share, \
+    reserved_literals, evaluate
         See :class:`~dpcore.ilp.parameters.ILPParameters`.
     accountant : Accountant or None
         Charged before each fit. Clones share it.
@@ -79,6 +80,7 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         positive_weight: int = 1,
         negative_weight: int = 1,
         count_share: Any = Decimal("0.2"),
+        length_prior: bool = True,
         criterion: str = "best",
         min_share: float = 0.05,
         reserved_literals: bool = False,
@@ -99,6 +101,7 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         self.positive_weight = positive_weight
         self.negative_weight = negative_weight
         self.count_share = count_share
+        self.length_prior = length_prior
         self.criterion = criterion
         self.min_share = min_share
         self.reserved_literals = reserved_literals

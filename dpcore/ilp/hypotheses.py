@@ -76,11 +76,19 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
         needed=people_needed(
             _independent(atoms, chosen.max_variables), chosen.max_literals, float(plan.epsilon)
         ),
-        enough=people_enough(len(lattice), share / max(chosen.weights)),
+        enough=people_enough(_contenders(lattice, chosen), share / max(chosen.weights)),
         people=plan.schema.max_rows * (100 - held) // 100,
         choice_margin=_choice_margin(lattice, chosen, share),
         bottom=Prolog(plan.schema).bottom(atoms, plan.target, str(chosen.positive)),
     )
+
+
+def _contenders(lattice: Lattice, chosen: ILPParameters) -> int:
+    """Clauses that share the chance evenly, for one among the clauses of the commonest length."""
+    if not chosen.length_prior:
+        return len(lattice)
+    alike = np.bincount(lattice.lengths)
+    return int((alike > 0).sum() * alike.max())
 
 
 def _independent(atoms: Sequence[Atom], variables: int) -> int:

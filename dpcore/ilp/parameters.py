@@ -41,6 +41,10 @@ class ILPParameters(BaseModel):
         clauses that cover few others, where several together shall describe the class.
     count_share : Decimal
         Share of the budget for counting the clauses that were chosen.
+    length_prior : bool
+        For ``noisy_max``: whether each length has about the same chance before the data speak,
+        rather than every clause, of which most are long. Without it, conditions that change
+        next to nothing join a clause by chance.
     criterion : {"best", "share"}
         For ``relevance_aware``: a subtree is deleted if its root's noisy positives do not
         exceed the best noisy coverage so far (``best``), or are fewer than ``min_share`` of
@@ -65,6 +69,7 @@ class ILPParameters(BaseModel):
     positive_weight: int = Field(default=1, ge=1, le=100)
     negative_weight: int = Field(default=1, ge=1, le=100)
     count_share: Decimal = Field(default=Decimal("0.2"), gt=0, lt=1)
+    length_prior: bool = True
     criterion: Criterion = "best"
     min_share: float = Field(default=0.05, ge=0, le=1)
     reserved_literals: bool = False

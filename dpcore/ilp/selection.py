@@ -16,6 +16,9 @@ from dpcore.mechanisms import GeometricMechanism, NoisyMax
 from dpcore.privacy import BudgetSplit
 from dpcore.randomness import RandomSource
 
+#: Parts of a person into which a coverage is divided, so that a public prior fits between.
+GRID = 1 << 10
+
 
 def select_clause(
     lattice: Lattice,
@@ -50,12 +53,24 @@ def noisy_max(
     randomness: RandomSource,
     taken: Sequence[int] = (),
 ) -> int:
-    """Report noisy max of the coverage over the whole lattice, but for the clauses ``taken``."""
+    """Report noisy max of the coverage over the whole lattice, but for the clauses ``taken``.
+
+    The public prior adds to each coverage the logarithm of its clause's share, in units of the
+    noise: it is the same for all data, so it changes no difference between neighbours.
+    """
     reach = coverage_sensitivity(parameters.weights)
-    mechanism = NoisyMax(reach.value, epsilon, reach.monotone)
+    mechanism = NoisyMax(GRID * reach.value, epsilon, reach.monotone)
+    scores = GRID * coverage(counts, parameters.weights)
+    if parameters.length_prior:
+        scores = scores + length_offsets(lattice.lengths, mechanism.scale)
     free = np.delete(np.arange(len(lattice)), list(taken))
-    scores = coverage(counts, parameters.weights)[free]
-    return int(free[mechanism.select(scores, randomness)])
+    return int(free[mechanism.select(scores[free], randomness)])
+
+
+def length_offsets(lengths: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+    """Minus the logarithm of how many clauses are as long, times ``scale``, rounded."""
+    alike = np.bincount(lengths)[lengths]
+    return np.asarray(np.rint(-scale * np.log(alike)), dtype=np.int64)
 
 
 def naive(

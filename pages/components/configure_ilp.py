@@ -148,7 +148,13 @@ def _advanced(method_name: str) -> dict[str, Any]:
 
 
 def _of_method(name: str) -> dict[str, Any]:
-    if name != "relevance_aware":
+    if name == "noisy_max":
+        return {
+            "length_prior": tick(
+                "Same chance for each length", "ilp-prior", value=True, help=text("ilp_prior")
+            )
+        }
+    if name == "naive":
         return {}
     settings = {
         "criterion": choice("Leave out", CRITERIA, "ilp-criterion", help=text("ilp_criterion"))
