@@ -84,7 +84,7 @@ chromium:
 	done; \
 	$(call apt_install,chromium,the browser tests need Chromium. Install it first: apt-get install chromium)
 
-PYTEST = $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile)
+PYTEST = $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile --no-loadscope-reorder)
 
 test: setup-dev chromium ## Run the tests, those in a browser included
 	@$(PYTEST) -m "not slow" $(TESTS)

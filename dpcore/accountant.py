@@ -6,11 +6,11 @@ The durable budget of a stored data set is :class:`dpcore.ledger.Ledger`.
 from __future__ import annotations
 
 import threading
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 from dpcore.errors import BudgetError
-from dpcore.privacy import format_epsilon, parse_epsilon
+from dpcore.privacy import format_epsilon, parse_delta, parse_epsilon
 
 
 class Accountant(Protocol):
@@ -50,7 +50,7 @@ class BudgetAccountant:
 
     def __init__(self, cap: object, delta_cap: object | None = None) -> None:
         self.cap = parse_epsilon(cap)
-        self.delta_cap = None if delta_cap is None else _parse_delta(delta_cap)
+        self.delta_cap = None if delta_cap is None else parse_delta(delta_cap)
         self.entries: list[Charge] = []
         self._lock = threading.Lock()
 
@@ -77,7 +77,7 @@ class BudgetAccountant:
         BudgetError
             If they are no usable amounts, or less than that is left; nothing is charged then.
         """
-        epsilon, delta = parse_epsilon(epsilon), _parse_delta(delta)
+        epsilon, delta = parse_epsilon(epsilon), parse_delta(delta)
         with self._lock:
             if epsilon > self.left:
                 raise BudgetError(
@@ -99,14 +99,3 @@ class BudgetAccountant:
 
     def __reduce__(self) -> Any:
         raise TypeError("an in-memory budget cannot be shared between processes: run with n_jobs=1")
-
-
-def _parse_delta(value: object) -> Decimal:
-    """A delta as an exact number; a float is read by its shortest decimal form."""
-    try:
-        delta = value if isinstance(value, Decimal) else Decimal(str(value))
-    except InvalidOperation:
-        raise BudgetError("Delta must be a number, for example 0.000001.") from None
-    if not (delta.is_finite() and 0 <= delta < 1):
-        raise BudgetError("Delta must be at least 0 and below 1.")
-    return delta

@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from typing_extensions import override
 
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
-HEAD: Final = "0001"
+HEAD: Final = "0002"
 #: How long a writer waits for its turn, in milliseconds.
 BUSY_TIMEOUT: Final = 60_000
 _ATTEMPTS = 10
@@ -176,6 +176,17 @@ releases = sa.Table(
     sa.Column("content", sa.Text, nullable=False),
     sa.Column("created", UtcTime, nullable=False),
     sqlite_autoincrement=True,
+)
+
+# What people write beside a release. Not append-only: it is theirs to change.
+release_notes = sa.Table(
+    "release_notes",
+    metadata,
+    sa.Column("release_id", _ID, sa.ForeignKey("releases.id"), primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("author", sa.String(128), nullable=False),
+    sa.Column("time", UtcTime, nullable=False),
 )
 
 

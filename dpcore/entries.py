@@ -109,12 +109,13 @@ def _account(
     if analyst is not None:
         chosen = chosen.where(_E.analyst == analyst)
     sums = {kind: (eps, delta) for kind, eps, delta in connection.execute(chosen.group_by(_E.kind))}
-    claimed, spent, refunded = (
-        sums.get(kind, (_ZERO, _ZERO)) for kind in ("reserve", "touch", "refund")
+    claimed, touched, refunded, outside = (
+        sums.get(kind, (_ZERO, _ZERO)) for kind in ("reserve", "touch", "refund", "charge")
     )
-    charged = claimed[0] - refunded[0]
-    left = max(_ZERO, cap - charged)
-    return Balance(cap, spent[0], charged - spent[0], left, run_cap, claimed[1] - refunded[1])
+    reserved = claimed[0] - refunded[0] - touched[0]
+    spent = touched[0] + outside[0]
+    left = max(_ZERO, cap - spent - reserved)
+    return Balance(cap, spent, reserved, left, run_cap, claimed[1] - refunded[1] + outside[1])
 
 
 def refusal_of(

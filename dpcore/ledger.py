@@ -4,7 +4,7 @@ A run's life is a chain of entries: ``reserve``, then either ``refund`` or ``tou
 ``touch`` perhaps ``commit``. A reservation counts as spent from its first moment; only a refund
 gives it back, and the database refuses a refund after a touch and a touch after a refund. So
 whatever process dies at whatever moment, nothing that may have read a record is ever free.
-Nothing here depends on a clock.
+A ``charge`` enters what was spent outside of this ledger. Nothing here depends on a clock.
 """
 
 from __future__ import annotations
@@ -106,6 +106,33 @@ class Ledger:
         def work(connection: Connection) -> None:
             present = caps_of(connection, dataset_id)
             append(connection, "caps", dataset_id, note=note, **{**present, **changes})
+
+        write(self._engine, work)
+
+    def charge(
+        self, dataset_id: str, epsilon: Decimal, delta: Decimal = Decimal(0), *, note: str
+    ) -> None:
+        """Custodian: enter what was spent and is in no line of this ledger.
+
+        After a database was restored from a copy, the runs since that copy are missing here,
+        but their releases are out. No cap refuses a charge: it says what has happened.
+
+        Raises
+        ------
+        BudgetError
+            If the amount is unusable.
+        RequestError
+            If no note says what it was for.
+        NotFoundError
+            If the data set does not exist.
+        """
+        epsilon, delta = parse_epsilon(epsilon), _parse_delta(delta)
+        if not note.strip():
+            raise RequestError("Say in the note what was spent, and where that is known from.")
+
+        def work(connection: Connection) -> None:
+            caps_of(connection, dataset_id)
+            append(connection, "charge", dataset_id, epsilon=epsilon, delta=delta, note=note)
 
         write(self._engine, work)
 

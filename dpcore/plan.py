@@ -177,9 +177,9 @@ def guarantee_sentence(plan: RunPlan) -> str:
     )
 
 
-def guaranteed_odds(epsilon: Decimal, guarantee: Guarantee) -> str:
+def guaranteed_odds(epsilon: Decimal, guarantee: Guarantee, seen: str = "in this result") -> str:
     """Say what an epsilon means as odds, with the condition that the guarantee rests on."""
-    odds = odds_sentence(epsilon)
+    odds = odds_sentence(epsilon, seen)
     if guarantee == "unconditional":
         return odds
     return f"If the chain has converged: {odds[0].lower()}{odds[1:]}"

@@ -126,6 +126,23 @@ class BudgetSplit:
         return self.parts[name]
 
 
+def parse_delta(value: object) -> Decimal:
+    """A delta as an exact number; a float is read by its shortest decimal form.
+
+    Raises
+    ------
+    BudgetError
+        If it is no number from 0 to below 1.
+    """
+    try:
+        delta = value if isinstance(value, Decimal) else Decimal(str(value))
+    except InvalidOperation:
+        raise BudgetError("Delta must be a number, for example 0.000001.") from None
+    if not (delta.is_finite() and 0 <= delta < 1):
+        raise BudgetError("Delta must be at least 0 and below 1.")
+    return delta
+
+
 def default_delta(max_rows: int) -> Decimal:
     """Delta for a data set of at most ``max_rows`` rows: a power of ten, at most 0.00001.
 
@@ -279,7 +296,7 @@ def float_below(value: Decimal | float) -> float:
     return number if Decimal(number) <= value else math.nextafter(number, -math.inf)
 
 
-def odds_sentence(epsilon: Decimal) -> str:
+def odds_sentence(epsilon: Decimal, seen: str = "in this result") -> str:
     """Say what an epsilon means as odds, for a reader who does not know the definition."""
     factor = math.exp(min(float(epsilon), 50.0))
     if factor < 100:
@@ -289,6 +306,6 @@ def odds_sentence(epsilon: Decimal) -> str:
     else:
         bound = "that may exceed a million, which promises next to nothing"
     return (
-        "Whatever someone sees in this result, it changes their odds that a given person is "
+        f"Whatever someone sees {seen}, it changes their odds that a given person is "
         f"in the data by a factor {bound}."
     )

@@ -20,6 +20,8 @@ from dpcore.schema import Schema
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 #: States in which a run may still change by itself.
 ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
+#: Most characters of the name of a release, and of a note on it.
+NAME_LIMIT, NOTE_LIMIT = 100, 4000
 
 
 class RunRequest(BaseModel):
@@ -90,7 +92,7 @@ class LedgerEntry:
     sequence : int
         Position in the ledger. Order comes from this, never from ``time``.
     kind : str
-        ``open``, ``caps``, ``reserve``, ``touch``, ``commit`` or ``refund``.
+        ``open``, ``caps``, ``reserve``, ``touch``, ``commit``, ``refund`` or ``charge``.
     """
 
     sequence: int
@@ -127,6 +129,27 @@ class DatasetInfo:
     public: bool
     created: datetime
     truth: str = ""
+
+
+@dataclass(frozen=True)
+class ReleaseNote:
+    """What somebody wrote beside a release; no part of the release, and free to change.
+
+    Attributes
+    ----------
+    name : str
+        One line; empty if the release has no name of its own.
+    note : str
+        Any text.
+    author : str
+        Who wrote it last.
+    """
+
+    release_id: str
+    name: str
+    note: str
+    author: str
+    time: datetime
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,19 @@ from dpcore.database import default_home, default_url, open_database, private_fo
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.jobs import WORKER_COMMAND, JobRunner
 from dpcore.ledger import Ledger
+from dpcore.notes import read_notes, write_note
 from dpcore.plan import RunPlan, guarantee_sentence, guaranteed_odds
 from dpcore.privacy import parse_epsilon
 from dpcore.release import Release
-from dpcore.requests import Balance, DatasetInfo, LedgerEntry, Quote, RunRequest, RunStatus
+from dpcore.requests import (
+    Balance,
+    DatasetInfo,
+    LedgerEntry,
+    Quote,
+    ReleaseNote,
+    RunRequest,
+    RunStatus,
+)
 from dpcore.runs import add_job
 from dpcore.schema import Schema
 from dpcore.store import Store
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
 
     from dpcore.comparison import MethodScore
     from dpcore.relations import Source
+    from dpcore.report.application import Application
     from dpcore.table import Part
 
 LOCAL_USER = "local"
@@ -264,6 +274,14 @@ class Service:
         )
         return self._ledger.balance(found)
 
+    def charge(
+        self, dataset_id: str, epsilon: Decimal, delta: Decimal = Decimal(0), *, note: str
+    ) -> Balance:
+        """Custodian: enter what was spent outside of this ledger; see ``docs/deployment.md``."""
+        found = self.dataset(dataset_id).id
+        self._ledger.charge(found, epsilon, delta, note=note)
+        return self._ledger.balance(found)
+
     def ledger_entries(self, dataset_id: str) -> list[LedgerEntry]:
         """Every line of a data set's ledger, oldest first."""
         return self._ledger.entries(self.dataset(dataset_id).id)
@@ -360,6 +378,55 @@ class Service:
         """Releases, newest first."""
         found = None if dataset_id is None else self.dataset(dataset_id).id
         return self._store.releases(found)
+
+    def note_release(
+        self, release_id: str, name: str, note: str, author: str = LOCAL_USER
+    ) -> ReleaseNote:
+        """Name a release and write a note beside it: free, and to be changed at any time.
+
+        Raises
+        ------
+        RequestError
+            If the name or the note is too long.
+        NotFoundError
+            If there is no such release.
+        """
+        return write_note(self._engine, self.release(release_id).id, name, note, author)
+
+    def release_notes(self, dataset_id: str | None = None) -> dict[str, ReleaseNote]:
+        """Names and notes by release; releases without any are left out."""
+        found = None if dataset_id is None else self.dataset(dataset_id).id
+        return read_notes(self._engine, found)
+
+    def release_page(self, release_id: str) -> str:
+        """One release as a file of HTML that opens anywhere, with its name and note."""
+        from dpcore.report.page import release_page
+
+        found = self.release(release_id)
+        return release_page(found, self.release_notes(found.dataset_id).get(found.id))
+
+    def dossier(self, dataset_id: str, release_ids: Sequence[str], application: Application) -> str:
+        """Chosen releases of one data set as a file of HTML, with all that was spent on it.
+
+        Raises
+        ------
+        RequestError
+            If no release is chosen, too many are, or one is of another data set.
+        NotFoundError
+            If there is no such data set or release.
+        """
+        from dpcore.report.page import dossier
+
+        dataset = self.dataset(dataset_id)
+        chosen = [self.release(release_id) for release_id in release_ids]
+        return dossier(
+            dataset,
+            chosen,
+            self.release_notes(dataset.id),
+            self.balance(dataset.id, None),
+            application,
+            self.releases(dataset.id),
+        )
 
     def _plan(self, request: RunRequest) -> tuple[DatasetInfo, RunPlan]:
         from dpcore.algorithms import get_learner

@@ -24,7 +24,7 @@ def page() -> None:
 
 
 def _nothing_yet() -> None:
-    markup.empty("No data sets yet", "Start with public demonstration data, or add your own.")
+    markup.empty("No data set yet", "Start with public demonstration data, or add your own.")
     left, right = st.columns(2)
     if left.button("Add demonstration data (public)", type="primary", width="stretch"):
         with st.spinner("Making the demonstration data. This takes a few seconds …"):

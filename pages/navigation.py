@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import streamlit as st
 
-from pages.components import access, meter
+from pages.components import access, ground, meter, tour
 from pages.components.texts import ASSETS
 
 MENU = (
@@ -18,6 +18,8 @@ MENU = (
     ("redescriptions.py", "Redescriptions", ":material/join_inner:"),
     ("relational_rules.py", "Relational rules", ":material/family_history:"),
     ("releases.py", "Releases", ":material/inventory_2:"),
+    ("report.py", "Report", ":material/description:"),
+    ("learn.py", "Learn", ":material/school:"),
     ("custodian.py", "Custodian", ":material/shield_person:"),
 )
 
@@ -28,13 +30,15 @@ def frame() -> None:
         initial_sidebar_state="auto",
     )  # fmt: skip
     st.html(ASSETS / "style.css")
+    ground.declare()
     st.logo(str(ASSETS / "logo.svg"), size="large")
     menu = [st.Page(path, title=title, icon=icon) for path, title, icon in MENU]
     page = st.navigation(menu)
     _choose_dataset()
     access.show_cost_of_this_run(None)
+    tour.show(page.url_path)
     page.run()
-    _finish()
+    _finish(page.url_path)
 
 
 def _choose_dataset() -> None:
@@ -51,7 +55,7 @@ def _choose_dataset() -> None:
         )
 
 
-def _finish() -> None:
+def _finish(page: str) -> None:
     dataset = access.chosen_dataset()
     with st.sidebar:
         if dataset is not None:
@@ -62,6 +66,7 @@ def _finish() -> None:
                 st.session_state.get(access.THIS_DELTA_KEY, Decimal(0)),
             )
             st.divider()
+        tour.offer(page)
         meter.roles()
 
 

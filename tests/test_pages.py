@@ -165,7 +165,6 @@ def test_rule_list_says_what_a_run_costs_before_it_is_spent():
         ("nan", "finite number"),
         ("inf", "finite number"),
         ("much", "must be a number"),
-        ("", "must be a number"),
         ("0.0000000001", "at most 9 decimal places"),
         ("1001", "at most 1000"),
         ("2.999999999999", "at most 9 decimal places"),
@@ -180,6 +179,17 @@ def test_a_wrong_epsilon_gives_a_sentence_and_no_way_to_spend(entry, sentence):
     assert sentence in errors(app)
     assert button(app, "Review and spend").disabled
     assert app.text_input(key="epsilon").value == entry
+
+
+def test_an_empty_entry_means_the_last_one():
+    add_ward()
+    app = open_page("rule_list")
+    app.text_input(key="epsilon").set_value("0.7")
+    checked(app.run())
+    app.text_input(key="epsilon").set_value("")
+    checked(app.run())
+    assert app.text_input(key="epsilon").value == "0.7"
+    assert not errors(app)
 
 
 def test_a_preset_fills_the_exact_entry():

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from dpcore.commands.redescriptions import redescriptions
+from dpcore.commands.report import note, release_page
 from dpcore.commands.shell import (
     Dataset,
     RunFailedError,
@@ -16,7 +17,7 @@ from dpcore.commands.shell import (
 )
 
 releases = make_group("Read what has been released; costs nothing.")
-ledger = make_group("See what has been spent.")
+ledger = make_group("See what has been spent, or enter what is missing.")
 
 
 @releases.command("list")
@@ -31,9 +32,11 @@ def list_releases(
 
     with open_service() as service:
         chosen = service.dataset(dataset).id if dataset else None
+        names = {key: note.name for key, note in service.release_notes(chosen).items()}
         rows = [
             [
                 release.id,
+                names.get(release.id) or "-",
                 release.kind,
                 release.dataset_name,
                 release.target or "-",
@@ -42,7 +45,9 @@ def list_releases(
             ]
             for release in service.releases(chosen)
         ]
-    typer.echo(text_table(["id", "model", "data set", "target", "epsilon", "time (UTC)"], rows))
+    typer.echo(
+        text_table(["id", "name", "model", "data set", "target", "epsilon", "time (UTC)"], rows)
+    )
 
 
 @releases.command("show")
@@ -58,6 +63,8 @@ def show_release(
 
 
 releases.command("redescriptions")(redescriptions)
+releases.command("note")(note)
+releases.command("html")(release_page)
 
 
 @ledger.command("show")
@@ -69,6 +76,22 @@ def show_ledger(dataset: Dataset) -> None:
         info = service.dataset(dataset)
         typer.echo(f"{info.name}: {balance_text(service.balance(info.id, None))}\n")
         typer.echo(ledger_text(service.ledger_entries(info.id)))
+
+
+@ledger.command("charge")
+def charge(
+    dataset: Dataset,
+    epsilon: Annotated[str, typer.Option(metavar="EPSILON", help="What was spent.")],
+    note: Annotated[str, typer.Option(help="What it was, and where that is known from.")],
+    delta: Annotated[str, typer.Option(metavar="DELTA", help="Delta that was spent.")] = "0",
+) -> None:
+    """Enter what was spent but is missing here, as after restoring a database from a copy."""
+    from dpcore.commands.text import balance_text
+    from dpcore.privacy import parse_delta, parse_epsilon
+
+    with open_service() as service:
+        balance = service.charge(dataset, parse_epsilon(epsilon), parse_delta(delta), note=note)
+        typer.echo(balance_text(balance))
 
 
 def audit(

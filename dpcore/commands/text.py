@@ -243,7 +243,7 @@ def audit_text(results: Sequence[AuditResult]) -> str:
     return text_table(head, rows)
 
 
-_CHARGES = {"reserve", "commit", "refund"}
+_CHARGES = {"reserve", "commit", "refund", "charge"}
 
 
 def _left(amount: Decimal) -> str:

@@ -16,6 +16,22 @@ from dpcore.plots.ebm import (
 from dpcore.plots.ebm_case import case_alt, case_figure, case_steps
 from dpcore.plots.forest import attribute_use_figure, votes_alt, votes_figure
 from dpcore.plots.ilp import ClauseText, clause_texts, ilp_alt, ilp_figure, prolog_program
+from dpcore.plots.lessons import (
+    answers_alt,
+    answers_figure,
+    averages_alt,
+    averages_figure,
+    neighbours_alt,
+    neighbours_figure,
+    odds_alt,
+    odds_figure,
+)
+from dpcore.plots.lessons_attacks import (
+    membership_alt,
+    membership_figure,
+    people_alt,
+    people_figure,
+)
 from dpcore.plots.methods import Line, methods_alt, methods_figure
 from dpcore.plots.redescriptions import (
     redescriptions_alt,
@@ -52,7 +68,11 @@ __all__ = [
     "agreement_margins",
     "alike_words",
     "alternatives",
+    "answers_alt",
+    "answers_figure",
     "attribute_use_figure",
+    "averages_alt",
+    "averages_figure",
     "branches_width",
     "case_alt",
     "case_figure",
@@ -72,12 +92,20 @@ __all__ = [
     "leaf_name",
     "made_up_case",
     "matching",
+    "membership_alt",
+    "membership_figure",
     "methods_alt",
     "methods_figure",
+    "neighbours_alt",
+    "neighbours_figure",
+    "odds_alt",
+    "odds_figure",
     "outline",
     "p_words",
     "pair_alt",
     "pair_figure",
+    "people_alt",
+    "people_figure",
     "prolog_program",
     "readable_levels",
     "redescriptions_alt",

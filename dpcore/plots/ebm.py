@@ -17,7 +17,7 @@ from dpcore.plots.look import INK, clear_layout, colour, safe, shorten
 MOST_TERMS = 15
 #: An alternative text tells every bin of a short shape, and the extremes of a long one.
 _TOLD = 16
-_UNCLEAR = "#c3ccd0"
+_UNCLEAR, _GROUND = "#c3ccd0", "#ffffff"
 
 
 def shape_figure(
@@ -69,12 +69,15 @@ def importance_figure(words: EBMWords) -> go.Figure:
             hoverinfo="skip", showlegend=False,
         )
     )  # fmt: skip
-    figure.add_trace(
-        go.Scatter(
-            name="what noise alone would give", mode="markers", y=rows, x=noise, hoverinfo="skip",
-            marker={"symbol": "line-ns", "size": 17, "line": {"width": 3, "color": INK}},
-        )
-    )  # fmt: skip
+    # A pale border, so that the mark stands out from the bar that it lies on.
+    for name, width, shade in (("border", 7, _GROUND), ("what noise alone would give", 3, INK)):
+        figure.add_trace(
+            go.Scatter(
+                name=name, mode="markers", y=rows, x=noise, hoverinfo="skip",
+                showlegend=shade == INK,
+                marker={"symbol": "line-ns", "size": 17, "line": {"width": width, "color": shade}},
+            )
+        )  # fmt: skip
     figure.add_trace(
         go.Scatter(
             name="amounts", mode="text", x=right, y=rows, textposition="middle right",

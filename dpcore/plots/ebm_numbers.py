@@ -18,6 +18,7 @@ from dpcore.ebm.model import Term
 from dpcore.ebm.words import EBMWords, minus
 from dpcore.plots.ebm_details import axis_title, details, score_limits, score_ticks, title
 from dpcore.plots.look import DASHES, FAINT, INK, SOFT, SYMBOLS, clear_layout, colour, safe
+from dpcore.plots.palette import faded
 from dpcore.plots.ticks import nice_ticks
 
 _BAND = 0.18
@@ -121,7 +122,7 @@ class _Drawing:
         return go.Scatter(
             name=f"noise of {safe(self._words.outcome(output))}", x=x + x[::-1],
             y=high + low[::-1], mode="lines", fill="toself", line={"width": 0},
-            fillcolor=_faded(colour(output)), hoverinfo="skip", showlegend=False,
+            fillcolor=faded(colour(output), _BAND), hoverinfo="skip", showlegend=False,
         )  # fmt: skip
 
     def _line(self, output: int) -> go.Scatter:
@@ -230,8 +231,3 @@ class _Drawing:
             mode="markers", showlegend=False, hoverinfo="skip",
             marker={"symbol": "diamond-open", "size": 8, "color": _TRUTH, "line": {"width": 2}},
         )  # fmt: skip
-
-
-def _faded(shade: str) -> str:
-    red, green, blue = (int(shade[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{_BAND})"

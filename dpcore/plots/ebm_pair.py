@@ -13,13 +13,13 @@ from dpcore.ebm.words import EBMWords, bin_names
 from dpcore.plots.ebm_details import axis_title, details, score_ticks, title
 from dpcore.plots.look import INK, clear_layout, safe, shorten
 
-#: Orange takes away, blue-green adds; both darken with the amount, and cells carry signs.
+#: Orange takes away, blue-green adds; both deepen with the amount, and cells carry signs that
+#: are readable on every one of these colours.
 _SCALE = (
-    (0.0, "#b3410d"), (0.25, "#ef9f6e"), (0.5, "#ffffff"), (0.75, "#7fbccb"), (1.0, "#0b6579"),
+    (0.0, "#e58a52"), (0.25, "#f6c8a8"), (0.5, "#ffffff"), (0.75, "#a9d4de"), (1.0, "#5aa9bb"),
 )  # fmt: skip
 #: More cells than this have no room for numbers.
 _MOST_NUMBERS = 120
-_DARK = 0.62
 
 
 def pair_figure(words: EBMWords, term: Term, output: int, truth: Sequence[int] | None) -> go.Figure:
@@ -40,7 +40,7 @@ def pair_figure(words: EBMWords, term: Term, output: int, truth: Sequence[int] |
                       "outlinecolor": INK, "outlinewidth": 0.5, **ticks},
         )
     )  # fmt: skip
-    figure.add_trace(_numbers(words, term, output, most))
+    figure.add_trace(_numbers(words, term, output))
     figure.update_layout(
         clear_layout(), height=200 + 40 * min(shape[0], 12), dragmode=False,
         margin={"l": 10, "r": 10, "t": 20, "b": 60}, showlegend=False,
@@ -60,7 +60,7 @@ def _names(words: EBMWords, term: Term, side: int) -> list[str]:
     return [safe(shorten(name, 24)) for name in names]
 
 
-def _numbers(words: EBMWords, term: Term, output: int, most: float) -> go.Scatter:
+def _numbers(words: EBMWords, term: Term, output: int) -> go.Scatter:
     """Signed numbers in the cells that stand out from the noise, a dot in the others.
 
     A cell that next to nobody falls into gets a dot too.
@@ -77,6 +77,5 @@ def _numbers(words: EBMWords, term: Term, output: int, most: float) -> go.Scatte
         name="numbers", mode="text", hoverinfo="skip",
         x=[cell % width for cell in cells], y=[cell // width for cell in cells],
         text=[words.amount(s) if clear else "·" for s, clear in zip(scores, seen, strict=True)],
-        textfont={"size": 13,
-                  "color": ["#ffffff" if abs(s) > _DARK * most else INK for s in scores]},
+        textfont={"size": 13, "color": INK},
     )  # fmt: skip

@@ -1,4 +1,7 @@
-"""What all figures share: colours with a symbol each, plain grounds, readable text."""
+"""What all figures share: colours with a symbol each, plain grounds, readable text.
+
+Colours are those for a light ground; :mod:`dpcore.plots.palette` holds their partners.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from html import escape
 from typing import Any, Final
 
 #: Distinguishable without colour: each class has its own symbol too.
-COLOURS: Final = ("#0b7285", "#c2410c", "#5f3dc4", "#2b8a3e", "#a61e4d", "#495057")
+COLOURS: Final = ("#0b7285", "#c2410c", "#5f3dc4", "#287f3a", "#a61e4d", "#495057")
 SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "x", "star")
 #: The same symbols as characters, for text and tables.
 GLYPHS: Final = ("●", "◆", "■", "▲", "✖", "★")
@@ -15,14 +18,33 @@ DASHES: Final = ("solid", "dash", "dashdot", "longdash", "longdashdot")
 INK: Final = "#16303a"
 SOFT: Final = "#46616b"
 FAINT: Final = "#c9dde3"
+GRID: Final = "#dee2e6"
 #: A wider interval tells nothing about a group; nor does a count within the noise.
 _UNCLEAR: Final = 0.5
 FONT: Final = '"Source Sans", "Source Sans Pro", Arial, sans-serif'
+_AXIS: Final = {
+    "gridcolor": GRID,
+    "linecolor": GRID,
+    "zerolinecolor": GRID,
+    "automargin": True,
+    "title": {"standoff": 15},
+}
+_WHISKERS: Final = {"error_x": {"color": INK}, "error_y": {"color": INK}}
+#: What a figure does not say itself; without it, plotly and Streamlit have colours of their own.
+_TEMPLATE: Final = {
+    "layout": {"xaxis": _AXIS, "yaxis": _AXIS, "colorway": COLOURS},
+    "data": {"bar": [_WHISKERS], "heatmap": [{"colorbar": {"outlinewidth": 0}}]},
+}
 
 
 def colour(code: int) -> str:
     """Colour of a class or a series."""
-    return COLOURS[code % len(COLOURS)]
+    return COLOURS[series(code)]
+
+
+def series(code: int) -> int:
+    """Number of the colour of a class, for style sheets."""
+    return code % len(COLOURS)
 
 
 def glyph(code: int) -> str:
@@ -33,6 +55,7 @@ def glyph(code: int) -> str:
 def clear_layout(**more: Any) -> dict[str, Any]:
     """Layout without a ground of its own, so that a page shows through."""
     return {
+        "template": _TEMPLATE,
         "plot_bgcolor": "rgba(0,0,0,0)",
         "paper_bgcolor": "rgba(0,0,0,0)",
         "font": {"size": 14, "family": FONT, "color": INK},

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from dpcore.algorithms import parse_model
 from dpcore.estimates import percent
-from dpcore.plots.look import SYMBOLS, colour, shorten
+from dpcore.plots.look import SYMBOLS, clear_layout, colour, safe, shorten
 from dpcore.release import Release
 from dpcore.rules.model import RuleListModel
 
@@ -17,23 +17,21 @@ def rule_list_figure(release: Release) -> go.Figure:
     A binary target shows its second class; otherwise every class has a symbol.
     """
     model: RuleListModel = parse_model(release)
-    labels = [f"{i + 1}. {shorten(rule.text)}" for i, rule in enumerate(model.rules)]
+    labels = [f"{i + 1}. {safe(shorten(rule.text))}" for i, rule in enumerate(model.rules)]
     figure = go.Figure()
     shown = range(len(model.classes)) if len(model.classes) > 2 else [1]
     for place, code in enumerate(shown):
         figure.add_trace(_estimates(model, code, labels, place))
     figure.update_layout(
+        clear_layout(),
         height=140 + 38 * len(labels),
         margin={"l": 10, "r": 20, "t": 30, "b": 50},
         showlegend=len(model.classes) > 2,
         legend={"orientation": "h", "y": 1.06},
-        plot_bgcolor="rgba(0,0,0,0)",
-        paper_bgcolor="rgba(0,0,0,0)",
-        font={"size": 14},
     )
     figure.update_xaxes(
-        title=f"noisy estimate of {release.target}"
-        + (f" = {model.classes[1]}" if len(model.classes) == 2 else ""),
+        title=f"noisy estimate of {safe(release.target)}"
+        + (f" = {safe(model.classes[1])}" if len(model.classes) == 2 else ""),
         range=[-0.02, 1.02],
         tickformat=".0%",
         gridcolor="#dee2e6",
@@ -46,7 +44,7 @@ def _estimates(model: RuleListModel, code: int, labels: list[str], place: int) -
     estimates = [rule.estimates[code] for rule in model.rules]
     intervals = [rule.intervals[code] for rule in model.rules]
     return go.Scatter(
-        name=model.classes[code],
+        name=safe(model.classes[code]),
         x=estimates,
         y=labels,
         mode="markers",

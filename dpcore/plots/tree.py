@@ -27,7 +27,7 @@ from dpcore.trees.model import TreeModel
 
 _GROUND, _DIM = "#ffffff", "#f1f5f7"
 _BAND, _EDGE = "#8fc3d2", "#0f6e84"
-_TRUTH = "#c4622d"
+_TRUTH, _LINE = "#c4622d", "#6f8f9b"
 #: With more classes than this, a box tells only its most frequent ones.
 _MANY = 6
 
@@ -131,7 +131,7 @@ class _Drawing:
         links = [(p, child) for p in self._layout.shown for child in self._layout.below(p)]
         plain = [link(a, b) for a, b in links if b not in path]
         marked = [link(a, b) for a, b in links if b in path]
-        yield lines("connectors", plain, "#8aa6b0", 1.5)
+        yield lines("connectors", plain, _LINE, 1.5)
         if marked:
             yield lines("path", marked, INK, 4)
 
@@ -161,7 +161,7 @@ class _Drawing:
             frames = [rectangle(boxes[p]) for p in chosen if (p in self._path) == marked]
             if frames:
                 fill = _DIM if dash == "dot" else _GROUND
-                line, width = (INK, 3.0) if marked else ("#8aa6b0", 1.0)
+                line, width = (INK, 3.0) if marked else (_LINE, 1.0)
                 yield areas(name + (" on the path" if marked else ""), frames, fill, line, width,
                              dash=dash)  # fmt: skip
 

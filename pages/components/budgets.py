@@ -20,6 +20,7 @@ _EVENTS = {
     "touch": "run began to read records",
     "commit": "result released",
     "refund": "returned, nothing was read",
+    "charge": "spent elsewhere, entered by hand",
 }
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpcore.errors import FrostglassError
 from dpcore.requests import DatasetInfo
-from pages.components import access, configure, families, markup
+from pages.components import access, configure, families, figure, markup
 from pages.components.families import Family
 from pages.components.texts import text
 
@@ -186,11 +186,11 @@ def _result(work: Work, key: str) -> None:
 
     lines, measure = _lines(work), work.measure
     asked = work.question
-    st.plotly_chart(
-        methods_figure(lines, work.ceiling, measure), key=f"{key}-chart", theme=None,
+    figure.show(
+        methods_figure(lines, work.ceiling, measure),
+        key=f"{key}-chart",
         alt=methods_alt(lines, work.ceiling, measure),
-        config={"displayModeBar": False},
-    )  # fmt: skip
+    )
     times = "once" if asked.repeats == 1 else f"{asked.repeats} times"
     st.caption(
         markup.plain(

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.estimates import percent
 from dpcore.release import Release
-from pages.components import certificate, families, markup, number_check
+from pages.components import certificate, families, markup, number_check, release_names
 from pages.components.texts import text
 
 
@@ -35,7 +35,7 @@ def _choose(place: Any, releases: Sequence[Release], names: Mapping[str, str], n
         list(names),
         index=n,
         format_func=names.__getitem__,
-        key=f"compare-{n}",
+        key=release_names.SIDES[n],
     )
     return next(release for release in releases if release.id == chosen)
 

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.release import Release
+from pages.components import release_file
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,17 @@ def file_name(release: Release) -> str:
 def show(
     release: Release, model: Any, key: str, csv: str, more: Sequence[File] = (), twin: Any = None
 ) -> None:
-    """JSON of the whole release, CSV of its table twin, which holds ``csv``, and ``more``.
+    """JSON, a page to read anywhere, CSV of the table twin, which holds ``csv``, and ``more``.
 
     ``twin`` is the table twin of a model that cannot make it without the release.
     """
-    st.markdown(f"Downloading is free. JSON holds everything; CSV holds {csv}.")
+    st.markdown(
+        f"Downloading is free. JSON holds everything; CSV holds {csv}; HTML is a page with text, "
+        "figures and certificate, to read or print without this app."
+    )
     table = model.to_frame() if twin is None else twin
     name = file_name(release)
-    left, right, *others = st.columns(2 + len(more))
+    left, right, middle, *others = st.columns(3 + len(more))
     left.download_button(
         "Download JSON", release.to_json(), f"{name}.json", "application/json",
         key=f"{key}-json", on_click="ignore", width="stretch",
@@ -51,6 +55,10 @@ def show(
     right.download_button(
         "Download CSV", table.to_csv(index=False), f"{name}.csv", "text/csv",
         key=f"{key}-csv", on_click="ignore", width="stretch",
+    )  # fmt: skip
+    middle.download_button(
+        "Download HTML", release_file.maker(release), f"{name}.html", "text/html",
+        key=f"{key}-html", on_click="ignore", width="stretch",
     )  # fmt: skip
     for place, file in zip(others, more, strict=True):
         place.download_button(

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.release import Release
-from pages.components import markup, predict
+from pages.components import figure, markup, predict
 from pages.components.texts import text
 from pages.components.truth import Truth
 
@@ -17,7 +17,6 @@ from pages.components.truth import Truth
 MOST_LINES = 3
 #: Rows of a table; the CSV holds the rest.
 MOST_ROWS = 300
-_CHART = {"displayModeBar": False}
 WITHIN = "within the noise"
 
 
@@ -25,10 +24,7 @@ def importances(words: Any, key: str) -> None:
     """Bars of what each term adds on average."""
     from dpcore.plots import MOST_TERMS, importance_alt, importance_figure
 
-    st.plotly_chart(
-        importance_figure(words), key=f"{key}-importances", theme=None, config=_CHART,
-        alt=importance_alt(words),
-    )  # fmt: skip
+    figure.show(importance_figure(words), key=f"{key}-importances", alt=importance_alt(words))
     terms = len(words.model.terms)
     if terms > MOST_TERMS:
         st.caption(f"The first {MOST_TERMS} of {terms}; the table holds all.")
@@ -98,10 +94,11 @@ def shape(words: Any, term: Any, outputs: list[int], true: Truth | None, key: st
     # Signs and numbers stay together at the end of a line.
     st.markdown(markup.plain(words.sentence(term).replace("× ", "×\u00a0")))
     counts = None if true is None else true.counts[words.model.terms.index(term)]
-    st.plotly_chart(
-        shape_figure(words, term, outputs, counts), key=f"{key}-shape", theme=None,
-        config=_CHART, alt=shape_alt(words, term, outputs),
-    )  # fmt: skip
+    figure.show(
+        shape_figure(words, term, outputs, counts),
+        key=f"{key}-shape",
+        alt=shape_alt(words, term, outputs),
+    )
     st.caption(_how_to_read(term, true))
     with st.expander("The same as a table"):
         shape_table(words, term, outputs, counts)
@@ -179,10 +176,11 @@ def _waterfall(release: Release, words: Any, values: dict[str, Any], key: str) -
         title=markup.plain(words.prediction_title(parts)),
         icon="➡️",
     )
-    st.plotly_chart(
-        case_figure(words, parts, output), key=f"{key}-case-figure", theme=None, config=_CHART,
+    figure.show(
+        case_figure(words, parts, output),
+        key=f"{key}-case-figure",
         alt=case_alt(words, parts, output),
-    )  # fmt: skip
+    )
     st.caption(text("case_figure"))
     with st.expander("The same as a table"):
         rows = [

@@ -14,11 +14,12 @@ PRESETS = {"0.1": "Strict", "0.5": "Balanced", "1": "Detailed"}
 STOPS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2", "3", "5", "10")
 LOW, HIGH = Decimal("0.1"), Decimal(2)
 _TEXT, _PRESET, _SLIDER = "epsilon", "epsilon_preset", "epsilon_slider"
+_LAST = "epsilon_last"
 
 
 def choose() -> str:
     """Presets, a slider and an exact entry over one value; returns the text of the entry."""
-    st.session_state.setdefault(_TEXT, "0.5")
+    _keep_entry()
     _follow_entry(st.session_state[_TEXT])
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     with left:
@@ -51,6 +52,12 @@ def advise(epsilon: Decimal) -> None:
         st.warning(text("high_epsilon"), icon="⚠️")
     elif epsilon < LOW:
         st.info(text("low_epsilon"), icon="ℹ️")
+
+
+def _keep_entry() -> None:
+    """An empty entry means the last one: browsers send one while pages change quickly."""
+    entry = st.session_state.get(_TEXT) or st.session_state.get(_LAST, "0.5")
+    st.session_state[_TEXT] = st.session_state[_LAST] = entry
 
 
 def _take(source: str) -> None:

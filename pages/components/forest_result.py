@@ -13,6 +13,7 @@ from pages.components import (
     certificate,
     downloads,
     evaluation,
+    figure,
     markup,
     predict,
     tree_view,
@@ -22,7 +23,6 @@ from pages.components.texts import text
 from pages.components.truth import Truth
 
 _TABS = ("Columns used", "In words", "Hold-out check", "Single trees", "Certificate", "Download")
-_CHART = {"displayModeBar": False}
 #: With more columns, the form would hide the rest of the page.
 _FEW_COLUMNS = 6
 SHARING = {
@@ -81,12 +81,10 @@ def attribute_use(model: Any, key: str) -> None:
         return
     st.markdown(text("attribute_use"))
     shares = {column: percent(share) for column, share in use.items()}
-    st.plotly_chart(
+    figure.show(
         attribute_use_figure(use),
         key=f"{key}-use",
-        theme=None,
         alt="Share of the splits per column. " + "; ".join(f"{c}: {s}" for c, s in shares.items()),
-        config=_CHART,
     )
     with st.expander("The same as a table"):
         markup.pairs_table("Columns, most used first", ("Column", "Share of the splits"), shares)
@@ -119,12 +117,10 @@ def _ballots(release: Release, model: Any, values: dict[str, Any], key: str) -> 
         title=markup.plain(f"The prediction is {release.target} = {model.classes[winner]}"),
         icon=":material/how_to_vote:",
     )
-    st.plotly_chart(
+    figure.show(
         votes_figure(model.classes, ballots),
         key=f"{key}-votes",
-        theme=None,
         alt=votes_alt(model.classes, ballots),
-        config=_CHART,
     )
     told = ", ".join(f"{n}: {model.classes[label]}" for n, label in enumerate(ballots, start=1))
     st.caption(markup.plain(f"Tree by tree. {told}."))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.release import Release
 from dpcore.schema import Schema
-from pages.components import markup
+from pages.components import figure, markup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,12 +74,11 @@ def picture(cars: pd.DataFrame, key: str) -> None:
     """Draw a train in a frame of its own, in which a long one scrolls."""
     from dpcore.plots import train_alt, train_figure
 
-    figure = train_figure(cars)
+    drawn = train_figure(cars)
     with st.container(key=f"{key}-train-diagram"):
-        st.plotly_chart(
-            figure, key=f"{key}-train", theme=None, width=int(figure.layout.meta["width"]),
-            alt=train_alt(cars), config={"displayModeBar": False},
-        )  # fmt: skip
+        figure.show(
+            drawn, key=f"{key}-train", alt=train_alt(cars), width=int(drawn.layout.meta["width"])
+        )
 
 
 def _table(schema: Schema, name: str, frame: pd.DataFrame, own_key: str) -> None:

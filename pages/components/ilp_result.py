@@ -11,6 +11,7 @@ from pages.components import (
     certificate,
     downloads,
     evaluation,
+    figure,
     ilp_case,
     ilp_table,
     ilp_try,
@@ -69,10 +70,7 @@ def _prolog(release: Release) -> None:
 def _chart(release: Release, key: str) -> None:
     from dpcore.plots import ilp_alt, ilp_figure
 
-    st.plotly_chart(
-        ilp_figure(release), key=f"{key}-chart", theme=None, alt=ilp_alt(release),
-        config={"displayModeBar": False},
-    )  # fmt: skip
+    figure.show(ilp_figure(release), key=f"{key}-chart", alt=ilp_alt(release))
     st.caption("The same numbers are in the table above. Lines are 95% margins of the noise.")
 
 

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from dpcore.privacy import format_epsilon
-from pages.components import access
+from pages.components import access, ground
 from pages.components.texts import small, text
 
 REFRESH_SECONDS = 4
@@ -18,6 +18,7 @@ _ZERO = Decimal(0)
 @st.fragment(run_every=REFRESH_SECONDS)
 def show(dataset_id: str, name: str, this_run: Decimal | None, delta: Decimal = _ZERO) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
+    ground.follow()
     balance = access.service().balance(dataset_id, access.ANALYST)
     st.html(render(name, balance.spent, balance.reserved, balance.left, this_run))
     used = {"used so far": balance.delta, "of this run": delta}

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.components import markup
+from pages.components import figure, markup
 from pages.components.redescriptions_state import Reading
 from pages.components.texts import text
 
@@ -29,10 +29,7 @@ def show(reading: Reading) -> None:
     ):
         with column:
             _outline(tree, reading.release.domain, leaves)
-    st.plotly_chart(
-        pair_figure(pair, framed), key=f"{key}-map", theme=None, config={"displayModeBar": False},
-        alt=pair_alt(pair),
-    )  # fmt: skip
+    figure.show(pair_figure(pair, framed), key=f"{key}-map", alt=pair_alt(pair))
     st.caption(text("pair_map"))
     with st.expander("The same as a table"):
         _counts(pair, model.count_margin)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from pages.components import markup
+from pages.components import figure, markup
 from pages.components.redescriptions_state import (
     GAIN,
     JACCARD,
@@ -20,7 +20,6 @@ from pages.components.redescriptions_state import (
 )
 from pages.components.texts import text
 
-_CHART = {"displayModeBar": False}
 _P_VALUES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 1.0)
 #: Most entries of the selection box; the table holds more.
 _MOST_OFFERED = 200
@@ -126,12 +125,10 @@ def picture(
     """The points as a figure."""
     from dpcore.plots import redescriptions_alt, redescriptions_figure
 
-    figure = redescriptions_figure(
-        found, threshold, chosen=chosen, intervals=intervals, aside=aside
-    )
-    st.plotly_chart(
-        figure, key=_points_key(key), theme=None, config=_CHART,
-        alt=redescriptions_alt(found, threshold), selection_mode="points", on_select=on_select,
+    drawn = redescriptions_figure(found, threshold, chosen=chosen, intervals=intervals, aside=aside)
+    figure.show(
+        drawn, key=_points_key(key), alt=redescriptions_alt(found, threshold),
+        selection_mode="points", on_select=on_select,
     )  # fmt: skip
 
 
@@ -214,9 +211,9 @@ def _in_full(reading: Reading, item: Any) -> None:
     exact = reading.exact_of(item)
     markup.facts(_facts(item, exact))
     margins = agreement_margins(item, pair, schema)
-    st.plotly_chart(
-        agreement_figure(item, margins, exact), key=f"{reading.key}-agreement", theme=None,
-        config=_CHART, alt=agreement_alt(item, margins, exact),
+    figure.show(
+        agreement_figure(item, margins, exact), key=f"{reading.key}-agreement",
+        alt=agreement_alt(item, margins, exact),
     )  # fmt: skip
     st.caption(text("agreement"))
 
@@ -256,9 +253,10 @@ def against_truth(reading: Reading) -> None:
     alt = truth_alt(*drawn)
     st.subheader("Noisy against true (public data only)", anchor=False)
     left, right = st.columns(2)
-    for place, figure, name in (
+    for place, drawing, name in (
         (left, truth_figure(*drawn), "truth-points"),
         (right, truth_histogram(*drawn), "truth-bars"),
     ):
-        place.plotly_chart(figure, key=f"{reading.key}-{name}", theme=None, config=_CHART, alt=alt)
+        with place:
+            figure.show(drawing, key=f"{reading.key}-{name}", alt=alt)
     st.caption(text("pairs_true"))

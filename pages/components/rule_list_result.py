@@ -12,6 +12,7 @@ from pages.components import (
     certificate,
     downloads,
     evaluation,
+    figure,
     markup,
     predict,
     rules_table,
@@ -57,13 +58,7 @@ def figures(model: Any) -> dict[str, str]:
 def _chart(release: Release, key: str) -> None:
     from dpcore.plots import rule_list_alt, rule_list_figure
 
-    st.plotly_chart(
-        rule_list_figure(release),
-        key=f"{key}-chart",
-        theme=None,
-        alt=rule_list_alt(release),
-        config={"displayModeBar": False},
-    )
+    figure.show(rule_list_figure(release), key=f"{key}-chart", alt=rule_list_alt(release))
     st.caption("The same numbers are in the table above.")
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.release import Release
-from pages.components import cells, markup
+from pages.components import cells, figure, markup
 from pages.components.texts import text
 from pages.components.truth import Truth
 
@@ -35,21 +35,18 @@ def diagram(
     from dpcore.plots import tree_alt, tree_figure
 
     unfold, outline, levels = _choices(tree, key)
-    figure = tree_figure(
+    drawn = tree_figure(
         tree, target, unfold=unfold, levels=levels, outline=outline, path=path, shown=shown,
         truth=None if truth is None else truth.counts,
     )  # fmt: skip
     _key(tree, target, path=path, truth=truth, unfold=unfold)
     place = f"{key}-diagram"
-    width = figure.layout.meta["width"]
+    width = drawn.layout.meta["width"]
     st.html(
         f"<style>.st-key-{place} [data-testid=stElementContainer]{{min-width:{width}px}}</style>"
     )
     with st.container(key=place):
-        st.plotly_chart(
-            figure, key=f"{key}-tree", theme=None, alt=tree_alt(tree, target),
-            config={"displayModeBar": False, "scrollZoom": False},
-        )  # fmt: skip
+        figure.show(drawn, key=f"{key}-tree", alt=tree_alt(tree, target))
     st.caption(text("tree_diagram"))
 
 
@@ -88,10 +85,10 @@ def _levels(tree: Any, key: str, *, unfold: bool) -> int | None:
 
 def _key(tree: Any, target: str, *, path: Sequence[int], truth: Truth | None, unfold: bool) -> None:
     """What the colours and marks of the diagram mean."""
-    from dpcore.plots.look import colour, glyph
+    from dpcore.plots.look import glyph, series
 
     marks = [
-        f'<span><i style="color:{colour(code)}">{glyph(code)}</i> {escape(label)}</span>'
+        f'<span><i class="fg-series-{series(code)}">{glyph(code)}</i> {escape(label)}</span>'
         for code, label in enumerate(tree.classes)
     ]
     others = {
@@ -158,9 +155,9 @@ def conditions(tree: Any, position: int) -> str:
 
 def prediction(tree: Any, label: int) -> str:
     """A class with its symbol, as HTML."""
-    from dpcore.plots.look import colour, glyph
+    from dpcore.plots.look import glyph, series
 
-    mark = f'<span style="color:{colour(label)}" aria-hidden="true">{glyph(label)}</span>'
+    mark = f'<span class="fg-series-{series(label)}" aria-hidden="true">{glyph(label)}</span>'
     return f'<span class="fg-class">{mark} {escape(tree.classes[label])}</span>'
 
 

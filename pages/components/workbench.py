@@ -16,7 +16,8 @@ def page(family: Family) -> None:
     markup.lead(family.lead)
     dataset = access.chosen_dataset()
     if dataset is None:
-        markup.empty("No data set yet", "Add one on the page Custodian, or go to Data sets.")
+        markup.empty("No data set yet", "Start with public demonstration data, or add your own.")
+        st.page_link("data_sets.py", label="Go to Data sets", icon=":material/arrow_forward:")
         return
     review.follow_run()
     named, shown = progress.show(dataset.id)

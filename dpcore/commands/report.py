@@ -1,0 +1,86 @@
+"""Commands that write files for reading anywhere: a dossier, and one release as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpcore.commands.shell import Dataset, check_new, open_service, write_new
+
+_FILE = typer.Option(help="File to write; it must not exist yet.")
+
+
+def report(
+    dataset: Dataset,
+    releases: Annotated[
+        list[str], typer.Argument(metavar="RELEASE...", help="Ids of releases of this data set.")
+    ],
+    output: Annotated[Path, _FILE],
+    title: Annotated[str, typer.Option(help="Title of the dossier.")] = "",
+    applicant: Annotated[str, typer.Option(help="Who asks for access.")] = "",
+    request: Annotated[str, typer.Option(help="What is asked for, and for which use.")] = "",
+    finding: Annotated[
+        list[str] | None, typer.Option(metavar="TEXT", help="A finding; repeat it.")
+    ] = None,
+    hypothesis: Annotated[
+        list[str] | None, typer.Option(metavar="TEXT", help="A hypothesis; repeat it.")
+    ] = None,
+    justification: Annotated[str, typer.Option(help="Why these epsilons were chosen.")] = "",
+    settings: Annotated[str, typer.Option(help="How settings of the runs were chosen.")] = "",
+) -> None:
+    """Put releases of a data set together into one file, to attach to a request for access.
+
+    The file is HTML that needs no network; print it from a browser for PDF. It holds the chosen
+    releases with figures, numbers and certificates, what they and everything else cost, and
+    what they do not show. Making it costs nothing.
+    """
+    from dpcore.report.application import Application
+
+    check_new(output)
+    written = Application(
+        title=title,
+        applicant=applicant,
+        request=request,
+        findings="\n".join(finding or []),
+        hypotheses="\n".join(hypothesis or []),
+        justification=justification,
+        settings=settings,
+    )
+    with open_service() as service:
+        content = service.dossier(dataset, releases, written)
+    write_new(output, content)
+
+
+def release_page(
+    release: Annotated[str, typer.Argument(help="Id of a release.")],
+    output: Annotated[Path, _FILE],
+) -> None:
+    """Write one release as a file of HTML that needs no network, with its name and note."""
+    check_new(output)
+    with open_service() as service:
+        content = service.release_page(release)
+    write_new(output, content)
+
+
+def note(
+    release: Annotated[str, typer.Argument(help="Id of a release.")],
+    name: Annotated[
+        str | None, typer.Option(help="Its name, one line; empty takes it away.")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option("--note", help="A note on it; empty takes it away.")
+    ] = None,
+) -> None:
+    """Give a release a name and a note. Both are free and may be changed at any time."""
+    with open_service() as service:
+        found = service.release(release)
+        before = service.release_notes(found.dataset_id).get(found.id)
+        kept = (before.name, before.note) if before else ("", "")
+        written = service.note_release(
+            found.id,
+            kept[0] if name is None else name,
+            kept[1] if text is None else text,
+        )
+    typer.echo(f"name: {written.name or '-'}\nnote: {written.note or '-'}")

@@ -1,0 +1,292 @@
+"""Pictures of the lessons about noise: answers around a truth, neighbours, odds, averages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dpcore.lessons.composition import Averages, gaussian_cost
+from dpcore.lessons.neighbours import Neighbours
+from dpcore.lessons.odds import Odds, shown_chance, worst_odds
+from dpcore.plots.look import INK, SOFT, SYMBOLS, clear_layout, colour
+
+_GRID = "#dee2e6"
+_BAND = "rgba(143, 195, 210, 0.35)"
+#: Chances before an answer for which the curves of the odds are drawn.
+_BEFORE = tuple(step / 200 for step in range(1, 200))
+
+
+def _layout(figure: go.Figure, height: int, **more: Any) -> None:
+    figure.update_layout(
+        clear_layout(), height=height, dragmode=False, margin={"l": 10, "r": 20, "t": 60, "b": 60},
+        legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0,
+                "traceorder": "normal"},
+        **more,
+    )  # fmt: skip
+    figure.update_xaxes(gridcolor=_GRID, zerolinecolor=SOFT, fixedrange=True)
+    figure.update_yaxes(gridcolor=_GRID, zerolinecolor=_GRID, fixedrange=True, automargin=True)
+
+
+def answers_figure(
+    truth: int, answers: Sequence[int], margin: int | None, title: str, noun: str = "answer"
+) -> go.Figure:
+    """Noisy answers as dots around the truth, latest on top, on an axis that holds 0.
+
+    Parameters
+    ----------
+    truth : int
+        The exact answer.
+    answers : sequence of int
+        Noisy answers, oldest first.
+    margin : int or None
+        Half the width of the band that is drawn around the truth.
+    title : str
+        What the horizontal axis counts.
+    noun : str
+        What an answer is called.
+    """
+    figure, rows = go.Figure(), len(answers)
+    top = 1.06 * max(rows, 4) + 1
+    if margin is not None:
+        figure.add_trace(_band(truth - margin, truth + margin, top))
+    figure.add_trace(
+        go.Scatter(
+            name=f"exact {noun}", x=[truth, truth], y=[0, top], mode="lines",
+            line={"color": INK, "width": 2, "dash": "dash"}, hoverinfo="skip",
+        )
+    )  # fmt: skip
+    for name, shown, code, symbol, size in (
+        (f"noisy {noun}s", answers[:-1], 0, "circle", 9),
+        (f"latest noisy {noun}", answers[-1:], 1, "diamond", 14),
+    ):
+        first = rows if code else 1
+        figure.add_trace(
+            go.Scatter(
+                name=name, x=list(shown), y=[first + place for place in range(len(shown))],
+                mode="markers", hovertemplate="number %{y}: %{x:,}<extra></extra>",
+                marker={"color": colour(code), "symbol": symbol, "size": size,
+                        "line": {"color": "#ffffff", "width": 1}},
+            )
+        )  # fmt: skip
+    reach = margin or 1
+    low = min(0, truth - 1.5 * reach, *answers)
+    high = max(truth + 1.5 * reach, *answers)
+    space = 0.04 * (high - low)
+    _layout(figure, 380)
+    figure.update_xaxes(title=title, range=[low - space, high + space], tickformat=",")
+    figure.update_yaxes(title="asked, in order", range=[0, top], nticks=5)
+    return figure
+
+
+def _band(low: float, high: float, top: float) -> go.Scatter:
+    return go.Scatter(
+        name="95% of the answers", x=[low, high, high, low, low], y=[0, 0, top, top, 0],
+        fill="toself", fillcolor=_BAND, mode="none", hoverinfo="skip",
+    )  # fmt: skip
+
+
+def answers_alt(
+    truth: int, answers: Sequence[int], margin: int | None, noun: str = "answer"
+) -> str:
+    """The dots in words."""
+    told = f"1 noisy {noun}"
+    if len(answers) > 1:
+        told = f"{len(answers)} noisy {noun}s, from {min(answers):,} to {max(answers):,}"
+    if margin is not None:
+        told += f"; 95% of such {noun}s are within {margin:,} of the exact one"
+    return f"{told}. Latest: {answers[-1]:,}. Exact {noun}: {truth:,}.".replace("-", "−")
+
+
+def neighbours_figure(pair: Neighbours) -> go.Figure:
+    """Chance of every answer with a person and without, and the largest factor between them."""
+    figure = go.Figure()
+    for name, chances, code, dash, symbol in (
+        ("with this person", pair.present, 0, "solid", "circle"),
+        ("without this person", pair.absent, 1, "dash", "diamond"),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                name=name, x=list(pair.answers), y=list(chances), mode="lines+markers",
+                line={"color": colour(code), "dash": dash, "width": 2.5, "shape": "hvh"},
+                marker={"symbol": symbol, "size": 7},
+                hovertemplate="answer %{x}: %{y:.2%}<extra>%{fullData.name}</extra>",
+            )
+        )  # fmt: skip
+    place = pair.answers.index(pair.count)
+    high, low = pair.present[place], pair.absent[place]
+    if pair.count != pair.count_without:
+        figure.add_trace(
+            go.Scatter(
+                x=[pair.count, pair.count], y=[low, high], mode="lines", showlegend=False,
+                line={"color": INK, "width": 4}, hoverinfo="skip",
+            )
+        )  # fmt: skip
+    factor = "the same chance" if high == low else f"× {pair.largest_ratio:.2f} = e<sup>ε</sup>"
+    figure.add_annotation(
+        x=pair.count, y=high, text=f"<b>{factor}</b>", ax=70, ay=-18, arrowcolor=INK,
+        font={"size": 16, "color": INK},
+    )  # fmt: skip
+    _layout(figure, 380)
+    figure.update_xaxes(title="noisy answer (people)", nticks=12)
+    figure.update_yaxes(title="chance of this answer", tickformat=".1~%", rangemode="tozero")
+    figure.update_yaxes(range=[0, 1.2 * max(*pair.present, *pair.absent)])
+    return figure
+
+
+def neighbours_alt(pair: Neighbours) -> str:
+    """The two distributions in words."""
+    if pair.count == pair.count_without:
+        return (
+            f"Chances of noisy answers around {pair.count}. With and without this person every "
+            "answer has the same chance."
+        )
+    return (
+        f"Chances of noisy answers: around {pair.count} with this person, around "
+        f"{pair.count_without} without. For no answer do the two chances differ by more than a "
+        f"factor of {pair.largest_ratio:.2f}."
+    )
+
+
+def odds_figure(odds: Odds, epsilon: Decimal) -> go.Figure:
+    """What somebody may believe after an answer, against what they believed before."""
+    bounds = [worst_odds(before, epsilon) for before in _BEFORE]
+    figure = go.Figure()
+    for name, ends, dash in (
+        ("at most", [bound.highest for bound in bounds], "solid"),
+        ("at least", [bound.lowest for bound in bounds], "dash"),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                name=f"after the answer, {name}", x=list(_BEFORE), y=ends, mode="lines",
+                line={"color": colour(0), "width": 2.5, "dash": dash}, hoverinfo="skip",
+                fill="tonexty" if name == "at least" else None, fillcolor=_BAND,
+            )
+        )  # fmt: skip
+    figure.add_trace(
+        go.Scatter(
+            name="nothing learned", x=[0, 1], y=[0, 1], mode="lines", hoverinfo="skip",
+            line={"color": SOFT, "width": 1.5, "dash": "dot"},
+        )
+    )  # fmt: skip
+    figure.add_trace(_chosen(odds))
+    _layout(figure, 430)
+    for update, title in (
+        (figure.update_xaxes, "chance before the answer"),
+        (figure.update_yaxes, "chance after the answer"),
+    ):
+        update(title=title, range=[-0.08, 1.1], tickformat=".0%", dtick=0.2)
+    return figure
+
+
+def _chosen(odds: Odds) -> go.Scatter:
+    ends = [odds.lowest, odds.before, odds.highest]
+    return go.Scatter(
+        name="your example", x=[odds.before] * 3, y=ends, mode="lines+markers+text",
+        line={"color": colour(1), "width": 4},
+        marker={"symbol": ["triangle-up", "circle", "triangle-down"], "size": 11},
+        text=[shown_chance(odds.lowest), "", shown_chance(odds.highest)],
+        textposition=["bottom center", "middle right", "top center"],
+        textfont={"color": INK, "size": 15}, cliponaxis=False, hoverinfo="skip",
+    )  # fmt: skip
+
+
+def odds_alt(odds: Odds, epsilon: Decimal) -> str:
+    """The worst case in words."""
+    return (
+        f"With epsilon {epsilon:f}, somebody who gave a chance of {shown_chance(odds.before)} "
+        f"before the answer gives between {shown_chance(odds.lowest)} and "
+        f"{shown_chance(odds.highest)} after it."
+    )
+
+
+def averages_figure(
+    truth: int, found: Averages, epsilon: Decimal, cap: Decimal, questions: int
+) -> go.Figure:
+    """Above, the average closes in on the truth; below, what the questions cost.
+
+    Parameters
+    ----------
+    truth : int
+        The exact answer to the question that is repeated.
+    found : Averages
+        Averages of the answers that were bought.
+    epsilon : Decimal
+        Budget of each question.
+    cap : Decimal
+        Toy budget: it ends the questions.
+    questions : int
+        How many questions were asked, bought or refused.
+    """
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09)
+    asked = list(range(1, len(found.means) + 1))
+    ends = {
+        "95% of such averages": [truth + margin for margin in found.margins],
+        "lower end": [truth - margin for margin in found.margins],
+    }
+    for name, end in ends.items():
+        fill = "tonexty" if name == "lower end" else None
+        trace = go.Scatter(
+            name=name, x=asked, y=end, mode="lines", fill=fill, fillcolor=_BAND, hoverinfo="skip",
+            line={"color": "#8fc3d2", "width": 1.5}, showlegend=fill is None,
+        )  # fmt: skip
+        figure.add_trace(trace, row=1, col=1)
+    figure.add_trace(_line("average so far", asked, found.means, 0, "solid"), row=1, col=1)
+    line = {"color": INK, "width": 2, "dash": "dash"}
+    truths = go.Scatter(
+        name="true count", x=[1, questions], y=[truth, truth], mode="lines", line=line,
+        hoverinfo="skip",
+    )  # fmt: skip
+    figure.add_trace(truths, row=1, col=1)
+    for trace in _costs(epsilon, questions, cap):
+        figure.add_trace(trace, row=2, col=1)
+    _layout(figure, 560)
+    figure.update_xaxes(range=[0.5, questions + 0.5], nticks=10)
+    figure.update_xaxes(title="questions asked", row=2, col=1)
+    figure.update_yaxes(title="people", tickformat=",", row=1, col=1)
+    figure.update_yaxes(title="ε of all questions", rangemode="tozero", row=2, col=1)
+    return figure
+
+
+def _costs(epsilon: Decimal, questions: int, cap: Decimal) -> list[go.Scatter]:
+    every = list(range(1, questions + 1))
+    basic = [float(epsilon * asked) for asked in every]
+    gaussian = [gaussian_cost(epsilon, asked) for asked in every]
+    limit = go.Scatter(
+        name="toy budget", x=[0.5, questions + 0.5], y=[float(cap)] * 2, mode="lines",
+        line={"color": INK, "width": 2, "dash": "dot"}, hoverinfo="skip",
+    )  # fmt: skip
+    return [
+        _line("ε adds up", every, basic, 1, "solid"),
+        _line("ε with Gaussian noise", every, gaussian, 2, "dash"),
+        limit,
+    ]
+
+
+def _line(
+    name: str, places: Sequence[int], values: Sequence[float], code: int, dash: str
+) -> go.Scatter:
+    return go.Scatter(
+        name=name, x=list(places), y=list(values), mode="lines+markers",
+        line={"color": colour(code), "width": 2.5, "dash": dash},
+        marker={"size": 5 if len(places) > 1 else 10, "symbol": SYMBOLS[code]},
+        hovertemplate="%{x} questions: %{y:,.3~f}<extra>%{fullData.name}</extra>",
+    )  # fmt: skip
+
+
+def averages_alt(
+    truth: int, found: Averages, epsilon: Decimal, cap: Decimal, questions: int
+) -> str:
+    """Both panels in words."""
+    bought = len(found.means)
+    return (
+        f"The average of {bought} noisy answers is {found.means[-1]:,.1f}; the true count is "
+        f"{truth:,}. 95% of such averages are within {math.ceil(found.margins[-1])} of it; for a "
+        f"single answer it is {math.ceil(found.margins[0])}. Epsilon of {questions} questions: "
+        f"{epsilon * questions:f} as it adds up, {gaussian_cost(epsilon, questions):.2f} with "
+        f"Gaussian noise. The toy budget: {cap:f}."
+    )

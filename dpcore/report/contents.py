@@ -1,0 +1,213 @@
+"""What a file says about a release: sentences, figures and tables, one function per family."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from dpcore.algorithms import get_learner, parse_model
+from dpcore.ebm.model import EBMModel
+from dpcore.ebm.words import EBMWords
+from dpcore.ilp.model import ILPModel
+from dpcore.plots.ebm import importance_alt, importance_figure, shape_alt, shape_figure
+from dpcore.plots.forest import attribute_use_figure
+from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
+from dpcore.plots.look import pretty
+from dpcore.plots.redescriptions import MOST_DRAWN, redescriptions_alt, redescriptions_figure
+from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
+from dpcore.plots.tree import branches_width, tree_alt, tree_figure
+from dpcore.plots.tree_layout import group_numbers, readable_levels
+from dpcore.redescriptions.model import RedescriptionModel
+from dpcore.redescriptions.reading import sentence
+from dpcore.release import Release
+from dpcore.report.tables import (
+    FEW_ROWS,
+    Group,
+    Table,
+    groups_table,
+    importances_table,
+    quality_table,
+    redescriptions_table,
+    scores_table,
+    use_table,
+)
+from dpcore.rules.model import RuleListModel
+from dpcore.trees.forest_model import ForestModel
+from dpcore.trees.model import TreeModel
+
+#: Pixels between the margins of a sheet of A4.
+WIDTH = 680
+_MOST_SHAPES, _MOST_LINES = 4, 3
+_BEST = 20
+#: Sentences that are printed of one result.
+_MOST_SENTENCES = 60
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with its title, and in words."""
+
+    title: str
+    figure: go.Figure
+    alt: str
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a release says.
+
+    Attributes
+    ----------
+    sentences : list of str
+        The result in words.
+    code : str
+        The same as a program, if its family has one.
+    """
+
+    sentences: list[str]
+    pictures: list[Picture]
+    tables: list[Table]
+    code: str = ""
+
+
+def heading(release: Release) -> str:
+    """What a result is called if nobody has named it."""
+    title = get_learner(release.kind).title
+    return f"{title} for {release.target}" if release.target else title
+
+
+def content(release: Release) -> Content:
+    """Everything that a file shows of a release, and its quality on people set aside."""
+    model = parse_model(release)
+    found = _shortened(_CONTENTS[release.kind](release, model))
+    checked = getattr(model, "evaluation", None)
+    if checked is None:
+        return found
+    return dataclasses.replace(found, tables=[*found.tables, quality_table(checked)])
+
+
+def _shortened(found: Content) -> Content:
+    """The same with no more sentences than anybody reads."""
+    rest = len(found.sentences) - _MOST_SENTENCES
+    if rest <= 0:
+        return found
+    told = [*found.sentences[:_MOST_SENTENCES], f"{rest:,} more sentences are left out here."]
+    return dataclasses.replace(found, sentences=told)
+
+
+def _rule_list(release: Release, model: RuleListModel) -> Content:
+    groups = []
+    for place, rule in enumerate(model.rules):
+        word = "IF" if place == 0 else "ELSE IF"
+        who = f"{word} {pretty(rule.text)}" if rule.conditions else "ELSE everyone else"
+        groups.append(Group.of(f"{place + 1}. {who}", rule, model.count_margin))
+    caption = "Rules, from the top: the first that fits decides"
+    return Content(
+        model.reading(release.target),
+        [Picture("Rule by rule", rule_list_figure(release), rule_list_alt(release))],
+        [groups_table(caption, "Rule", groups, release.target, model.classes)],
+    )
+
+
+def _tree(release: Release, model: TreeModel) -> Content:
+    levels = readable_levels(model)
+    wide = branches_width(model, levels=levels) > WIDTH
+    figure = tree_figure(model, release.target, levels=levels, outline=wide)
+    caption = "Groups at the end of the tree, numbered as in the diagram"
+    return Content(
+        model.reading(release.target),
+        [Picture("The tree", figure, tree_alt(model, release.target))],
+        [groups_table(caption, "Group", _ends(model), release.target, model.classes)],
+    )
+
+
+def _ends(model: TreeModel, before: str = "") -> list[Group]:
+    """Groups where the records of a tree stop."""
+    return [
+        Group.of(
+            f"{before}{number}. {pretty(model.condition(place))} → "
+            f"{model.classes[model.nodes[place].label]}",
+            model.nodes[place],
+            model.nodes[place].count_margin,
+        )
+        for place, number in group_numbers(model).items()
+    ]
+
+
+def _forest(release: Release, model: ForestModel) -> Content:
+    use = model.attribute_use()
+    told = "; ".join(f"{column}: {share:.0%}" for column, share in use.items())
+    alt = f"Share of the splits per column. {told}."
+    groups = [
+        group
+        for number, tree in enumerate(model.trees, 1)
+        for group in _ends(tree, f"Tree {number}, ")
+    ]
+    caption = "Groups at the end of each tree"
+    tables = [groups_table(caption, "Group", groups, release.target, model.classes, FEW_ROWS)]
+    return Content(
+        model.reading(release.target),
+        [Picture("Columns that the trees look at", attribute_use_figure(use), alt)] if use else [],
+        [use_table(use), *tables] if use else tables,
+    )
+
+
+def _ebm(release: Release, model: EBMModel) -> Content:
+    words = EBMWords(model, release.domain, release.target)
+    ranked = model.ranked()
+    pictures = [
+        Picture("What counts most", importance_figure(words), importance_alt(words)),
+    ]
+    outputs = range(min(len(model.outputs), _MOST_LINES))
+    drawn = ([term for term in ranked if term.clear] or ranked)[:_MOST_SHAPES]
+    for term in drawn:
+        shown = shape_figure(words, term, outputs), shape_alt(words, term, outputs)
+        pictures.append(Picture(f"Shape of {term.name}", *shown))
+    return Content(
+        words.reading(), pictures, [importances_table(words), scores_table(words, drawn)]
+    )
+
+
+def _redescriptions(release: Release, model: RedescriptionModel) -> Content:
+    found = model.extract(release.domain)
+    kept = found.pruned(found.suggested_support)[:_BEST]
+    if not kept:
+        return Content(["No two conditions fulfil the usual constraints."], [], [])
+    drawn = dataclasses.replace(found, found=found.found[:MOST_DRAWN])
+    figure = redescriptions_figure(drawn, found.suggested_support)
+    alt = redescriptions_alt(drawn, found.suggested_support)
+    return Content(
+        [sentence(item) for item in kept],
+        [Picture("Noisy support and noisy Jaccard index", figure, alt)],
+        [redescriptions_table(kept)],
+    )
+
+
+def _ilp(release: Release, model: ILPModel) -> Content:
+    texts = clause_texts(release)
+    groups = [
+        Group.of(f"{text.title}: {pretty(text.words)}", group, model.count_margin)
+        for text, group in zip(texts, model.groups, strict=True)
+    ]
+    caption = f"Clauses: each {release.domain.entity} belongs to the first that covers it"
+    return Content(
+        model.reading(release.domain, release.target),
+        [Picture("Clause by clause", ilp_figure(release), ilp_alt(release))],
+        [groups_table(caption, "Clause", groups, release.target, model.classes)],
+        prolog_program(release),
+    )
+
+
+#: One line for each family of models.
+_CONTENTS: dict[str, Callable[[Release, Any], Content]] = {
+    "rule_list": _rule_list,
+    "tree": _tree,
+    "forest": _forest,
+    "ebm": _ebm,
+    "redescriptions": _redescriptions,
+    "ilp": _ilp,
+}

@@ -1,0 +1,42 @@
+"""The public schema of a data set as tables for printing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dpcore.columns import MAX_COLUMNS, NumericColumn, format_number
+from dpcore.report.tables import Table
+from dpcore.schema import Schema
+
+_MOST_LABELS = 12
+_HEAD = ("Column", "Type", "Possible values", "Meaning")
+
+
+def schema_tables(schema: Schema) -> list[Table]:
+    """The columns of every table."""
+    several = f", table '{schema.entity}'" if schema.children else ""
+    main = _table(f"Columns of {schema.name}{several}", schema.columns)
+    children = [
+        _table(f"Columns of the table '{child.name}'", child.columns) for child in schema.children
+    ]
+    return [main, *children]
+
+
+def _table(caption: str, columns: Sequence[Any]) -> Table:
+    return Table.of(caption, _HEAD, map(_row, columns), most=MAX_COLUMNS)
+
+
+def _row(column: Any) -> Sequence[str]:
+    kind = f"{column.type}, may be predicted" if column.target else column.type
+    return (column.name, kind, _values(column), column.description)
+
+
+def _values(column: Any) -> str:
+    if isinstance(column, NumericColumn):
+        unit = f" {column.unit}" if column.unit else ""
+        low, high = format_number(column.lower), format_number(column.upper)
+        return f"{low} to {high}{unit}, in {len(column.inner_edges) + 1} bins"
+    labels = [str(label) for label in column.classes]
+    more = f" and {len(labels) - _MOST_LABELS} more" if len(labels) > _MOST_LABELS else ""
+    return ", ".join(labels[:_MOST_LABELS]) + more

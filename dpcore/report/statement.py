@@ -1,0 +1,101 @@
+"""The privacy statement of a dossier: the questions of an evaluation, each with its answer.
+
+The questions are those that NIST SP 800-226 asks of a differential privacy guarantee, and those
+that a public registry of chosen epsilons asks of a deployment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dpcore.release import SECURE, Release
+from dpcore.report.application import Application
+from dpcore.report.names import sampler_name
+from dpcore.report.totals import Total
+from dpcore.requests import DatasetInfo
+
+NOT_STATED = "not stated"
+
+
+def statement(
+    dataset: DatasetInfo,
+    releases: Sequence[Release],
+    sums: Sequence[Total],
+    application: Application,
+) -> dict[str, str]:
+    """Name and answer of every question."""
+    cards = [release.certificate for release in releases]
+    chosen, every = sums
+    return {
+        "Use case": application.request.strip() or NOT_STATED,
+        "Data": _data(dataset),
+        "Unit of privacy": _unit(dataset, cards[0].privacy_unit),
+        "Model": "central: one trusted server holds the records, and only noisy results leave it",
+        "Neighbouring data sets": _all(card.neighboring_relation for card in cards),
+        "Kind of definition": _all(_definition(card.definition) for card in cards),
+        "ε of the results in this dossier": chosen.epsilon,
+        "δ of the results in this dossier": chosen.delta,
+        "ε of everything spent on the data set": every.epsilon,
+        "δ of everything spent on the data set": every.delta,
+        "Composition": "the ε and δ of all runs add up (basic composition), in a ledger that "
+        "reserves before records are read; " + _inside(releases),
+        "Mechanisms and samplers": _all(sampler_name(card.sampler) for card in cards)
+        + ", with exact discrete noise",
+        "Kind of guarantee": _all(card.guarantee for card in cards),
+        "Randomness": _all(_randomness(card.randomness) for card in cards),
+        "Bounds and public assumptions": _assumptions(dataset),
+        "Settings of the methods (hyperparameters)": _settings(dataset, application),
+        "Why this ε": application.justification.strip() or NOT_STATED,
+        "Number of results": f"{len(releases)} in this dossier",
+        "Program": "Frostglass " + _all(card.engine_version for card in cards),
+    }
+
+
+def _all(values: Iterable[str]) -> str:
+    """Every different value once."""
+    return "; ".join(dict.fromkeys(values))
+
+
+def _data(dataset: DatasetInfo) -> str:
+    told = dataset.description.strip() or "no description"
+    public = " Public demonstration data: anybody may see the records." if dataset.public else ""
+    return f"{dataset.name}: {told}{public}"
+
+
+def _unit(dataset: DatasetInfo, unit: str) -> str:
+    rows = dataset.schema.privacy_unit.max_rows_per_person
+    return f"{unit}; at most {rows} row{'' if rows == 1 else 's'} of the main table each"
+
+
+def _definition(definition: str) -> str:
+    return "pure (ε, no δ)" if definition == "pure" else "approximate (ε and δ)"
+
+
+def _inside(releases: Sequence[Release]) -> str:
+    told = _all(card.composition for card in (r.certificate for r in releases) if card.composition)
+    return "inside a run its parts add up" + (f", except: {told}" if told else "")
+
+
+def _randomness(source: str) -> str:
+    return "the operating system's secure source" if source == SECURE else source
+
+
+def _assumptions(dataset: DatasetInfo) -> str:
+    return (
+        "columns, possible values, bounds, bins and the row limit of "
+        f"{dataset.schema.max_rows:,} were declared by the custodian and are public. They must not "
+        "have been read off the records: no program can check that. Values beyond the bounds are "
+        "moved to them."
+    )
+
+
+def _settings(dataset: DatasetInfo, application: Application) -> str:
+    seen = (
+        "The records of this data set are public, so they may have been looked at."
+        if dataset.public
+        else "Rehearsals use invented records, and earlier results that may have guided a choice "
+        "are paid for in the sum of everything spent."
+    )
+    told = application.settings.strip()
+    own = f"{told} " if told else "Not stated by the analyst. "
+    return f"{own}The settings of each run were fixed before it read a record. {seen}"

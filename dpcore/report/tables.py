@@ -1,0 +1,192 @@
+"""Tables of released numbers for reading and printing: each number noisy, with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpcore.ebm.bands import Z95
+from dpcore.ebm.model import Term
+from dpcore.ebm.words import EBMWords
+from dpcore.estimates import percent
+from dpcore.evaluation import Figure
+from dpcore.redescriptions.found import Redescription
+from dpcore.redescriptions.reading import interval_words, p_words
+from dpcore.regression import RegressionEvaluation
+
+#: Rows of one table that are printed, and of one that few read; the downloads of a release
+#: hold all.
+MOST_ROWS, FEW_ROWS = 100, 12
+#: With more classes, every class of a group has a row of its own.
+_FEW_CLASSES = 2
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts.
+
+    Attributes
+    ----------
+    rows : tuple of tuple of str
+        Those that are printed.
+    all_rows : int
+        How many there are.
+    """
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    all_rows: int
+
+    @classmethod
+    def of(
+        cls,
+        caption: str,
+        head: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        most: int = MOST_ROWS,
+    ) -> Table:
+        """A table with as many of ``rows`` as can be printed."""
+        every = [tuple(row) for row in rows]
+        return cls(caption, tuple(head), tuple(every[:most]), len(every))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some people of a model: who they are, and their noisy numbers per class."""
+
+    who: str
+    estimates: Sequence[float]
+    intervals: Sequence[tuple[float, float]]
+    noisy_counts: Sequence[int]
+    margin: int
+
+    @classmethod
+    def of(cls, who: str, numbers: Any, margin: int) -> Group:
+        """A rule, a node or a clause under the name ``who``."""
+        return cls(who, numbers.estimates, numbers.intervals, numbers.noisy_counts, margin)
+
+    def chance(self, code: int) -> str:
+        """Noisy chance of a class, with its interval."""
+        low, high = self.intervals[code]
+        return f"{percent(self.estimates[code])} ({percent(low)} to {percent(high)})"
+
+    def count(self, code: int) -> str:
+        """Noisy count of a class, with the margin of its noise."""
+        return f"{self.noisy_counts[code]:,} ±{self.margin:,}"
+
+
+def groups_table(
+    caption: str,
+    who: str,
+    groups: Sequence[Group],
+    target: str,
+    classes: Sequence[str],
+    most: int = MOST_ROWS,
+) -> Table:
+    """One row for each group; with many classes, one for each group and class."""
+    if len(classes) > _FEW_CLASSES:
+        head = [who, target, "Noisy chance (noise alone)", "Noisy count"]
+        rows = [
+            (group.who, label, group.chance(code), group.count(code))
+            for group in groups
+            for code, label in enumerate(classes)
+        ]
+        return Table.of(caption, head, rows, most)
+    shown = len(classes) - 1
+    head = [who, f"Noisy chance of {target} = {classes[shown]} (noise alone)"]
+    head += [f"Noisy count: {label}" for label in classes]
+    short = [
+        (group.who, group.chance(shown), *(group.count(code) for code in range(len(classes))))
+        for group in groups
+    ]
+    return Table.of(caption, head, short, most)
+
+
+def importances_table(words: EBMWords) -> Table:
+    """What each column adds or takes on average, beside what noise alone would give."""
+    rows = [
+        (
+            term.name,
+            words.amount(term.importance).lstrip("+"),
+            words.amount(term.noise_size).lstrip("+"),
+            "stands out" if term.clear else "within the noise",
+        )
+        for term in words.model.ranked()
+    ]
+    head = ("Column or pair", "Noisy average", "Noise alone would give", "Compared with the noise")
+    return Table.of("What each column adds or takes on average", head, rows)
+
+
+def scores_table(words: EBMWords, terms: Sequence[Term]) -> Table:
+    """What every group of some columns adds."""
+    several = len(words.model.outputs) > 1
+    rows = []
+    for term in terms:
+        for place, name in enumerate(words.bins(term)):
+            margin = math.ceil(Z95 * term.count_errors[place])
+            count = f"{round(term.noisy_counts[place]):,} ±{margin:,}"
+            for output in range(len(words.model.outputs)):
+                score, error = term.scores[place][output], term.errors[place][output]
+                added = f"{words.amount(score)} ({words.range(score, error)})"
+                to = (words.outcome(output),) if several else ()
+                rows.append((term.name, name, *to, added, count))
+    head = ["Column or pair", "Group", *(["Added to"] if several else [])]
+    head += ["Noisy score (noise alone)", "Noisy count"]
+    to_what = "each class" if several else words.effect(0)
+    return Table.of(f"What the columns drawn above add to {to_what}", head, rows)
+
+
+def redescriptions_table(items: Sequence[Redescription]) -> Table:
+    """Redescriptions that are kept, best first."""
+    rows = [
+        (
+            item.left,
+            item.right,
+            f"{item.jaccard:.2f} ({interval_words(item)})",
+            f"{item.support:,.0f} ±{item.support_margin:,}",
+            f"{item.chance:.2f}; {p_words(item.p_value)}",
+        )
+        for item in items
+    ]
+    head = (
+        "Left", "Right", "Noisy Jaccard index (noise alone)", "Noisy support", "By chance alone",
+    )  # fmt: skip
+    return Table.of("Redescriptions that are kept, best first", head, rows)
+
+
+def use_table(use: dict[str, float]) -> Table:
+    """How much the trees of a forest look at each column."""
+    rows = [(column, percent(share)) for column, share in use.items()]
+    return Table.of("Columns that the trees look at", ("Column", "Share of the splits"), rows)
+
+
+def quality_table(evaluation: Any) -> Table:
+    """Quality on people who were set aside."""
+    if isinstance(evaluation, RegressionEvaluation):
+        rows = [
+            ("Noisy typical error (RMSE)", *_number(evaluation.rmse)),
+            ("The same for one number for everyone", *_number(evaluation.constant_rmse)),
+        ]
+    else:
+        rows = [("Noisy accuracy", *_share(evaluation.accuracy))]
+        if len(evaluation.noisy_confusion) == _FEW_CLASSES:
+            rows.append(("Noisy AUC", *_share(evaluation.auc)))
+    head = ("Measure", "Value", "Noise alone, 95%", "Sampling, 95%")
+    return Table.of("Checked on people who were set aside", head, rows)
+
+
+def _share(figure: Figure | None) -> tuple[str, str, str]:
+    if figure is None:
+        return ("not known: noise drowns the counts", "", "")
+    margins = (f"±{percent(m)}" for m in (figure.noise_margin, figure.sampling_margin))
+    return (percent(figure.value), *margins)  # type: ignore[return-value]
+
+
+def _number(figure: Figure | None) -> tuple[str, str, str]:
+    if figure is None:
+        return ("not known: noise drowns the counts", "", "")
+    margins = (f"±{m:,.3g}" for m in (figure.noise_margin, figure.sampling_margin))
+    return (f"{figure.value:,.4g}", *margins)  # type: ignore[return-value]

@@ -1,0 +1,88 @@
+"""What results cost together, and what a data set has cost: exact, in words and as odds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from dpcore.plan import Guarantee, guaranteed_odds
+from dpcore.privacy import format_epsilon
+from dpcore.release import Release
+from dpcore.requests import Balance
+
+_EXACT_PLACES = 9
+_ZERO = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Total:
+    """One sum of budgets.
+
+    Attributes
+    ----------
+    what : str
+        What was added up.
+    epsilon, delta : str
+        Exact decimals.
+    odds : str
+        What they mean.
+    """
+
+    what: str
+    epsilon: str
+    delta: str
+    odds: str
+
+
+def exact_epsilon(epsilon: Decimal, *, up: bool = True) -> str:
+    """An epsilon to the last digit, and as the budget meter rounds it if that differs."""
+    exact = plain_epsilon(epsilon)
+    shown = format_epsilon(epsilon, up=up)
+    return exact if exact == shown else f"{exact} (the budget meter rounds it to {shown})"
+
+
+def plain_epsilon(epsilon: Decimal) -> str:
+    """An epsilon to the last digit."""
+    return format_epsilon(epsilon, places=_EXACT_PLACES)
+
+
+def exact_delta(delta: Decimal) -> str:
+    """A delta to the last digit."""
+    return f"{delta.normalize():f}" if delta else "0"
+
+
+def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) -> list[Total]:
+    """What the chosen results cost, and everything that was spent on their data set.
+
+    Parameters
+    ----------
+    balance : Balance
+        Of the data set, all analysts together.
+    guarantee : str
+        The weakest of all results on the data set.
+    """
+    epsilon = sum((release.certificate.epsilon for release in releases), _ZERO)
+    delta = sum((release.certificate.delta for release in releases), _ZERO)
+    number = len(releases)
+    chosen = f"the {number} results in this dossier" if number > 1 else "the result in this dossier"
+    seen = f"in {chosen} together" if number > 1 else f"in {chosen}"
+    spent = balance.spent + balance.reserved
+    every = "everything that was spent on this data set, by anybody"
+    return [
+        _total(chosen, epsilon, delta, weakest(releases), seen),
+        _total(every, spent, balance.delta, guarantee, "in all results on this data set together"),
+    ]
+
+
+def weakest(releases: Sequence[Release]) -> Guarantee:
+    """The kind of guarantee that holds for all of some results."""
+    kinds = [release.certificate.guarantee for release in releases]
+    return next((kind for kind in kinds if kind != "unconditional"), "unconditional")
+
+
+def _total(what: str, epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str) -> Total:
+    odds = guaranteed_odds(epsilon, guarantee, seen)
+    if delta:
+        odds += f" The chance that this fails is at most δ = {exact_delta(delta)}."
+    return Total(what, exact_epsilon(epsilon), exact_delta(delta), odds)

@@ -1,0 +1,25 @@
+"""Whether the visitor's pages are light or dark: what follows their system, or their own choice."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+_DRAWN = "drawn_in_the_dark"
+
+
+def dark() -> bool:
+    """Whether the ground of the page is dark."""
+    return bool(st.context.theme.type == "dark")
+
+
+def declare() -> None:
+    """Tell the style sheet; dialogs and menus stand outside of what Streamlit tells."""
+    st.session_state[_DRAWN] = dark()
+    scheme = st.context.theme.type or "light dark"
+    st.html(f"<style>:root {{ color-scheme: {scheme}; }}</style>")
+
+
+def follow() -> None:
+    """Draw the page anew if the visitor has changed its ground. For use in fragments."""
+    if st.context.theme.type is not None and st.session_state.get(_DRAWN) != dark():
+        st.rerun()

@@ -1,0 +1,62 @@
+"""What a release is called in lists, and a form to name it and to write a note."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.privacy import format_epsilon
+from dpcore.release import Release
+from dpcore.requests import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
+from pages.components import access, families, markup
+from pages.components.texts import text
+
+#: Boxes in which a release is chosen by its name.
+OPEN, SIDES = "release", ("compare-0", "compare-1")
+_SAID = "release-note-said"
+
+
+def label(release: Release, note: ReleaseNote | None) -> str:
+    """One line that tells a release from all others, its own name first."""
+    card, family = release.certificate, families.of_release(release)
+    own = f"{note.name} · " if note is not None and note.name else ""
+    return (
+        f"{own}{family.heading(release.target)} · ε {format_epsilon(card.epsilon)} · "
+        f"{card.created:%Y-%m-%d %H:%M} UTC · {release.dataset_name} · {release.id[:6]}"
+    )
+
+
+def show(release: Release, note: ReleaseNote | None) -> None:
+    """Name and note of a release, and the form that changes them."""
+    if note is not None and note.name:
+        st.subheader(markup.plain(note.name), anchor=False)
+    if note is not None and note.note:
+        st.text(note.note)
+        st.caption(markup.plain(f"Note by {note.author}, {note.time:%Y-%m-%d %H:%M} UTC."))
+    with st.expander("Name and note (free)", icon=":material/edit_note:"):
+        st.markdown(text("release_note"))
+        with st.form(f"note-{release.id}", border=False):
+            _form(release, note)
+    refusal, done = st.session_state.pop(_SAID, ("", False))
+    if refusal:
+        st.error(refusal)
+    elif done:
+        st.success("Saved.", icon=":material/check:")
+
+
+def _form(release: Release, note: ReleaseNote | None) -> None:
+    keys = f"note-name-{release.id}", f"note-text-{release.id}"
+    st.text_input("Name", note.name if note else "", max_chars=NAME_LIMIT, key=keys[0])
+    st.text_area("Note", note.note if note else "", max_chars=NOTE_LIMIT, key=keys[1])
+    st.form_submit_button("Save name and note", on_click=_save, args=(release.id, *keys))
+
+
+def _save(release_id: str, name_key: str, note_key: str) -> None:
+    """Write both down before the page is drawn again, so that every list shows the new name."""
+    written = st.session_state[name_key], st.session_state[note_key]
+    _, refusal = access.attempt(
+        lambda: access.service().note_release(release_id, *written, access.ANALYST)
+    )
+    st.session_state[_SAID] = (refusal, refusal is None)
+    for box in (OPEN, *SIDES):  # A box shows a changed name only if its choice is made again.
+        if box in st.session_state:
+            st.session_state[box] = st.session_state[box]
