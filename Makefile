@@ -84,12 +84,12 @@ chromium:
 	done; \
 	$(call apt_install,chromium,the browser tests need Chromium. Install it first: apt-get install chromium)
 
-PYTEST = $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile --no-loadscope-reorder)
+PYTEST = $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile)
 
 test: setup-dev chromium ## Run the tests, those in a browser included
 	@$(PYTEST) -m "not slow" $(TESTS)
 
-test-slow: setup-dev ## Run the long form of the statistical audits
+test-slow: setup-dev chromium ## Run the long form of audits, and of the checks in a browser
 	@$(PYTEST) -m slow $(TESTS)
 
 lint: setup-dev ## Run ruff, mypy and the import rules

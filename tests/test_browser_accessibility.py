@@ -139,20 +139,22 @@ def visit(browser: Browser, server: Server, ground: Literal["light", "dark"] = "
     return page
 
 
-def test_every_page_of_the_menu_is_accessible(browser, filled):
-    page = visit(browser, filled[0])
+@pytest.mark.parametrize(
+    ("ground", "rules"),
+    [("light", ()), pytest.param("dark", ("color-contrast",), marks=pytest.mark.slow)],
+)
+def test_every_page_of_the_menu_is_accessible(browser, filled, ground, rules):
+    page = visit(browser, filled[0], ground)
     found = []
     for _, title, _ in MENU:
         go(page, title)
         settle(page)
-        found += faults(page)
-        darken(page)
-        found += faults(page, "color-contrast")
-        page.emulate_media(color_scheme="light")
+        found += faults(page, *rules)
     page.context.close()
     assert found == []
 
 
+@pytest.mark.slow
 def test_the_result_of_every_family_is_accessible(browser, filled):
     """Half of them on a light ground: the pieces that they are made of are the same."""
     server, runs = filled

