@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import psutil
 
-from benchmarks.memory import forget_peak, peak
+from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
 from dpcore.algorithms import get_learner
 from dpcore.ingest import frame_chunks, ingest
@@ -42,7 +40,7 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
     for task in TASKS:
         first: float | None = None
         for rows in ROWS[:1] if quick else ROWS:
-            found = _in_fresh_process(task, rows)
+            found = in_fresh_process("benchmarks.ebm_growth", task, rows)
             seconds, cells = float(np.median(found["seconds"])), rows * FEATURES
             figures: dict[str, tuple[float, float | None, str]] = {
                 "seconds": (seconds, None, ""),
@@ -59,14 +57,6 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
                     suite, f"{DATA}, {rows:,} rows x {FEATURES}", f"all bins, {task}", 1.0,
                     metric, figure, math.nan, len(found["seconds"]), reference, source,
                 )  # fmt: skip
-
-
-def _in_fresh_process(task: str, rows: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.ebm_growth", task, str(rows)]
-    root = Path(__file__).resolve().parent.parent
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def measure(task: str, rows: int) -> dict[str, Any]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ import psutil
 
 from benchmarks.ilp_methods import HOUSE, fitted
 from benchmarks.ilp_trains import CONCEPTS, THREE, draw
-from benchmarks.memory import forget_peak, peak
+from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
 from dpcore.demo import DEMOS
 from dpcore.demo.trains import trains_schema
@@ -105,7 +103,7 @@ _QUICK_CASES = (0, 2, 3)
 def run(suite: str, *, quick: bool) -> Iterator[Record]:
     """Seconds, clauses and extra memory at epsilon 1."""
     for place in _QUICK_CASES if quick else range(len(CASES)):
-        case, found = CASES[place], _in_fresh_process(place)
+        case, found = CASES[place], in_fresh_process("benchmarks.ilp_speed", place)
         what = FIT if case.whole else LATTICE
         seconds = float(np.median(found["seconds"]))
         for metric, figure, reference in (
@@ -120,14 +118,6 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
                 len(found["seconds"]) if metric == what else 1, reference,
                 "goal: below" if reference else "",
             )  # fmt: skip
-
-
-def _in_fresh_process(place: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.ilp_speed", str(place)]
-    root = Path(__file__).resolve().parent.parent
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def measure(case: Case) -> dict[str, Any]:

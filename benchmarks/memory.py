@@ -1,11 +1,15 @@
-"""The highest memory of this process since a moment, where the system tells."""
+"""The highest memory of a process since a moment, where the system tells; and a process for it."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import json
 import math
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 
 def forget_peak() -> None:
@@ -28,3 +32,12 @@ def peak() -> float:
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
     return next((int(x.split()[1]) * 1024.0 for x in lines if x.startswith("VmHWM")), math.nan)
+
+
+def in_fresh_process(module: str, *arguments: object) -> dict[str, Any]:
+    """What ``python -m module arguments`` prints as JSON: its peak of memory is its own."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    root = Path(__file__).resolve().parent.parent
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ import pandas as pd
 import psutil
 
 from benchmarks.datasets import BenchData, load
-from benchmarks.memory import forget_peak, peak
+from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
 from benchmarks.redescriptions_data import CMS, available
 from benchmarks.redescriptions_runs import HOUSE, LOOKAHEAD, PRIVATE, PUBLISHED
@@ -59,11 +57,13 @@ def possible() -> bool:
 def run(suite: str, *, quick: bool) -> Iterator[Record]:
     """Seconds and extra memory at epsilon 1."""
     for method in () if quick else SETTINGS:
-        yield from _timed(suite, method, _in_fresh_process(method, PAPER_ROWS))
+        yield from _timed(
+            suite, method, in_fresh_process("benchmarks.redescriptions_growth", method, PAPER_ROWS)
+        )
     for method in (HOUSE,) if quick else _GROWING:
         first: float | None = None
         for rows in ROWS[:1] if quick else ROWS:
-            found = _in_fresh_process(method, rows)
+            found = in_fresh_process("benchmarks.redescriptions_growth", method, rows)
             seconds = float(np.median(found["learning"]))
             figures: dict[str, tuple[float, float | None, str]] = {
                 "seconds of the run": (seconds, None, ""),
@@ -97,14 +97,6 @@ def _timed(suite: str, method: str, found: dict[str, Any]) -> Iterator[Record]:
 
 def _name(rows: int) -> str:
     return f"{CMS}, drawn again, {rows:,} rows"
-
-
-def _in_fresh_process(method: str, rows: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.redescriptions_growth", method, str(rows)]
-    root = Path(__file__).resolve().parent.parent
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def measure(data: BenchData, method: str, rows: int) -> dict[str, Any]:

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
 
-from benchmarks.memory import forget_peak, peak
+from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
 from dpcore.bits import word_count
 from dpcore.randomness import SecureRandom, SeededRandom
@@ -35,7 +33,7 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
     method = f"block of depth {_DEPTH}, {_SPLITS} splits"
     first: float | None = None
     for rows in ROWS[:2] if quick else ROWS:
-        found = _in_fresh_process(rows)
+        found = in_fresh_process("benchmarks.trees_growth", rows)
         seconds = float(np.median(found["seconds"]))
         figures: dict[str, tuple[float, float | None, str]] = {
             "seconds": (seconds, None, ""),
@@ -52,14 +50,6 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
                 suite, f"{DATA}, {rows:,} rows", method, 1.0, metric, figure, math.nan,
                 len(found["seconds"]), reference, source,
             )  # fmt: skip
-
-
-def _in_fresh_process(rows: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.trees_growth", str(rows)]
-    root = Path(__file__).resolve().parent.parent
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def measure(rows: int) -> dict[str, Any]:
