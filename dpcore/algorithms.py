@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcore.ebm.learner import EBMLearner
 from dpcore.ebm.model import EBMModel
@@ -19,6 +19,9 @@ from dpcore.trees.forest_learner import ForestLearner
 from dpcore.trees.forest_model import ForestModel
 from dpcore.trees.learner import TreeLearner
 from dpcore.trees.model import TreeModel
+
+if TYPE_CHECKING:
+    from dpcore.table import Part, PrivateTable
 
 LEARNERS: dict[str, Learner] = {
     learner.name: learner
@@ -53,6 +56,11 @@ def get_learner(name: str) -> Learner:
         known = ", ".join(LEARNERS)
         raise RequestError(f"There is no algorithm '{name}'. Known algorithms: {known}.")
     return LEARNERS[name]
+
+
+def public_records(kind: str, table: PrivateTable, part: Part) -> Any:
+    """Records of a public data set as a family's models read them: a frame, or every table."""
+    return table.public_tables(part) if kind == ILPLearner.name else table.public_frame(part)
 
 
 def parse_model(release: Release) -> Any:

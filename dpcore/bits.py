@@ -39,6 +39,15 @@ def pack(flags: NDArray[np.bool_], words: int) -> Words:
     return padded.view(np.uint64)
 
 
+def pack_rows(flags: NDArray[np.bool_]) -> Words:
+    """Pack each row of a table of booleans: shape (n_rows, words for the columns)."""
+    words = word_count(flags.shape[1])
+    packed = np.packbits(flags, axis=1, bitorder="little")
+    padded = np.zeros((len(flags), 8 * words), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view(np.uint64)
+
+
 def unpack(words: Words, rows: int) -> NDArray[np.bool_]:
     """Inverse of :func:`pack` for the first ``rows`` rows."""
     flags = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little")

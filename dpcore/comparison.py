@@ -14,12 +14,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.algorithms import get_learner
+from dpcore.algorithms import get_learner, public_records
 from dpcore.columns import NumericColumn
 from dpcore.ebm.learner import EBMLearner
 from dpcore.encoding import encode_columns
 from dpcore.errors import RequestError
-from dpcore.ilp.learner import ILPLearner
 from dpcore.plan import check_classes, no_progress, target_column
 from dpcore.randomness import SeededRandom
 from dpcore.table import PrivateTable
@@ -86,7 +85,8 @@ def compare_methods(
         for algorithm, parameters in methods
         for epsilon in epsilons
     ]
-    frame, tables = table.public_frame("holdout"), table.public_tables("holdout")
+    frame = table.public_frame("holdout")
+    read = {name: public_records(name, table, "holdout") for name in {kind for kind, _ in methods}}
     measured = _rmse(target, frame) if numbers else _accuracy(table, target, frame)
     scores = []
     for place, plan in enumerate(plans):
@@ -94,8 +94,7 @@ def compare_methods(
         learner, values = get_learner(methods[method][0]), []
         for repeat in range(repeats):
             model: Any = learner.run(table, plan, SeededRandom(repeat), no_progress)
-            given = tables if learner.name == ILPLearner.name else frame
-            values.append(measured(np.asarray(model.predict(given, table.schema))))
+            values.append(measured(np.asarray(model.predict(read[learner.name], table.schema))))
             progress(place * repeats + repeat + 1, total)
         scores.append(
             MethodScore(

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.bits import unpack
+from dpcore.bits import Words, unpack
 from dpcore.evaluation import Evaluation, evaluate
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.plan import RunPlan
 from dpcore.privacy import geometric_tail
-from dpcore.queries import Sensitivity
+from dpcore.queries import Sensitivity, capture_counts
 from dpcore.randomness import RandomSource
 from dpcore.table import Part, PrivateTable
 
@@ -68,8 +68,40 @@ def evaluate_groups(
     estimates, labels : arrays of shape (n_groups, n_classes) and (n_groups,)
         Released class probabilities and predicted class of each group.
     """
-    mechanism = GeometricMechanism(GROUPS.value, plan.row_epsilon(STEP))
     counts = group_counts(table, plan.target, "holdout", groups, len(labels))
+    return _evaluated(plan, counts, estimates, labels, randomness)
+
+
+def evaluate_rules(
+    table: PrivateTable,
+    plan: RunPlan,
+    rules: Words,
+    estimates: NDArray[np.float64],
+    labels: Codes | None,
+    randomness: RandomSource,
+) -> Evaluation:
+    """The same for a list of rules, each for the people whom no earlier one captures.
+
+    Parameters
+    ----------
+    rules : array of shape (n_rules, n_words)
+        Bit vectors, as in :func:`dpcore.queries.capture_counts`, of the same sensitivity.
+    estimates, labels : arrays of shape (n_rules + 1, n_classes) and (n_rules + 1,)
+        As in :func:`evaluate_groups`; ``None`` predicts the most probable class.
+    """
+    counts = capture_counts(table, plan.target, "holdout", rules)
+    return _evaluated(plan, counts, estimates, labels, randomness)
+
+
+def _evaluated(
+    plan: RunPlan,
+    counts: Codes,
+    estimates: NDArray[np.float64],
+    labels: Codes | None,
+    randomness: RandomSource,
+) -> Evaluation:
+    """Quality from exact counts of a partition, of L1 sensitivity 1, after noise was added."""
+    mechanism = GeometricMechanism(GROUPS.value, plan.row_epsilon(STEP))
     noisy = mechanism.release(counts, randomness)
     margin = geometric_tail(mechanism.scale, 0.95)
     return evaluate(noisy, estimates, mechanism.scale, margin, labels)

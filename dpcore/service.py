@@ -190,16 +190,12 @@ class Service:
         RequestError
             If the data set is not marked public.
         """
-        from dpcore.algorithms import parse_model
-        from dpcore.ilp.learner import ILPLearner
+        from dpcore.algorithms import parse_model, public_records
 
-        dataset, part = self._public(release.dataset_id), _part(release)
-        table = self._store.table(dataset.id)
-        relational = release.kind == ILPLearner.name
+        table = self._store.table(self._public(release.dataset_id).id)
+        records = public_records(release.kind, table, _part(release))
         counts: tuple[tuple[int, ...], ...] = parse_model(release).count_records(
-            table.public_tables(part) if relational else table.public_frame(part),
-            release.domain,
-            release.target,
+            records, release.domain, release.target
         )
         return counts
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.bits import Words, pack, unpack, word_count
+from dpcore.bits import Words, pack, pack_rows, unpack, word_count
 from dpcore.columns import IntegerColumn, NumericColumn
 from dpcore.encoding import Codes
 from dpcore.errors import SchemaError
@@ -65,24 +65,24 @@ class ChildRecords:
         records: NDArray[np.int64],
     ) -> ChildRecords:
         """Put encoded rows into ``slots`` of ``records``, arrays of shape (n_rows,)."""
-        small = all(len(column.cells) <= 256 for column in table.columns)
         shape = (table.max_rows_per_person, max_rows)
-        padded = np.zeros((len(codes), *shape), dtype=np.uint8 if small else np.uint16)
+        padded = np.zeros((len(codes), *shape), dtype=_code_type(table.columns))
         for i, column_codes in enumerate(codes):
             padded[i, slots, records] = column_codes
         held = np.zeros(shape, dtype=np.bool_)
         held[slots, records] = True
-        return cls(table, padded, _pack_slots(held))
+        return cls(table, padded, pack_rows(held))
 
     def rows_in(self, column: str, cells: Collection[int]) -> Words:
         """Bit vectors (n_slots, n_words) of the rows with a cell of ``column`` among ``cells``."""
         codes = self.codes[self.table.index(column)]
         chosen = np.isin(np.arange(len(self.table.column(column).cells)), list(cells))
-        return np.asarray(_pack_slots(chosen[codes]) & self.rows)
+        return np.asarray(pack_rows(chosen[codes]) & self.rows)
 
 
-def _pack_slots(flags: NDArray[np.bool_]) -> Words:
-    return np.stack([pack(slot, word_count(flags.shape[1])) for slot in flags])
+def _code_type(columns: Collection[Any]) -> type[np.uint8 | np.uint16]:
+    """Smallest integers that hold the codes of all of some columns."""
+    return np.uint8 if all(len(column.cells) <= 256 for column in columns) else np.uint16
 
 
 class PrivateTable:
@@ -135,8 +135,7 @@ class PrivateTable:
         ``children`` are the child tables in schema order.
         """
         rows, words = len(holdout), word_count(schema.max_rows)
-        small = all(len(column.cells) <= 256 for column in schema)
-        padded = np.zeros((len(codes), schema.max_rows), dtype=np.uint8 if small else np.uint16)
+        padded = np.zeros((len(codes), schema.max_rows), dtype=_code_type(schema.columns))
         clamped = np.full((len(numbers), schema.max_rows), np.nan)
         for i, column_codes in enumerate(codes):
             padded[i, :rows] = column_codes

@@ -111,3 +111,11 @@ def test_compress_keeps_the_masked_rows_in_order(rows, vectors, seed):
     for row, vector in zip(flags, kept, strict=True):
         assert bits.unpack(vector, int(mask.sum())).tolist() == row[mask].tolist()
         assert np.bitwise_count(vector).sum() == row[mask].sum()
+
+
+@pytest.mark.parametrize("columns", [0, 1, 63, 64, 65, 200])
+def test_rows_are_packed_as_each_alone(columns):
+    flags = np.random.default_rng(columns).random((5, columns)) < 0.5
+    words = bits.word_count(columns)
+    alone = np.stack([bits.pack(row, words) for row in flags])
+    assert np.array_equal(bits.pack_rows(flags), alone)

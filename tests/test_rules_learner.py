@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpcore import holdout as holdout_module
 from dpcore.audit import rule_list_audit
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
 from dpcore.ingest import frame_chunks, ingest
@@ -76,7 +77,7 @@ def spent(monkeypatch):
 
         return make
 
-    for module in (learner_module, antecedents_module):
+    for module in (learner_module, antecedents_module, holdout_module):
         monkeypatch.setattr(module, "GeometricMechanism", spy(GeometricMechanism))
     monkeypatch.setattr(samplers_module, "ExponentialMechanism", spy(ExponentialMechanism))
     return record

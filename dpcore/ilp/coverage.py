@@ -197,12 +197,13 @@ def check_effort(schema: Schema, atoms: Sequence[Atom], factors: Factors, clause
     """
     words = word_count(schema.max_rows)
     slots = {"": 1, **{child.name: child.max_rows_per_person for child in schema.children}}
-    used = [name for number, name in enumerate(factors.tables) if (factors.table == number).any()]
+    sizes = np.bincount(factors.table, minlength=len(factors.tables)).tolist()
+    used = [name for name, size in zip(factors.tables, sizes, strict=True) if size]
     asked = {name: slots[name] * sum(_is_of(atom, name) for atom in atoms) for name in used}
     # Vectors of atoms, twice those of people, and the cells of one column while it is read.
     memory = 8 * words * (max(asked.values()) + 2 * len(factors))
     memory += 2 * schema.max_rows * max(slots[name] for name in used)
-    rows = sum(slots[factors.tables[number]] for number in factors.table)
+    rows = sum(slots[name] * size for name, size in zip(factors.tables, sizes, strict=True))
     if memory > MEMORY_LIMIT:
         raise RequestError(
             f"So many conditions on up to {schema.max_rows:,} rows need more memory than a run "

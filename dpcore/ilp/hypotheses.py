@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.ilp.bounds import people_enough, people_needed
-from dpcore.ilp.language import Atom, bottom_atoms, chosen_atoms
+from dpcore.ilp.language import Atom, bottom_atoms
 from dpcore.ilp.lattice import Lattice, build_lattice
 from dpcore.ilp.learner import CLAUSES
 from dpcore.ilp.parameters import ILPParameters
@@ -63,10 +63,8 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
         If there are too many clauses, or a condition is unknown.
     """
     chosen: ILPParameters = plan.parameters
-    atoms = chosen_atoms(
-        plan.schema, plan.target, chosen.literals, reserved=chosen.reserved_literals
-    )
     lattice = build_lattice(plan.schema, plan.target, chosen)
+    atoms = lattice.atoms
     share = float(plan.row_epsilon(CLAUSES)) / chosen.clauses
     trains = training_part(plan.schema, evaluated=chosen.evaluate) == "train"
     held = plan.schema.holdout_percent if trains else 0

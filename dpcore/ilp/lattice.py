@@ -17,6 +17,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.bits import pack_rows, word_count
 from dpcore.errors import RequestError
 from dpcore.ilp.clause import Clause, Variable
 from dpcore.ilp.language import Atom, chosen_atoms
@@ -24,7 +25,6 @@ from dpcore.ilp.parameters import ILPParameters
 from dpcore.schema import Schema
 
 Indices = NDArray[np.int64]
-Masks = NDArray[np.uint64]
 #: Most clauses of a lattice, and most conjunctions about one row.
 MOST_CLAUSES = 3_000_000
 MOST_FACTORS = 300_000
@@ -135,9 +135,10 @@ def _lattice(
     max_variables: int,
     negation: bool,
 ) -> Lattice:
-    factors = _factors(atoms, tables, max_literals, max_variables, negation=negation)
+    cells = _Cells(atoms)
+    factors = _factors(atoms, cells, tables, max_literals, max_variables, negation=negation)
     _check_size(factors, max_literals, max_variables)
-    chosen = _variable_sets(factors, _Implications(atoms, factors), max_literals, max_variables)
+    chosen = _variable_sets(factors, _Implications(cells, factors), max_literals, max_variables)
     people = np.flatnonzero(factors.table == 0)
     lengths = factors.lengths
     left = max_literals - lengths[chosen].sum(axis=1)
@@ -150,6 +151,7 @@ def _lattice(
 
 def _factors(
     atoms: tuple[Atom, ...],
+    cells: _Cells,
     tables: tuple[str, ...],
     longest: int,
     variables: int,
@@ -158,7 +160,6 @@ def _factors(
 ) -> Factors:
     table, negated = [0], [False]
     members: list[tuple[int, ...]] = [()]
-    cells = _Cells(atoms)
     for number, name in enumerate(tables):
         own = [place for place, atom in enumerate(atoms) if atom.table == name and atom.column]
         exists = any(atom.exists and atom.table == name for atom in atoms)
@@ -232,18 +233,18 @@ def _conjunctions(own: Sequence[int], cells: _Cells, longest: int) -> list[tuple
 class _Implications:
     """Which factors of one table follow from which, by the cells of their atoms."""
 
-    def __init__(self, atoms: Sequence[Atom], factors: Factors) -> None:
+    def __init__(self, cells: _Cells, factors: Factors) -> None:
         self._factors = factors
-        implied = np.eye(len(atoms), dtype=np.bool_)
-        cells = _Cells(atoms)
+        atoms = len(cells.cells)
+        implied = np.eye(atoms, dtype=np.bool_)
         for alike in cells.alike.values():
             for one, other in product(alike, alike):
                 implied[one, other] = cells.cells[one] <= cells.cells[other]
-        words = -(-max(1, len(atoms)) // 64)
+        words = max(1, word_count(atoms))
         self._own = np.zeros((len(factors), words), dtype=np.uint64)
         self._closure = np.zeros((len(factors), words), dtype=np.uint64)
-        bits = _bit_rows(np.eye(len(atoms), dtype=np.bool_), words)
-        closures = _bit_rows(implied, words)
+        bits = pack_rows(np.eye(atoms, dtype=np.bool_))
+        closures = pack_rows(implied)
         for place in range(factors.members.shape[1]):
             held = np.flatnonzero(factors.sizes > place)
             self._own[held] |= bits[factors.members[held, place]]
@@ -266,13 +267,6 @@ class _Implications:
             first == second, forward | backward, np.where(first, backward, forward)
         )
         return result
-
-
-def _bit_rows(flags: NDArray[np.bool_], words: int) -> Masks:
-    packed = np.packbits(flags, axis=1, bitorder="little")
-    padded = np.zeros((len(flags), 8 * words), dtype=np.uint8)
-    padded[:, : packed.shape[1]] = packed
-    return padded.view(np.uint64)
 
 
 def _variable_sets(

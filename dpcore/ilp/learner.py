@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from dpcore.bits import Words, unpack
+from dpcore.bits import Words
 from dpcore.errors import RequestError
 from dpcore.estimates import noise_intervals, point_estimates
 from dpcore.evaluation import Evaluation
 from dpcore.holdout import STEP as EVALUATION
-from dpcore.holdout import evaluate_groups
+from dpcore.holdout import evaluate_rules
 from dpcore.ilp.clause import Clause
 from dpcore.ilp.coverage import check_effort, clause_vector, count_clauses, fold_factors
 from dpcore.ilp.lattice import Lattice, build_lattice
-from dpcore.ilp.model import CoveredGroup, ILPModel, predicted_labels
+from dpcore.ilp.model import CoveredGroup, ILPModel
 from dpcore.ilp.parameters import ILPParameters
 from dpcore.ilp.queries import coverage
 from dpcore.ilp.selection import even_parts, select_clause
@@ -104,9 +104,9 @@ class ILPLearner:
             table, plan, lattice, table.class_members(plan.target, part), randomness, progress
         )
         progress("counting with noise", 0, 1)
-        rules = [clause_vector(table, clause) for clause in clauses]
+        rules = np.stack([clause_vector(table, clause) for clause in clauses])
         mechanism = GeometricMechanism(CAPTURES.value, plan.row_epsilon(COUNTS))
-        exact = capture_counts(table, plan.target, part, np.stack(rules))
+        exact = capture_counts(table, plan.target, part, rules)
         model = _model(plan, clauses, mechanism.release(exact, randomness), len(lattice))
         evaluation = _evaluate(table, plan, rules, model, randomness)
         progress("counting with noise", 1, 1)
@@ -199,18 +199,12 @@ def _model(plan: RunPlan, clauses: list[Clause], noisy: Counts, clause_count: in
 def _evaluate(
     table: PrivateTable,
     plan: RunPlan,
-    rules: list[Words],
+    rules: Words,
     model: ILPModel,
     randomness: RandomSource,
 ) -> Evaluation | None:
     """Count on the hold-out part with the whole budget: other people, parallel composition."""
     if EVALUATION not in plan.parallel:
         return None
-    first = np.full(plan.schema.max_rows, len(rules), dtype=np.int64)
-    for position in range(len(rules) - 1, -1, -1):
-        first[unpack(rules[position], plan.schema.max_rows)] = position
     estimates = np.array([group.estimates for group in model.groups])
-    labels = np.array(
-        predicted_labels([group.kept for group in model.groups], estimates, model.positive)
-    )
-    return evaluate_groups(table, plan, first, estimates, labels, randomness)
+    return evaluate_rules(table, plan, rules, estimates, np.array(model.labels), randomness)

@@ -12,10 +12,12 @@ from pydantic import BaseModel
 from dpcore.bits import word_count
 from dpcore.errors import RequestError
 from dpcore.estimates import noise_intervals, point_estimates
-from dpcore.evaluation import Evaluation, evaluate
+from dpcore.evaluation import Evaluation
+from dpcore.holdout import STEP as EVALUATION
+from dpcore.holdout import evaluate_rules
 from dpcore.mechanisms import GeometricMechanism
 from dpcore.plan import Progress, RunPlan, check_classes, training_part
-from dpcore.privacy import BudgetSplit, geometric_tail
+from dpcore.privacy import BudgetSplit
 from dpcore.queries import CAPTURES, LogLikelihood, capture_counts
 from dpcore.randomness import RandomSource
 from dpcore.rules.antecedents import (
@@ -83,7 +85,7 @@ class RuleListLearner:
         }
         split = BudgetSplit.by_weights(epsilon, weights)
         part = training_part(schema, evaluated=chosen.evaluate)
-        held_out = {"evaluation": epsilon} if part == "train" else {}
+        held_out = {EVALUATION: epsilon} if part == "train" else {}
         plan = RunPlan(
             schema=schema,
             target=target,
@@ -113,9 +115,7 @@ class RuleListLearner:
         progress("preparing conditions", 1, 1)
         chosen = _choose_list(table, plan, part, antecedents, vectors, randomness, progress)
         progress("counting with noise", 0, 1)
-        noisy = _noisy_counts(
-            table, plan, part, vectors[chosen], plan.row_epsilon("estimates"), randomness
-        )
+        noisy = _noisy_counts(table, plan, part, vectors[chosen], randomness)
         estimates = point_estimates(noisy, _alpha(plan))
         evaluation = _evaluate(table, plan, vectors[chosen], estimates, randomness)
         progress("counting with noise", 1, 1)
@@ -222,11 +222,11 @@ def _noisy_counts(
     plan: RunPlan,
     part: Part,
     rules: NDArray[np.uint64],
-    epsilon: Decimal,
     randomness: RandomSource,
 ) -> Counts:
     counts = capture_counts(table, plan.target, part, rules)
-    return GeometricMechanism(CAPTURES.value, epsilon).release(counts, randomness)
+    mechanism = GeometricMechanism(CAPTURES.value, plan.row_epsilon("estimates"))
+    return mechanism.release(counts, randomness)
 
 
 def _evaluate(
@@ -237,12 +237,9 @@ def _evaluate(
     randomness: RandomSource,
 ) -> Evaluation | None:
     """Count on the hold-out part with the whole budget: other people, parallel composition."""
-    if "evaluation" not in plan.parallel:
+    if EVALUATION not in plan.parallel:
         return None
-    epsilon = plan.row_epsilon("evaluation")
-    noisy = _noisy_counts(table, plan, "holdout", rules, epsilon, randomness)
-    scale = 1.0 / float(epsilon)
-    return evaluate(noisy, estimates, scale, geometric_tail(scale, 0.95))
+    return evaluate_rules(table, plan, rules, estimates, None, randomness)
 
 
 def _model(
