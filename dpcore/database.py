@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from typing_extensions import override
 
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
-HEAD: Final = "0002"
+HEAD: Final = "0003"
 #: How long a writer waits for its turn, in milliseconds.
 BUSY_TIMEOUT: Final = 60_000
 _ATTEMPTS = 10
@@ -120,6 +120,8 @@ ledger_entries = sa.Table(
     sa.Column("run_cap", ExactDecimal(9)),
     sa.Column("release_id", _ID),
     sa.Column("note", sa.String(500), nullable=False),
+    sa.Column("actor", sa.String(128)),
+    sa.Column("answers", sa.BigInteger),
     sa.CheckConstraint("epsilon >= 0 AND delta >= 0", name="ledger_not_negative"),
     sqlite_autoincrement=True,
 )
@@ -143,7 +145,10 @@ _one_of("ledger_one_nonce", "nonce", "'reserve'")
 _one_of("ledger_one_reserve", "run_id", "'reserve'")
 _one_of("ledger_one_end", "run_id", "'commit', 'refund'")
 _one_of("ledger_touch_or_refund", "run_id", "'touch', 'refund'")
+_one_of("ledger_one_answer", "answers", "'grant', 'decline'")
 sa.Index("ledger_by_dataset", ledger_entries.c.dataset_id, ledger_entries.c.kind)
+sa.Index("ledger_by_analyst", ledger_entries.c.dataset_id, ledger_entries.c.analyst)
+sa.Index("ledger_by_release", ledger_entries.c.release_id)
 
 jobs = sa.Table(
     "jobs",
@@ -186,6 +191,16 @@ release_notes = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("note", sa.Text, nullable=False),
     sa.Column("author", sa.String(128), nullable=False),
+    sa.Column("time", UtcTime, nullable=False),
+)
+
+# What somebody is writing for a report on a data set; theirs to change.
+report_drafts = sa.Table(
+    "report_drafts",
+    metadata,
+    sa.Column("dataset_id", _ID, sa.ForeignKey("datasets.id"), primary_key=True),
+    sa.Column("author", sa.String(128), primary_key=True),
+    sa.Column("content", sa.Text, nullable=False),
     sa.Column("time", UtcTime, nullable=False),
 )
 

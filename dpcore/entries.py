@@ -5,6 +5,7 @@ Every function works inside a transaction of :mod:`dpcore.ledger`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from sqlalchemy.engine import Connection, RowMapping
 from dpcore.database import datasets, ledger_entries, utc_now
 from dpcore.errors import NotFoundError
 from dpcore.privacy import format_epsilon
-from dpcore.requests import Balance, LedgerEntry
+from dpcore.requests import Balance, LedgerEntry, Standing
 
 ReservationState = Literal["reserved", "touched", "committed", "refunded"]
 _STATES: dict[str, ReservationState] = {
@@ -84,15 +85,53 @@ def caps_of(connection: Connection, dataset_id: str) -> dict[str, Any]:
     return caps
 
 
+def standing_of(connection: Connection, dataset_id: str, analyst: str) -> Standing:
+    """What the custodian has decided about one analyst, else what holds for all."""
+    limit = _newest(connection, dataset_id, analyst, "grant")
+    last = _newest(connection, dataset_id, analyst, "freeze", "thaw")
+    frozen = last["note"] if last is not None and last["kind"] == "freeze" else None
+    if limit is None:
+        return Standing(
+            caps_of(connection, dataset_id)["analyst_cap"], granted=False, frozen=frozen
+        )
+    return Standing(limit["analyst_cap"], granted=True, frozen=frozen)
+
+
+def _newest(
+    connection: Connection, dataset_id: str, analyst: str, *kinds: str
+) -> RowMapping | None:
+    """Last line of some kinds about one analyst, if there is any."""
+    chosen = sa.select(ledger_entries).where(
+        _E.dataset_id == dataset_id, _E.analyst == analyst, _E.kind.in_(kinds)
+    )
+    newest = chosen.order_by(_E.sequence.desc()).limit(1)
+    return connection.execute(newest).mappings().one_or_none()
+
+
 def balance_of(connection: Connection, dataset_id: str, analyst: str | None) -> Balance:
-    """Budget of an analyst with a cap of their own, else of the data set."""
+    """Budget of an analyst with a limit of their own, else of the data set."""
     caps = caps_of(connection, dataset_id)
     whole = _account(connection, dataset_id, None, caps["cap"], caps["run_cap"])
-    if analyst is None or caps["analyst_cap"] is None:
+    if analyst is None:
         return whole
-    own = _account(connection, dataset_id, analyst, caps["analyst_cap"], caps["run_cap"])
-    left = min(own.left, whole.left)
-    return Balance(own.cap, own.spent, own.reserved, left, own.run_cap, own.delta)
+    standing = standing_of(connection, dataset_id, analyst)
+    found = whole
+    if standing.limit is not None:
+        own = _account(connection, dataset_id, analyst, standing.limit, caps["run_cap"])
+        found = replace(own, left=min(own.left, whole.left))
+    if standing.frozen is not None:
+        return replace(found, left=_ZERO, frozen=standing.frozen)
+    return found
+
+
+def own_balance_of(connection: Connection, dataset_id: str, analyst: str) -> Balance:
+    """What one analyst spent, limit or not, and may still spend."""
+    caps = caps_of(connection, dataset_id)
+    standing = standing_of(connection, dataset_id, analyst)
+    limit = caps["cap"] if standing.limit is None else standing.limit
+    own = _account(connection, dataset_id, analyst, limit, caps["run_cap"])
+    left = balance_of(connection, dataset_id, analyst).left
+    return replace(own, left=left, frozen=standing.frozen)
 
 
 def _account(
@@ -122,6 +161,9 @@ def refusal_of(
     connection: Connection, dataset_id: str, analyst: str, epsilon: Decimal
 ) -> str | None:
     """Why a run of this cost cannot be reserved: requested, left, short by, whom to ask."""
+    frozen = frozen_of(connection, dataset_id, analyst)
+    if frozen is not None:
+        return frozen
     run_cap = caps_of(connection, dataset_id)["run_cap"]
     if run_cap is not None and epsilon > run_cap:
         return _refuse(epsilon, run_cap, "is allowed for one run on this data set")
@@ -133,6 +175,14 @@ def refusal_of(
     return _refuse(epsilon, own.left, f"is left {account}")
 
 
+def frozen_of(connection: Connection, dataset_id: str, analyst: str) -> str | None:
+    """A sentence, if the custodian has stopped this analyst."""
+    reason = standing_of(connection, dataset_id, analyst).frozen
+    if reason is None:
+        return None
+    return f"Your budget on this data set is frozen by the custodian. The reason given: {reason}"
+
+
 def _refuse(epsilon: Decimal, limit: Decimal, where: str) -> str:
     def shown(amount: Decimal) -> str:
         return format_epsilon(amount, places=9)
@@ -140,7 +190,7 @@ def _refuse(epsilon: Decimal, limit: Decimal, where: str) -> str:
     return (
         f"Not enough budget: this run asks for ε = {shown(epsilon)}, but {shown(limit)} {where}. "
         f"It is short by {shown(epsilon - limit)}. Choose a smaller epsilon, or ask the "
-        "custodian of the data set to raise the limit."
+        "custodian of the data set for more."
     )
 
 

@@ -36,6 +36,14 @@ class ConflictError(FrostglassError):
     """Something with this name or nonce exists already with different content."""
 
 
+class AccessError(FrostglassError):
+    """The caller's roles do not allow this."""
+
+
+class LoginError(AccessError):
+    """The caller is not logged in, or not any more."""
+
+
 class CancelledError(FrostglassError):
     """A run was cancelled before it touched a private record."""
 

@@ -49,12 +49,13 @@ def run_job(home: Path, database_url: str, run_id: str) -> None:
         worker.execute(job)
 
 
-def cancel_job(ledger: Ledger, runs: Runs, run_id: str) -> None:
+def cancel_job(ledger: Ledger, runs: Runs, run_id: str, actor: str | None = None) -> None:
     """Refund a run that has not touched a record; ask any other to stop at its next step."""
     try:
         ledger.refund(
             run_id,
             "cancelled before a record was touched",
+            actor=actor,
             on_refunded=lambda connection, run: end_job(
                 connection, run, "cancelled", _CANCELLED_FREE
             ),
@@ -214,10 +215,10 @@ class JobRunner:
         else:
             self._wake()
 
-    def cancel(self, run_id: str) -> RunStatus:
+    def cancel(self, run_id: str, actor: str | None = None) -> RunStatus:
         """Stop a run; refund it exactly if no record was touched."""
         if self.status(run_id).active:
-            cancel_job(self._ledger, self.runs, run_id)
+            cancel_job(self._ledger, self.runs, run_id, actor)
         return self.status(run_id)
 
     def status(self, run_id: str) -> RunStatus:

@@ -5,6 +5,8 @@ A run's life is a chain of entries: ``reserve``, then either ``refund`` or ``tou
 gives it back, and the database refuses a refund after a touch and a touch after a refund. So
 whatever process dies at whatever moment, nothing that may have read a record is ever free.
 A ``charge`` enters what was spent outside of this ledger. Nothing here depends on a clock.
+Lines about single analysts and about readers of releases: :mod:`dpcore.grants`,
+:mod:`dpcore.released`.
 """
 
 from __future__ import annotations
@@ -27,11 +29,12 @@ from dpcore.entries import (
     dataset_row,
     entry_of,
     find_caps,
+    frozen_of,
     refusal_of,
     state_of,
 )
 from dpcore.errors import BudgetError, ConflictError, RequestError
-from dpcore.privacy import parse_epsilon
+from dpcore.privacy import parse_epsilon, parse_limit
 from dpcore.release import Certificate, Release
 from dpcore.requests import Balance, LedgerEntry
 
@@ -60,6 +63,7 @@ class Ledger:
         analyst_cap: Decimal | None = None,
         run_cap: Decimal | None = None,
         *,
+        actor: str | None = None,
         within: Connection | None = None,
     ) -> None:
         """Give a stored data set its budget, in the caller's transaction if ``within`` is given.
@@ -77,7 +81,7 @@ class Ledger:
             dataset_row(connection, dataset_id)
             if find_caps(connection, dataset_id) is not None:
                 raise ConflictError("This data set has a budget already.")
-            append(connection, "open", dataset_id, **caps)
+            append(connection, "open", dataset_id, actor=actor, **caps)
 
         if within is None:
             write(self._engine, work)
@@ -92,6 +96,7 @@ class Ledger:
         analyst_cap: Decimal | None = None,
         run_cap: Decimal | None = None,
         note: str = "",
+        actor: str | None = None,
     ) -> None:
         """Custodian: change the caps that are given; the others stay. The ledger keeps both.
 
@@ -105,12 +110,19 @@ class Ledger:
 
         def work(connection: Connection) -> None:
             present = caps_of(connection, dataset_id)
-            append(connection, "caps", dataset_id, note=note, **{**present, **changes})
+            after = {**present, **changes}
+            append(connection, "caps", dataset_id, note=note, actor=actor, **after)
 
         write(self._engine, work)
 
     def charge(
-        self, dataset_id: str, epsilon: Decimal, delta: Decimal = Decimal(0), *, note: str
+        self,
+        dataset_id: str,
+        epsilon: Decimal,
+        delta: Decimal = Decimal(0),
+        *,
+        note: str,
+        actor: str | None = None,
     ) -> None:
         """Custodian: enter what was spent and is in no line of this ledger.
 
@@ -132,7 +144,8 @@ class Ledger:
 
         def work(connection: Connection) -> None:
             caps_of(connection, dataset_id)
-            append(connection, "charge", dataset_id, epsilon=epsilon, delta=delta, note=note)
+            amounts = {"epsilon": epsilon, "delta": delta}
+            append(connection, "charge", dataset_id, note=note, actor=actor, **amounts)
 
         write(self._engine, work)
 
@@ -178,6 +191,7 @@ class Ledger:
                 dataset_id,
                 run_id=run_id,
                 analyst=analyst,
+                actor=analyst,
                 epsilon=epsilon,
                 delta=delta,
                 nonce=nonce,
@@ -205,10 +219,15 @@ class Ledger:
         ------
         ConflictError
             If the reservation was refunded, or touched before.
+        BudgetError
+            If the custodian has stopped this analyst since.
         """
 
         def work(connection: Connection) -> None:
             row = self._require(connection, reservation_id, "reserved")
+            frozen = frozen_of(connection, row["dataset_id"], row["analyst"])
+            if frozen is not None:
+                raise BudgetError(frozen)
             append_like(connection, "touch", row)
             if on_touched is not None:
                 on_touched(connection, reservation_id)
@@ -248,7 +267,14 @@ class Ledger:
 
         write(self._engine, work)
 
-    def refund(self, reservation_id: str, reason: str, *, on_refunded: Hook | None = None) -> None:
+    def refund(
+        self,
+        reservation_id: str,
+        reason: str,
+        *,
+        actor: str | None = None,
+        on_refunded: Hook | None = None,
+    ) -> None:
         """Give a reservation back, which is allowed only while no record was touched.
 
         Raises
@@ -259,7 +285,7 @@ class Ledger:
 
         def work(connection: Connection) -> None:
             row = self._require(connection, reservation_id, "reserved")
-            append_like(connection, "refund", row, note=reason)
+            append_like(connection, "refund", row, note=reason, actor=actor)
             if on_refunded is not None:
                 on_refunded(connection, reservation_id)
 
@@ -285,12 +311,14 @@ class Ledger:
 
         return read(self._engine, work)
 
-    def entries(self, dataset_id: str) -> list[LedgerEntry]:
-        """Every line about a data set, oldest first."""
+    def entries(self, dataset_id: str | None = None) -> list[LedgerEntry]:
+        """Every line about a data set, or about all, oldest first."""
 
         def work(connection: Connection) -> list[LedgerEntry]:
-            dataset_row(connection, dataset_id)
-            chosen = sa.select(ledger_entries).where(ledger_entries.c.dataset_id == dataset_id)
+            chosen = sa.select(ledger_entries)
+            if dataset_id is not None:
+                dataset_row(connection, dataset_id)
+                chosen = chosen.where(ledger_entries.c.dataset_id == dataset_id)
             rows = connection.execute(chosen.order_by(ledger_entries.c.sequence)).mappings()
             return [entry_of(row) for row in rows]
 
@@ -312,8 +340,11 @@ class Ledger:
 def _parse_caps(
     cap: Decimal | None, analyst_cap: Decimal | None, run_cap: Decimal | None
 ) -> dict[str, Decimal | None]:
-    given = {"cap": cap, "analyst_cap": analyst_cap, "run_cap": run_cap}
-    return {name: None if v is None else parse_epsilon(v) for name, v in given.items()}
+    return {
+        "cap": None if cap is None else parse_epsilon(cap),
+        "analyst_cap": None if analyst_cap is None else parse_limit(analyst_cap),
+        "run_cap": None if run_cap is None else parse_epsilon(run_cap),
+    }
 
 
 def _parse_delta(delta: Decimal) -> Decimal:

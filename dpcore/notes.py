@@ -57,7 +57,7 @@ def read_notes(engine: Engine, dataset_id: str | None = None) -> dict[str, Relea
 
 def checked_name(name: str) -> str:
     """A usable name. Raises ``RequestError``."""
-    plain = _storable(name).strip()
+    plain = storable(name).strip()
     if len(plain.splitlines()) > 1:
         raise RequestError("A name is one line: put the rest into the note.")
     if len(plain) > NAME_LIMIT:
@@ -67,12 +67,12 @@ def checked_name(name: str) -> str:
 
 def checked_note(note: str) -> str:
     """A usable note. Raises ``RequestError``."""
-    plain = _storable(note).strip()
+    plain = storable(note).strip()
     if len(plain) > NOTE_LIMIT:
         raise RequestError(f"This note is too long: use at most {NOTE_LIMIT:,} characters.")
     return plain
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Text without what a database cannot hold: zero bytes and halves of characters."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

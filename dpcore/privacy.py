@@ -62,6 +62,22 @@ def parse_epsilon(value: object) -> Decimal:
     return epsilon.quantize(EPSILON_STEP)
 
 
+def parse_limit(value: object) -> Decimal:
+    """Return ``value`` as the limit of one analyst: an epsilon, or 0 for none at all.
+
+    Raises
+    ------
+    BudgetError
+        As :func:`parse_epsilon`, but for 0.
+    """
+    try:
+        if not isinstance(value, bool) and Decimal(_digits(value)) == 0:
+            return Decimal(0)
+    except (InvalidOperation, ValueError):
+        pass
+    return parse_epsilon(value)
+
+
 def _digits(value: object) -> str:
     text = str(value).strip()
     if "_" in text:  # Decimal would read 1_0 as ten.

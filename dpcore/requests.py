@@ -20,8 +20,16 @@ from dpcore.schema import Schema
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 #: States in which a run may still change by itself.
 ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
+#: Every kind of line of the ledger. The life of a budget, of a run, of an analyst's account, and
+#: of a release's readers.
+ENTRY_KINDS = (
+    "open", "caps", "charge", "reserve", "touch", "commit", "refund",
+    "ask", "grant", "decline", "freeze", "thaw", "share", "unshare",
+)  # fmt: skip
 #: Most characters of the name of a release, and of a note on it.
 NAME_LIMIT, NOTE_LIMIT = 100, 4000
+#: Most characters of a reason: what a line of the ledger holds.
+REASON_LIMIT = 500
 
 
 class RunRequest(BaseModel):
@@ -73,6 +81,8 @@ class Balance:
         Most that one run may cost.
     delta : Decimal
         Sum of the deltas of all runs counted in ``spent`` and ``reserved``.
+    frozen : str or None
+        Why the custodian has stopped this analyst, if so; then nothing is left.
     """
 
     cap: Decimal
@@ -81,6 +91,77 @@ class Balance:
     left: Decimal
     run_cap: Decimal | None = None
     delta: Decimal = Decimal(0)
+    frozen: str | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the custodian of a data set has decided about one analyst.
+
+    Attributes
+    ----------
+    limit : Decimal or None
+        Most that this analyst may spend in all; ``None``: as much as the data set has.
+    granted : bool
+        Whether the limit was given to this analyst; else it is that of all analysts.
+    frozen : str or None
+        Why this analyst is stopped, if so.
+    """
+
+    limit: Decimal | None
+    granted: bool
+    frozen: str | None
+
+
+@dataclass(frozen=True)
+class Account:
+    """One analyst's budget on a data set, for its custodian.
+
+    Attributes
+    ----------
+    balance : Balance
+        What this analyst alone spent and reserved; ``left`` obeys the data set's cap too.
+    runs : int
+        Runs that were charged.
+    """
+
+    analyst: str
+    standing: Standing
+    balance: Balance
+    runs: int
+
+
+@dataclass(frozen=True)
+class BudgetRequest:
+    """An analyst's request for more budget, and what became of it.
+
+    Attributes
+    ----------
+    number : int
+        Its line in the ledger.
+    epsilon : Decimal
+        How much more is asked for.
+    state : {"open", "granted", "declined"}
+    answer : str
+        What the custodian wrote.
+    """
+
+    number: int
+    dataset_id: str
+    analyst: str
+    epsilon: Decimal
+    reason: str
+    time: datetime
+    state: Literal["open", "granted", "declined"]
+    answer: str
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Who may read a release: its owner and the custodian, or everybody who sees the data set."""
+
+    owner: str
+    shared: bool
 
 
 @dataclass(frozen=True)
@@ -92,7 +173,17 @@ class LedgerEntry:
     sequence : int
         Position in the ledger. Order comes from this, never from ``time``.
     kind : str
-        ``open``, ``caps``, ``reserve``, ``touch``, ``commit``, ``refund`` or ``charge``.
+        One of :data:`ENTRY_KINDS`.
+    analyst : str or None
+        Whose budget, request or release the line is about.
+    epsilon : Decimal
+        Amount of a run or charge; of a request, how much more is asked for.
+    analyst_cap : Decimal or None
+        Most per analyst; in a grant, the limit of its analyst.
+    actor : str or None
+        Who caused the line; ``None`` for workers, and in lines of early versions.
+    answers : int or None
+        Number of the request that the line answers.
     """
 
     sequence: int
@@ -108,6 +199,8 @@ class LedgerEntry:
     run_cap: Decimal | None
     release_id: str | None
     note: str
+    actor: str | None = None
+    answers: int | None = None
 
 
 @dataclass(frozen=True)

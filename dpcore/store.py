@@ -1,4 +1,4 @@
-"""Data sets on disk and releases in the database. A half-stored data set cannot exist.
+"""Data sets on disk, and their entries in the database. A half-stored data set cannot exist.
 
 A data set is written into a folder that nobody looks into, forced to disk, renamed into place,
 and only then entered into the database; a crash before that leaves a folder without an entry,
@@ -21,10 +21,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 from sqlalchemy.exc import IntegrityError
 
-from dpcore.database import Hook, datasets, private_folder, read, releases, utc_now, write
+from dpcore.database import Hook, datasets, private_folder, read, utc_now, write
 from dpcore.errors import ConflictError, FrostglassError, NotFoundError, SchemaError
 from dpcore.processes import ProcessIdentity
-from dpcore.release import Release
 from dpcore.requests import DatasetInfo
 from dpcore.schema import Schema
 
@@ -41,7 +40,7 @@ class _Folders:
 
 
 class Store:
-    """Data sets and releases of one installation."""
+    """Data sets of one installation."""
 
     def __init__(self, home: Path, engine: Engine) -> None:
         self._engine = engine
@@ -144,22 +143,6 @@ class Store:
         if table.schema.hash != self.dataset(dataset_id).schema.hash:
             raise SchemaError("The stored data set does not fit its schema: upload it again.")
         return table
-
-    def release(self, release_id: str) -> Release:
-        """One release. Raises ``NotFoundError``."""
-        chosen = sa.select(releases.c.content).where(releases.c.id == release_id)
-        content = read(self._engine, lambda connection: connection.execute(chosen).scalar())
-        if content is None:
-            raise NotFoundError("There is no such release.")
-        return Release.from_json(content)
-
-    def releases(self, dataset_id: str | None = None) -> list[Release]:
-        """Releases, newest first."""
-        chosen = sa.select(releases.c.content).order_by(releases.c.number.desc())
-        if dataset_id is not None:
-            chosen = chosen.where(releases.c.dataset_id == dataset_id)
-        contents = read(self._engine, lambda connection: connection.execute(chosen).scalars().all())
-        return [Release.from_json(content) for content in contents]
 
     def sweep(self) -> None:
         """Remove what crashed uploads left behind; those under way are left alone."""

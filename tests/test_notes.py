@@ -6,14 +6,13 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from dpcore.database import open_database, read, write
+from dpcore.database import open_database
 from dpcore.errors import NotFoundError, RequestError
 from dpcore.ledger import Ledger
 from dpcore.notes import read_notes, write_note
-from dpcore.store import Store
+from dpcore.released import Released
 from tests.accounts import add_row, release_for
 from tests.databases import KINDS, fresh_url
 
@@ -56,10 +55,8 @@ def test_a_note_can_be_written_and_changed(engine: Engine, release_id: str) -> N
     assert (second.name, second.note, second.author) == ("", "Εψιλον <b>", "bob")
 
 
-def test_notes_change_neither_release_nor_ledger(
-    engine: Engine, tmp_path: Path, release_id: str
-) -> None:
-    store = Store(tmp_path, engine)
+def test_notes_change_neither_release_nor_ledger(engine: Engine, release_id: str) -> None:
+    store = Released(engine)
     before = store.release(release_id), Ledger(engine).entries("data")
     write_note(engine, release_id, "A name", "A note", "ann")
     assert (store.release(release_id), Ledger(engine).entries("data")) == before
@@ -102,17 +99,3 @@ def test_what_no_database_can_hold_is_taken_out(engine: Engine, release_id: str)
     write_note(engine, release_id, "a\0b", "half \ud800 of one", "ann")
     [note] = read_notes(engine).values()
     assert (note.name, note.note) == ("ab", "half ? of one")
-
-
-def test_a_database_of_the_first_version_gets_the_table(url: str) -> None:
-    engine = open_database(url)
-
-    def back(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("DROP TABLE release_notes")
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
-
-    write(engine, back)
-    assert not read(engine, lambda c: sa.inspect(c).has_table("release_notes"))
-    again = open_database(url)
-    assert read(again, lambda c: sa.inspect(c).has_table("release_notes"))
-    assert read_notes(again) == {}

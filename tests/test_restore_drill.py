@@ -97,7 +97,7 @@ def test_a_charge_may_go_beyond_the_cap_and_then_nothing_is_left(tmp_path: Path)
         service.add_dataset(ROWS, SCHEMA, budget=Decimal(1), analyst_cap=Decimal("0.5"))
         balance = service.charge("ward", Decimal(3), Decimal("0.000001"), note="nobody knows")
         assert (balance.spent, balance.left, balance.delta) == (3, 0, Decimal("0.000001"))
-        assert service.balance("ward", "ann").left == 0
+        assert service.balance("ward").left == 0
         request = RunRequest(dataset_id="ward", algorithm="tree", target="ill", epsilon="0.1")
         with pytest.raises(BudgetError):
             service.submit(request, "one")

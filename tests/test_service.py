@@ -23,6 +23,7 @@ from dpcore.errors import (
 from dpcore.requests import DatasetInfo, RunRequest
 from dpcore.schema import Schema
 from dpcore.service import Service
+from dpcore.users import User
 from tests.fake_learner import (
     fake_request,
     register,
@@ -30,6 +31,8 @@ from tests.fake_learner import (
     small_frame,
     small_schema,
 )
+
+BOB = User("bob@x.org", frozenset({"analyst"}))
 
 register()
 
@@ -100,7 +103,7 @@ def test_a_nonce_belongs_to_one_request(service: Service, dataset: DatasetInfo) 
     with pytest.raises(ConflictError):
         service.submit(fake_request(dataset.id, units=41), "n")
     with pytest.raises(ConflictError):
-        service.submit(fake_request(dataset.id), "n", analyst="bob")
+        service.acting(BOB).submit(fake_request(dataset.id), "n")
     assert len(service.runs()) == 1
 
 
@@ -302,9 +305,9 @@ def test_demonstration_data_is_made_once(service: Service, monkeypatch: pytest.M
 
 def test_runs_can_be_found_again(service: Service, dataset: DatasetInfo) -> None:
     first = service.submit(fake_request(dataset.id), "a")
-    second = service.submit(fake_request(dataset.id), "b", analyst="bob")
+    second = service.acting(BOB).submit(fake_request(dataset.id), "b")
     assert [run.id for run in service.runs(dataset.id)] == [second, first]
-    assert [run.id for run in service.runs(analyst="bob")] == [second]
+    assert [run.id for run in service.acting(BOB).runs()] == [second]
     assert service.runs(active=True) == []
     with pytest.raises(NotFoundError):
         service.run("nothing")

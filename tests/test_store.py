@@ -66,12 +66,9 @@ def test_a_name_is_taken_once(store: Store, tmp_path: Path) -> None:
     assert len(folders(tmp_path)) == 1
 
 
-def test_unknown_data_sets_and_releases(store: Store) -> None:
+def test_an_unknown_data_set(store: Store) -> None:
     with pytest.raises(NotFoundError):
         store.dataset("nothing")
-    with pytest.raises(NotFoundError):
-        store.release("nothing")
-    assert store.releases() == []
 
 
 @pytest.mark.parametrize("moment", ["save", "fsync", "rename"])

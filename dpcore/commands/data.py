@@ -35,7 +35,11 @@ def add(
     ] = None,
     table: TableOption = None,
     analyst_cap: Annotated[
-        str | None, typer.Option(metavar="EPSILON", help="Most that one analyst may spend.")
+        str | None,
+        typer.Option(
+            metavar="EPSILON",
+            help="Most that one analyst may spend without a grant; 0: nothing ('ledger grant').",
+        ),
     ] = None,
     run_cap: Annotated[
         str | None, typer.Option(metavar="EPSILON", help="Most that one run may cost.")
@@ -45,11 +49,12 @@ def add(
     ] = False,
 ) -> None:
     """Store a data set and open its budget; all or nothing."""
-    from dpcore.privacy import parse_epsilon
+    from dpcore.privacy import parse_epsilon, parse_limit
     from dpcore.schema import Schema
 
     declared, total = Schema.from_file(schema), parse_epsilon(budget)
-    analyst_most, run_most = read_epsilon(analyst_cap), read_epsilon(run_cap)
+    analyst_most = None if analyst_cap is None else parse_limit(analyst_cap)
+    run_most = read_epsilon(run_cap)
     source = source_of(file, declared.entity, table, right)
     with open_service() as service:
         info = service.add_dataset(

@@ -17,6 +17,7 @@ from dpcore.privacy import parse_epsilon
 from dpcore.validation import explain_validation
 
 if TYPE_CHECKING:
+    from dpcore.rehearsal import Rehearsal
     from dpcore.release import Release
     from dpcore.requests import RunRequest
     from dpcore.service import Service
@@ -32,7 +33,10 @@ QuoteOnly = Annotated[
     bool, typer.Option("--quote", help="Only say what it would cost and promise: free.")
 ]
 Rehearse = Annotated[
-    bool, typer.Option("--rehearse", help="Run on made-up records of this schema: free.")
+    bool,
+    typer.Option(
+        "--rehearse", help="Run on made-up records, shaped by schema and earlier releases: free."
+    ),
 ]
 Output = Annotated[
     Path | None,
@@ -75,19 +79,30 @@ def fit(wish: Fit) -> None:
         raise RequestError("Choose one of --quote and --rehearse.")
     if wish.output is not None:
         check_new(wish.output)
+    release: Release
     with open_service() as service:
         request = _request(service, wish)
         if wish.quote:
             typer.echo(quote_text(service.quote(request)))
             return
         if wish.rehearse:
-            typer.echo("REHEARSAL on made-up records; nothing was spent.\n")
-            release = service.rehearse(request)
+            release = rehearsed = service.rehearse(request)
+            typer.echo(_rehearsal_heading(rehearsed))
         else:
             release = _spend(service, request, wish.nonce or uuid.uuid4().hex)
     typer.echo(release_text(release))
     if wish.output is not None or not wish.rehearse:
         write_new(wish.output or Path(f"release-{release.id}.json"), release.to_json() + "\n")
+
+
+def _rehearsal_heading(rehearsed: Rehearsal) -> str:
+    used = len(rehearsed.shaped_by)
+    shape = (
+        f"shaped by what {used} earlier release{'s' if used > 1 else ''} revealed"
+        if used
+        else "shaped by the schema alone"
+    )
+    return f"REHEARSAL on made-up records, {shape}; nothing was spent.\n"
 
 
 def _request(service: Service, wish: Fit) -> RunRequest:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dpcore.commands import grants
 from dpcore.commands.redescriptions import redescriptions
 from dpcore.commands.report import note, release_page
 from dpcore.commands.shell import (
@@ -17,7 +18,7 @@ from dpcore.commands.shell import (
 )
 
 releases = make_group("Read what has been released; costs nothing.")
-ledger = make_group("See what has been spent, or enter what is missing.")
+ledger = make_group("See what has been spent and by whom; decide who may spend how much.")
 
 
 @releases.command("list")
@@ -70,11 +71,12 @@ releases.command("html")(release_page)
 @ledger.command("show")
 def show_ledger(dataset: Dataset) -> None:
     """Print the budget of a data set and every line of its ledger, oldest first."""
-    from dpcore.commands.text import balance_text, ledger_text
+    from dpcore.commands.text import balance_text
+    from dpcore.commands.text_ledger import ledger_text
 
     with open_service() as service:
         info = service.dataset(dataset)
-        typer.echo(f"{info.name}: {balance_text(service.balance(info.id, None))}\n")
+        typer.echo(f"{info.name}: {balance_text(service.total_balance(info.id))}\n")
         typer.echo(ledger_text(service.ledger_entries(info.id)))
 
 
@@ -92,6 +94,15 @@ def charge(
     with open_service() as service:
         balance = service.charge(dataset, parse_epsilon(epsilon), parse_delta(delta), note=note)
         typer.echo(balance_text(balance))
+
+
+ledger.command("accounts")(grants.accounts)
+ledger.command("grant")(grants.grant)
+ledger.command("freeze")(grants.freeze)
+ledger.command("thaw")(grants.thaw)
+ledger.command("requests")(grants.requests)
+ledger.command("answer")(grants.answer)
+ledger.command("log")(grants.log)
 
 
 def audit(

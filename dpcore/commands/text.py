@@ -1,4 +1,4 @@
-"""Releases, data sets and ledgers as plain text for a terminal."""
+"""Releases, data sets and budgets as plain text for a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpcore.privacy import format_epsilon
 from dpcore.redescriptions.model import RedescriptionModel
 from dpcore.regression import RegressionEvaluation
 from dpcore.release import Certificate, Release
-from dpcore.requests import Balance, LedgerEntry, Quote
+from dpcore.requests import Balance, Quote
 from dpcore.rules.model import RuleListModel
 from dpcore.trees.forest_model import ForestModel
 from dpcore.trees.model import TreeModel
@@ -207,26 +207,6 @@ def balance_text(balance: Balance) -> str:
     return f"budget {cap}, spent {spent}{reserved}, left {_left(balance.left)}{most}"
 
 
-def ledger_text(entries: Sequence[LedgerEntry]) -> str:
-    """Ledger lines, oldest first."""
-    rows = [
-        [
-            str(entry.sequence),
-            f"{entry.time:%Y-%m-%d %H:%M:%S}",
-            entry.kind,
-            format_epsilon(entry.epsilon) if entry.kind in _CHARGES else "",
-            entry.analyst or "",
-            entry.run_id or "",
-            entry.release_id or "",
-            entry.note,
-        ]
-        for entry in entries
-    ]
-    return text_table(
-        ["#", "time (UTC)", "entry", "epsilon", "who", "run", "release", "note"], rows
-    )
-
-
 def audit_text(results: Sequence[AuditResult]) -> str:
     """What each audit claims, proves and catches."""
     rows = [
@@ -241,9 +221,6 @@ def audit_text(results: Sequence[AuditResult]) -> str:
     ]
     head = ["mechanism", "claims epsilon", "proved at least", "broken versions (must exceed)", ""]
     return text_table(head, rows)
-
-
-_CHARGES = {"reserve", "commit", "refund", "charge"}
 
 
 def _left(amount: Decimal) -> str:

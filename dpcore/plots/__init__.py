@@ -33,6 +33,7 @@ from dpcore.plots.lessons_attacks import (
     people_figure,
 )
 from dpcore.plots.methods import Line, methods_alt, methods_figure
+from dpcore.plots.outlook import OutlookMarks, outlook_alt, outlook_figure
 from dpcore.plots.redescriptions import (
     redescriptions_alt,
     redescriptions_figure,
@@ -63,6 +64,7 @@ __all__ = [
     "EBMWords",
     "Hypotheses",
     "Line",
+    "OutlookMarks",
     "agreement_alt",
     "agreement_figure",
     "agreement_margins",
@@ -101,6 +103,8 @@ __all__ = [
     "odds_alt",
     "odds_figure",
     "outline",
+    "outlook_alt",
+    "outlook_figure",
     "p_words",
     "pair_alt",
     "pair_figure",

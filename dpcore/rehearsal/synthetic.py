@@ -1,29 +1,19 @@
-"""Rehearsals: the same run on invented records, drawn from the public schema. Free.
-
-Nothing here sees a stored record; all randomness is seeded, and the release says so.
-"""
+"""Records invented from the public schema alone, with something to find."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel
 
 from dpcore.columns import BooleanColumn, IntegerColumn, NumericColumn, RealColumn
 from dpcore.encoding import encode
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.plan import Learner, RunPlan, no_progress
-from dpcore.randomness import SeededRandom, public_generator
-from dpcore.release import Release, make_release
-from dpcore.schema import ChildTable, PrivacyUnit, Schema
+from dpcore.randomness import public_generator
+from dpcore.schema import ChildTable, Schema
 
-#: Records invented for a rehearsal, unless ``max_rows`` is smaller.
-REHEARSAL_ROWS = 20_000
 #: Columns that the invented target depends on, so that there is something to find.
 _CAUSES = 3
 #: Child rows invented for one record at most, whatever the schema allows.
@@ -32,43 +22,8 @@ _CHILD_ROWS = 8
 _OWN_CAUSES = 2
 #: Hidden levels of each invented record that both views follow, if there is no target.
 _LEVELS = 3
-#: Most work of a rehearsal, by learner: it runs in the process that serves the pages.
-_LIMITS = {
-    "rule_list": {"pool_size": 100_000, "mcmc_steps": 20_000},
-    "redescriptions": {"pool_size": 20_000, "steps": 10_000},
-}
 _SHARE_EXPLAINED = 0.8
 _DIGITS = 6
-
-
-def rehearse(learner: Learner, schema: Schema, plan: RunPlan, *, seed: int = 1) -> Release:
-    """Run a plan's request on invented records and return a release marked as not private.
-
-    Of a very large domain, only :data:`REHEARSAL_ROWS` rows are rehearsed; of a very long
-    search, only its beginning.
-    """
-    rows = min(schema.max_rows, REHEARSAL_ROWS)
-    small = schema.model_copy(update={"max_rows": rows})
-    views = () if learner.targeted else (plan.parameters.left, plan.parameters.right)
-    frame, children = synthetic_tables(small, plan.target, rows, seed, views)
-    randomness = SeededRandom(seed)
-    further = {name: frame_chunks(content) for name, content in children.items()}
-    table = ingest(frame_chunks(frame), small, randomness, further)
-    again = learner.plan(small, plan.target, plan.epsilon, _limited(learner, plan.parameters))
-    model = learner.run(table, again, randomness, no_progress)
-    return make_release(
-        learner.name,
-        again,
-        model,
-        secure=False,
-        dataset_id="rehearsal",
-        dataset_name=f"rehearsal of {schema.name}"[:128],
-    )
-
-
-def _limited(learner: Learner, parameters: BaseModel) -> dict[str, Any]:
-    given, most = parameters.model_dump(), _LIMITS.get(learner.name, {})
-    return given | {name: min(given[name], limit) for name, limit in most.items()}
 
 
 def synthetic_tables(
@@ -163,22 +118,3 @@ def _following(column: Any, share: Any, generator: np.random.Generator) -> Any:
         return np.rint(scaled) if isinstance(column, IntegerColumn) else scaled
     labels = np.asarray(_labels(column), dtype=object)
     return labels[np.minimum((level * len(labels)).astype(int), len(labels) - 1)]
-
-
-def warm_up(learner: Learner) -> None:
-    """Rehearse a tiny run, so that compiled code is ready before the first real one.
-
-    The secure samplers are loaded too.
-    """
-    schema = Schema(
-        name="warm-up",
-        max_rows=64,
-        privacy_unit=PrivacyUnit(),
-        columns=(
-            BooleanColumn(name="a", view="left"),
-            IntegerColumn(name="b", lower=0, upper=9, bins=3, view="right"),
-            BooleanColumn(name="y", target=True),
-        ),
-    )
-    plan = learner.plan(schema, "y" if learner.targeted else "", Decimal(1), {})
-    rehearse(learner, schema, plan)

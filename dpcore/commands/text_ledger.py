@@ -1,0 +1,98 @@
+"""Ledgers, accounts of analysts and requests for more as plain text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dpcore.commands.text import text_table
+from dpcore.privacy import format_epsilon
+from dpcore.requests import Account, BudgetRequest, LedgerEntry, Standing
+
+_PLACES = 9
+
+
+def one_line(typed: str | None) -> str:
+    """What somebody typed, without anything that a terminal would obey."""
+    shown = (typed or "").replace("\n", " ").replace("\r", " ").replace("\t", " ")
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in shown)
+
+
+def ledger_text(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None = None) -> str:
+    """Ledger lines in the order given; with ``names``, each line says its data set."""
+    rows = [
+        [
+            str(entry.sequence),
+            f"{entry.time:%Y-%m-%d %H:%M:%S}",
+            *([one_line(names.get(entry.dataset_id))] if names is not None else []),
+            entry.kind,
+            format_epsilon(entry.epsilon, places=_PLACES) if entry.epsilon else "",
+            _limits(entry),
+            one_line(entry.analyst),
+            one_line(entry.actor),
+            entry.run_id or "",
+            entry.release_id or "",
+            _note(entry),
+        ]
+        for entry in entries
+    ]
+    head = ["#", "time (UTC)", "entry", "epsilon", "limits", "analyst", "by", "run", "release"]
+    if names is not None:
+        head.insert(2, "data set")
+    return text_table([*head, "note"], rows)
+
+
+def accounts_text(accounts: Sequence[Account]) -> str:
+    """One line per analyst: costs rounded up, what is left rounded down."""
+    rows = [
+        [
+            one_line(account.analyst),
+            _limit(account.standing),
+            format_epsilon(account.balance.spent),
+            format_epsilon(account.balance.reserved),
+            format_epsilon(account.balance.left, up=False),
+            str(account.runs),
+            "-" if (why := account.standing.frozen) is None else f"frozen: {one_line(why)}",
+        ]
+        for account in accounts
+    ]
+    return text_table(["analyst", "limit", "spent", "reserved", "left", "runs", "state"], rows)
+
+
+def requests_text(requests: Sequence[BudgetRequest], names: Mapping[str, str]) -> str:
+    """Requests in the order given; their numbers are what ``ledger answer`` takes."""
+    rows = [
+        [
+            str(request.number),
+            f"{request.time:%Y-%m-%d %H:%M}",
+            one_line(names.get(request.dataset_id)),
+            one_line(request.analyst),
+            format_epsilon(request.epsilon, places=_PLACES),
+            request.state,
+            one_line(request.reason),
+            one_line(request.answer),
+        ]
+        for request in requests
+    ]
+    head = ["#", "time (UTC)", "data set", "analyst", "asks for", "state", "reason", "answer"]
+    return text_table(head, rows)
+
+
+def _limit(standing: Standing) -> str:
+    if standing.limit is None:
+        return "no limit of their own"
+    amount = format_epsilon(standing.limit, up=False, places=_PLACES)
+    return f"granted {amount}" if standing.granted else f"as all: {amount}"
+
+
+def _limits(entry: LedgerEntry) -> str:
+    caps = {"total": entry.cap, "analyst": entry.analyst_cap, "run": entry.run_cap}
+    return ", ".join(
+        f"{name} {format_epsilon(cap, up=False, places=_PLACES)}"
+        for name, cap in caps.items()
+        if cap is not None
+    )
+
+
+def _note(entry: LedgerEntry) -> str:
+    answer = "" if entry.answers is None else f"(answers {entry.answers}) "
+    return f"{answer}{one_line(entry.note)}"

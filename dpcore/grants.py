@@ -1,0 +1,255 @@
+"""Budgets of single analysts: granted, frozen, asked for. All of it lines of the ledger.
+
+A limit is what one analyst may spend in all; the data set's own cap holds beside it, so grants
+may add up to more than the cap without anybody being able to overspend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine, RowMapping
+
+from dpcore.database import ledger_entries, read, write
+from dpcore.entries import append, caps_of, own_balance_of, standing_of
+from dpcore.errors import ConflictError, NotFoundError, RequestError
+from dpcore.privacy import parse_epsilon, parse_limit
+from dpcore.requests import REASON_LIMIT, Account, BudgetRequest
+from dpcore.users import NAME_LENGTH
+
+_E = ledger_entries.c
+#: Lines that make somebody an analyst of a data set.
+_ABOUT_ANALYSTS = ("reserve", "ask", "grant", "freeze", "thaw")
+
+
+class Grants:
+    """Accounts of analysts, and their requests, in one database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def grant(
+        self, dataset_id: str, analyst: str, limit: Decimal, reason: str, *, actor: str | None
+    ) -> None:
+        """Set what one analyst may spend on a data set in all: given, extended or lowered.
+
+        Raises
+        ------
+        BudgetError
+            If the limit is neither 0 nor a usable epsilon.
+        RequestError
+            If the name is unusable or the reason too long.
+        """
+        limit, name = parse_limit(limit), checked_name(analyst)
+        _check_reason(reason, needed=False)
+
+        def work(connection: Connection) -> None:
+            caps_of(connection, dataset_id)
+            _grant(connection, dataset_id, name, limit, reason, actor)
+
+        write(self._engine, work)
+
+    def freeze(self, dataset_id: str, analyst: str, reason: str, *, actor: str | None) -> None:
+        """Stop an analyst: no run starts, and one that has read no record yet is refunded.
+
+        Raises
+        ------
+        RequestError
+            If there is no reason: the analyst reads it.
+        ConflictError
+            If the analyst is stopped already.
+        """
+        self._switch("freeze", dataset_id, analyst, reason, actor)
+
+    def thaw(self, dataset_id: str, analyst: str, reason: str, *, actor: str | None) -> None:
+        """Let a stopped analyst go on.
+
+        Raises
+        ------
+        RequestError
+            If there is no reason.
+        ConflictError
+            If the analyst is not stopped.
+        """
+        self._switch("thaw", dataset_id, analyst, reason, actor)
+
+    def ask(self, dataset_id: str, analyst: str, epsilon: Decimal, reason: str) -> int:
+        """Ask the custodian for more; return the number of the request.
+
+        Raises
+        ------
+        BudgetError
+            If the amount is no usable epsilon.
+        RequestError
+            If there is no reason.
+        ConflictError
+            If an earlier request of this analyst on this data set is open.
+        """
+        epsilon, name = parse_epsilon(epsilon), checked_name(analyst)
+        _check_reason(reason, needed=True)
+
+        def work(connection: Connection) -> int:
+            caps_of(connection, dataset_id)
+            asked = _requests(connection, dataset_id, name)
+            if any(request.state == "open" for request in asked):
+                raise ConflictError("You have asked already: wait for the custodian's answer.")
+            amount = {"analyst": name, "actor": name, "epsilon": epsilon}
+            append(connection, "ask", dataset_id, note=reason.strip(), **amount)
+            return _requests(connection, dataset_id, name)[-1].number
+
+        return write(self._engine, work)
+
+    def answer(
+        self, number: int, limit: Decimal | None, reason: str, *, actor: str | None
+    ) -> BudgetRequest:
+        """Answer a request: with a new limit for its analyst, or ``None`` to decline it.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such request.
+        ConflictError
+            If it was answered before.
+        RequestError
+            If it is declined without a reason.
+        """
+        limit = None if limit is None else parse_limit(limit)
+        _check_reason(reason, needed=limit is None)
+
+        def work(connection: Connection) -> BudgetRequest:
+            asked = _request(connection, number)
+            if asked.state != "open":
+                raise ConflictError(f"This request is {asked.state} already.")
+            place = (connection, asked.dataset_id, asked.analyst)
+            if limit is None:
+                append(
+                    connection, "decline", asked.dataset_id, analyst=asked.analyst,
+                    note=reason.strip(), actor=actor, answers=number,
+                )  # fmt: skip
+            else:
+                _grant(*place, limit, reason, actor, answers=number)
+            return _request(connection, number)
+
+        return write(self._engine, work)
+
+    def dataset_of(self, number: int) -> str:
+        """Data set that a request is about. Raises ``NotFoundError``."""
+        return read(self._engine, lambda connection: _request(connection, number).dataset_id)
+
+    def requests(
+        self, dataset_id: str | None = None, analyst: str | None = None
+    ) -> list[BudgetRequest]:
+        """Requests, oldest first."""
+        return read(self._engine, lambda connection: _requests(connection, dataset_id, analyst))
+
+    def accounts(self, dataset_id: str) -> list[Account]:
+        """Everybody who was given budget, asked for it or used it, by name."""
+
+        def work(connection: Connection) -> list[Account]:
+            caps_of(connection, dataset_id)
+            chosen = sa.select(_E.analyst).where(
+                _E.dataset_id == dataset_id, _E.kind.in_(_ABOUT_ANALYSTS)
+            )
+            names = connection.execute(chosen.distinct()).scalars().all()
+            return [_account(connection, dataset_id, name) for name in sorted(names)]
+
+        return read(self._engine, work)
+
+    def _switch(
+        self, kind: str, dataset_id: str, analyst: str, reason: str, actor: str | None
+    ) -> None:
+        name = checked_name(analyst)
+        _check_reason(reason, needed=True)
+
+        def work(connection: Connection) -> None:
+            caps_of(connection, dataset_id)
+            frozen = standing_of(connection, dataset_id, name).frozen is not None
+            if frozen == (kind == "freeze"):
+                state = "frozen already" if frozen else "not frozen"
+                raise ConflictError(f"The budget of {name} is {state}.")
+            append(connection, kind, dataset_id, analyst=name, note=reason.strip(), actor=actor)
+
+        write(self._engine, work)
+
+
+def checked_name(analyst: str) -> str:
+    """Name of an analyst as the ledger keeps it. Raises ``RequestError``."""
+    name = analyst.strip()
+    name = name.lower() if "@" in name and not name.startswith("sub:") else name
+    if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable():
+        raise RequestError(f"The name of an analyst must have 1 to {NAME_LENGTH} characters.")
+    return name
+
+
+def _check_reason(reason: str, *, needed: bool) -> None:
+    if needed and not reason.strip():
+        raise RequestError("Give a reason: it is kept, and the other side reads it.")
+    if len(reason) > REASON_LIMIT:
+        raise RequestError(f"The reason is too long: use at most {REASON_LIMIT} characters.")
+
+
+def _grant(
+    connection: Connection,
+    dataset_id: str,
+    analyst: str,
+    limit: Decimal,
+    reason: str,
+    actor: str | None,
+    answers: int | None = None,
+) -> None:
+    append(
+        connection, "grant", dataset_id, analyst=analyst, analyst_cap=limit,
+        note=reason.strip(), actor=actor, answers=answers,
+    )  # fmt: skip
+
+
+def _account(connection: Connection, dataset_id: str, analyst: str) -> Account:
+    chosen = sa.select(_E.kind).where(_E.dataset_id == dataset_id, _E.analyst == analyst)
+    kinds = connection.execute(chosen).scalars().all()
+    return Account(
+        analyst,
+        standing_of(connection, dataset_id, analyst),
+        own_balance_of(connection, dataset_id, analyst),
+        kinds.count("reserve") - kinds.count("refund"),
+    )
+
+
+def _request(connection: Connection, number: int) -> BudgetRequest:
+    chosen = sa.select(ledger_entries).where(_E.sequence == number, _E.kind == "ask")
+    row = connection.execute(chosen).mappings().one_or_none()
+    if row is None:
+        raise NotFoundError("There is no such request.")
+    return _with_answers(connection, [row])[0]
+
+
+def _requests(
+    connection: Connection, dataset_id: str | None, analyst: str | None
+) -> list[BudgetRequest]:
+    chosen = sa.select(ledger_entries).where(_E.kind == "ask").order_by(_E.sequence)
+    if dataset_id is not None:
+        chosen = chosen.where(_E.dataset_id == dataset_id)
+    if analyst is not None:
+        chosen = chosen.where(_E.analyst == analyst)
+    return _with_answers(connection, connection.execute(chosen).mappings().all())
+
+
+def _with_answers(connection: Connection, rows: Sequence[RowMapping]) -> list[BudgetRequest]:
+    chosen = sa.select(ledger_entries).where(_E.answers.in_([row["sequence"] for row in rows]))
+    answers = {row["answers"]: row for row in connection.execute(chosen).mappings()}
+    return [_budget_request(row, answers.get(row["sequence"])) for row in rows]
+
+
+def _budget_request(row: RowMapping, answer: RowMapping | None) -> BudgetRequest:
+    states = {"grant": "granted", "decline": "declined"}
+    return BudgetRequest(
+        number=row["sequence"],
+        dataset_id=row["dataset_id"],
+        analyst=row["analyst"],
+        epsilon=row["epsilon"],
+        reason=row["note"],
+        time=row["time"],
+        state="open" if answer is None else states[answer["kind"]],  # type: ignore[arg-type]
+        answer="" if answer is None else answer["note"],
+    )

@@ -1,0 +1,129 @@
+"""Quality on invented records against epsilon: what a run may reach, and what was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dpcore.estimates import percent
+from dpcore.plots.look import GRID, INK, SOFT, clear_layout, colour
+from dpcore.plots.methods import Line
+
+_NUMBERS = {"accuracy": ".1%", "RMSE": ".3g"}
+_TICKS = {"accuracy": ".0%", "RMSE": ".3~g"}
+_BAND = "rgba(11, 114, 133, 0.18)"
+
+
+@dataclass(frozen=True)
+class OutlookMarks:
+    """What is marked beside the line.
+
+    Attributes
+    ----------
+    baseline : float
+        Quality that needs no records.
+    baseline_name : str
+        What it is the quality of.
+    wanted : float
+        Quality that was asked for.
+    present : float
+        Epsilon of the run as it is set up.
+    """
+
+    baseline: float
+    baseline_name: str
+    wanted: float
+    present: float
+
+
+def outlook_figure(line: Line, marks: OutlookMarks, measure: str) -> go.Figure:
+    """Mean over the repeats, a band from the lowest to the highest, and the marks."""
+    numbers, tone = _NUMBERS[measure], colour(0)
+    figure = go.Figure(
+        [
+            _edge(line, line.highs),
+            _edge(line, line.lows, fill="tonexty", fillcolor=_BAND, name="Lowest to highest",
+                  showlegend=True),
+            go.Scatter(
+                name=line.name,
+                x=list(line.epsilons),
+                y=list(line.means),
+                mode="lines+markers",
+                line={"color": tone, "width": 2.5},
+                marker={"symbol": "circle", "size": 9},
+                hovertemplate=f"ε %{{x:g}}: %{{y:{numbers}}}<extra></extra>",
+            ),
+            _present(line, marks),
+            _level(line, marks.wanted, "What you want", INK, "dash", numbers),
+            _level(line, marks.baseline, marks.baseline_name, SOFT, "dot", numbers),
+        ]
+    )  # fmt: skip
+    _lay_out(figure, line, measure)
+    return figure
+
+
+def _edge(line: Line, values: tuple[float, ...], **more: object) -> go.Scatter:
+    shown = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+    return go.Scatter(x=list(line.epsilons), y=list(values), **{**shown, **more})
+
+
+def _level(line: Line, value: float, name: str, tone: str, dash: str, numbers: str) -> go.Scatter:
+    return go.Scatter(
+        name=name,
+        x=[line.epsilons[0], line.epsilons[-1]],
+        y=[value, value],
+        mode="lines",
+        line={"color": tone, "dash": dash, "width": 2},
+        hovertemplate=f"{name}: %{{y:{numbers}}}<extra></extra>",
+    )
+
+
+def _present(line: Line, marks: OutlookMarks) -> go.Scatter:
+    values = (marks.wanted, marks.baseline, *line.lows, *line.highs)
+    shown = line.epsilons[0] <= marks.present <= line.epsilons[-1]
+    return go.Scatter(
+        name="Your ε now",
+        x=[marks.present] * 2 if shown else [],
+        y=[min(values), max(values)] if shown else [],
+        mode="lines",
+        line={"color": colour(1), "dash": "dashdot", "width": 2},
+        hovertemplate="Your ε now: %{x:g}<extra></extra>",
+        showlegend=shown,
+    )
+
+
+def _lay_out(figure: go.Figure, line: Line, measure: str) -> None:
+    figure.update_layout(
+        clear_layout(),
+        height=400,
+        margin={"l": 10, "r": 20, "t": 30, "b": 60},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        dragmode=False,
+    )
+    figure.update_xaxes(
+        title="ε of a run (more privacy ◀  ▶ more accuracy)", type="log", gridcolor=GRID,
+        tickvals=list(line.epsilons), ticktext=[f"{tick:g}" for tick in line.epsilons],
+        fixedrange=True,
+    )  # fmt: skip
+    figure.update_yaxes(
+        title=f"{measure} on invented people", tickformat=_TICKS[measure], gridcolor=GRID,
+        automargin=True, fixedrange=True,
+    )  # fmt: skip
+
+
+def outlook_alt(line: Line, marks: OutlookMarks, measure: str) -> str:
+    """The figure in words."""
+
+    def shown(value: float) -> str:
+        return percent(value) if measure == "accuracy" else f"{value:.3g}"
+
+    points = ", ".join(
+        f"{shown(mean)} at epsilon {epsilon:g}"
+        for epsilon, mean in zip(line.epsilons, line.means, strict=True)
+    )
+    return (
+        f"{measure[0].upper()}{measure[1:]} on invented people: {points}. Wanted: "
+        f"{shown(marks.wanted)}. {marks.baseline_name}: {shown(marks.baseline)}. The run is set "
+        f"up with epsilon {marks.present:g}."
+    )

@@ -1,0 +1,29 @@
+"""Rehearsals: the same run on invented records, and what to expect of it. Free.
+
+The records are drawn from the public schema and, if wanted, shaped by what earlier releases of the
+same data set revealed. Nothing here sees a stored record; all randomness is seeded, and the
+release says so.
+"""
+
+from __future__ import annotations
+
+from dpcore.rehearsal.outlook import EPSILONS, Outlook, Point, epsilon_for, outlook
+from dpcore.rehearsal.running import Rehearsal, rehearse, warm_up
+from dpcore.rehearsal.shape import REHEARSAL_ROWS, Shape, shape_of, usable
+from dpcore.rehearsal.synthetic import synthetic_tables
+
+__all__ = [
+    "EPSILONS",
+    "REHEARSAL_ROWS",
+    "Outlook",
+    "Point",
+    "Rehearsal",
+    "Shape",
+    "epsilon_for",
+    "outlook",
+    "rehearse",
+    "shape_of",
+    "synthetic_tables",
+    "usable",
+    "warm_up",
+]

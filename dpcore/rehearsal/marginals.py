@@ -1,0 +1,141 @@
+"""How often each value of a column occurs, as far as releases tell, and values drawn by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpcore.columns import RESERVED, IntegerColumn, NumericColumn
+from dpcore.ebm.axis import Axis
+from dpcore.ebm.model import EBMModel
+from dpcore.rehearsal.knowledge import Groups, Knowledge, without_negatives
+from dpcore.rehearsal.records import Codes, Floats
+from dpcore.schema import Schema
+
+#: Standard errors that a count of missing or other values must exceed to be taken for real.
+_SEEN = 2.0
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """Shares of a column's cells, or of finer bins of its numbers.
+
+    Attributes
+    ----------
+    edges : tuple of float
+        Numeric column: inner ends of the bins. Empty for a column of categories.
+    shares : array of shape (n_cells,) or (n_bins + 1,)
+        One per cell; or one per bin, and one for missing numbers.
+    """
+
+    column: Any
+    edges: tuple[float, ...]
+    shares: Floats
+
+    def values(self, codes: Codes, generator: np.random.Generator) -> Any:
+        """A value in each bin or cell; numbers anywhere in their bin."""
+        if not isinstance(self.column, NumericColumn):
+            return np.asarray(self.column.cells, dtype=object)[codes]
+        points = np.array([self.column.lower, *self.edges, self.column.upper, np.nan])
+        ends = np.append(points[1:], np.nan)
+        return between(self.column, points[codes], ends[codes], generator)
+
+    def weighted(self, codes: Codes, weights: Floats) -> Marginal:
+        """The shares that weighted records have."""
+        counts = np.bincount(codes, weights, len(self.shares))
+        return replace(self, shares=counts / counts.sum())
+
+
+def between(column: Any, low: Floats, high: Floats, generator: np.random.Generator) -> Floats:
+    """A number above each lower end and not above the upper one; NaN where an end is NaN."""
+    part = generator.random(len(low))
+    if isinstance(column, IntegerColumn):
+        first = np.where(low == column.lower, low, np.floor(low) + 1)
+        steps = np.maximum(np.floor(high) - first + 1, 1)
+        return np.asarray(np.minimum(first + np.floor(part * steps), high))
+    return np.asarray(high - part * (high - low))
+
+
+def uniform(column: Any) -> Marginal:
+    """Every cell alike, but nothing missing and nothing unknown."""
+    known = np.array([cell not in RESERVED for cell in column.cells], dtype=np.float64)
+    edges = column.inner_edges if isinstance(column, NumericColumn) else ()
+    return Marginal(column, tuple(edges), known / known.sum())
+
+
+def marginals(schema: Schema, known: Sequence[Knowledge]) -> dict[str, Marginal]:
+    """One per column: from the first release that has counts of its values, or else uniform."""
+    found: dict[str, Marginal] = {}
+    for one in known:
+        if isinstance(one.model, EBMModel):
+            for term, groups in zip(one.model.terms, one.groups, strict=True):
+                axis = term.axes[0]
+                if len(term.axes) == 1 and axis.column not in found:
+                    found[axis.column] = _counted(schema.column(axis.column), axis, groups)
+    return {column.name: found.get(column.name, uniform(column)) for column in schema}
+
+
+def _counted(column: Any, axis: Axis, groups: Groups) -> Marginal:
+    counts, faint = groups.counts, groups.counts < _SEEN * groups.error
+    if axis.edges is not None:
+        missing = np.arange(len(axis)) == len(axis) - 1
+        return Marginal(column, axis.edges, without_negatives(np.where(missing & faint, 0, counts)))
+    bins = np.asarray(axis.groups)
+    known = np.array([cell not in RESERVED for cell in column.cells])
+    unknown = np.bincount(bins, known) == 0
+    shares = without_negatives(np.where(unknown & faint, 0, counts))
+    # Cells of one bin have equal parts of it; what nobody declared only if it is alone there.
+    parts = np.where(known | unknown[bins], 1.0, 0.0)
+    return Marginal(column, (), shares[bins] * parts / np.bincount(bins, parts)[bins])
+
+
+def drawn(
+    each: Mapping[str, Marginal],
+    levels: Codes,
+    tilts: Mapping[str, Floats],
+    generator: np.random.Generator,
+) -> dict[str, Codes]:
+    """Codes of each column, independent but for a hidden level of each record.
+
+    Parameters
+    ----------
+    levels : array of shape (n_rows,)
+        Level of each record.
+    tilts : mapping of str to array of shape (n_levels, n_codes)
+        Shares of a column's codes at each level; columns without them do not follow the levels.
+    """
+    found = {}
+    for name, marginal in each.items():
+        shares = tilts.get(name, marginal.shares[None, :])
+        ends = np.cumsum(shares, axis=1)
+        ends /= np.maximum(ends[:, -1:], _LEAST)
+        place = generator.random(len(levels))
+        codes = np.zeros(len(levels), dtype=np.int64)
+        for level in range(len(shares)):
+            own = slice(None) if len(shares) == 1 else levels == level
+            codes[own] = np.searchsorted(ends[level], place[own], side="right")
+        found[name] = np.minimum(codes, shares.shape[1] - 1)
+    return found
+
+
+def tilted(marginal: Marginal, levels: Floats, pull: Floats) -> Floats:
+    """Shares of a column's codes at each level, with the marginal shares on average.
+
+    Parameters
+    ----------
+    levels : array of shape (n_levels,)
+        Share of the records at each level.
+    pull : array of shape (n_levels, n_codes)
+        Logarithm of how much more often than usual a code is found at a level.
+    """
+    table = np.exp(pull - pull.max(axis=0)) * marginal.shares
+    for _ in range(_ROUNDS):
+        table *= (levels / np.maximum(table.sum(axis=1), _LEAST))[:, None]
+        table *= marginal.shares / np.maximum(table.sum(axis=0), _LEAST)
+    return np.asarray(table / np.maximum(table.sum(axis=1, keepdims=True), _LEAST))
+
+
+_ROUNDS, _LEAST = 30, 1e-300

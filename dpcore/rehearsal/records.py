@@ -1,0 +1,81 @@
+"""Invented records with the codes of their cells at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpcore.columns import NumericColumn
+from dpcore.ebm.axis import Axis
+from dpcore.encoding import encode
+from dpcore.ilp.model import ILPModel
+from dpcore.schema import Schema
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass
+class Records:
+    """Tables of invented records.
+
+    Attributes
+    ----------
+    tables : mapping of str to DataFrame
+        The main table under the name of its entity, and every further one.
+    known : dict of str to array
+        Cell codes of columns of the main table, as far as they were needed.
+    """
+
+    schema: Schema
+    tables: Mapping[str, pd.DataFrame]
+    known: dict[str, Codes] = field(default_factory=dict)
+    _clauses: dict[int, Codes] = field(default_factory=dict)
+
+    @property
+    def main(self) -> pd.DataFrame:
+        """The main table."""
+        return self.tables[self.schema.entity]
+
+    @property
+    def rows(self) -> int:
+        """Records of the main table."""
+        return len(self.main)
+
+    def cells(self, name: str) -> Codes:
+        """Cell of each record in a column."""
+        if name not in self.known:
+            column = self.schema.column(name)
+            self.known[name] = encode(column, self.main[name])[0].astype(np.int64)
+        return self.known[name]
+
+    def clauses(self, model: ILPModel) -> Codes:
+        """First clause of a theory that covers each record."""
+        if id(model) not in self._clauses:
+            self._clauses[id(model)] = model.first_clause(self.tables, self.schema)
+        return self._clauses[id(model)]
+
+    def bins(self, axis: Axis) -> Codes:
+        """Bin of each record on an axis of a boosting machine."""
+        if axis.edges is None:
+            return np.asarray(axis.groups, dtype=np.int64)[self.cells(axis.column)]
+        return axis.codes_of_numbers(self.main[axis.column].to_numpy(dtype=np.float64))
+
+    def exchanged(self, columns: Mapping[str, Any], codes: Mapping[str, Codes]) -> Records:
+        """The same records with other values in some columns, of cells that may be known."""
+        main = pd.DataFrame(
+            {str(name): columns.get(str(name), values) for name, values in self.main.items()}
+        )
+        kept = {name: known for name, known in self.known.items() if name not in columns}
+        tables = {**self.tables, self.schema.entity: main}
+        return Records(self.schema, tables, {**kept, **codes})
+
+
+def is_category(schema: Schema, name: str) -> bool:
+    """Whether the values of a column are its cells."""
+    return not isinstance(schema.column(name), NumericColumn)

@@ -1,0 +1,122 @@
+"""A rehearsal: the same run on invented records. Free; its randomness is seeded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from dpcore.columns import BooleanColumn, IntegerColumn
+from dpcore.ingest import frame_chunks, ingest
+from dpcore.plan import Learner, RunPlan, no_progress
+from dpcore.randomness import SeededRandom
+from dpcore.rehearsal.shape import Shape, is_number, shape_of
+from dpcore.release import Release, make_release
+from dpcore.schema import PrivacyUnit, Schema
+from dpcore.table import PrivateTable
+
+#: Most work of a rehearsal, by learner: it runs in the process that serves the pages.
+_LIMITS = {
+    "rule_list": {"pool_size": 100_000, "mcmc_steps": 20_000},
+    "redescriptions": {"pool_size": 20_000, "steps": 10_000},
+}
+
+
+#: Added to a seed for the coins of ingestion and for the run: one stream must not serve two.
+_COINS, _RUN = 1_000_000, 2_000_000
+
+
+class Rehearsal(Release):
+    """The release of a rehearsal.
+
+    Attributes
+    ----------
+    shaped_by : tuple of str
+        Ids of the releases that shaped the invented records; empty for the schema alone.
+    """
+
+    shaped_by: tuple[str, ...] = Field(default=(), exclude=True)
+
+
+def rehearse(
+    learner: Learner,
+    schema: Schema,
+    plan: RunPlan,
+    *,
+    releases: Sequence[Release] = (),
+    seed: int = 1,
+) -> Rehearsal:
+    """Run a plan's request on invented records and return a release marked as not private.
+
+    Of a very large domain, only some rows are rehearsed; of a very long search, only its
+    beginning.
+
+    Parameters
+    ----------
+    releases : sequence of Release
+        Earlier releases of the data set, whose results shape the records.
+    """
+    shape = shape_for(learner, schema, plan, releases)
+    table = invented_table(shape, seed)
+    again, model = run_on(learner, table, plan, plan.epsilon, seed)
+    release = make_release(
+        learner.name,
+        again,
+        model,
+        secure=False,
+        dataset_id="rehearsal",
+        dataset_name=f"rehearsal of {schema.name}"[:128],
+    )
+    return Rehearsal(**dict(release), shaped_by=shape.used)
+
+
+def shape_for(
+    learner: Learner, schema: Schema, plan: RunPlan, releases: Sequence[Release]
+) -> Shape:
+    """The shape of invented records for a plan."""
+    if not learner.targeted:
+        return shape_of(schema, "", releases, (plan.parameters.left, plan.parameters.right))
+    number = is_number(schema, plan.target, learner.name)
+    return shape_of(schema, plan.target, releases, number=number)
+
+
+def invented_table(shape: Shape, seed: int) -> PrivateTable:
+    """Invented records as a learner reads them."""
+    small = shape.schema.model_copy(update={"max_rows": shape.rows})
+    frame, children = shape.draw(shape.rows, seed)
+    further = {name: frame_chunks(content) for name, content in children.items()}
+    return ingest(frame_chunks(frame), small, SeededRandom(seed + _COINS), further)
+
+
+def run_on(
+    learner: Learner, table: PrivateTable, plan: RunPlan, epsilon: Decimal, seed: int
+) -> tuple[RunPlan, Any]:
+    """Run a plan at an epsilon on invented records, with a limited amount of work."""
+    again = learner.plan(table.schema, plan.target, epsilon, _limited(learner, plan.parameters))
+    return again, learner.run(table, again, SeededRandom(seed + _RUN), no_progress)
+
+
+def _limited(learner: Learner, parameters: BaseModel) -> dict[str, Any]:
+    given, most = parameters.model_dump(), _LIMITS.get(learner.name, {})
+    return given | {name: min(given[name], limit) for name, limit in most.items()}
+
+
+def warm_up(learner: Learner) -> None:
+    """Rehearse a tiny run, so that compiled code is ready before the first real one.
+
+    The secure samplers are loaded too.
+    """
+    schema = Schema(
+        name="warm-up",
+        max_rows=64,
+        privacy_unit=PrivacyUnit(),
+        columns=(
+            BooleanColumn(name="a", view="left"),
+            IntegerColumn(name="b", lower=0, upper=9, bins=3, view="right"),
+            BooleanColumn(name="y", target=True),
+        ),
+    )
+    plan = learner.plan(schema, "y" if learner.targeted else "", Decimal(1), {})
+    rehearse(learner, schema, plan)

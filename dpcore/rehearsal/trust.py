@@ -1,0 +1,39 @@
+"""How close an accuracy on invented records comes to that of the private run, as measured.
+
+The figures come from ``python -m benchmarks rehearsal`` (``docs/rehearsals.md``).
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import Final
+
+from dpcore.rehearsal.shape import Shape
+from dpcore.rehearsal.teacher import quality
+
+#: Families that look at many columns: what they reveal carries over to each other. A rule list
+#: tells of a few conditions only, and which ones it picks depends much on the others.
+_THOROUGH: Final = frozenset({"tree", "forest", "ebm"})
+#: An earlier quality must be known this well: noise margin of an accuracy, or share of an RMSE.
+_KNOWN: Final = 0.05
+#: Least epsilon of a run, as a share of the epsilon of the earlier one.
+_LEAST_SHARE: Final = Decimal("0.2")
+#: Least product of epsilon and records: below it, one run differs much from the next.
+_LEAST_SIGNAL: Final = Decimal(200)
+
+_TWO_DIGITS: Final = Context(prec=2, rounding=ROUND_CEILING)
+
+
+def close_from(shape: Shape, algorithm: str) -> Decimal | None:
+    """Smallest epsilon from which a rehearsal is close to the private run; None if at none."""
+    teacher = shape.teacher
+    if teacher is None:
+        return None
+    release, figure = teacher.knowledge.release, quality(teacher.knowledge.model)
+    if figure is None or not {algorithm, release.kind} <= _THOROUGH:
+        return None
+    scale = figure.value if teacher.chances is None else 1.0
+    if figure.noise_margin > _KNOWN * scale:
+        return None
+    signal = _TWO_DIGITS.divide(_LEAST_SIGNAL, Decimal(shape.rows))
+    return max(release.certificate.epsilon * _LEAST_SHARE, signal)

@@ -1,0 +1,112 @@
+"""Budgets: what is left, who may spend how much, requests for more, and the audit log."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from dpcore.requests import Account, Balance, BudgetRequest, LedgerEntry
+from dpcore.service.door import Door
+
+
+class Budgets(Door):
+    """Part of :class:`dpcore.service.Service`."""
+
+    def balance(self, dataset_id: str) -> Balance:
+        """What the caller has spent and may still spend on a data set."""
+        return self._ledger.balance(self._visible(dataset_id).id, self._user.name)
+
+    def total_balance(self, dataset_id: str) -> Balance:
+        """What all analysts have spent together, and what the data set has left."""
+        return self._ledger.balance(self._visible(dataset_id).id)
+
+    def raise_caps(
+        self,
+        dataset_id: str,
+        *,
+        budget: Decimal | None = None,
+        analyst_cap: Decimal | None = None,
+        run_cap: Decimal | None = None,
+        note: str = "",
+    ) -> Balance:
+        """Custodian: change the caps given; the ledger keeps every change."""
+        found = self._managed(dataset_id)
+        self._ledger.raise_caps(
+            found, cap=budget, analyst_cap=analyst_cap, run_cap=run_cap, note=note,
+            actor=self._user.name,
+        )  # fmt: skip
+        return self._ledger.balance(found)
+
+    def charge(
+        self, dataset_id: str, epsilon: Decimal, delta: Decimal = Decimal(0), *, note: str
+    ) -> Balance:
+        """Custodian: enter what was spent outside of this ledger; see ``docs/deployment.md``."""
+        found = self._managed(dataset_id)
+        self._ledger.charge(found, epsilon, delta, note=note, actor=self._user.name)
+        return self._ledger.balance(found)
+
+    def accounts(self, dataset_id: str) -> list[Account]:
+        """Custodian: every analyst of a data set, with limit and balance."""
+        return self._grants.accounts(self._managed(dataset_id))
+
+    def grant(
+        self, dataset_id: str, analyst: str, limit: Decimal, reason: str = ""
+    ) -> list[Account]:
+        """Custodian: set what one analyst may spend in all, and return all accounts.
+
+        Raises
+        ------
+        BudgetError
+            If the limit is neither 0 nor a usable epsilon.
+        RequestError
+            If the name or the reason is unusable.
+        """
+        found = self._managed(dataset_id)
+        self._grants.grant(found, analyst, limit, reason, actor=self._user.name)
+        return self._grants.accounts(found)
+
+    def freeze(self, dataset_id: str, analyst: str, reason: str) -> None:
+        """Custodian: stop one analyst. Waiting runs are refunded, running ones go on."""
+        found = self._managed(dataset_id)
+        self._grants.freeze(found, analyst, reason, actor=self._user.name)
+
+    def thaw(self, dataset_id: str, analyst: str, reason: str) -> None:
+        """Custodian: let a stopped analyst go on."""
+        found = self._managed(dataset_id)
+        self._grants.thaw(found, analyst, reason, actor=self._user.name)
+
+    def ask(self, dataset_id: str, epsilon: Decimal, reason: str) -> BudgetRequest:
+        """Ask the custodian for more of a data set's budget.
+
+        Raises
+        ------
+        BudgetError
+            If the amount is no usable epsilon.
+        RequestError
+            If there is no reason.
+        ConflictError
+            If an earlier request is open.
+        """
+        found = self._usable(dataset_id).id
+        number = self._grants.ask(found, self._user.name, epsilon, reason)
+        return next(one for one in self.budget_requests(found) if one.number == number)
+
+    def answer(self, number: int, limit: Decimal | None, reason: str = "") -> BudgetRequest:
+        """Custodian: answer a request with a new limit for its analyst; ``None`` declines it."""
+        self._require("custodian")
+        return self._grants.answer(number, limit, reason, actor=self._user.name)
+
+    def budget_requests(self, dataset_id: str | None = None) -> list[BudgetRequest]:
+        """Requests for more, oldest first: to the custodian all, to others their own."""
+        self._require("custodian", "analyst", "teacher")
+        found = None if dataset_id is None else self._visible(dataset_id).id
+        return self._grants.requests(found, self._reader())
+
+    def ledger_entries(self, dataset_id: str | None = None) -> list[LedgerEntry]:
+        """Custodian: every line of the ledger about a data set, or about all, oldest first."""
+        self._require("custodian")
+        return self._ledger.entries(None if dataset_id is None else self._managed(dataset_id))
+
+    def _managed(self, dataset_id: str) -> str:
+        """Identifier of a data set, for its custodian."""
+        self._require("custodian")
+        return self._visible(dataset_id).id

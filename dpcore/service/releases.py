@@ -1,0 +1,144 @@
+"""Releases: reading, naming, sharing, exporting. All of it is free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dpcore.drafts import KeptDraft, read_draft, write_draft
+from dpcore.errors import NotFoundError
+from dpcore.notes import read_notes, write_note
+from dpcore.release import Release
+from dpcore.requests import ReleaseNote, Sharing
+from dpcore.service.door import Door
+from dpcore.users import ROLES
+
+if TYPE_CHECKING:
+    from dpcore.drafts import Draft
+    from dpcore.report.application import Application
+    from dpcore.report.totals import Total
+
+
+class Releases(Door):
+    """Part of :class:`dpcore.service.Service`."""
+
+    def release(self, release_id: str) -> Release:
+        """One release by its id. Raises ``NotFoundError`` unless the caller may read it."""
+        self._require(*ROLES)
+        found = self._released.release(release_id, self._reader())
+        self._visible(found.dataset_id)
+        return found
+
+    def releases(self, dataset_id: str | None = None) -> list[Release]:
+        """Releases that the caller may read, newest first: their own, and those shared."""
+        seen = self._seen(dataset_id)
+        every = self._released.releases(dataset_id and self._visible(dataset_id).id, self._reader())
+        return [release for release in every if release.dataset_id in seen]
+
+    def sharing(self, dataset_id: str | None = None) -> dict[str, Sharing]:
+        """Owners of the releases that the caller may read, and whether they are shared."""
+        readable = {release.id for release in self.releases(dataset_id)}
+        found = self._released.sharing(dataset_id and self._visible(dataset_id).id, self._reader())
+        return {key: sharing for key, sharing in found.items() if key in readable}
+
+    def share(self, release_id: str, shared: bool = True) -> Sharing:
+        """Let everybody who sees the data set read a release of the caller's; or no longer."""
+        found = self._own(release_id)
+        return self._released.share(found.id, shared, owner=self._user.name)
+
+    def note_release(self, release_id: str, name: str, note: str) -> ReleaseNote:
+        """Name a release of the caller's and write a note beside it: free, to be changed any time.
+
+        Raises
+        ------
+        RequestError
+            If the name or the note is too long.
+        NotFoundError
+            If the caller has no such release.
+        """
+        return write_note(self._engine, self._own(release_id).id, name, note, self._user.name)
+
+    def release_notes(self, dataset_id: str | None = None) -> dict[str, ReleaseNote]:
+        """Names and notes by release; releases without any are left out."""
+        readable = {release.id for release in self.releases(dataset_id)}
+        notes = read_notes(self._engine, dataset_id and self._visible(dataset_id).id)
+        return {key: note for key, note in notes.items() if key in readable}
+
+    def release_page(self, release_id: str) -> str:
+        """One release as a file of HTML that opens anywhere, with its name and note."""
+        from dpcore.report.page import release_page
+
+        found = self.release(release_id)
+        return release_page(found, read_notes(self._engine, found.dataset_id).get(found.id))
+
+    def dossier(self, dataset_id: str, release_ids: Sequence[str], application: Application) -> str:
+        """Chosen releases of one data set as a file of HTML, with all that was spent on it.
+
+        Raises
+        ------
+        RequestError
+            If no release is chosen, too many are, or one is of another data set.
+        NotFoundError
+            If there is no such data set or release.
+        """
+        from dpcore.report.page import dossier
+
+        dataset = self._visible(dataset_id)
+        chosen = [self.release(release_id) for release_id in release_ids]
+        return dossier(
+            dataset,
+            chosen,
+            read_notes(self._engine, dataset.id),
+            self._ledger.balance(dataset.id),
+            application,
+            self._released.releases(dataset.id),  # For the kind of the whole guarantee alone.
+        )
+
+    def dossier_totals(self, dataset_id: str, release_ids: Sequence[str]) -> list[Total]:
+        """What a dossier of these releases says about their cost, and about all that was spent.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such data set or release.
+        """
+        from dpcore.report.totals import totals, weakest
+
+        dataset = self._visible(dataset_id)
+        chosen = [self.release(release_id) for release_id in release_ids]
+        every = self._released.releases(dataset.id)  # For the kind of guarantee alone.
+        return totals(chosen, self._ledger.balance(dataset.id), weakest(every))
+
+    def draft(self, dataset_id: str) -> KeptDraft | None:
+        """What the caller has written and chosen for a report on a data set, if anything.
+
+        Raises
+        ------
+        RequestError
+            If what was kept cannot be read any more.
+        """
+        return read_draft(self._engine, self._visible(dataset_id).id, self._user.name)
+
+    def save_draft(self, dataset_id: str, draft: Draft | None) -> None:
+        """Keep the caller's draft of a report in place of the last; ``None`` throws it away.
+
+        Raises
+        ------
+        RequestError
+            If too many releases are chosen.
+        """
+        write_draft(self._engine, self._visible(dataset_id).id, self._user.name, draft)
+
+    def _own(self, release_id: str) -> Release:
+        """A release of the caller's: who may only read it may not change what stands beside it."""
+        found = self.release(release_id)
+        if self._released.sharing(found.dataset_id)[found.id].owner != self._user.name:
+            raise NotFoundError("This result is somebody else's: you may read it, not change it.")
+        return found
+
+    def _seen(self, dataset_id: str | None) -> set[str]:
+        """Identifiers of the data set asked for, or of all that the caller may know of."""
+        self._require(*ROLES)
+        if dataset_id is not None:
+            return {self._visible(dataset_id).id}
+        return {dataset.id for dataset in self._store.datasets() if self._sees(dataset)}

@@ -1,0 +1,113 @@
+"""Runs: what one would cost, spending on it, following it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from decimal import Decimal
+
+from dpcore.errors import NotFoundError
+from dpcore.plan import RunPlan, guarantee_sentence, guaranteed_odds
+from dpcore.requests import DatasetInfo, Quote, RunRequest, RunStatus
+from dpcore.runs import add_job
+from dpcore.service.door import Door
+from dpcore.users import ROLES
+
+_POLL_SECONDS = 0.1
+
+
+class Runs(Door):
+    """Part of :class:`dpcore.service.Service`."""
+
+    def quote(self, request: RunRequest) -> Quote:
+        """Say what a run would cost and promise. Free; raises ``RequestError``."""
+        dataset, plan = self._plan(request)
+        balance, refusal = self._ledger.quote(dataset.id, self._user.name, plan.epsilon)
+        cost, limit = plan.epsilon, balance.left
+        if balance.run_cap is not None:
+            limit = min(limit, balance.run_cap)
+        left_after = max(Decimal(0), balance.left - cost)
+        return Quote(
+            plan=plan,
+            cost=cost,
+            balance_before=balance,
+            left_after=left_after,
+            runs_like_this_left=int(left_after // cost),
+            affordable=refusal is None,
+            shortfall=max(Decimal(0), cost - limit),
+            refusal=refusal or "",
+            guarantee=guarantee_sentence(plan),
+            odds=guaranteed_odds(cost, plan.guarantee),
+        )
+
+    def submit(self, request: RunRequest, nonce: str) -> str:
+        """Reserve the cost and queue the run; return its id.
+
+        The same nonce with the same request returns the same run and spends once.
+
+        Raises
+        ------
+        RequestError
+            If the parameters cannot be honoured.
+        BudgetError
+            If the cost exceeds what is left or what one run may cost, or the caller is frozen.
+        ConflictError
+            If the nonce was used for another request.
+        """
+        dataset, plan = self._plan(request)
+        analyst = self._user.name
+        exact = request.model_copy(update={"dataset_id": dataset.id})
+        reservation = self._ledger.reserve(
+            dataset.id,
+            analyst,
+            plan.epsilon,
+            plan.delta,
+            nonce,
+            _request_hash(exact, plan),
+            on_created=lambda connection, run_id: add_job(connection, run_id, analyst, exact),
+        )
+        if reservation.created:
+            self._jobs.start(reservation.id)
+        return reservation.id
+
+    def run(self, run_id: str) -> RunStatus:
+        """Where a run of the caller's stands. Raises ``NotFoundError``; custodians see all."""
+        self._require(*ROLES)
+        status = self._jobs.status(run_id)
+        if self._reader() not in (None, status.analyst):
+            raise NotFoundError("There is no such run.")
+        return status
+
+    def runs(self, dataset_id: str | None = None, active: bool = False) -> list[RunStatus]:
+        """Runs of the caller, newest first: to custodians all; ``active``: queued or running."""
+        self._require(*ROLES)
+        found = None if dataset_id is None else self._visible(dataset_id).id
+        return self._jobs.statuses(found, self._reader(), active)
+
+    def cancel(self, run_id: str) -> RunStatus:
+        """Stop a run. It is refunded exactly if no record was touched yet."""
+        return self._jobs.cancel(self.run(run_id).id, self._user.name)
+
+    def wait(self, run_id: str, timeout: float = 600.0) -> RunStatus:
+        """Block until a run ends or ``timeout`` seconds pass; return its status either way."""
+        end = time.monotonic() + timeout
+        while (status := self.run(run_id)).active and time.monotonic() < end:
+            time.sleep(_POLL_SECONDS)
+        return status
+
+    def _plan(self, request: RunRequest) -> tuple[DatasetInfo, RunPlan]:
+        from dpcore.algorithms import get_learner
+
+        dataset = self._usable(request.dataset_id)
+        learner = get_learner(request.algorithm)
+        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters)
+        return dataset, plan
+
+
+def _request_hash(request: RunRequest, plan: RunPlan) -> str:
+    """SHA-256 of a request with every default filled in."""
+    content = request.model_dump(mode="json")
+    content["parameters"] = plan.parameters.model_dump(mode="json")
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,113 @@
+"""Databases of earlier versions are brought to the present form, and lose nothing."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from sqlalchemy.engine import Engine
+
+import dpcore
+from dpcore.database import HEAD, metadata, open_database, read, utc_now, write
+from dpcore.grants import Grants
+from dpcore.ledger import Ledger
+from dpcore.notes import read_notes
+from tests.databases import KINDS, fresh_url
+from tests.fake_learner import small_schema
+
+ONE = Decimal(1)
+
+
+def database_of(revision: str, url: str) -> Engine:
+    """A database as the program made it when ``revision`` was the newest."""
+    engine = sa.create_engine(url)
+    config = Config()
+    folder = Path(dpcore.__file__).with_name("migrations")
+    config.set_main_option("script_location", str(folder))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    return engine
+
+
+def fill(connection: sa.Connection) -> None:
+    """A data set with a budget of 1, of which half is spent, in the words of the first version."""
+    schema = small_schema()
+    connection.execute(
+        sa.text(
+            "INSERT INTO datasets (id, name, schema, schema_hash, public, truth, created) "
+            "VALUES ('data', 'data', :schema, :hash, :no, '', :time)"
+        ),
+        {
+            "schema": schema.to_json(indent=None),
+            "hash": schema.hash,
+            "no": False,
+            "time": utc_now().isoformat(timespec="seconds"),
+        },
+    )
+    lines = [
+        {"kind": "open", "epsilon": 0, "cap": 10**9, "analyst": None, "run": None},
+        {"kind": "reserve", "epsilon": 5 * 10**8, "cap": None, "analyst": "ann", "run": "r"},
+        {"kind": "touch", "epsilon": 5 * 10**8, "cap": None, "analyst": "ann", "run": "r"},
+    ]
+    connection.execute(
+        sa.text(
+            "INSERT INTO ledger_entries (kind, time, dataset_id, analyst, run_id, epsilon, delta, "
+            "cap, note) VALUES (:kind, '2026-01-02T03:04:05+00:00', 'data', :analyst, :run, "
+            ":epsilon, 0, :cap, '')"
+        ),
+        lines,
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+def test_what_was_spent_before_an_upgrade_is_spent_after_it(
+    revision: str, kind: str, tmp_path: Path
+) -> None:
+    url = fresh_url(kind, tmp_path)
+    old = database_of(revision, url)
+    with old.begin() as connection:
+        fill(connection)
+    old.dispose()
+    engine = open_database(url)
+    ledger, grants = Ledger(engine), Grants(engine)
+    balance = ledger.balance("data", "ann")
+    assert (balance.spent, balance.left) == (Decimal("0.5"), Decimal("0.5"))
+    assert [(e.kind, e.actor, e.answers) for e in ledger.entries("data")] == [
+        ("open", None, None), ("reserve", None, None), ("touch", None, None),
+    ]  # fmt: skip
+    grants.answer(grants.ask("data", "ann", ONE, "more"), ONE, "yes", actor="office")
+    assert ledger.balance("data", "ann").left == Decimal("0.5")
+    assert read_notes(engine) == {}
+    with pytest.raises(sa.exc.DBAPIError, match="append-only"):
+        write(engine, lambda c: c.exec_driver_sql("DELETE FROM ledger_entries"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tables_made_are_those_that_the_program_knows(kind: str, tmp_path: Path) -> None:
+    engine = open_database(fresh_url(kind, tmp_path))
+    version = sa.text("SELECT version_num FROM alembic_version")
+    assert read(engine, lambda connection: connection.execute(version).scalar()) == HEAD
+
+    def shape(connection: sa.Connection) -> dict[str, tuple[set[str], set[str]]]:
+        inspector = sa.inspect(connection)
+        return {
+            table: (
+                {column["name"] for column in inspector.get_columns(table)},
+                {str(index["name"]) for index in inspector.get_indexes(table)},
+            )
+            for table in inspector.get_table_names()
+            if table != "alembic_version"
+        }
+
+    made = read(engine, shape)
+    assert set(made) == set(metadata.tables)
+    for name, table in metadata.tables.items():
+        columns, indexes = made[name]
+        assert columns == {column.name for column in table.columns}
+        assert {str(index.name) for index in table.indexes} <= indexes
