@@ -24,7 +24,7 @@ async def health(_request: Request) -> JSONResponse:
 
 def start_engine() -> None:
     """Open the data base at once; what later pages and runs need once the first page is out."""
-    service = access.service()
+    service = access.installation()
     sleep(SECONDS_FOR_THE_FIRST_PAGE)
     import_module("dpcore.plots")
     service.warm_up()
@@ -35,7 +35,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Start the engine beside the server, so that neither waits for the other."""
     Thread(target=start_engine, name="start-engine", daemon=True).start()
     yield
-    access.service().close()
+    access.installation().close()
 
 
 faults.quiet_log()

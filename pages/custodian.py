@@ -1,25 +1,33 @@
-"""For the owner of the data: upload, describe, set budgets, read the ledger."""
+"""For the owner of the data: upload, describe, decide who may spend what, read the ledger."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import streamlit as st
 
-from pages.components import budgets, intake, markup
+from pages.components import analysts, audit_log, budget_requests, budgets, intake, markup
 
-ADD, BUDGETS = "Add a data set", "Budget and ledger"
+ADD, REQUESTS = "Add a data set", "Requests"
+VIEWS: Mapping[str, Callable[[], None]] = {
+    ADD: intake.show,
+    "Budget": budgets.show,
+    "Analysts": analysts.show,
+    REQUESTS: budget_requests.show,
+    "Audit log": audit_log.show,
+}
 
 
 def page() -> None:
     st.title("Custodian", anchor=False)
     markup.lead("Add a data set, decide what is public about it and how much privacy may be spent.")
+    waiting = len(budget_requests.open_ones())
     view = st.segmented_control(
-        "Task", [ADD, BUDGETS], default=ADD, required=True, key="custodian-view",
+        "Task", list(VIEWS), default=ADD, required=True, key="custodian-view",
+        format_func=lambda name: f"{name} ({waiting})" if name == REQUESTS and waiting else name,
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
-    if view == BUDGETS:
-        budgets.show()
-    else:
-        intake.show()
+    VIEWS[view or ADD]()
 
 
 page()

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.requests import DatasetInfo
-from pages.components import access, families, markup, schema_view
+from pages.components import access, ask, families, markup, menu, schema_view, who
 
 
 def page() -> None:
@@ -24,6 +24,9 @@ def page() -> None:
 
 
 def _nothing_yet() -> None:
+    if not who.may("custodian", "teacher"):
+        markup.empty("No data set yet", "The custodian of the data has to add one first.")
+        return
     markup.empty("No data set yet", "Start with public demonstration data, or add your own.")
     left, right = st.columns(2)
     if left.button("Add demonstration data (public)", type="primary", width="stretch"):
@@ -34,7 +37,7 @@ def _nothing_yet() -> None:
         else:
             st.rerun()
     with right:
-        st.page_link("custodian.py", label="Add your own data (Custodian)", width="stretch")
+        menu.link("custodian.py", "Add your own data (Custodian)", width="stretch")
 
 
 def _card(info: DatasetInfo, *, chosen: bool) -> None:
@@ -53,6 +56,9 @@ def _card(info: DatasetInfo, *, chosen: bool) -> None:
         if info.public and info.truth:
             with st.expander("What is true of these records (public)"):
                 st.markdown(info.truth)
+        if who.login_needed() and who.may("analyst"):
+            with st.expander("Ask for more budget"):
+                ask.offer(info)
         _choose(info, chosen=chosen)
 
 
@@ -63,7 +69,7 @@ def _columns_title(info: DatasetInfo) -> str:
 
 
 def _facts(info: DatasetInfo) -> None:
-    balance = access.service().balance(info.id, access.ANALYST)
+    balance = access.balance(info.id)
     markup.facts(
         {
             "Who is protected": schema_view.privacy_unit(info.schema),
@@ -79,8 +85,7 @@ def _choose(info: DatasetInfo, *, chosen: bool) -> None:
     if chosen:
         with st.container(horizontal=True):
             for family in families.FAMILIES.values():
-                label = f"Continue to {family.title}"
-                st.page_link(family.page, label=label, icon=":material/arrow_forward:")
+                menu.link(family.page, f"Continue to {family.title}")
         return
     st.button(
         "Select this data set",

@@ -6,22 +6,8 @@ from decimal import Decimal
 
 import streamlit as st
 
-from pages.components import access, ground, meter, tour
+from pages.components import access, ground, menu, meter, tour, who
 from pages.components.texts import ASSETS
-
-MENU = (
-    ("data_sets.py", "Data sets", ":material/table_view:"),
-    ("rule_list.py", "Rule list", ":material/rule:"),
-    ("tree.py", "Tree", ":material/account_tree:"),
-    ("forest.py", "Forest", ":material/forest:"),
-    ("shape_functions.py", "Shape functions", ":material/stacked_line_chart:"),
-    ("redescriptions.py", "Redescriptions", ":material/join_inner:"),
-    ("relational_rules.py", "Relational rules", ":material/family_history:"),
-    ("releases.py", "Releases", ":material/inventory_2:"),
-    ("report.py", "Report", ":material/description:"),
-    ("learn.py", "Learn", ":material/school:"),
-    ("custodian.py", "Custodian", ":material/shield_person:"),
-)
 
 
 def frame() -> None:
@@ -32,8 +18,9 @@ def frame() -> None:
     st.html(ASSETS / "style.css")
     ground.declare()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    menu = [st.Page(path, title=title, icon=icon) for path, title, icon in MENU]
-    page = st.navigation(menu)
+    if not who.admit():
+        return
+    page = st.navigation(menu.pages())
     _choose_dataset()
     access.show_cost_of_this_run(None)
     tour.show(page.url_path)
@@ -67,7 +54,7 @@ def _finish(page: str) -> None:
             )
             st.divider()
         tour.offer(page)
-        meter.roles()
+        who.show()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from dpcore.release import Release
-from dpcore.requests import ReleaseNote
+from dpcore.requests import ReleaseNote, Sharing
 from pages.components import (
     access,
     comparison,
@@ -18,6 +18,8 @@ from pages.components import (
     release_names,
     result,
     runs_list,
+    sharing,
+    who,
 )
 
 
@@ -33,34 +35,43 @@ def page() -> None:
     shown = None if everything else dataset.id
     releases = access.service().releases(shown)
     if releases:
-        _find(releases, access.service().release_notes(shown))
+        _find(releases, access.service().release_notes(shown), sharing.read(shown))
     else:
-        *some, last = (family.title for family in families.FAMILIES.values())
-        markup.empty(
-            "No results yet", f"Set up a run on one of the pages {', '.join(some)} and {last}."
-        )
+        markup.empty("No results yet", _how_to_begin())
     runs_list.show(dataset.id)
 
 
-def _find(releases: Sequence[Release], notes: Mapping[str, ReleaseNote]) -> None:
-    kept = release_filter.choose(releases, notes)
+def _how_to_begin() -> str:
+    if not who.may("analyst", "teacher"):
+        return "What analysts find appears here."
+    *some, last = (family.title for family in families.FAMILIES.values())
+    return f"Set up a run on one of the pages {', '.join(some)} and {last}."
+
+
+def _find(
+    releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers: Mapping[str, Sharing]
+) -> None:
+    kept = release_filter.choose(releases, notes, sharing.others(readers))
     if kept:
-        _browse(kept, notes)
+        _browse(kept, notes, readers)
     else:
         markup.empty("No result fits", "Ask for less in the filter above, or clear it.")
 
 
-def _browse(releases: Sequence[Release], notes: Mapping[str, ReleaseNote]) -> None:
-    names = {
-        release.id: release_names.label(release, notes.get(release.id)) for release in releases
-    }
+def _browse(
+    releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers: Mapping[str, Sharing]
+) -> None:
+    by = sharing.others(readers)
+    names = {r.id: release_names.label(r, notes.get(r.id), by.get(r.id, "")) for r in releases}
     reading, comparing = st.tabs(["Read one", "Compare two"], key="releases-view")
     with reading:
         chosen = st.selectbox(
             "Result", list(names), format_func=names.__getitem__, key=release_names.OPEN
         )
-        release_names.show(next(r for r in releases if r.id == chosen), notes.get(chosen))
-        result.show(next(r for r in releases if r.id == chosen), key=f"release-{chosen}")
+        release = next(release for release in releases if release.id == chosen)
+        release_names.show(release, notes.get(chosen), own=sharing.own(chosen, readers))
+        sharing.show(chosen, readers)
+        result.show(release, key=f"release-{chosen}")
     with comparing:
         comparison.show(releases, names)
 

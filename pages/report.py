@@ -9,9 +9,17 @@ import streamlit as st
 
 from dpcore.release import Release
 from dpcore.report.application import MOST_RELEASES, Application
-from dpcore.report.totals import Total, totals, weakest
+from dpcore.report.totals import Total
 from dpcore.requests import DatasetInfo
-from pages.components import access, markup, release_names, report_form
+from pages.components import (
+    access,
+    markup,
+    release_file,
+    release_names,
+    report_draft,
+    report_form,
+    sharing,
+)
 from pages.components.texts import text
 
 
@@ -29,40 +37,44 @@ def page() -> None:
     if not releases:
         markup.empty("No results yet", "A report is made of results: there are none so far.")
         return
+    kept = report_draft.take_over(dataset.id, {release.id for release in releases})
     chosen = _choose(dataset, releases)
     written, refusal = access.attempt(lambda: report_form.application(dataset.id))
+    report_draft.tell(dataset.id, kept)
     if written is None:
         st.error(refusal)
         return
-    _finish(dataset, chosen, written, releases)
+    _finish(dataset, chosen, written)
 
 
 def _choose(dataset: DatasetInfo, releases: Sequence[Release]) -> list[Release]:
     """Results to include, in the order in which they were made."""
     st.subheader("Results to include", anchor=False)
     notes = access.service().release_notes(dataset.id)
-    names = {r.id: release_names.label(r, notes.get(r.id)) for r in reversed(releases)}
-    key = report_form.remember(dataset.id, "results", [])
-    st.multiselect(
-        "Results", list(names), format_func=names.__getitem__, key=key,
-        max_selections=MOST_RELEASES, placeholder="Choose one or more",
+    by = sharing.others(sharing.read(dataset.id))
+    names = {
+        r.id: release_names.label(r, notes.get(r.id), by.get(r.id, "")) for r in reversed(releases)
+    }
+    part = report_draft.RESULTS
+    wanted = st.multiselect(
+        "Results", list(names), format_func=names.__getitem__,
+        key=report_draft.key(dataset.id, part), max_selections=MOST_RELEASES,
+        placeholder="Choose one or more", on_change=report_draft.keep, args=(dataset.id, part),
     )  # fmt: skip
-    wanted = report_form.keep(key)
     return [release for release in reversed(releases) if release.id in wanted]
 
 
-def _finish(
-    dataset: DatasetInfo,
-    chosen: Sequence[Release],
-    written: Application,
-    releases: Sequence[Release],
-) -> None:
+def _finish(dataset: DatasetInfo, chosen: Sequence[Release], written: Application) -> None:
     st.subheader("The dossier", anchor=False)
     if not chosen:
         st.info("Choose at least one result above. Then the dossier can be downloaded here.")
         return
-    balance = access.service().balance(dataset.id, None)
-    _costs(totals(chosen, balance, weakest(releases)))
+    service, ids = access.service(), [release.id for release in chosen]
+    sums, refusal = access.attempt(lambda: service.dossier_totals(dataset.id, ids))
+    if sums is None:
+        st.error(refusal)
+        return
+    _costs(sums)
     st.download_button(
         "Download the dossier (HTML)", _maker(dataset, chosen, written),
         f"frostglass-dossier-{dataset.name}.html", "text/html", type="primary",
@@ -89,7 +101,7 @@ def _maker(
 ) -> Callable[[], str]:
     """What makes the file, on the click that downloads it."""
     service, ids = access.service(), [release.id for release in chosen]
-    return lambda: service.dossier(dataset.id, ids, written)
+    return lambda: release_file.or_sentence(lambda: service.dossier(dataset.id, ids, written))
 
 
 page()

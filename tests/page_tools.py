@@ -38,7 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("FROSTGLASS_WORKERS", "0")
     monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
     yield
-    access.service().close()
+    access.installation().close()
     access.forget()
 
 
@@ -52,7 +52,7 @@ def ward(rows: int = 1500) -> pd.DataFrame:
 
 
 def add_ward(*, public: bool = False, budget: str = "3") -> str:
-    info = access.service().add_dataset(ward(), SCHEMA, budget=Decimal(budget), public=public)
+    info = access.installation().add_dataset(ward(), SCHEMA, budget=Decimal(budget), public=public)
     return str(info.id)
 
 
@@ -65,8 +65,8 @@ def submit(dataset_id: str, algorithm: str, epsilon: str, target: str, **paramet
         epsilon=epsilon,  # type: ignore[arg-type]
         parameters=parameters,
     )
-    run_id = access.service().submit(request, os.urandom(8).hex())
-    status = access.service().wait(run_id, 60)
+    run_id = access.installation().submit(request, os.urandom(8).hex())
+    status = access.installation().wait(run_id, 60)
     assert status.state == "done", status.message
     return str(run_id)
 

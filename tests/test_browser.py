@@ -572,7 +572,7 @@ def test_canaries_reach_no_page_frame_log_or_file(page: Page, tmp_path: Path) ->
         for title in ("Data sets", "Releases", "Custodian"):
             go(page, title)
             heard.look(page)
-        page.get_by_text("Budget and ledger").click()
+        page.get_by_text("Audit log", exact=True).click()
         heard.look(page)
         assert spent(server) == ONE_SPEND
     # The net catches: what is public did come through every one of these ways.

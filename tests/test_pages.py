@@ -520,27 +520,6 @@ def test_the_form_stores_a_data_set():
     assert [column.type for column in info.schema] == ["integer", "boolean"]
 
 
-def test_the_ledger_shows_every_entry_and_budgets_can_be_changed():
-    dataset_id = add_ward()
-    fit(dataset_id)
-    app = open_page("custodian")
-    app.segmented_control(key="custodian-view").set_value("Budget and ledger").run()
-    events = list(app.dataframe[-1].value["What happened"])
-    assert events[0] == "budget opened"
-    assert "result released" in events
-    app.text_input(key="caps-budget").set_value("nan")
-    button(app, "Change the budget").click().run()
-    assert "finite number" in errors(checked(app))
-    app.text_input(key="caps-budget").set_value("4")
-    button(app, "Change the budget").click().run()
-    assert not errors(checked(app))
-    assert access.service().balance(dataset_id).cap == Decimal(4)
-    assert "<dd>ε 4.00</dd>" in words(app)
-    app.text_input(key="caps-analyst").set_value("1.5")
-    button(app, "Change the budget").click().run()
-    assert "<dt>Most per analyst</dt><dd>ε 1.50</dd>" in words(checked(app))
-
-
 # Parts
 
 

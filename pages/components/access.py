@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, TypeVar
 import streamlit as st
 
 from dpcore.errors import FrostglassError
+from pages.components import who
 from pages.components.markup import plain
 
 if TYPE_CHECKING:
-    from dpcore.service import DatasetInfo, Service
+    from dpcore.requests import Balance, DatasetInfo
+    from dpcore.service import Service
 
-ANALYST = "local"
 DATASET_KEY = "dataset"
 THIS_RUN_KEY = "this_run"
 THIS_DELTA_KEY = "this_delta"
@@ -26,7 +27,12 @@ T = TypeVar("T")
 
 
 def service() -> Service:
-    """The one service of this process."""
+    """The service, acting as the visitor: it refuses what their roles do not allow."""
+    return installation().acting(who.user())
+
+
+def installation() -> Service:
+    """The one service of this process. Not for pages: it acts as the local user."""
     return _service(os.environ.get("FROSTGLASS_HOME"), os.environ.get("FROSTGLASS_DATABASE_URL"))
 
 
@@ -38,13 +44,21 @@ def _service(home: str | None, database_url: str | None) -> Service:
 
 
 def forget() -> None:
-    """Let the next call make a new service. For tests."""
+    """Let the next call make a new service, and decide anew about the login. For tests."""
     _service.clear()
+    who.forget()
 
 
 def datasets() -> dict[str, DatasetInfo]:
     """Data sets by identifier, in the order of the service."""
     return {info.id: info for info in service().datasets()}
+
+
+def balance(dataset_id: str) -> Balance:
+    """What the visitor may still spend; for who spends nothing, what all others may."""
+    if who.may("analyst", "teacher"):
+        return service().balance(dataset_id)
+    return service().total_balance(dataset_id)
 
 
 def chosen_dataset() -> DatasetInfo | None:

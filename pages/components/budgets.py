@@ -1,63 +1,50 @@
-"""The custodian's view of budgets: balances, raising them, the ledger."""
+"""The custodian's view of the budget of a data set: what is left in all, and changing it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
 
-import pandas as pd
 import streamlit as st
 
-from dpcore.privacy import format_epsilon, parse_epsilon
+from dpcore.privacy import parse_epsilon, parse_limit
 from dpcore.requests import DatasetInfo, LedgerEntry
-from pages.components import access, markup
-from pages.components.texts import small, text
-
-_EVENTS = {
-    "open": "budget opened",
-    "caps": "budget changed",
-    "reserve": "reserved for a run",
-    "touch": "run began to read records",
-    "commit": "result released",
-    "refund": "returned, nothing was read",
-    "charge": "spent elsewhere, entered by hand",
-}
+from pages.components import access, amounts, markup
+from pages.components.texts import small
 
 
 def show() -> None:
-    """Balance and ledger of the data set selected in the sidebar."""
+    """Balance of the data set selected in the sidebar."""
     dataset = access.chosen_dataset()
     if dataset is None:
-        markup.empty("No data set yet", "Add one first; its budget and ledger appear here.")
+        markup.empty("No data set yet", "Add one first; its budget appears here.")
         return
     st.header(markup.plain(dataset.name), anchor=False)
     above = st.container()
     _raise(dataset)
-    entries = access.service().ledger_entries(dataset.id)
     with above:  # Drawn last, so that a change just made shows.
-        _facts(dataset, entries)
-    _ledger(dataset, entries)
+        _facts(dataset)
 
 
-def _facts(dataset: DatasetInfo, entries: Sequence[LedgerEntry]) -> None:
-    balance = access.service().balance(dataset.id, None)
-    limits = [entry for entry in entries if entry.kind in ("open", "caps")][-1]
+def limits(entries: Sequence[LedgerEntry]) -> LedgerEntry:
+    """The line that says which limits hold now."""
+    return [entry for entry in entries if entry.kind in ("open", "caps")][-1]
+
+
+def _facts(dataset: DatasetInfo) -> None:
+    balance = access.service().total_balance(dataset.id)
+    present = limits(access.service().ledger_entries(dataset.id))
     markup.facts(
         {
-            "Total budget": _limit(balance.cap),
-            "Spent by all analysts": f"ε {format_epsilon(balance.spent)}",
-            "Reserved": f"ε {format_epsilon(balance.reserved)}",
-            "Left": _limit(balance.left),
-            "Most per analyst": _limit(limits.analyst_cap),
-            "Most per run": _limit(limits.run_cap),
+            "Total budget": amounts.limit(balance.cap),
+            "Spent by all analysts": amounts.cost(balance.spent),
+            "Reserved": amounts.cost(balance.reserved),
+            "Left": amounts.left(balance.left),
+            "Most per analyst": amounts.each(present.analyst_cap),
+            "Most per run": amounts.limit(present.run_cap),
             **({"δ of all runs": small(balance.delta)} if balance.delta else {}),
         }
     )
-
-
-def _limit(cap: Decimal | None) -> str:
-    """A limit or what is left: rounded down."""
-    return "no limit" if cap is None else f"ε {format_epsilon(cap, up=False)}"
 
 
 def _raise(dataset: DatasetInfo) -> None:
@@ -66,7 +53,11 @@ def _raise(dataset: DatasetInfo) -> None:
         total, analyst, run = st.columns(3)
         entries = {
             "budget": total.text_input("Total ε", key="caps-budget"),
-            "analyst_cap": analyst.text_input("Per analyst", key="caps-analyst"),
+            "analyst_cap": analyst.text_input(
+                "Per analyst without a grant",
+                key="caps-analyst",
+                help="0: only whom you grant some.",
+            ),
             "run_cap": run.text_input("Per run", key="caps-run"),
         }
         note = st.text_input("Reason (kept in the ledger)", key="caps-note", max_chars=200)
@@ -77,7 +68,9 @@ def _raise(dataset: DatasetInfo) -> None:
 def _change(dataset: DatasetInfo, entries: dict[str, str], note: str) -> None:
     def act() -> object:
         caps: dict[str, Decimal] = {
-            name: parse_epsilon(entry) for name, entry in entries.items() if entry.strip()
+            name: parse_limit(entry) if name == "analyst_cap" else parse_epsilon(entry)
+            for name, entry in entries.items()
+            if entry.strip()
         }
         return access.service().raise_caps(dataset.id, note=note, **caps)
 
@@ -89,29 +82,3 @@ def _change(dataset: DatasetInfo, entries: dict[str, str], note: str) -> None:
         st.error(problem)
     else:
         st.success("The budget is changed.")
-
-
-def _ledger(dataset: DatasetInfo, entries: Sequence[LedgerEntry]) -> None:
-    st.subheader("Ledger", anchor=False)
-    st.markdown(text("ledger"))
-    st.dataframe(
-        pd.DataFrame([_line(entry) for entry in entries]),
-        hide_index=True,
-        column_config={"Limits": st.column_config.TextColumn(width="medium")},
-        alt=f"Ledger of {dataset.name}, oldest entry first",
-    )
-
-
-def _line(entry: LedgerEntry) -> dict[str, str]:
-    caps = {"total": entry.cap, "per analyst": entry.analyst_cap, "per run": entry.run_cap}
-    limits = ", ".join(f"{name} {_limit(cap)}" for name, cap in caps.items() if cap is not None)
-    return {
-        "No.": str(entry.sequence),
-        "Time (UTC)": f"{entry.time:%Y-%m-%d %H:%M:%S}",
-        "What happened": _EVENTS.get(entry.kind, entry.kind),
-        "ε": format_epsilon(entry.epsilon) if entry.epsilon else "",
-        "Analyst": entry.analyst or "",
-        "Limits": limits,
-        "Run": (entry.run_id or "")[:8],
-        "Note": entry.note,
-    }

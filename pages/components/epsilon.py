@@ -7,7 +7,7 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.errors import BudgetError
-from dpcore.privacy import parse_epsilon
+from dpcore.privacy import format_epsilon, parse_epsilon
 from pages.components.texts import text
 
 PRESETS = {"0.1": "Strict", "0.5": "Balanced", "1": "Detailed"}
@@ -44,6 +44,11 @@ def choose() -> str:
     )
     st.html('<div class="fg-ends"><span>◀ more privacy</span><span>more accuracy ▶</span></div>')
     return str(st.session_state[_TEXT])
+
+
+def enter(value: Decimal) -> None:
+    """Put a value into the entry. For use in callbacks."""
+    st.session_state[_TEXT] = format_epsilon(value, places=9)
 
 
 def advise(epsilon: Decimal) -> None:

@@ -10,17 +10,17 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.errors import BudgetError, SchemaError
-from dpcore.privacy import parse_epsilon
+from dpcore.privacy import parse_epsilon, parse_limit
 from dpcore.schema import Schema
-from pages.components import schema_rows
+from pages.components import schema_rows, who
 from pages.components.intake_tables import TableDraft, first_key, naming_faults
 from pages.components.markup import plain
 from pages.components.texts import text
 
 EACH_ROW = "Each row is one person"
 ANY_TYPE = "let the values decide"
-TOTAL, PER_ANALYST = "Total ε", "Per analyst (empty: no limit)"
-PER_RUN = "Per run (empty: no limit)"
+TOTAL, PER_RUN = "Total ε", "Per run (empty: no limit)"
+PER_ANALYST = "Per analyst (empty: no limit, 0: only whom you grant some)"
 #: Fields of the form for the main one of several tables, for a further one, for a single one.
 _MAIN = tuple(schema_rows.FIELDS)
 _CHILD = tuple(name for name in _MAIN if name not in {schema_rows.TARGET, schema_rows.SIDE})
@@ -298,7 +298,8 @@ def _budget(answers: Answers) -> None:
     st.markdown(text("budget"))
     total, analyst, run = st.columns(3)
     answers.budget = _epsilon(answers, total, TOTAL, "5", "intake-budget") or Decimal(0)
-    answers.analyst_cap = _epsilon(answers, analyst, PER_ANALYST, "", "intake-analyst")
+    each = "0" if who.login_needed() else ""
+    answers.analyst_cap = _epsilon(answers, analyst, PER_ANALYST, each, "intake-analyst")
     answers.run_cap = _epsilon(answers, run, PER_RUN, "", "intake-run")
     answers.public = st.checkbox(text("public_flag"), key="intake-public")
 
@@ -308,7 +309,7 @@ def _epsilon(answers: Answers, place: Any, label: str, value: str, key: str) -> 
     if not entry and label != TOTAL:
         return None
     try:
-        return parse_epsilon(entry)
+        return parse_limit(entry) if label == PER_ANALYST else parse_epsilon(entry)
     except BudgetError as mistake:
         answers.faults.append(f"{label.split(' (')[0]}: {mistake}")
         return None

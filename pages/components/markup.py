@@ -18,6 +18,11 @@ def plain(sentence: str) -> str:
     return re.sub(r":(?=\S)", r"\\:", escaped)
 
 
+def person(name: str) -> str:
+    """Somebody's name in Markdown; as code, so that an address is not made a link."""
+    return f"`{name.replace('`', '')}`"
+
+
 def lead(sentence: str) -> None:
     """The sentence below a page title."""
     st.html(f'<p class="fg-lead">{escape(sentence)}</p>')
@@ -68,11 +73,22 @@ def row(cells: Iterable[str], *, style: str = "", head: bool = False) -> str:
     return f'<tr class="{escape(style)}"><th scope="{scope}">{first}</th>{tail}</tr>'
 
 
+def unbroken(words: str) -> str:
+    """A text as HTML that stays on one line, for a cell of a table."""
+    return f'<span class="fg-counts">{escape(words)}</span>'
+
+
+def roomy(words: str) -> str:
+    """A text of any length as HTML, for a cell that keeps a readable width."""
+    return f'<span class="fg-said">{escape(words)}</span>'
+
+
 def table(caption: str, header: Iterable[str], rows: Iterable[str]) -> None:
     """A table with a caption; ``rows`` come from :func:`row`."""
     head = row((escape(name) for name in header), head=True)
-    st.html(
-        f'<div class="fg-scroll"><table class="fg-table"><caption>{escape(caption)}</caption>'
+    st.html(  # It can be reached by keyboard, since a wide table scrolls.
+        f'<div class="fg-scroll" tabindex="0" role="group" aria-label="{escape(caption)}">'
+        f'<table class="fg-table"><caption>{escape(caption)}</caption>'
         f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from html import escape
 
 import streamlit as st
 
 from dpcore.privacy import format_epsilon
-from pages.components import access, ground
+from dpcore.requests import Balance
+from pages.components import access, ground, who
 from pages.components.texts import small, text
 
 REFRESH_SECONDS = 4
+_TITLE = "Privacy budget"
 _ZERO = Decimal(0)
 
 
@@ -19,15 +22,44 @@ _ZERO = Decimal(0)
 def show(dataset_id: str, name: str, this_run: Decimal | None, delta: Decimal = _ZERO) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
     ground.follow()
-    balance = access.service().balance(dataset_id, access.ANALYST)
-    st.html(render(name, balance.spent, balance.reserved, balance.left, this_run))
+    who.follow()
+    whole = access.service().total_balance(dataset_id)
+    balance = access.balance(dataset_id)
+    st.html(render_account(name, balance, whole, this_run))
     used = {"used so far": balance.delta, "of this run": delta}
     if told := "; ".join(f"δ {what}: {small(value)}" for what, value in used.items() if value):
         st.caption(told, help=text("delta"))
 
 
+def render_account(name: str, balance: Balance, whole: Balance, this_run: Decimal | None) -> str:
+    """The meter of a visitor: whose budget it is, and whether the custodian has frozen it.
+
+    Parameters
+    ----------
+    balance, whole : Balance
+        What counts for the visitor, and the account of the data set.
+    """
+    spent, reserved, left = balance.spent, balance.reserved, balance.left
+    own = replace(balance, left=whole.left, frozen=None) != whole
+    note = ""
+    if own and whole.left < balance.cap - spent - reserved:
+        note = f"The data set has {_epsilon(whole.left, False)} left in all."
+    return render(
+        name, spent, reserved, left, this_run, title="Your budget" if own else _TITLE,
+        note=note, frozen=balance.frozen,
+    )  # fmt: skip
+
+
 def render(
-    name: str, spent: Decimal, reserved: Decimal, left: Decimal, this_run: Decimal | None
+    name: str,
+    spent: Decimal,
+    reserved: Decimal,
+    left: Decimal,
+    this_run: Decimal | None,
+    *,
+    title: str = _TITLE,
+    note: str = "",
+    frozen: str | None = None,
 ) -> str:
     """The meter as HTML: costs are rounded up, what is left is rounded down."""
     cost = this_run or _ZERO
@@ -47,12 +79,15 @@ def render(
         f"<b>{_epsilon(value, up)}</b></li>"
         for style, label, value, up in shown
     )
-    warning = "" if fits else f'<p class="fg-over">Over budget: {_short(cost, left)}</p>'
+    warnings = [] if fits or frozen is not None else [f"Over budget: {_short(cost, left)}"]
+    warnings += [] if frozen is None else [f"Frozen by the custodian: {frozen}"]
+    below = "".join(f'<p class="fg-over">{escape(warning)}</p>' for warning in warnings)
+    below += f'<p class="fg-note">{escape(note)}</p>' if note else ""
     return (
-        f'<section class="fg-meter" aria-label="Privacy budget"><h2>Privacy budget</h2>'
+        f'<section class="fg-meter" aria-label="{title}"><h2>{title}</h2>'
         f'<div class="name">{escape(name)}</div>'
         f'<div class="fg-bar" role="img" aria-label="{escape(words)}">{bar}</div>'
-        f'<ul class="fg-legend">{legend}</ul>{warning}</section>'
+        f'<ul class="fg-legend">{legend}</ul>{below}</section>'
     )
 
 
@@ -67,8 +102,3 @@ def _epsilon(value: Decimal, up: bool) -> str:
 
 def _short(cost: Decimal, left: Decimal) -> str:
     return f"short by ε {format_epsilon(cost - left)}."
-
-
-def roles() -> None:
-    """Say who the visitor is to the app."""
-    st.caption(text("roles"))

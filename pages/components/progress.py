@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.requests import RunStatus
-from pages.components import access, families, markup
+from pages.components import access, families, markup, who
 from pages.components.texts import text
 
 _ENDINGS = {
@@ -28,15 +28,20 @@ def show(dataset_id: str) -> tuple[RunStatus | None, str]:
     shown = watch_active(dataset_id)
     if problem:
         st.warning(problem)
-    if named is not None and not named.active:
-        _ending(named)
+    if named is not None and named.id not in shown:
+        if named.active:
+            _watch(named.id)
+        else:
+            _ending(named)
         shown.append(named.id)
     return named, "-".join(shown)
 
 
 def watch_active(dataset_id: str) -> list[str]:
-    """A panel for each run in progress, whoever and whichever tab started it."""
-    active = [status.id for status in access.service().runs(dataset_id, active=True)]
+    """A panel for each run of the visitor's in progress, whichever tab started it."""
+    service = access.service()
+    runs = service.runs(dataset_id, active=True)  # To custodians everybody's.
+    active = [status.id for status in runs if status.analyst == service.user.name]
     for run_id in active:
         _watch(run_id)
     return active
@@ -46,7 +51,10 @@ def _named_run() -> tuple[RunStatus | None, str | None]:
     run_id = st.query_params.get(access.RUN_PARAMETER)
     if not run_id:
         return None, None
-    return access.attempt(lambda: access.service().run(run_id))
+    found, problem = access.attempt(lambda: access.service().run(run_id))
+    if found is not None and found.request.dataset_id not in access.datasets():
+        return None, "You may not see the data set of this run any more."
+    return found, problem
 
 
 def _select_data_set_of(run: RunStatus, selected: str) -> None:
@@ -58,7 +66,11 @@ def _select_data_set_of(run: RunStatus, selected: str) -> None:
 
 @st.fragment(run_every=1)
 def _watch(run_id: str) -> None:
-    status = access.service().run(run_id)
+    who.follow()
+    status, problem = access.attempt(lambda: access.service().run(run_id))
+    if status is None:
+        st.warning(problem)
+        return
     if not status.active:
         st.query_params[access.RUN_PARAMETER] = run_id
         st.rerun()
@@ -70,12 +82,19 @@ def _panel(status: RunStatus) -> None:
         cost = format_epsilon(status.request.epsilon)
         heading = families.of_request(status.request).heading(status.request.target)
         st.subheader(f"{markup.plain(heading)}, ε = {cost}", anchor=False)
+        _by(status)
         waiting = status.state == "queued"
         st.progress(0.0 if waiting else status.fraction, text=_words(status))
         st.caption(text("leave_page"))
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Cancel run", key=f"cancel-{status.id}", on_click=_cancel, args=(status.id,))
             st.markdown(text("cancel_queued" if waiting else "cancel_running"))
+
+
+def _by(status: RunStatus) -> None:
+    """Whose a run is, if it is not the visitor's: custodians may follow all."""
+    if status.analyst != access.service().user.name:
+        st.caption(f"This is a run by {markup.person(status.analyst)}.")
 
 
 def _words(status: RunStatus) -> str:
@@ -90,6 +109,7 @@ def _cancel(run_id: str) -> None:
 
 
 def _ending(status: RunStatus) -> None:
+    _by(status)
     cost = f"ε {format_epsilon(status.request.epsilon)}"
     if status.state == "done":
         markup.notice("plain", "Finished.", f"This run spent {cost}. Reading it again is free.")

@@ -15,23 +15,30 @@ OPEN, SIDES = "release", ("compare-0", "compare-1")
 _SAID = "release-note-said"
 
 
-def label(release: Release, note: ReleaseNote | None) -> str:
-    """One line that tells a release from all others, its own name first."""
+def label(release: Release, note: ReleaseNote | None, by: str = "") -> str:
+    """One line that tells a release from all others, its own name first; ``by`` somebody else."""
     card, family = release.certificate, families.of_release(release)
     own = f"{note.name} · " if note is not None and note.name else ""
+    made = f" · by {by}" if by else ""
     return (
-        f"{own}{family.heading(release.target)} · ε {format_epsilon(card.epsilon)} · "
+        f"{own}{family.heading(release.target)}{made} · ε {format_epsilon(card.epsilon)} · "
         f"{card.created:%Y-%m-%d %H:%M} UTC · {release.dataset_name} · {release.id[:6]}"
     )
 
 
-def show(release: Release, note: ReleaseNote | None) -> None:
-    """Name and note of a release, and the form that changes them."""
+def show(release: Release, note: ReleaseNote | None, *, own: bool = True) -> None:
+    """Name and note of a release, and the form by which its owner changes them."""
     if note is not None and note.name:
         st.subheader(markup.plain(note.name), anchor=False)
     if note is not None and note.note:
         st.text(note.note)
-        st.caption(markup.plain(f"Note by {note.author}, {note.time:%Y-%m-%d %H:%M} UTC."))
+        at = f"{note.time:%Y-%m-%d %H:%M} UTC"
+        st.caption(f"Note by {markup.person(note.author)}, {at}.")
+    if own:
+        _offer(release, note)
+
+
+def _offer(release: Release, note: ReleaseNote | None) -> None:
     with st.expander("Name and note (free)", icon=":material/edit_note:"):
         st.markdown(text("release_note"))
         with st.form(f"note-{release.id}", border=False):
@@ -53,9 +60,7 @@ def _form(release: Release, note: ReleaseNote | None) -> None:
 def _save(release_id: str, name_key: str, note_key: str) -> None:
     """Write both down before the page is drawn again, so that every list shows the new name."""
     written = st.session_state[name_key], st.session_state[note_key]
-    _, refusal = access.attempt(
-        lambda: access.service().note_release(release_id, *written, access.ANALYST)
-    )
+    _, refusal = access.attempt(lambda: access.service().note_release(release_id, *written))
     st.session_state[_SAID] = (refusal, refusal is None)
     for box in (OPEN, *SIDES):  # A box shows a changed name only if its choice is made again.
         if box in st.session_state:

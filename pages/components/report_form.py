@@ -1,15 +1,12 @@
-"""What people write into a dossier: kept while they visit other pages."""
+"""What people write into a dossier."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import streamlit as st
 
 from dpcore.report.application import LINE_LIMIT, TEXT_LIMIT, Application
+from pages.components import report_draft
 from pages.components.texts import text
-
-_MEMORY = "report-written"
 
 
 def application(dataset_id: str) -> Application:
@@ -40,32 +37,17 @@ def application(dataset_id: str) -> Application:
     return Application(**written)
 
 
-def remember(dataset_id: str, name: str, default: Any) -> str:
-    """Key of a widget that keeps its value while other pages are visited."""
-    key = f"report-{dataset_id}-{name}"
-    if key not in st.session_state:
-        st.session_state[key] = _memory().get(key, default)
-    return key
-
-
-def keep(key: str) -> Any:
-    """Remember the present value of such a widget."""
-    _memory()[key] = st.session_state[key]
-    return st.session_state[key]
-
-
-def _memory() -> dict[str, Any]:
-    found: dict[str, Any] = st.session_state.setdefault(_MEMORY, {})
-    return found
-
-
 def _line(dataset_id: str, name: str, label: str, hint: str) -> str:
-    key = remember(dataset_id, name, "")
-    st.text_input(label, key=key, max_chars=LINE_LIMIT, placeholder=hint)
-    return str(keep(key))
+    written: str = st.text_input(
+        label, key=report_draft.key(dataset_id, name), max_chars=LINE_LIMIT, placeholder=hint,
+        on_change=report_draft.keep, args=(dataset_id, name),
+    )  # fmt: skip
+    return written
 
 
 def _area(dataset_id: str, name: str, label: str, hint: str) -> str:
-    key = remember(dataset_id, name, "")
-    st.text_area(label, key=key, max_chars=TEXT_LIMIT, placeholder=hint)
-    return str(keep(key))
+    written: str = st.text_area(
+        label, key=report_draft.key(dataset_id, name), max_chars=TEXT_LIMIT, placeholder=hint,
+        on_change=report_draft.keep, args=(dataset_id, name),
+    )  # fmt: skip
+    return written

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.errors import FrostglassError
 from dpcore.privacy import format_epsilon
 from dpcore.requests import Quote, RunRequest
-from pages.components import access, families, markup
+from pages.components import access, ask, families, markup
 from pages.components.texts import small, text
 
 KEY = "review"
@@ -60,7 +60,7 @@ def show() -> None:
 
 def _spend(review: Review) -> None:
     try:
-        review.run_id = access.service().submit(review.request, review.nonce, access.ANALYST)
+        review.run_id = access.service().submit(review.request, review.nonce)
     except FrostglassError as refusal:
         review.problem = markup.plain(str(refusal))
 
@@ -69,7 +69,7 @@ def _spend(review: Review) -> None:
 def _dialog(review: Review) -> None:
     if review.run_id is not None:
         st.rerun()
-    quote, problem = access.attempt(lambda: access.service().quote(review.request, access.ANALYST))
+    quote, problem = access.attempt(lambda: access.service().quote(review.request))
     if quote is None:
         st.error(problem)
         return
@@ -78,6 +78,9 @@ def _dialog(review: Review) -> None:
     st.markdown(text("irreversible"))
     if review.problem or not quote.affordable:
         st.error(review.problem or markup.plain(quote.refusal))
+    before = quote.balance_before
+    if quote.cost > before.left and before.frozen is None:
+        st.markdown(ask.sentence())
     st.button(
         f"Run and spend ε = {format_epsilon(quote.cost)}",
         type="primary",

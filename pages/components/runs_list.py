@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.requests import RunStatus
-from pages.components import access, families, markup
+from pages.components import access, families, markup, who
 
 _WORDS = {
     "failed": "failed",
@@ -18,18 +18,23 @@ _WORDS = {
 
 
 def show(dataset_id: str) -> None:
-    """A table of failed, cancelled and interrupted runs with what became of their cost."""
+    """A table of failed, cancelled and interrupted runs with what became of their cost.
+
+    Custodians see those of all analysts, with their names.
+    """
     ended = [run for run in access.service().runs(dataset_id) if run.state in _WORDS]
     if not ended:
         return
     with st.expander(f"Runs without a result ({len(ended)})"):
-        header = ["Started", "Run", "Cost", "What happened"]
-        markup.table("Newest first", header, (_row(run) for run in ended))
+        people = who.login_needed() and who.may("custodian")
+        header = ["Started", *(["Analyst"] if people else []), "Run", "Cost", "What happened"]
+        markup.table("Newest first", header, (_row(run, people) for run in ended))
 
 
-def _row(run: RunStatus) -> str:
+def _row(run: RunStatus, people: bool) -> str:
     cost = f"ε {format_epsilon(run.request.epsilon)} {'spent' if run.charged else 'returned'}"
     started = f"{run.created:%Y-%m-%d %H:%M} UTC"
     run_name = families.of_request(run.request).heading(run.request.target)
     words = f"{_WORDS[run.state]}: {run.message}"
-    return markup.row([started, escape(run_name), cost, escape(words)])
+    analyst = [escape(run.analyst)] if people else []
+    return markup.row([started, *analyst, escape(run_name), cost, escape(words)])

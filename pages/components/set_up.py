@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from dpcore.columns import NumericColumn
 from dpcore.errors import RequestError
 from dpcore.privacy import format_epsilon, parse_epsilon
 from dpcore.requests import DatasetInfo, Quote, RunRequest
-from pages.components import access, configure, epsilon, markup, result, review
+from pages.components import access, ask, configure, epsilon, markup, planner, result, review
 from pages.components.families import Family
 from pages.components.texts import step_name, text
+
+if TYPE_CHECKING:
+    from dpcore.rehearsal import Rehearsal
 
 
 def show(dataset: DatasetInfo, family: Family) -> None:
@@ -27,9 +31,14 @@ def show(dataset: DatasetInfo, family: Family) -> None:
                 lambda: _request(dataset, family, target, entry, parameters)
             )
         quote = _quote(request, problem)
+        if quote is not None and quote.cost > quote.balance_before.left:
+            ask.offer(dataset, quote.cost - quote.balance_before.left)
         if quote is not None and family.hint is not None:
             family.hint(quote)
-    _buttons(dataset, request, quote)
+    shaped = _shaped(dataset)
+    _buttons(dataset, request, quote, shaped=shaped)
+    if family.targeted:
+        planner.show(request, quote, shaped=shaped, number=_number(dataset, family, target))
     _rehearsal(request)
 
 
@@ -61,7 +70,7 @@ def _request(
 def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     quote = None
     if request is not None:
-        quote, problem = access.attempt(lambda: access.service().quote(request, access.ANALYST))
+        quote, problem = access.attempt(lambda: access.service().quote(request))
     if quote is None:
         st.error(problem)
         return None
@@ -70,7 +79,8 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     markup.notice("plain", f"Noise on {first.what}: ±{first.margin()}, 95%.", _meaning(quote))
     epsilon.advise(quote.cost)
     if not quote.affordable:
-        st.error(markup.plain(quote.refusal), title="Over budget")
+        frozen = quote.balance_before.frozen is not None
+        st.error(markup.plain(quote.refusal), title="Budget frozen" if frozen else "Over budget")
     return quote
 
 
@@ -87,12 +97,33 @@ def _meaning(quote: Quote) -> str:
     return f"Counts of {clear} and more stand out clearly.{more} This uses {split}."
 
 
-def _buttons(dataset: DatasetInfo, request: RunRequest | None, quote: Quote | None) -> None:
+def _number(dataset: DatasetInfo, family: Family, target: str | None) -> Any:
+    """The column that is predicted, if it is predicted as a number."""
+    column = dataset.schema.column(target) if target and family.numbers else None
+    return column if isinstance(column, NumericColumn) else None
+
+
+def _shaped(dataset: DatasetInfo) -> bool:
+    """Whether earlier results shape what is invented: asked only if there are any."""
+    earlier, _ = access.attempt(lambda: access.service().shaping_releases(dataset.id))
+    if not earlier:
+        return False
+    return st.toggle(
+        "Use what earlier results revealed",
+        value=True,
+        key=f"shaped-{dataset.id}",
+        help=text("shaped"),
+    )
+
+
+def _buttons(
+    dataset: DatasetInfo, request: RunRequest | None, quote: Quote | None, *, shaped: bool
+) -> None:
     left, right = st.columns(2)
     with left:
         if st.button("Rehearse (free)", disabled=quote is None, width="stretch"):
-            _rehearse(request)
-        st.caption(text("rehearsal"))
+            _rehearse(request, shaped=shaped)
+        st.caption(text("rehearsal_shaped" if shaped else "rehearsal"))
     with right:
         st.button(
             "Review and spend …",
@@ -105,10 +136,10 @@ def _buttons(dataset: DatasetInfo, request: RunRequest | None, quote: Quote | No
         st.caption("Opens a summary. Nothing is spent until you confirm there.")
 
 
-def _rehearse(request: RunRequest | None) -> None:
+def _rehearse(request: RunRequest | None, *, shaped: bool) -> None:
     assert request is not None
     with st.spinner("Rehearsing on synthetic data …"):
-        release, problem = access.attempt(lambda: access.service().rehearse(request))
+        release, problem = access.attempt(lambda: access.service().rehearse(request, shaped=shaped))
     if problem:
         st.error(problem)
     st.session_state[access.REHEARSAL_KEY] = (request, release)
@@ -122,7 +153,18 @@ def _rehearsal(request: RunRequest | None) -> None:
     st.header("Rehearsal", anchor=False)
     if rehearsed != request:
         st.info("The settings have changed since. Rehearse again to see their effect.")
+    st.caption(markup.plain(_shape_sentence(release)))
     result.show(release, key="rehearsal", rehearsal=True)
+
+
+def _shape_sentence(release: Rehearsal) -> str:
+    """What the invented records were drawn from."""
+    used = release.shaped_by
+    if not used:
+        return "The records were invented from the schema alone, with an invented effect."
+    names = ", ".join(identifier[:8] for identifier in used)
+    results = "this earlier result" if len(used) == 1 else f"these {len(used)} earlier results"
+    return f"The records were invented to fit {results}: {names}."
 
 
 def _alike(one: RunRequest, other: RunRequest) -> bool:

@@ -1,10 +1,10 @@
-"""A guide in five steps, on the first page that a visitor opens."""
+"""A guide in a few steps, on the first page that a visitor opens."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.components import access
+from pages.components import access, menu
 from pages.components.texts import text
 
 #: Holds the page on which the tour is open; nothing before the first page, empty when closed.
@@ -20,7 +20,8 @@ def show(page: str) -> None:
     if st.session_state.setdefault(_KEY, opened) != page:
         return
     with st.container(border=True, key="card-tour"):
-        st.html(f'<section class="fg-tour" aria-label="Tour">{text("tour")}</section>')
+        steps = text("tour" if menu.may_open("rule_list.py") else "tour_custodian")
+        st.html(f'<section class="fg-tour" aria-label="Tour">{steps}</section>')
         st.button("Got it, hide the tour", key="tour-hide", on_click=_hide)
 
 

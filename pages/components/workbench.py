@@ -5,7 +5,16 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.requests import RunStatus
-from pages.components import access, compare_methods, families, markup, progress, result, review
+from pages.components import (
+    access,
+    compare_methods,
+    families,
+    markup,
+    menu,
+    progress,
+    result,
+    review,
+)
 from pages.components import set_up as setting_up
 from pages.components.families import Family
 
@@ -17,7 +26,7 @@ def page(family: Family) -> None:
     dataset = access.chosen_dataset()
     if dataset is None:
         markup.empty("No data set yet", "Start with public demonstration data, or add your own.")
-        st.page_link("data_sets.py", label="Go to Data sets", icon=":material/arrow_forward:")
+        menu.link("data_sets.py", "Go to Data sets")
         return
     review.follow_run()
     named, shown = progress.show(dataset.id)
@@ -40,12 +49,16 @@ def _read(run: RunStatus, family: Family) -> None:
     """The result of the run in the address, or the way to the page that shows it."""
     own = families.of_request(run.request)
     if own.name == family.name:
-        assert run.release_id is not None
-        result.show(access.service().release(run.release_id), key=f"run-{run.id}")
+        release_id = run.release_id
+        assert release_id is not None
+        release, problem = access.attempt(lambda: access.service().release(release_id))
+        if release is None:
+            st.error(problem)
+        else:
+            result.show(release, key=f"run-{run.id}")
         return
-    st.page_link(
+    menu.link(
         own.page,
-        label=f"Read this result on the page {own.title}",
-        icon=":material/arrow_forward:",
+        f"Read this result on the page {own.title}",
         query_params={access.RUN_PARAMETER: run.id},
     )

@@ -1,0 +1,260 @@
+"""How much epsilon for this accuracy: rehearsals over a range of epsilons. Free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from html import escape
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.errors import FrostglassError
+from dpcore.privacy import format_epsilon
+from dpcore.requests import Quote, RunRequest
+from pages.components import access, epsilon, figure, markup
+from pages.components.texts import text
+
+if TYPE_CHECKING:
+    from dpcore.plots import Line, OutlookMarks
+    from dpcore.rehearsal import Outlook
+    from dpcore.service import Service
+
+_KEY, _WANTED = "planner", "planner_wanted"
+_FIRST_WANTED = 80.0
+_FAILED = "The answer could not be worked out. Try another method, or fewer columns."
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is planned: a request at any epsilon, and the quality that is wanted."""
+
+    request: RunRequest
+    wanted: float
+    shaped: bool
+
+    @property
+    def subject(self) -> tuple[object, ...]:
+        """What the work depends on: all but epsilon and what is wanted."""
+        asked = self.request
+        return asked.dataset_id, asked.algorithm, asked.target, asked.parameters, self.shaped
+
+
+class _Stopped(Exception):  # noqa: N818  A wish of the visitor is no error.
+    """The visitor does not want to wait any longer."""
+
+
+@dataclass
+class Work:
+    """An outlook in the making, in a thread that never touches the page."""
+
+    question: Question
+    done: int = 0
+    total: int = 0
+    outlook: Outlook | None = None
+    problem: str = ""
+    stop: Event = field(default_factory=Event)
+    thread: Thread | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether there is something to wait for."""
+        return self.thread is not None and self.thread.is_alive()
+
+    def start(self, service: Service) -> None:
+        """Begin, beside the page."""
+        self.thread = Thread(target=self._run, args=(service,), daemon=True)
+        self.thread.start()
+
+    def _run(self, service: Service) -> None:
+        asked, problem = self.question, _FAILED
+        try:
+            self.outlook = service.outlook(asked.request, self._tell, shaped=asked.shaped)
+            problem = ""
+        except _Stopped:
+            problem = ""
+        except FrostglassError as mistake:
+            problem = str(mistake)
+        finally:
+            self.problem = problem
+
+    def _tell(self, done: int, total: int) -> None:
+        if self.stop.is_set():
+            raise _Stopped
+        self.done, self.total = done, total
+
+
+def show(
+    request: RunRequest | None, quote: Quote | None, *, shaped: bool, number: Any = None
+) -> None:
+    """An expander with the question and, once it was asked, the answer.
+
+    ``number`` is the column that is predicted, if it is predicted as a number.
+    """
+    with st.expander("**How much ε for this accuracy?** (free)", icon=":material/query_stats:"):
+        st.markdown(text("planner"))
+        wanted = _wanted(number)
+        asked = st.button("Work it out (free)", key=f"{_KEY}-ask", disabled=quote is None)
+        if request is None or quote is None:
+            return
+        question = Question(request, wanted, shaped)
+        if asked:
+            _start(question)
+        work: Work | None = st.session_state.get(_KEY)
+        if work is not None and work.question.subject == question.subject:
+            _follow(work, question, quote)
+        elif work is not None and _about(work.question) == _about(question):
+            st.info("The settings have changed since. Work it out again to see their effect.")
+
+
+def _about(question: Question) -> tuple[str, str]:
+    return question.request.dataset_id, question.request.algorithm
+
+
+def _wanted(number: Any) -> float:
+    """What is wanted: a share; or a typical error, in units of the target."""
+    if number is None:
+        percent = st.number_input(
+            "Accuracy wanted, in percent", 1.0, 100.0, _FIRST_WANTED, 1.0, format="%.0f",
+            key=_WANTED,
+        )  # fmt: skip
+        return float(percent) / 100
+    span = float(number.upper - number.lower)
+    return float(
+        st.number_input(
+            f"Typical error wanted (RMSE), in units of {number.name}", 0.0, span, span / 10,
+            key=f"{_WANTED}-{number.name}",
+        )
+    )  # fmt: skip
+
+
+def _start(question: Question) -> None:
+    before: Work | None = st.session_state.get(_KEY)
+    if before is not None:
+        before.stop.set()
+    st.session_state[_KEY] = Work(question)
+    st.session_state[_KEY].start(access.service())
+
+
+def _follow(work: Work, question: Question, quote: Quote) -> None:
+    """Progress while there is some, then the answer."""
+    if work.active:
+        _wait()
+    elif work.problem:
+        st.error(markup.plain(work.problem))
+    elif work.outlook is not None:
+        _answer(work.outlook, question, quote)
+    else:
+        st.info("Stopped. Press 'Work it out' to start again.")
+
+
+@st.fragment(run_every=1)
+def _wait() -> None:
+    work: Work = st.session_state[_KEY]
+    if not work.active:
+        st.rerun()
+    share = work.done / work.total if work.total else 0.0
+    st.progress(share, text=f"{work.done} of {work.total or '…'} rehearsals")
+    st.button("Stop", key=f"{_KEY}-stop", on_click=work.stop.set)
+
+
+def _answer(outlook: Outlook, question: Question, quote: Quote) -> None:
+    from dpcore.plots import outlook_alt, outlook_figure
+    from dpcore.rehearsal import epsilon_for
+
+    found = epsilon_for(outlook, question.wanted)
+    _say(outlook, question, quote, found)
+    line, marks = _line(outlook), _marks(outlook, question)
+    figure.show(
+        outlook_figure(line, marks, outlook.measure),
+        key=f"{_KEY}-chart",
+        alt=outlook_alt(line, marks, outlook.measure),
+    )
+    _table(outlook, quote)
+    st.caption(_how_far_off(outlook, found or question.request.epsilon))
+
+
+def _say(outlook: Outlook, question: Question, quote: Quote, found: Decimal | None) -> None:
+    wanted = _shown(question.wanted, outlook)
+    if found is None:
+        best = outlook.points[-1]
+        markup.notice(
+            "plain",
+            f"Not even ε = {format_epsilon(best.epsilon)} reaches {wanted}.",
+            f"On invented records like these it reaches about {_shown(best.mean, outlook)}. "
+            "Ask for less, or choose another method.",
+        )
+        return
+    about = f"About ε = {format_epsilon(found)} should reach {wanted}"
+    markup.notice("plain", f"{about}, on invented records like these.", _limits(quote, found))
+    st.button(
+        f"Use ε = {format_epsilon(found)}",
+        key=f"{_KEY}-use",
+        on_click=epsilon.enter,
+        args=(found,),
+    )
+
+
+def _limits(quote: Quote, found: Decimal) -> str:
+    left = quote.balance_before.left
+    if found > left:
+        return f"That is more than you have left: ε = {format_epsilon(left)}."
+    return "Working it out spent nothing."
+
+
+def _shown(value: float, outlook: Outlook) -> str:
+    return f"{value:.0%}" if outlook.measure == "accuracy" else f"an RMSE of {value:.3g}"
+
+
+def _line(outlook: Outlook) -> Line:
+    from dpcore.plots import Line
+
+    points = outlook.points
+    return Line(
+        "Mean of the rehearsals",
+        tuple(float(point.epsilon) for point in points),
+        tuple(point.mean for point in points),
+        tuple(point.low for point in points),
+        tuple(point.high for point in points),
+    )
+
+
+def _marks(outlook: Outlook, question: Question) -> OutlookMarks:
+    from dpcore.plots import OutlookMarks
+
+    name = "Always the most frequent" if outlook.measure == "accuracy" else "Always the mean"
+    return OutlookMarks(outlook.baseline, name, question.wanted, float(question.request.epsilon))
+
+
+def _table(outlook: Outlook, quote: Quote) -> None:
+    left = quote.balance_before.left
+    measure = "Accuracy" if outlook.measure == "accuracy" else "RMSE"
+
+    def exact(value: float) -> str:
+        return f"{value:.1%}" if outlook.measure == "accuracy" else f"{value:.3g}"
+
+    rows = (
+        markup.row(
+            [
+                format_epsilon(point.epsilon),
+                f"<b>{exact(point.mean)}</b>",
+                f"{exact(point.low)} to {exact(point.high)}",
+                escape("yes" if point.epsilon <= left else "no: more than is left"),
+            ]
+        )
+        for point in outlook.points
+    )
+    header = ["ε", "Mean", "Lowest to highest", "Within your budget"]
+    markup.table(f"{measure} on invented people", header, rows)
+
+
+def _how_far_off(outlook: Outlook, at: Decimal) -> str:
+    """How close this may come to the private run, as measured on public data sets."""
+    number = outlook.measure == "RMSE"
+    if outlook.ceiling is None:
+        return text("planner_number_schema" if number else "planner_schema")
+    if number:
+        return text("planner_number")
+    close = outlook.close_from is not None and at >= outlook.close_from
+    return text("planner_close" if close else "planner_rough")

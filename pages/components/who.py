@@ -1,0 +1,157 @@
+"""Who is visiting: the login, if one is set up, and what it allows.
+
+Whether there is a login is decided once per process, and in doubt there is: settings that cannot
+be read must not turn a guarded installation into an open one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+from streamlit import config
+
+from dpcore.errors import LoginError, RequestError
+from dpcore.users import LOCAL_USER, Role, RoleRules, User
+from pages.components import markup
+from pages.components.texts import text
+
+#: A visitor who has not logged in.
+_STRANGER = User("nobody", frozenset())
+_NO_ROLES = (
+    "A login is set up, but not who may do what. Name a file of roles in the variable "
+    "FROSTGLASS_ROLES, or remove the settings of the login; docs/deployment.md says how."
+)
+_NO_LOGIN = (
+    "A file of roles is named, but no login can be read from Streamlit's secrets. "
+    "docs/deployment.md says what has to be there."
+)
+
+
+@st.cache_resource(show_spinner=False)
+def _rules() -> RoleRules | None:
+    """Rules of an installation with a login; ``None``: one local user.
+
+    Raises
+    ------
+    RequestError
+        If only one half of a login is set up. Nothing is remembered then.
+    """
+    rules = RoleRules.from_environment()
+    if rules is None and _secrets_in_use():
+        raise RequestError(_NO_ROLES)
+    if rules is not None and not _has_provider():
+        raise RequestError(_NO_LOGIN)
+    return rules
+
+
+def _has_provider() -> bool:
+    try:
+        return "auth" in st.secrets
+    except FileNotFoundError:  # None there, or none that can be read.
+        return False
+
+
+def _secrets_in_use() -> bool:
+    """Whether there is a file of secrets: with a login in it, or unreadable."""
+    if _has_provider():
+        return True
+    named = bool(os.environ.get("STREAMLIT_SECRETS_FILES")) or config.is_manually_set(
+        "secrets.files"
+    )
+    return named or any(file.exists() and not _readable(file) for file in _secret_files())
+
+
+def _secret_files() -> list[Path]:
+    return [Path(name) for name in config.get_option("secrets.files")]
+
+
+def _readable(file: Path) -> bool:
+    import tomllib
+
+    try:
+        tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def forget() -> None:
+    """Decide again whether there is a login. For tests."""
+    _rules.clear()
+
+
+def login_needed() -> bool:
+    """Whether visitors have to log in."""
+    return _rules() is not None
+
+
+def user() -> User:
+    """Who is visiting, by the claims of their login."""
+    rules = _rules()
+    if rules is None:
+        return LOCAL_USER
+    if st.user.get("is_logged_in") is not True:
+        return _STRANGER
+    return rules.user(st.user.to_dict())
+
+
+def may(*roles: Role) -> bool:
+    """Whether the visitor has one of these roles."""
+    return bool(user().roles.intersection(roles))
+
+
+def admit() -> bool:
+    """Whether the visitor may go on; if not, say what to do instead."""
+    try:
+        visitor = user()
+    except LoginError as error:
+        _refuse("Your login cannot be used", markup.plain(str(error)), "Log out", st.logout)
+    except RequestError as error:
+        _refuse("This installation is not set up yet", markup.plain(str(error)))
+    else:
+        if visitor is _STRANGER:
+            _refuse("Please log in", text("login"), "Log in", st.login)
+        elif visitor.expired():
+            _refuse("Your login has ended", text("login_ended"), "Log in again", st.login)
+        elif not visitor.roles:
+            named = f" You are logged in as {_name(visitor)}."
+            _refuse("You have no role here", text("no_role") + named, "Log out", st.logout)
+        else:
+            return True
+    return False
+
+
+def follow() -> None:
+    """In what refreshes itself: when the login ends, draw the whole page anew, which says so."""
+    if user().expired():
+        st.rerun()
+
+
+def show() -> None:
+    """Say in the sidebar who the visitor is."""
+    visitor = user()
+    if visitor is LOCAL_USER:
+        st.caption(text("roles"))
+        return
+    roles = " and ".join(sorted(visitor.roles))
+    ends = f" This login ends at {visitor.expires:%H:%M} UTC." if visitor.expires else ""
+    st.caption(f"Logged in as {_name(visitor)}: {roles}.{ends}")
+    st.button("Log out", on_click=st.logout, key="log-out")
+
+
+def _refuse(
+    title: str, words: str, button: str = "", action: Callable[[], object] | None = None
+) -> None:
+    with st.container(border=True, key="card-login", width=560):
+        st.title(title, anchor=False)
+        st.markdown(words)
+        if action is not None:
+            st.button(button, type="primary", on_click=action)
+
+
+def _name(visitor: User) -> str:
+    """The visitor's name in Markdown; as code, so that an address is not made a link."""
+    return f"`{visitor.name.replace('`', '')}`"
