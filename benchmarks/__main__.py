@@ -25,6 +25,7 @@ from benchmarks import (
     redescriptions_data,
     redescriptions_growth,
     redescriptions_tables,
+    rehearsal,
     rules,
     trees,
     trees_growth,
@@ -219,6 +220,24 @@ def ilp_command(
         speed = list(ilp_speed.run(ilp.SUITE, quick=quick))
         ilp_tables.print_speed(speed)
         records += speed
+    if json is not None:
+        write_json(records, json)
+
+
+@app.command("rehearsal")
+def rehearsal_command(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two data sets and one epsilon: under a minute.")
+    ] = False,
+    data: Data = None,
+    json: Json = None,
+) -> None:
+    """Whether the accuracy of rehearsals tells that of private runs, on seven data sets."""
+    _check_known("data set", data, rehearsal.DATA)
+    cases = list(rehearsal.run(data, quick=quick))
+    rehearsal.print_cases(cases)
+    records = list(rehearsal.records(cases))
+    print_table("How far off rehearsals are", records)
     if json is not None:
         write_json(records, json)
 

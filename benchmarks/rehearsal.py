@@ -1,0 +1,214 @@
+"""Rehearsals: does the accuracy on invented records tell that of the private run?
+
+Of each data set a fifth of the people is set aside. Private runs on the others are measured on
+them exactly. Rehearsals see the schema, and at most one earlier private release of the same data
+set. Noise is seeded, so figures repeat.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.datasets import load
+from benchmarks.records import Record
+from dpcore.algorithms import get_learner
+from dpcore.columns import NumericColumn
+from dpcore.ingest import frame_chunks, ingest
+from dpcore.plan import RunPlan, no_progress
+from dpcore.randomness import SeededRandom
+from dpcore.rehearsal.knowledge import predicted
+from dpcore.rehearsal.records import Records
+from dpcore.rehearsal.running import invented_table, run_on
+from dpcore.rehearsal.shape import Shape, shape_of
+from dpcore.rehearsal.trust import close_from
+from dpcore.release import Release, make_release
+from dpcore.schema import Schema
+from dpcore.table import PrivateTable
+
+SUITE = "rehearsal"
+DATA = (
+    "adult", "mushroom", "nursery", "telco_churn", "titanic", "california_housing", "wine_quality",
+)  # fmt: skip
+FAMILIES = ("rule_list", "tree", "ebm")
+#: Earlier releases: family and epsilon.
+EARLIER = (("tree", "0.5"), ("ebm", "1"), ("rule_list", "0.5"))
+_EPSILONS, _QUICK_EPSILONS = ("0.1", "0.5", "2"), ("0.5",)
+_QUICK_DATA = ("mushroom", "titanic")
+_HOLDOUT, _FRESH_ROWS, _RUNS = 20, 10_000, 2
+_SEED, _EARLIER_SEED, _FRESH = 7, 55, 99
+#: How far off a rehearsal may be, in points.
+BAR = 5.0
+_SCHEMA = "schema alone"
+Quality = Callable[[Any], float]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One request: private runs, and the rehearsal of it.
+
+    Attributes
+    ----------
+    known : str
+        What the rehearsal sees: the schema alone, or the earlier release.
+    close : bool
+        Whether the application says that the rehearsal should be close.
+    unit : float
+        What a point is a hundredth of: 1 for accuracies, the target's spread for numbers.
+    """
+
+    data: str
+    known: str
+    family: str
+    epsilon: str
+    private: tuple[float, ...]
+    rehearsed: float
+    close: bool
+    unit: float
+    number: bool
+
+    @property
+    def off(self) -> list[float]:
+        """Points by which the rehearsal misses each private run."""
+        return [100 * abs(self.rehearsed - value) / self.unit for value in self.private]
+
+
+@dataclass(frozen=True)
+class _Real:
+    """A data set with people set aside, of whom the truth is known."""
+
+    schema: Schema
+    target: str
+    table: PrivateTable
+    aside: Records
+
+    @property
+    def number(self) -> bool:
+        return isinstance(self.schema.column(self.target), NumericColumn)
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        return ("ebm",) if self.number else FAMILIES
+
+    def run(self, family: str, epsilon: str, seed: int) -> tuple[RunPlan, Any]:
+        learner = get_learner(family)
+        plan = learner.plan(self.schema, self.target, Decimal(epsilon), {})
+        return plan, learner.run(self.table, plan, SeededRandom(seed), no_progress)
+
+
+def run(data: Sequence[str] | None = None, *, quick: bool = False) -> Iterator[Case]:
+    """Every case of the chosen data sets."""
+    for name in DATA:
+        if name in (data or (_QUICK_DATA if quick else DATA)):
+            yield from _cases(name, quick=quick)
+
+
+def _cases(name: str, *, quick: bool) -> Iterator[Case]:
+    real = _real(name)
+    epsilons = _QUICK_EPSILONS if quick else _EPSILONS
+    truth, unit = _quality(real.aside, real.target, number=real.number)
+    private: dict[tuple[str, str], tuple[float, ...]] = {}
+    for family in real.families:
+        for epsilon in epsilons:
+            models = [real.run(family, epsilon, 100 + i)[1] for i in range(_RUNS)]
+            private[family, epsilon] = tuple(truth(predicted(m, real.aside)) for m in models)
+    for known, releases in _knowledge(real):
+        shape = shape_of(real.schema, real.target, releases, number=real.number)
+        table = invented_table(shape, 1)
+        fresh, rehearsed, _ = _fresh(shape, number=real.number)
+        for (family, epsilon), values in private.items():
+            learner = get_learner(family)
+            plan = learner.plan(real.schema, real.target, Decimal(epsilon), {})
+            _, model = run_on(learner, table, plan, plan.epsilon, 3)
+            least = close_from(shape, family)
+            close = least is not None and plan.epsilon >= least
+            reached = rehearsed(predicted(model, fresh))
+            yield Case(name, known, family, epsilon, values, reached, close, unit, real.number)
+
+
+def _real(name: str) -> _Real:
+    data = load(name)
+    schema = data.schema.model_copy(update={"holdout_percent": _HOLDOUT})
+    frame = data.frame.dropna(subset=[data.target])
+    table = ingest(frame_chunks(frame), schema, SeededRandom(_SEED))
+    aside = Records(schema, {schema.entity: table.public_frame("holdout")})
+    return _Real(schema, data.target, table, aside)
+
+
+def _knowledge(real: _Real) -> Iterator[tuple[str, list[Release]]]:
+    yield _SCHEMA, []
+    for family, epsilon in EARLIER:
+        if family in real.families:
+            plan, model = real.run(family, epsilon, _EARLIER_SEED)
+            yield f"{family}, ε {epsilon}", [make_release(family, plan, model, secure=False)]
+
+
+def _fresh(shape: Shape, *, number: bool) -> tuple[Records, Quality, float]:
+    frame, _ = shape.draw(_FRESH_ROWS, _FRESH)
+    records = Records(shape.schema, {shape.schema.entity: frame})
+    return records, *_quality(records, shape.target, number=number)
+
+
+def _quality(records: Records, target: str, *, number: bool) -> tuple[Quality, float]:
+    """What predictions are measured by, and what a point is a hundredth of."""
+    if number:
+        numbers = records.main[target].to_numpy(dtype=np.float64)
+        return lambda found: math.sqrt(np.mean((found - numbers) ** 2)), float(numbers.std())
+    codes = records.cells(target)
+    known = codes < len(records.schema.column(target).classes)
+    return lambda found: float((found == codes)[known].mean()), 1.0
+
+
+def parts(cases: Sequence[Case]) -> dict[str, list[Case]]:
+    """Cases by what is known and what the application says of it."""
+    numbers = [case for case in cases if case.number]
+    classes = [case for case in cases if not case.number]
+    return _parts(classes) | {f"{name}; numbers": own for name, own in _parts(numbers).items()}
+
+
+def _parts(cases: Sequence[Case]) -> dict[str, list[Case]]:
+    shaped = [case for case in cases if case.known != _SCHEMA]
+    return {
+        _SCHEMA: [case for case in cases if case.known == _SCHEMA],
+        "one earlier result": shaped,
+        "said to be close": [case for case in shaped if case.close],
+        "not said to be close": [case for case in shaped if not case.close],
+    }
+
+
+def records(cases: Sequence[Case]) -> Iterator[Record]:
+    """How far off rehearsals are, by part."""
+    for part, own in parts(cases).items():
+        off = np.array([points for case in own for points in case.off])
+        if len(off) == 0:
+            continue
+        figures = {
+            "points off, median": float(np.median(off)),
+            "points off, 90% quantile": float(np.quantile(off, 0.9)),
+            "points off, most": float(off.max()),
+            f"share within {BAR:g} points": float(np.mean(off <= BAR)),
+        }
+        for metric, value in figures.items():
+            yield Record(SUITE, "all", part, None, metric, value, math.nan, len(off), None, "")
+
+
+def print_cases(cases: Sequence[Case]) -> None:
+    """One row a case."""
+    table = Table(title="Rehearsals: quality on invented records and of private runs")
+    for heading in ("data", "known", "run", "ε", "private", "rehearsed", "points off", "said"):
+        table.add_column(heading, overflow="fold")
+    for case in cases:
+        mean = float(np.mean(case.private))
+        gap = 100 * (case.rehearsed - mean) / case.unit
+        table.add_row(
+            case.data, case.known, case.family, case.epsilon, f"{mean:.4g}",
+            f"{case.rehearsed:.4g}", f"{gap:+.1f}", "close" if case.close else "",
+        )  # fmt: skip
+    Console(width=130).print(table)
