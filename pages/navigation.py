@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import streamlit as st
 
-from pages.components import access, ground, menu, meter, tour, who
+from pages.components import access, ground, menu, meter, review, tour, who
 from pages.components.texts import ASSETS
 
 
@@ -19,8 +19,11 @@ def frame() -> None:
     ground.declare()
     st.logo(str(ASSETS / "logo.svg"), size="large")
     if not who.admit():
+        st.navigation(menu.every_page(), position="hidden")
         return
     page = st.navigation(menu.pages())
+    if not menu.spends(page.url_path):
+        review.close_review()
     _choose_dataset()
     access.show_cost_of_this_run(None)
     tour.show(page.url_path)

@@ -39,11 +39,21 @@ _ROLES = {entry.path: entry.roles for entry in MENU}
 
 def pages() -> list[Any]:
     """Pages that the visitor may open. Others do not exist for them, whatever the address says."""
-    return [
-        st.Page(entry.path, title=entry.title, icon=entry.icon)
-        for entry in MENU
-        if who.may(*entry.roles)
-    ]
+    return [_page(entry) for entry in MENU if who.may(*entry.roles)]
+
+
+def every_page() -> list[Any]:
+    """All pages, for who is not admitted yet: every address leads to the same refusal."""
+    return [_page(entry) for entry in MENU]
+
+
+def _page(entry: Entry) -> Any:
+    return st.Page(entry.path, title=entry.title, icon=entry.icon)
+
+
+def spends(url_path: str) -> bool:
+    """Whether a run can be set up on the page at an address."""
+    return next((e.roles == _MODELLERS for e in MENU if e.path == f"{url_path}.py"), False)
 
 
 def may_open(path: str) -> bool:

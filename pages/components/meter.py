@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.requests import Balance
-from pages.components import access, ground, who
+from pages.components import access, ground, review, who
 from pages.components.texts import small, text
 
 REFRESH_SECONDS = 4
@@ -23,6 +23,8 @@ def show(dataset_id: str, name: str, this_run: Decimal | None, delta: Decimal = 
     """Draw the meter and keep it fresh while other tabs and runs spend."""
     ground.follow()
     who.follow()
+    if review.has_spent():
+        st.rerun()
     whole = access.service().total_balance(dataset_id)
     balance = access.balance(dataset_id)
     st.html(render_account(name, balance, whole, this_run))

@@ -72,7 +72,8 @@ def _watch(run_id: str) -> None:
         st.warning(problem)
         return
     if not status.active:
-        st.query_params[access.RUN_PARAMETER] = run_id
+        if access.RUN_PARAMETER not in st.query_params:  # Else another result is being read.
+            st.query_params[access.RUN_PARAMETER] = run_id
         st.rerun()
     _panel(status)
 

@@ -51,6 +51,16 @@ def follow_run() -> None:
     close_review()
 
 
+def has_spent() -> bool:
+    """Whether an open review has spent. Its page has then to be drawn anew, to follow the run.
+
+    The review asks for that itself, but the wish is lost if another part of the page refreshes
+    in the same moment: so that part asks too.
+    """
+    review: Review | None = st.session_state.get(KEY)
+    return review is not None and review.run_id is not None
+
+
 def show() -> None:
     """Show the review that is open, if one is."""
     review: Review | None = st.session_state.get(KEY)
