@@ -60,10 +60,16 @@ def test_one_sentence_answers_and_one_button_fills_the_entry(answer: dict[str, O
     assert "Working it out spent nothing." in words(app)
     button(app, "Use ε = 0.32").click().run()
     assert checked(app).session_state["epsilon"] == "0.32"
-    assert "Cost of" in words(app) or "0.32" in words(app)
     service = access.service()
     assert service.balance(dataset_id).left == Decimal(3)
     assert not service.runs(dataset_id)
+
+
+def test_what_needs_no_run_is_said(answer: dict[str, Outlook]) -> None:
+    add_ward()
+    app = ask(open_page("tree"), 10)
+    assert "10% needs no run." in words(app)
+    assert not [item for item in app.button if item.label.startswith("Use ε")]
 
 
 def test_what_no_epsilon_reaches_is_said(answer: dict[str, Outlook]) -> None:

@@ -175,8 +175,24 @@ def _answer(outlook: Outlook, question: Question, quote: Quote) -> None:
     st.caption(_how_far_off(outlook, found or question.request.epsilon))
 
 
+def _needs_no_run(outlook: Outlook, wanted: float) -> bool:
+    """Whether the same answer for everybody is good enough already."""
+    if outlook.measure == "accuracy":
+        return wanted <= outlook.baseline
+    return wanted >= outlook.baseline
+
+
 def _say(outlook: Outlook, question: Question, quote: Quote, found: Decimal | None) -> None:
     wanted = _shown(question.wanted, outlook)
+    if _needs_no_run(outlook, question.wanted):
+        always = "most frequent value" if outlook.measure == "accuracy" else "mean"
+        markup.notice(
+            "plain",
+            f"{wanted} needs no run.",
+            f"Always answering the {always} gives {_shown(outlook.baseline, outlook)} on invented "
+            "records like these. Ask for more than that.",
+        )
+        return
     if found is None:
         best = outlook.points[-1]
         markup.notice(
