@@ -29,7 +29,7 @@ def made(used: tuple[str, ...] = (), close_from: Decimal | None = None) -> Outlo
     points = tuple(
         Point(Decimal(epsilon), mean, mean - 0.02, mean + 0.02) for epsilon, mean in MEANS.items()
     )
-    return Outlook("accuracy", points, 0.7, 0.9 if used else None, used, close_from)
+    return Outlook("accuracy", points, 0.55, 0.9 if used else None, used, close_from)
 
 
 @pytest.fixture
