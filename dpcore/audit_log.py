@@ -10,6 +10,7 @@ from datetime import UTC, date
 from decimal import Decimal
 
 from dpcore.errors import RequestError
+from dpcore.privacy import exact_amount
 from dpcore.requests import LedgerEntry
 
 #: What each kind of line says, for people.
@@ -24,8 +25,8 @@ EVENTS: Mapping[str, str] = {
     "ask": "more budget asked for",
     "grant": "analyst's budget set",
     "decline": "request declined",
-    "freeze": "analyst stopped",
-    "thaw": "analyst may go on",
+    "freeze": "analyst frozen",
+    "thaw": "analyst unfrozen",
     "share": "result shared",
     "unshare": "result not shared any more",
 }
@@ -95,11 +96,6 @@ def event(entry: LedgerEntry) -> str:
     return told if entry.answers is None else f"{told} (no. {entry.answers})"
 
 
-def exact(amount: Decimal) -> str:
-    """An amount to its last digit, without zeros behind it."""
-    return f"{amount.normalize():f}" if amount else "0"
-
-
 def to_csv(entries: Iterable[LedgerEntry], names: Mapping[str, str]) -> str:
     """Lines as CSV with exact amounts and ISO times, for a spreadsheet or a program.
 
@@ -130,9 +126,9 @@ def _cells(entry: LedgerEntry, name: str) -> list[str]:
         EVENTS.get(entry.kind, entry.kind),
         _text(entry.analyst),
         _text(entry.actor),
-        exact(entry.epsilon) if spends else "",
-        exact(entry.delta) if spends else "",
-        *("" if cap is None else exact(cap) for cap in _caps(entry)),
+        exact_amount(entry.epsilon) if spends else "",
+        exact_amount(entry.delta) if spends else "",
+        *("" if cap is None else exact_amount(cap) for cap in _caps(entry)),
         entry.run_id or "",
         entry.release_id or "",
         "" if entry.answers is None else str(entry.answers),

@@ -15,8 +15,8 @@ from sqlalchemy.engine import Connection, Engine
 
 from dpcore.database import read, report_drafts, utc_now, write
 from dpcore.errors import RequestError
-from dpcore.notes import storable
 from dpcore.report.application import MOST_RELEASES, Application
+from dpcore.validation import storable
 
 _R = report_drafts.c
 #: Most characters of the identifier of a release.

@@ -13,9 +13,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from dpcore.database import datasets, ledger_entries, utc_now
-from dpcore.errors import NotFoundError
+from dpcore.errors import NotFoundError, RequestError
 from dpcore.privacy import format_epsilon
-from dpcore.requests import Balance, LedgerEntry, Standing
+from dpcore.requests import REASON_LIMIT, Balance, LedgerEntry, Standing
+from dpcore.validation import storable
 
 ReservationState = Literal["reserved", "touched", "committed", "refunded"]
 _STATES: dict[str, ReservationState] = {
@@ -31,10 +32,18 @@ _ZERO = Decimal(0)
 def append(connection: Connection, kind: str, dataset_id: str, **values: Any) -> None:
     """Append one line; it is numbered by the database."""
     row = {"epsilon": _ZERO, "delta": _ZERO, "note": "", **values}
-    row["note"] = row["note"][:500]
+    row["note"] = kept_note(row["note"])
     connection.execute(
         ledger_entries.insert().values(kind=kind, time=utc_now(), dataset_id=dataset_id, **row)
     )
+
+
+def kept_note(note: str) -> str:
+    """A note or reason as a line keeps it. Raises ``RequestError`` if it is too long."""
+    kept = storable(note).strip()
+    if len(kept) > REASON_LIMIT:
+        raise RequestError(f"This is too long: use at most {REASON_LIMIT} characters.")
+    return kept
 
 
 def append_like(connection: Connection, kind: str, row: RowMapping, **more: Any) -> None:

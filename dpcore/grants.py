@@ -13,13 +13,15 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.database import ledger_entries, read, write
-from dpcore.entries import append, caps_of, own_balance_of, standing_of
+from dpcore.entries import append, caps_of, kept_note, own_balance_of, standing_of
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.privacy import parse_epsilon, parse_limit
-from dpcore.requests import REASON_LIMIT, Account, BudgetRequest
-from dpcore.users import NAME_LENGTH
+from dpcore.requests import Account, BudgetRequest
+from dpcore.users import canonical_name
 
 _E = ledger_entries.c
+#: Lines of the ledger have smaller numbers.
+_NUMBERS = 2**63
 #: Lines that make somebody an analyst of a data set.
 _ABOUT_ANALYSTS = ("reserve", "ask", "grant", "freeze", "thaw")
 
@@ -40,19 +42,18 @@ class Grants:
         BudgetError
             If the limit is neither 0 nor a usable epsilon.
         RequestError
-            If the name is unusable or the reason too long.
+            If the name is unusable, or there is no reason.
         """
-        limit, name = parse_limit(limit), checked_name(analyst)
-        _check_reason(reason, needed=False)
+        limit, name, why = parse_limit(limit), canonical_name(analyst), _needed(reason)
 
         def work(connection: Connection) -> None:
             caps_of(connection, dataset_id)
-            _grant(connection, dataset_id, name, limit, reason, actor)
+            _grant(connection, dataset_id, name, limit, why, actor)
 
         write(self._engine, work)
 
     def freeze(self, dataset_id: str, analyst: str, reason: str, *, actor: str | None) -> None:
-        """Stop an analyst: no run starts, and one that has read no record yet is refunded.
+        """Stop an analyst: no run of theirs begins to read records.
 
         Raises
         ------
@@ -75,8 +76,8 @@ class Grants:
         """
         self._switch("thaw", dataset_id, analyst, reason, actor)
 
-    def ask(self, dataset_id: str, analyst: str, epsilon: Decimal, reason: str) -> int:
-        """Ask the custodian for more; return the number of the request.
+    def ask(self, dataset_id: str, analyst: str, epsilon: Decimal, reason: str) -> BudgetRequest:
+        """Ask the custodian for more.
 
         Raises
         ------
@@ -87,17 +88,16 @@ class Grants:
         ConflictError
             If an earlier request of this analyst on this data set is open.
         """
-        epsilon, name = parse_epsilon(epsilon), checked_name(analyst)
-        _check_reason(reason, needed=True)
+        epsilon, name, why = parse_epsilon(epsilon), canonical_name(analyst), _needed(reason)
 
-        def work(connection: Connection) -> int:
+        def work(connection: Connection) -> BudgetRequest:
             caps_of(connection, dataset_id)
             asked = _requests(connection, dataset_id, name)
             if any(request.state == "open" for request in asked):
                 raise ConflictError("You have asked already: wait for the custodian's answer.")
             amount = {"analyst": name, "actor": name, "epsilon": epsilon}
-            append(connection, "ask", dataset_id, note=reason.strip(), **amount)
-            return _requests(connection, dataset_id, name)[-1].number
+            append(connection, "ask", dataset_id, note=why, **amount)
+            return _requests(connection, dataset_id, name)[-1]
 
         return write(self._engine, work)
 
@@ -116,7 +116,7 @@ class Grants:
             If it is declined without a reason.
         """
         limit = None if limit is None else parse_limit(limit)
-        _check_reason(reason, needed=limit is None)
+        why = _needed(reason) if limit is None else kept_note(reason)
 
         def work(connection: Connection) -> BudgetRequest:
             asked = _request(connection, number)
@@ -126,17 +126,13 @@ class Grants:
             if limit is None:
                 append(
                     connection, "decline", asked.dataset_id, analyst=asked.analyst,
-                    note=reason.strip(), actor=actor, answers=number,
+                    note=why, actor=actor, answers=number,
                 )  # fmt: skip
             else:
-                _grant(*place, limit, reason, actor, answers=number)
+                _grant(*place, limit, why, actor, answers=number)
             return _request(connection, number)
 
         return write(self._engine, work)
-
-    def dataset_of(self, number: int) -> str:
-        """Data set that a request is about. Raises ``NotFoundError``."""
-        return read(self._engine, lambda connection: _request(connection, number).dataset_id)
 
     def requests(
         self, dataset_id: str | None = None, analyst: str | None = None
@@ -160,8 +156,7 @@ class Grants:
     def _switch(
         self, kind: str, dataset_id: str, analyst: str, reason: str, actor: str | None
     ) -> None:
-        name = checked_name(analyst)
-        _check_reason(reason, needed=True)
+        name, why = canonical_name(analyst), _needed(reason)
 
         def work(connection: Connection) -> None:
             caps_of(connection, dataset_id)
@@ -169,25 +164,17 @@ class Grants:
             if frozen == (kind == "freeze"):
                 state = "frozen already" if frozen else "not frozen"
                 raise ConflictError(f"The budget of {name} is {state}.")
-            append(connection, kind, dataset_id, analyst=name, note=reason.strip(), actor=actor)
+            append(connection, kind, dataset_id, analyst=name, note=why, actor=actor)
 
         write(self._engine, work)
 
 
-def checked_name(analyst: str) -> str:
-    """Name of an analyst as the ledger keeps it. Raises ``RequestError``."""
-    name = analyst.strip()
-    name = name.lower() if "@" in name and not name.startswith("sub:") else name
-    if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable():
-        raise RequestError(f"The name of an analyst must have 1 to {NAME_LENGTH} characters.")
-    return name
-
-
-def _check_reason(reason: str, *, needed: bool) -> None:
-    if needed and not reason.strip():
+def _needed(reason: str) -> str:
+    """A reason that must be given. Raises ``RequestError``."""
+    kept = kept_note(reason)
+    if not kept:
         raise RequestError("Give a reason: it is kept, and the other side reads it.")
-    if len(reason) > REASON_LIMIT:
-        raise RequestError(f"The reason is too long: use at most {REASON_LIMIT} characters.")
+    return kept
 
 
 def _grant(
@@ -201,7 +188,7 @@ def _grant(
 ) -> None:
     append(
         connection, "grant", dataset_id, analyst=analyst, analyst_cap=limit,
-        note=reason.strip(), actor=actor, answers=answers,
+        note=reason, actor=actor, answers=answers,
     )  # fmt: skip
 
 
@@ -217,8 +204,9 @@ def _account(connection: Connection, dataset_id: str, analyst: str) -> Account:
 
 
 def _request(connection: Connection, number: int) -> BudgetRequest:
+    known = 0 < number < _NUMBERS
     chosen = sa.select(ledger_entries).where(_E.sequence == number, _E.kind == "ask")
-    row = connection.execute(chosen).mappings().one_or_none()
+    row = connection.execute(chosen).mappings().one_or_none() if known else None
     if row is None:
         raise NotFoundError("There is no such request.")
     return _with_answers(connection, [row])[0]

@@ -33,6 +33,7 @@ PROGRESS_WRITES = 20
 WORKER_COMMAND = (sys.executable, "-m", "dpcore.jobs")
 
 _CANCELLED_FREE = "The run was cancelled before a record was read. Nothing was spent."
+_CALLED_OFF = "The custodian has frozen your budget. No record was read; nothing was spent."
 _CANCELLED_SPENT = "The run was stopped after it had begun to read records. Its budget stays spent."
 _FAILED_SPENT = (
     "The run failed after it had begun to read records. Its budget stays spent; why it failed "
@@ -220,6 +221,21 @@ class JobRunner:
         if self.status(run_id).active:
             cancel_job(self._ledger, self.runs, run_id, actor)
         return self.status(run_id)
+
+    def call_off(self, dataset_id: str, analyst: str, actor: str) -> None:
+        """Refund the runs of an analyst that no worker has begun; leave the others alone."""
+        for status in self.runs.statuses(dataset_id, analyst, active=True):
+            try:
+                self._ledger.refund(
+                    status.id,
+                    "called off: the analyst was frozen",
+                    actor=actor,
+                    on_refunded=lambda connection, run: end_job(
+                        connection, run, "cancelled", _CALLED_OFF
+                    ),
+                )
+            except ConflictError:
+                continue  # It has begun to read records.
 
     def status(self, run_id: str) -> RunStatus:
         """Where a run stands; replaces workers that have died while runs are waiting."""

@@ -37,6 +37,7 @@ from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy import parse_epsilon, parse_limit
 from dpcore.release import Certificate, Release
 from dpcore.requests import Balance, LedgerEntry
+from dpcore.users import canonical_name
 
 #: Deltas are kept in whole steps of this.
 DELTA_STEP = Decimal("1e-15")
@@ -356,8 +357,8 @@ def _parse_delta(delta: Decimal) -> Decimal:
 
 
 def _check_labels(analyst: str, nonce: str) -> None:
-    if not 1 <= len(analyst) <= 128:
-        raise RequestError("The name of an analyst must have 1 to 128 characters.")
+    if canonical_name(analyst) != analyst:
+        raise RequestError("The name of an analyst is not in the form that the ledger keeps.")
     if not 1 <= len(nonce) <= 128:
         raise RequestError("The nonce of a run must have 1 to 128 characters.")
 

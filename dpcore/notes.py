@@ -12,6 +12,8 @@ from sqlalchemy.engine import Connection, Engine
 from dpcore.database import read, release_notes, releases, utc_now, write
 from dpcore.errors import NotFoundError, RequestError
 from dpcore.requests import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
+from dpcore.users import NAME_LENGTH
+from dpcore.validation import storable
 
 _R = release_notes.c
 
@@ -30,7 +32,7 @@ def write_note(engine: Engine, release_id: str, name: str, note: str, author: st
         release_id,
         checked_name(name),
         checked_note(note),
-        author[:128],
+        author[:NAME_LENGTH],
         utc_now().replace(microsecond=0),
     )
 
@@ -71,8 +73,3 @@ def checked_note(note: str) -> str:
     if len(plain) > NOTE_LIMIT:
         raise RequestError(f"This note is too long: use at most {NOTE_LIMIT:,} characters.")
     return plain
-
-
-def storable(text: str) -> str:
-    """Text without what a database cannot hold: zero bytes and halves of characters."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -71,11 +71,17 @@ def parse_limit(value: object) -> Decimal:
         As :func:`parse_epsilon`, but for 0.
     """
     try:
-        if not isinstance(value, bool) and Decimal(_digits(value)) == 0:
-            return Decimal(0)
+        if not isinstance(value, bool) and Decimal(_digits(value)) <= 0:
+            return _no_negative(Decimal(_digits(value)))
     except (InvalidOperation, ValueError):
         pass
     return parse_epsilon(value)
+
+
+def _no_negative(limit: Decimal) -> Decimal:
+    if limit < 0:
+        raise BudgetError("A limit must be 0 or more.")
+    return Decimal(0)
 
 
 def _digits(value: object) -> str:
@@ -92,6 +98,16 @@ def format_epsilon(epsilon: Decimal, *, places: int = 4, up: bool = True) -> str
     text = f"{shown:f}"
     decimals = len(text.partition(".")[2])
     return text if decimals >= 2 else f"{shown:.2f}"
+
+
+def plain_epsilon(epsilon: Decimal) -> str:
+    """An epsilon to its last digit, as one types it."""
+    return format_epsilon(epsilon, places=-int(EPSILON_STEP.log10()))
+
+
+def exact_amount(amount: Decimal) -> str:
+    """An epsilon or delta to its last digit, without zeros behind it."""
+    return f"{amount.normalize():f}" if amount else "0"
 
 
 @dataclass(frozen=True)

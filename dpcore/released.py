@@ -26,7 +26,7 @@ class Released:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def release(self, release_id: str, reader: str | None = None) -> Release:
+    def release(self, release_id: str, *, reader: str | None) -> Release:
         """One release, if ``reader`` (``None``: anybody) may read it.
 
         Raises
@@ -40,7 +40,7 @@ class Released:
             raise NotFoundError(_NONE)
         return Release.from_json(content)
 
-    def releases(self, dataset_id: str | None = None, reader: str | None = None) -> list[Release]:
+    def releases(self, dataset_id: str | None = None, *, reader: str | None) -> list[Release]:
         """Releases that ``reader`` (``None``: anybody) may read, newest first."""
         chosen = sa.select(_R.content).where(_readable(reader)).order_by(_R.number.desc())
         if dataset_id is not None:
@@ -48,9 +48,7 @@ class Released:
         contents = read(self._engine, lambda connection: connection.execute(chosen).scalars().all())
         return [Release.from_json(content) for content in contents]
 
-    def sharing(
-        self, dataset_id: str | None = None, reader: str | None = None
-    ) -> dict[str, Sharing]:
+    def sharing(self, dataset_id: str | None = None, *, reader: str | None) -> dict[str, Sharing]:
         """Owner of each release that ``reader`` may read, and whether it is shared."""
         chosen = sa.select(_R.id, _R.analyst, _shared().label("shared")).where(_readable(reader))
         if dataset_id is not None:

@@ -24,6 +24,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 #: Longest name that the ledger keeps.
 NAME_LENGTH = 128
 _ANY = "*@"
+#: How names begin that are no address but the provider's identifier.
+_SUBJECT = "sub:"
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Membership(BaseModel):
     @classmethod
     def _addresses(cls, emails: tuple[str, ...]) -> tuple[str, ...]:
         for email in emails:
-            if email.count("@") != 1 or "*" in email.removeprefix(_ANY):
+            if not _is_address(email) or "*" in email.removeprefix(_ANY):
                 raise ValueError(
                     f"'{email}' is neither an address nor '*@' and the end of addresses"
                 )
@@ -124,7 +126,9 @@ class RoleRules(BaseModel):
     def from_environment(cls) -> Self | None:
         """Rules in the file that ``FROSTGLASS_ROLES`` names; ``None`` if it names none."""
         path = os.environ.get("FROSTGLASS_ROLES")
-        return cls.from_file(path) if path else None
+        if path == "":  # An expansion that failed must not open the door to everybody.
+            raise RequestError("FROSTGLASS_ROLES is empty: let it name a file, or remove it.")
+        return None if path is None else cls.from_file(path)
 
     def user(self, claims: Mapping[str, Any]) -> User:
         """Who has logged in, by the claims of an identity token (OpenID Connect Core 1.0).
@@ -135,7 +139,9 @@ class RoleRules(BaseModel):
             If the token does not say who it is about or when it ends.
         """
         email = self._email(claims)
-        name = email or _subject(claims)
+        name = email or f"{_SUBJECT}{claims.get('sub')}"
+        if not _says_who(claims, name):
+            raise LoginError("The login does not say who you are: ask who runs this installation.")
         roles = frozenset(role for role in ROLES if getattr(self, role).has(email, claims))
         return User(name, roles, _end(claims))
 
@@ -143,17 +149,52 @@ class RoleRules(BaseModel):
         """The address, if it is verified."""
         email = claims.get("email")
         verified = claims.get("email_verified") is True or self.emails_are_verified
-        if not verified or not isinstance(email, str) or email.count("@") != 1:
-            return None
-        return email.strip().lower() if len(email) <= NAME_LENGTH else None
+        return email.lower() if verified and isinstance(email, str) and _is_address(email) else None
 
 
-def _subject(claims: Mapping[str, Any]) -> str:
-    subject = claims.get("sub")
-    name = f"sub:{subject}"
-    if not isinstance(subject, str) or not subject or len(name) > NAME_LENGTH:
-        raise LoginError("The login does not say who you are: ask who runs this installation.")
-    return name
+def canonical_name(name: str) -> str:
+    """The one form in which the ledger keeps a name, so that nobody has two accounts.
+
+    Raises
+    ------
+    RequestError
+        If it cannot be kept: too long, or with characters that cannot be seen.
+    """
+    short = name.strip()
+    if "@" in short and not short.startswith(_SUBJECT):
+        if not _is_address(short):
+            raise RequestError(f"This is not an address that can log in here: {short!a}.")
+        short = short.lower()
+    if not 1 <= len(short) <= NAME_LENGTH or not short.isprintable():
+        raise RequestError(
+            f"The name of an analyst must have 1 to {NAME_LENGTH} characters that can be seen."
+        )
+    return short
+
+
+def _is_address(text: str) -> bool:
+    """Whether it is one address in plain letters.
+
+    Letters of other scripts may turn into plain ones when they are made small, and so into
+    somebody else's address.
+    """
+    plain = text.isascii() and text.isprintable() and " " not in text
+    return (
+        plain
+        and text.count("@") == 1
+        and not text.startswith(_SUBJECT)
+        and (3 <= len(text) <= NAME_LENGTH)
+    )
+
+
+def _says_who(claims: Mapping[str, Any], name: str) -> bool:
+    """Whether a name made from claims is somebody's, in its canonical form."""
+    if name.startswith(_SUBJECT) and not (isinstance(claims.get("sub"), str) and claims["sub"]):
+        return False
+    try:
+        return canonical_name(name) == name
+    except RequestError:
+        return False
 
 
 def _end(claims: Mapping[str, Any]) -> datetime:

@@ -79,3 +79,8 @@ def _complaint(item: Any) -> str:
     if item["type"] == "string_type" and isinstance(item["input"], bool):
         message += ": put yes, no, on and off in quotes, or YAML takes them for true or false"
     return str(message)
+
+
+def storable(text: str) -> str:
+    """Text without what a database cannot hold: zero bytes and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -91,7 +91,7 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "raise_caps": lambda s: s.raise_caps(private, budget=ONE),
         "charge": lambda s: s.charge(private, ONE, note="known"),
         "accounts": lambda s: s.accounts(private),
-        "grant": lambda s: s.grant(private, "bob@x.org", ONE),
+        "grant": lambda s: s.grant(private, "bob@x.org", ONE, "why"),
         "freeze": lambda s: s.freeze(private, "bob@x.org", "why"),
         "thaw": lambda s: s.thaw(private, "bob@x.org", "why"),
         "ask": lambda s: s.ask(private, ONE, "why"),
@@ -228,6 +228,7 @@ def test_the_custodian_reads_all_but_neither_spends_nor_changes_what_others_wrot
         assert refused(lambda name=name: methods(house)[name](office)) is AccessError, name
     for name in HER_OWN:
         assert refused(lambda name=name: methods(house)[name](office)) is NotFoundError, name
+    assert refused(lambda: office.cancel(house.run)) is AccessError
 
 
 def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
@@ -283,9 +284,53 @@ def test_a_frozen_analyst_s_waiting_run_is_refunded(tmp_path: Path) -> None:
         dataset = office.add_dataset(small_frame(), small_schema(), budget=ONE).id
         run = submit(ann, dataset)
         office.freeze(dataset, ANN.name, "contract ended")
-        run_job(tmp_path, f"sqlite:///{tmp_path / 'frostglass.db'}", run)
         status = ann.run(run)
-        assert (status.state, status.charged) == ("failed", False)
-        assert "contract ended" in status.message
+        assert (status.state, status.charged) == ("cancelled", False)
+        assert "frozen" in status.message
+        office.thaw(dataset, ANN.name, "a new contract")
+        run_job(tmp_path, f"sqlite:///{tmp_path / 'frostglass.db'}", run)
         assert office.total_balance(dataset).left == ONE
         assert ann.releases() == []
+
+
+def test_a_worker_asks_too_whether_an_analyst_is_frozen(tmp_path: Path) -> None:
+    from dpcore.grants import Grants
+    from dpcore.jobs import run_job
+
+    with Service(tmp_path, workers=1, warm=False, worker_command=("sleep", "60")) as service:
+        dataset = service.add_dataset(small_frame(), small_schema(), budget=ONE).id
+        run = submit(service.acting(ANN), dataset)
+        Grants(service._engine).freeze(dataset, ANN.name, "contract ended", actor=None)
+        run_job(tmp_path, f"sqlite:///{tmp_path / 'frostglass.db'}", run)
+        status = service.run(run)
+        assert (status.state, status.charged) == ("failed", False)
+        assert "contract ended" in status.message
+
+
+@pytest.mark.parametrize("odd", ["\0", "a\0b", "\ud800", "a\nb"])
+def test_what_cannot_be_an_identifier_is_unknown(house: House, odd: str) -> None:
+    ann = house.as_(ANN)
+    for call in (ann.dataset, ann.release, ann.run, ann.balance, ann.runs, ann.releases):
+        with pytest.raises(NotFoundError):
+            call(odd)
+
+
+def test_demonstration_data_of_a_name_that_a_private_data_set_has(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dpcore import demo
+
+    monkeypatch.setattr(demo, "DEMOS", {small_schema().name: lambda: pytest.fail("made")})
+    assert house.as_(TEACHER).add_demo_datasets() == []
+    assert [info.id for info in house.as_(OFFICE).add_demo_datasets()] == [house.private]
+
+
+def test_pages_act_as_nobody_but_their_visitor() -> None:
+    root = Path(__file__).resolve().parents[1]
+    files = [file for file in (root / "pages").rglob("*.py") if file.name != "access.py"]
+    assert len(files) > 50
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert ".acting(" not in text, file
+        assert "installation(" not in text, file
+        assert "LOCAL_USER" not in text or file.name == "who.py", file

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.audit_log import COLUMNS, EVENTS, Wanted, chosen, event, exact, to_csv
+from dpcore.audit_log import COLUMNS, EVENTS, Wanted, chosen, event, to_csv
 from dpcore.errors import RequestError
+from dpcore.privacy import exact_amount
 from dpcore.requests import ENTRY_KINDS, LedgerEntry
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -132,7 +133,7 @@ def test_any_note_is_read_back_from_one_row(note: str) -> None:
 
 
 def test_amounts_lose_no_digit() -> None:
-    assert [exact(Decimal(text)) for text in ("1E-15", "100", "0.10", "0E-9")] == [
+    assert [exact_amount(Decimal(text)) for text in ("1E-15", "100", "0.10", "0E-9")] == [
         "0.000000000000001", "100", "0.1", "0",
     ]  # fmt: skip
 

@@ -67,7 +67,7 @@ def test_what_an_account_spent_is_its_own(house: Service) -> None:
 
 
 def test_stopping_and_letting_go_on(house: Service) -> None:
-    assert "stopped" in run("ledger", "freeze", "other", ANN.name, "--note", "contract ended")
+    assert "frozen" in run("ledger", "freeze", "other", ANN.name, "--note", "contract ended")
     assert "frozen: contract ended" in run("ledger", "accounts", "other")
     assert "frozen already" in refuse("ledger", "freeze", "other", ANN.name, "--note", "x")
     assert house.acting(ANN).balance("other").left == 0
@@ -137,11 +137,14 @@ def test_the_log_as_a_file(house: Service, tmp_path: Path) -> None:
     assert "exists already" in refuse("ledger", "log", "--csv", target)
 
 
+WHY = ("--note", "a pilot")
+
+
 def test_a_wrong_limit_or_data_set_is_one_line(house: Service) -> None:
-    assert "must be a number" in refuse("ledger", "grant", "small", "ann", "--limit", "much")
-    assert "above 0" in refuse("ledger", "grant", "small", "ann", "--limit=-1")
+    assert "must be a number" in refuse("ledger", "grant", "small", "ann", "--limit", "much", *WHY)
+    assert "0 or more" in refuse("ledger", "grant", "small", "ann", "--limit=-1", *WHY)
     for command in (
-        ("grant", "none", "ann", "--limit", "1"), ("accounts", "none"), ("log", "none"),
+        ("grant", "none", "ann", "--limit", "1", *WHY), ("accounts", "none"), ("log", "none"),
         ("requests", "none"), ("freeze", "none", "ann", "--note", "x"),
     ):  # fmt: skip
         assert "no such data set" in refuse("ledger", *command)

@@ -136,7 +136,7 @@ def test_a_new_data_set_with_a_login_is_for_those_with_a_grant(
     field.set_value("-1")
     app.text_area(key="intake-yaml").set_value(SCHEMA.to_yaml())
     button(app, "Check and store").click().run()
-    assert "Per analyst: Epsilon must be above 0" in errors(checked(app))
+    assert "Per analyst: A limit must be 0 or more" in errors(checked(app))
     app.text_input(key="intake-analyst").set_value("0")
     button(app, "Check and store").click().run()
     assert not errors(checked(app))
@@ -172,12 +172,12 @@ def test_the_table_shows_what_each_analyst_has_spent_alone(login: Login) -> None
     dataset = new_ward()
     fit(dataset)  # The local user.
     as_(OFFICE).raise_caps(dataset, analyst_cap=ONE)
-    as_(OFFICE).grant(dataset, ANN.name, Decimal("0.12345"))
+    as_(OFFICE).grant(dataset, ANN.name, Decimal("0.12345"), "a pilot")
     as_(OFFICE).freeze(dataset, BOB.name, HOSTILE)
     app = view("Analysts")
     assert cells(app, "local") == ["as all: ε 1.00", "ε 0.50", "ε 0.00", "ε 0.50", "1", "may spend"]
     assert cells(app, ANN.name)[0] == "granted ε 0.1234"  # Limits are rounded down.
-    assert cells(app, BOB.name)[3:] == ["ε 0.00", "0", f"stopped: {escape(HOSTILE)}"]
+    assert cells(app, BOB.name)[3:] == ["ε 0.00", "0", f"frozen: {escape(HOSTILE)}"]
     assert "<b>x</b>" not in page_words(app)
 
 
@@ -204,54 +204,56 @@ def test_a_grant_that_cannot_be_is_a_sentence() -> None:
     dataset = add_ward()
     app = view("Analysts")
     for analyst, limit, sentence in (
-        ("ann", "much", "must be a number"), ("ann", "-1", "above 0"), ("ann", "", "a number"),
+        ("ann", "much", "must be a number"), ("ann", "-1", "0 or more"), ("ann", "", "a number"),
         ("", "1", "1 to 128 characters"), ("a\u202eb", "1", "1 to 128 characters"),
     ):  # fmt: skip
         app.text_input(key=f"grant-new-{dataset}").set_value(analyst)
         app.text_input(key=f"grant-limit-{dataset}").set_value(limit)
+        app.text_input(key=f"grant-reason-{dataset}").set_value("a pilot")
         button(app, "Give this budget").click().run()
         assert sentence in errors(checked(app)), (analyst, limit)
     assert access.service().accounts(dataset) == []
 
 
 def test_an_analyst_known_from_another_data_set_can_be_chosen() -> None:
-    as_(OFFICE).grant(new_ward("first"), HOSTILE, ONE)
+    as_(OFFICE).grant(new_ward("first"), HOSTILE, ONE, "a pilot")
     second = new_ward("second")
     app = view("Analysts")
     app.sidebar.selectbox[0].set_value(second).run()
     assert app.selectbox(key=f"grant-who-{second}").options == [HOSTILE, "Somebody else"]
     app.text_input(key=f"grant-limit-{second}").set_value("1.5")
+    app.text_input(key=f"grant-reason-{second}").set_value("a pilot")
     button(app, "Give this budget").click().run()
     assert cells(checked(app), HOSTILE)[0] == "granted ε 1.50"
 
 
 def test_stopping_an_analyst_needs_a_reason_and_can_be_undone() -> None:
     dataset = new_ward()
-    as_(OFFICE).grant(dataset, ANN.name, ONE)
+    as_(OFFICE).grant(dataset, ANN.name, ONE, "a pilot")
     app = view("Analysts")
-    button(app, "Stop this analyst").click().run()
+    button(app, "Freeze this analyst").click().run()
     assert "Give a reason" in errors(checked(app))
     app.text_input(key=f"stop-reason-{dataset}").set_value("contract ended")
-    button(app, "Stop this analyst").click().run()
-    assert "The analyst is stopped." in words(checked(app))
-    assert cells(app, ANN.name)[-1] == "stopped: contract ended"
+    button(app, "Freeze this analyst").click().run()
+    assert "The analyst is frozen." in words(checked(app))
+    assert cells(app, ANN.name)[-1] == "frozen: contract ended"
     assert as_(ANN).balance(dataset).frozen == "contract ended"
     assert app.text_input(key=f"stop-reason-{dataset}").value == ""
     app.text_input(key=f"stop-reason-{dataset}").set_value("new contract")
-    button(app, "Let this analyst go on").click().run()
-    assert "The analyst may go on." in words(checked(app))
+    button(app, "Unfreeze this analyst").click().run()
+    assert "The analyst is not frozen any more." in words(checked(app))
     assert as_(ANN).balance(dataset).frozen is None
 
 
 def test_stopping_somebody_whom_a_colleague_has_stopped_is_a_sentence() -> None:
     dataset = new_ward()
-    as_(OFFICE).grant(dataset, ANN.name, ONE)
+    as_(OFFICE).grant(dataset, ANN.name, ONE, "a pilot")
     app = view("Analysts")
     as_(OFFICE).freeze(dataset, ANN.name, "first")
     app.text_input(key=f"stop-reason-{dataset}").set_value("second")
-    button(app, "Stop this analyst").click().run()
+    button(app, "Freeze this analyst").click().run()
     assert "is frozen already" in errors(checked(app))
-    assert button(app, "Let this analyst go on")
+    assert button(app, "Unfreeze this analyst")
 
 
 # Requests
@@ -292,7 +294,7 @@ def test_requests_of_all_data_sets_wait_in_order_and_are_counted() -> None:
 def test_the_limit_proposed_gives_what_was_asked_for_beyond_what_is_spent() -> None:
     dataset = new_ward()
     fit(dataset)
-    access.service().grant(dataset, "local", Decimal("0.25"))
+    access.service().grant(dataset, "local", Decimal("0.25"), "a pilot")
     number = asked(dataset, LOCAL_USER)
     assert view("Requests").text_input(key=f"answer-limit-{number}").value == "1.00"
     access.service().answer(number, ONE)
@@ -392,7 +394,7 @@ def test_the_audit_log_of_all_data_sets_names_them() -> None:
     ("kind", "key", "value", "kept"),
     [
         ("multiselect", "kinds", ["grant"], ["analyst's budget set"]),
-        ("multiselect", "analysts", [BOB.name], ["analyst stopped"]),
+        ("multiselect", "analysts", [BOB.name], ["analyst frozen"]),
         ("multiselect", "actors", ["local"], ["budget opened"]),
         ("text_input", "words", "PILOT", ["analyst's budget set"]),
         ("date_input", "last", date(2020, 1, 1), []),
@@ -458,7 +460,7 @@ def test_an_analyst_short_of_budget_asks_and_reads_the_answer(login: Login) -> N
     text = words(checked(app.run()))
     assert "was declined. The custodian wrote: " + HOSTILE in text
     assert button(app, "Ask the custodian")
-    as_(OFFICE).grant(dataset, ANN.name, ONE)
+    as_(OFFICE).grant(dataset, ANN.name, ONE, "a pilot")
     app = over_budget(dataset)
     assert not errors(app)
     assert not [item for item in app.button if item.label == "Ask the custodian"]
@@ -519,7 +521,7 @@ def test_a_review_that_became_too_expensive_says_where_to_ask(login: Login) -> N
     app = over_budget(dataset)
     button(app, "Review and spend").click().run()
     assert "You can ask for more" not in words(app)
-    as_(OFFICE).grant(dataset, ANN.name, Decimal("0.25"))
+    as_(OFFICE).grant(dataset, ANN.name, Decimal("0.25"), "a pilot")
     app.button(key="spend").click().run()
     assert "Not enough budget" in errors(checked(app))
     assert "You can ask for more: close this summary" in words(app)

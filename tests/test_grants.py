@@ -65,7 +65,7 @@ def test_a_grant_is_one_analyst_s_and_can_be_extended_and_lowered(engine: Engine
 
 def test_grants_beyond_the_cap_cannot_overspend_it(engine: Engine) -> None:
     for name in ("ann", "bob"):
-        Grants(engine).grant("data", name, TWO, "", actor=None)
+        Grants(engine).grant("data", name, TWO, "a pilot", actor=None)
     spend(engine, "ann", Decimal("1.75"))
     assert left(engine, "bob") == Decimal("0.25")
     with pytest.raises(BudgetError, match="in this data set's budget"):
@@ -74,7 +74,7 @@ def test_grants_beyond_the_cap_cannot_overspend_it(engine: Engine) -> None:
 
 def test_a_frozen_analyst_spends_nothing_and_reads_why(engine: Engine) -> None:
     grants, ledger = Grants(engine), Ledger(engine)
-    grants.grant("data", "ann", ONE, "", actor=None)
+    grants.grant("data", "ann", ONE, "a pilot", actor=None)
     waiting = spend(engine, "ann", Decimal("0.25"))
     grants.freeze("data", "ann", "contract ended", actor="office")
     balance = ledger.balance("data", "ann")
@@ -108,7 +108,7 @@ def test_freezing_twice_or_thawing_nobody_is_refused(engine: Engine) -> None:
 
 def test_asking_and_granting(engine: Engine) -> None:
     grants = Grants(engine)
-    number = grants.ask("data", "ann", HALF, "  one more tree ")
+    number = grants.ask("data", "ann", HALF, "  one more tree ").number
     [asked] = grants.requests("data")
     assert (asked.number, asked.analyst, asked.epsilon) == (number, "ann", HALF)
     assert (asked.state, asked.reason, asked.answer) == ("open", "one more tree", "")
@@ -120,7 +120,7 @@ def test_asking_and_granting(engine: Engine) -> None:
     assert (answered.state, answered.answer, left(engine, "ann")) == ("granted", "yes", ONE)
     with pytest.raises(ConflictError, match="granted already"):
         grants.answer(number, None, "no", actor="office")
-    again = grants.ask("data", "ann", HALF, "again")
+    again = grants.ask("data", "ann", HALF, "again").number
     assert grants.answer(again, None, "no", actor="office").state == "declined"
     assert left(engine, "ann") == ONE
     assert [one.state for one in grants.requests(analyst="ann")] == ["granted", "declined"]
@@ -129,7 +129,7 @@ def test_asking_and_granting(engine: Engine) -> None:
 
 def test_one_answer_wins_when_two_custodians_answer_at_once(engine: Engine) -> None:
     grants = Grants(engine)
-    number, ends = grants.ask("data", "ann", HALF, "please"), []
+    number, ends = grants.ask("data", "ann", HALF, "please").number, []
 
     def answer(limit: Decimal | None) -> None:
         try:
@@ -149,7 +149,7 @@ def test_one_answer_wins_when_two_custodians_answer_at_once(engine: Engine) -> N
 
 def test_accounts_of_a_data_set(engine: Engine) -> None:
     grants, ledger = Grants(engine), Ledger(engine)
-    grants.grant("data", "Ann@X.org", ONE, "", actor=None)
+    grants.grant("data", "Ann@X.org", ONE, "a pilot", actor=None)
     run = spend(engine, "ann@x.org", Decimal("0.25"))
     spend(engine, "ann@x.org", Decimal("0.25"))
     ledger.refund(run, "cancelled", actor="ann@x.org")
@@ -166,27 +166,32 @@ def test_accounts_of_a_data_set(engine: Engine) -> None:
 def test_an_unusable_limit_is_refused(engine: Engine, limit: Decimal) -> None:
     before = Ledger(engine).entries()
     with pytest.raises(BudgetError):
-        Grants(engine).grant("data", "ann", limit, "", actor=None)
+        Grants(engine).grant("data", "ann", limit, "a pilot", actor=None)
     assert Ledger(engine).entries() == before
 
 
 def test_what_must_be_said(engine: Engine) -> None:
     grants = Grants(engine)
-    number = grants.ask("data", "ann", HALF, "why")
+    number = grants.ask("data", "ann", HALF, "why").number
     for attempt in (
         lambda: grants.freeze("data", "ann", " ", actor=None),
         lambda: grants.ask("data", "bob", HALF, ""),
         lambda: grants.answer(number, None, "", actor=None),
-        lambda: grants.grant("data", " ", ONE, "", actor=None),
-        lambda: grants.grant("data", "x" * 129, ONE, "", actor=None),
-        lambda: grants.grant("data", "a\nb", ONE, "", actor=None),
+        lambda: grants.grant("data", "ann", ONE, " ", actor=None),
+        lambda: grants.grant("data", "ann", ONE, "\0", actor=None),
+        lambda: grants.grant("data", " ", ONE, "a pilot", actor=None),
+        lambda: grants.grant("data", "a\u200bnn", ONE, "a pilot", actor=None),
+        lambda: grants.freeze("data", "mar\u212a@x.org", "a pilot", actor=None),
+        lambda: grants.grant("data", "x" * 129, ONE, "a pilot", actor=None),
+        lambda: grants.grant("data", "a\nb", ONE, "a pilot", actor=None),
         lambda: grants.grant("data", "ann", ONE, "x" * 501, actor=None),
     ):
         with pytest.raises(RequestError):
             attempt()
     for unknown in (
         lambda: grants.answer(10**6, ONE, "", actor=None),
-        lambda: grants.grant("nothing", "ann", ONE, "", actor=None),
+        lambda: grants.answer(2**70, ONE, "", actor=None),
+        lambda: grants.grant("nothing", "ann", ONE, "a pilot", actor=None),
         lambda: grants.ask("nothing", "ann", ONE, "why"),
         lambda: grants.accounts("nothing"),
     ):
@@ -201,3 +206,9 @@ def test_an_account_shows_what_its_analyst_spent_also_without_a_limit(engine: En
     assert (ann.standing.limit, ann.balance.cap) == (None, TWO)
     assert (ann.balance.reserved, bob.balance.reserved) == (Decimal("0.25"), Decimal("1.25"))
     assert ann.balance.left == bob.balance.left == HALF
+
+
+def test_a_reason_is_kept_without_what_no_database_can_hold(engine: Engine) -> None:
+    Grants(engine).grant("data", "ann", ONE, " a\0b\ud800 ", actor=None)
+    [line] = [entry for entry in Ledger(engine).entries("data") if entry.kind == "grant"]
+    assert line.note == "ab?"

@@ -29,7 +29,7 @@ emails = ["ann@hospital.example", "both@hospital.example"]
 [teacher]
 claims.groups = ["teachers"]
 """
-AUTH = {"auth": {"client_id": "frostglass"}}
+AUTH = {"auth": {"client_id": "frostglass", "cookie_secret": "0123456789abcdef" * 2}}
 HOUR = 3600
 
 
@@ -148,12 +148,36 @@ def test_roles_without_a_provider_and_a_provider_without_roles_let_nobody_in(
     assert titles(app) == ["This installation is not set up yet"]
 
 
-def test_a_faulty_file_of_roles_lets_nobody_in(rules: Path) -> None:
+def test_a_faulty_file_of_roles_lets_nobody_in(
+    rules: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     rules.write_text("[custodian\n", encoding="utf-8")
     who.forget()
     app = visit(token("office@hospital.example"))
     assert titles(app) == ["This installation is not set up yet"]
-    assert "not TOML" in words(app)
+    assert "not TOML" not in words(app)  # A stranger may be reading.
+    assert "not TOML" in caplog.text
+
+
+@pytest.mark.parametrize("secret", ["", "…", "short", None, 7])
+def test_a_secret_that_can_be_guessed_lets_nobody_in(rules: Path, secret: object) -> None:
+    auth = {"client_id": "frostglass"} | ({} if secret is None else {"cookie_secret": secret})
+    app = visit(token("office@hospital.example"), secrets={"auth": auth})
+    assert titles(app) == ["This installation is not set up yet"]
+
+
+def test_a_visitor_cannot_change_whether_there_is_a_login(
+    rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anybody may send the message that empties Streamlit's caches."""
+    import streamlit as st
+
+    assert titles(visit(token("office@hospital.example"))) == ["Data sets"]
+    engine = access.installation()
+    rules.write_text("[custodian\n", encoding="utf-8")
+    st.cache_resource.clear()
+    assert titles(visit(token("office@hospital.example"))) == ["Data sets"]
+    assert access.installation() is engine
 
 
 def test_secrets_that_cannot_be_read_are_not_an_open_door(
@@ -163,7 +187,7 @@ def test_secrets_that_cannot_be_read_are_not_an_open_door(
     broken.write_text("[auth\n", encoding="utf-8")
     monkeypatch.setattr(who, "_secret_files", lambda: [broken])
     who.forget()
-    with pytest.raises(RequestError, match="not who may do what"):
+    with pytest.raises(RequestError, match="names no file of roles"):
         who.user()
     broken.write_text("[other]\na = 1\n", encoding="utf-8")
     assert who.user().name == "local"

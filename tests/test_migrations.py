@@ -81,7 +81,7 @@ def test_what_was_spent_before_an_upgrade_is_spent_after_it(
     assert [(e.kind, e.actor, e.answers) for e in ledger.entries("data")] == [
         ("open", None, None), ("reserve", None, None), ("touch", None, None),
     ]  # fmt: skip
-    grants.answer(grants.ask("data", "ann", ONE, "more"), ONE, "yes", actor="office")
+    grants.answer(grants.ask("data", "ann", ONE, "more").number, ONE, "yes", actor="office")
     assert ledger.balance("data", "ann").left == Decimal("0.5")
     assert read_notes(engine) == {}
     with pytest.raises(sa.exc.DBAPIError, match="append-only"):

@@ -57,9 +57,9 @@ def test_a_note_can_be_written_and_changed(engine: Engine, release_id: str) -> N
 
 def test_notes_change_neither_release_nor_ledger(engine: Engine, release_id: str) -> None:
     store = Released(engine)
-    before = store.release(release_id), Ledger(engine).entries("data")
+    before = store.release(release_id, reader=None), Ledger(engine).entries("data")
     write_note(engine, release_id, "A name", "A note", "ann")
-    assert (store.release(release_id), Ledger(engine).entries("data")) == before
+    assert (store.release(release_id, reader=None), Ledger(engine).entries("data")) == before
 
 
 def test_notes_of_one_data_set(engine: Engine, release_id: str) -> None:

@@ -12,10 +12,11 @@ import pytest
 
 from dpcore.algorithms import LEARNERS, parse_model
 from dpcore.errors import NotFoundError, RequestError
+from dpcore.privacy import exact_amount
 from dpcore.report.application import Application
 from dpcore.report.contents import content
 from dpcore.report.page import dossier, release_page
-from dpcore.report.totals import exact_delta, exact_epsilon
+from dpcore.report.totals import exact_epsilon
 from dpcore.requests import DatasetInfo, RunRequest
 from dpcore.service import Service
 from tests import reports
@@ -173,9 +174,9 @@ def test_epsilons_are_shown_to_the_last_digit(epsilon: str, shown: str) -> None:
 
 
 def test_deltas_are_shown_to_the_last_digit() -> None:
-    assert exact_delta(Decimal(0)) == "0"
-    assert exact_delta(Decimal("0.000001230000000")) == "0.00000123"
-    assert exact_delta(Decimal("1E-15")) == "0.000000000000001"
+    assert exact_amount(Decimal(0)) == "0"
+    assert exact_amount(Decimal("0.000001230000000")) == "0.00000123"
+    assert exact_amount(Decimal("1E-15")) == "0.000000000000001"
 
 
 @pytest.fixture

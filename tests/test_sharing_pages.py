@@ -258,9 +258,7 @@ def test_a_run_on_data_that_may_not_be_seen_any_more_gives_a_sentence(visit: Vis
     run = run_of_visitor(dataset_id)
     visit(person("ann", "teacher"))
     app = opened_with(run)
-    assert "You may not see the data set of this run any more." in [
-        item.value for item in app.warning
-    ]
+    assert "There is no such run." in [item.value for item in app.warning]
 
 
 def test_a_custodian_who_is_analyst_follows_their_own_runs(visit: Visit, monkeypatch):

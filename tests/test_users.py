@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from dpcore.errors import LoginError, RequestError
-from dpcore.users import LOCAL_USER, ROLES, RoleRules, User
+from dpcore.users import LOCAL_USER, ROLES, RoleRules, User, canonical_name
 
 RULES = """
 [custodian]
@@ -52,6 +53,8 @@ def test_roles_by_address(rules: RoleRules) -> None:
         "anna@hospital.example.evil.example",
         "anna@hospital.example@evil.example",
         "*@hospital.example@",
+        "data.office@hospital.example ",
+        "data.office@hosp\u0131tal.example",
         "hospital.example",
         "",
     ],
@@ -130,6 +133,37 @@ def test_a_faulty_file_of_roles_is_explained(tmp_path: Path, text: str, told: st
 def test_rules_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FROSTGLASS_ROLES", raising=False)
     assert RoleRules.from_environment() is None
+    monkeypatch.setenv("FROSTGLASS_ROLES", "")
+    with pytest.raises(RequestError, match="is empty"):
+        RoleRules.from_environment()
     monkeypatch.setenv("FROSTGLASS_ROLES", str(tmp_path / "missing.toml"))
     with pytest.raises(RequestError, match="cannot be read"):
         RoleRules.from_environment()
+
+
+def test_letters_of_another_script_make_nobody_somebody_else() -> None:
+    """The Kelvin sign becomes a plain k when it is made small."""
+    rules = RoleRules.model_validate({"custodian": {"emails": ["mark@x.org"]}})
+    user = rules.user(claims("mar\u212a@x.org"))
+    assert (user.name, user.roles) == ("sub:s-1", frozenset())
+    with pytest.raises(ValidationError):
+        RoleRules.model_validate({"custodian": {"emails": ["mar\u212a@x.org"]}})
+
+
+@pytest.mark.parametrize("email", ["sub:abc@x.org", "a\u200b@x.org", "a@x.org\0", "@", "a b@x.org"])
+def test_an_address_that_could_be_mistaken_is_none(rules: RoleRules, email: str) -> None:
+    assert rules.user(claims(email)).name == "sub:s-1"
+
+
+@pytest.mark.parametrize("subject", ["abc ", "ab\nc", "a\u200b", "\0"])
+def test_an_identifier_that_the_ledger_would_keep_otherwise_is_refused(
+    rules: RoleRules, subject: str
+) -> None:
+    with pytest.raises(LoginError):
+        rules.user(claims(sub=subject))
+
+
+def test_names_in_the_form_that_the_ledger_keeps() -> None:
+    assert canonical_name(" Ann@X.org ") == "ann@x.org"
+    assert canonical_name("sub:Ann@X.org") == "sub:Ann@X.org"
+    assert canonical_name("local") == "local"

@@ -26,7 +26,7 @@ _DAY = "2026-01-31"
 
 
 def accounts(dataset: Dataset) -> None:
-    """List the analysts of a data set: limit, spent, left, and who is stopped."""
+    """List the analysts of a data set: limit, spent, left, and who is frozen."""
     from dpcore.commands.text_ledger import accounts_text
 
     with open_service() as service:
@@ -40,7 +40,7 @@ def grant(
     limit: Annotated[
         str, typer.Option(metavar="EPSILON", help="All that this analyst may ever spend, or 0.")
     ],
-    note: Annotated[str, typer.Option(help="Why; the ledger keeps it.")] = "",
+    note: Reason,
 ) -> None:
     """Set what one analyst may spend in all: given, extended or lowered."""
     from dpcore.commands.text_ledger import accounts_text
@@ -51,17 +51,17 @@ def grant(
 
 
 def freeze(dataset: Dataset, analyst: Analyst, note: Reason) -> None:
-    """Stop an analyst: no run of theirs starts until they are let go on."""
+    """Freeze an analyst: no run of theirs starts until they are unfrozen (thaw)."""
     with open_service() as service:
         service.freeze(dataset, analyst, note)
-    typer.echo("stopped: waiting runs are refunded, runs that read records already go on")
+    typer.echo("frozen: waiting runs are refunded, runs that read records already go on")
 
 
 def thaw(dataset: Dataset, analyst: Analyst, note: Reason) -> None:
-    """Let a stopped analyst go on."""
+    """Unfreeze an analyst."""
     with open_service() as service:
         service.thaw(dataset, analyst, note)
-    typer.echo("not stopped any more")
+    typer.echo("not frozen any more")
 
 
 def requests(dataset: SomeDataset = None) -> None:
@@ -143,7 +143,9 @@ def _names(service: Service) -> dict[str, str]:
 
 
 def _one(name: str | None) -> tuple[str, ...]:
-    return () if name is None else (name.strip(),)
+    from dpcore.users import canonical_name
+
+    return () if name is None else (canonical_name(name),)
 
 
 def _day(typed: str | None) -> date | None:

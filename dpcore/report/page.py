@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from dpcore.errors import RequestError
 from dpcore.plan import guaranteed_odds
+from dpcore.privacy import exact_amount, plain_epsilon
 from dpcore.release import Release
 from dpcore.report.application import MOST_RELEASES, Application, paragraphs
 from dpcore.report.certificate import certificate_lines
@@ -25,7 +26,7 @@ from dpcore.report.contents import WIDTH, Content, Picture, content, heading
 from dpcore.report.domain import schema_tables
 from dpcore.report.names import method_name
 from dpcore.report.statement import statement
-from dpcore.report.totals import exact_delta, exact_epsilon, plain_epsilon, totals, weakest
+from dpcore.report.totals import exact_epsilon, totals, weakest
 from dpcore.requests import Balance, DatasetInfo, ReleaseNote
 
 _TEMPLATES = Path(__file__).resolve().parents[2] / "assets" / "report"
@@ -53,7 +54,7 @@ class Section:
         return {
             "Result": f"{self.kind} ({method})" if method else self.kind,
             "ε": plain_epsilon(card.epsilon),
-            "δ": exact_delta(card.delta),
+            "δ": exact_amount(card.delta),
             "Guarantee": card.guarantee,
             "Made": f"{card.created:%Y-%m-%d %H:%M} UTC",
             "Number": self.release.id,

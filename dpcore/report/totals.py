@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from dpcore.plan import Guarantee, guaranteed_odds
-from dpcore.privacy import format_epsilon
+from dpcore.privacy import exact_amount, format_epsilon, plain_epsilon
 from dpcore.release import Release
 from dpcore.requests import Balance
 
-_EXACT_PLACES = 9
 _ZERO = Decimal(0)
 
 
@@ -40,16 +39,6 @@ def exact_epsilon(epsilon: Decimal, *, up: bool = True) -> str:
     exact = plain_epsilon(epsilon)
     shown = format_epsilon(epsilon, up=up)
     return exact if exact == shown else f"{exact} (the budget meter rounds it to {shown})"
-
-
-def plain_epsilon(epsilon: Decimal) -> str:
-    """An epsilon to the last digit."""
-    return format_epsilon(epsilon, places=_EXACT_PLACES)
-
-
-def exact_delta(delta: Decimal) -> str:
-    """A delta to the last digit."""
-    return f"{delta.normalize():f}" if delta else "0"
 
 
 def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) -> list[Total]:
@@ -84,5 +73,5 @@ def weakest(releases: Sequence[Release]) -> Guarantee:
 def _total(what: str, epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str) -> Total:
     odds = guaranteed_odds(epsilon, guarantee, seen)
     if delta:
-        odds += f" The chance that this fails is at most δ = {exact_delta(delta)}."
-    return Total(what, exact_epsilon(epsilon), exact_delta(delta), odds)
+        odds += f" The chance that this fails is at most δ = {exact_amount(delta)}."
+    return Total(what, exact_epsilon(epsilon), exact_amount(delta), odds)

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from dpcore.requests import Account, Balance, BudgetRequest, LedgerEntry
 from dpcore.service.door import Door
+from dpcore.users import canonical_name
 
 
 class Budgets(Door):
@@ -48,9 +49,7 @@ class Budgets(Door):
         """Custodian: every analyst of a data set, with limit and balance."""
         return self._grants.accounts(self._managed(dataset_id))
 
-    def grant(
-        self, dataset_id: str, analyst: str, limit: Decimal, reason: str = ""
-    ) -> list[Account]:
+    def grant(self, dataset_id: str, analyst: str, limit: Decimal, reason: str) -> list[Account]:
         """Custodian: set what one analyst may spend in all, and return all accounts.
 
         Raises
@@ -65,12 +64,13 @@ class Budgets(Door):
         return self._grants.accounts(found)
 
     def freeze(self, dataset_id: str, analyst: str, reason: str) -> None:
-        """Custodian: stop one analyst. Waiting runs are refunded, running ones go on."""
+        """Custodian: freeze one analyst. Waiting runs are refunded, running ones go on."""
         found = self._managed(dataset_id)
         self._grants.freeze(found, analyst, reason, actor=self._user.name)
+        self._jobs.call_off(found, canonical_name(analyst), self._user.name)
 
     def thaw(self, dataset_id: str, analyst: str, reason: str) -> None:
-        """Custodian: let a stopped analyst go on."""
+        """Custodian: let a frozen analyst go on."""
         found = self._managed(dataset_id)
         self._grants.thaw(found, analyst, reason, actor=self._user.name)
 
@@ -87,8 +87,7 @@ class Budgets(Door):
             If an earlier request is open.
         """
         found = self._usable(dataset_id).id
-        number = self._grants.ask(found, self._user.name, epsilon, reason)
-        return next(one for one in self.budget_requests(found) if one.number == number)
+        return self._grants.ask(found, self._user.name, epsilon, reason)
 
     def answer(self, number: int, limit: Decimal | None, reason: str = "") -> BudgetRequest:
         """Custodian: answer a request with a new limit for its analyst; ``None`` declines it."""
@@ -98,8 +97,9 @@ class Budgets(Door):
     def budget_requests(self, dataset_id: str | None = None) -> list[BudgetRequest]:
         """Requests for more, oldest first: to the custodian all, to others their own."""
         self._require("custodian", "analyst", "teacher")
-        found = None if dataset_id is None else self._visible(dataset_id).id
-        return self._grants.requests(found, self._reader())
+        seen = self._seen(dataset_id)
+        asked = self._grants.requests(self._found(dataset_id), self._reader())
+        return [request for request in asked if request.dataset_id in seen]
 
     def ledger_entries(self, dataset_id: str | None = None) -> list[LedgerEntry]:
         """Custodian: every line of the ledger about a data set, or about all, oldest first."""

@@ -95,8 +95,8 @@ class Door:
     ) -> None:
         self.close()
 
-    def _require(self, *roles: Role) -> User:
-        """The caller, if the login is good and one of these roles is theirs.
+    def _require(self, *roles: Role) -> None:
+        """Let the caller go on if the login is good and one of these roles is theirs.
 
         Raises
         ------
@@ -112,11 +112,11 @@ class Door:
             raise AccessError(
                 f"This needs the role {' or '.join(roles)}, which you do not have here."
             )
-        return user
 
     def _visible(self, dataset_id: str) -> DatasetInfo:
         """A data set that the caller may know of. Raises ``NotFoundError``."""
         self._require(*ROLES)
+        check_id(dataset_id, _NO_DATASET)
         dataset = self._store.dataset(dataset_id)
         if not self._sees(dataset):
             raise NotFoundError(_NO_DATASET)
@@ -130,9 +130,27 @@ class Door:
     def _sees(self, dataset: DatasetInfo) -> bool:
         return dataset.public or bool(self._user.roles & {"custodian", "analyst"})
 
+    def _found(self, dataset_id: str | None) -> str | None:
+        """Identifier of the data set asked for, if one is."""
+        return None if dataset_id is None else self._visible(dataset_id).id
+
+    def _seen(self, dataset_id: str | None) -> set[str]:
+        """Identifiers of the data set asked for, or of all that the caller may know of."""
+        self._require(*ROLES)
+        found = self._found(dataset_id)
+        if found is not None:
+            return {found}
+        return {dataset.id for dataset in self._store.datasets() if self._sees(dataset)}
+
     def _reader(self) -> str | None:
         """Whose releases and runs the caller may read; ``None``: everybody's."""
         return None if "custodian" in self._user.roles else self._user.name
+
+
+def check_id(text: str, told: str) -> None:
+    """Refuse what cannot be an identifier, before a database has to."""
+    if not text.isprintable():
+        raise NotFoundError(told)
 
 
 def _default_workers() -> int:

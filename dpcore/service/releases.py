@@ -10,13 +10,15 @@ from dpcore.errors import NotFoundError
 from dpcore.notes import read_notes, write_note
 from dpcore.release import Release
 from dpcore.requests import ReleaseNote, Sharing
-from dpcore.service.door import Door
+from dpcore.service.door import Door, check_id
 from dpcore.users import ROLES
 
 if TYPE_CHECKING:
     from dpcore.drafts import Draft
     from dpcore.report.application import Application
     from dpcore.report.totals import Total
+
+_NO_RELEASE = "There is no such release."
 
 
 class Releases(Door):
@@ -25,20 +27,22 @@ class Releases(Door):
     def release(self, release_id: str) -> Release:
         """One release by its id. Raises ``NotFoundError`` unless the caller may read it."""
         self._require(*ROLES)
-        found = self._released.release(release_id, self._reader())
-        self._visible(found.dataset_id)
+        check_id(release_id, _NO_RELEASE)
+        found = self._released.release(release_id, reader=self._reader())
+        if found.dataset_id not in self._seen(None):
+            raise NotFoundError(_NO_RELEASE)
         return found
 
     def releases(self, dataset_id: str | None = None) -> list[Release]:
         """Releases that the caller may read, newest first: their own, and those shared."""
         seen = self._seen(dataset_id)
-        every = self._released.releases(dataset_id and self._visible(dataset_id).id, self._reader())
+        every = self._released.releases(self._found(dataset_id), reader=self._reader())
         return [release for release in every if release.dataset_id in seen]
 
     def sharing(self, dataset_id: str | None = None) -> dict[str, Sharing]:
         """Owners of the releases that the caller may read, and whether they are shared."""
         readable = {release.id for release in self.releases(dataset_id)}
-        found = self._released.sharing(dataset_id and self._visible(dataset_id).id, self._reader())
+        found = self._released.sharing(self._found(dataset_id), reader=self._reader())
         return {key: sharing for key, sharing in found.items() if key in readable}
 
     def share(self, release_id: str, shared: bool = True) -> Sharing:
@@ -61,7 +65,7 @@ class Releases(Door):
     def release_notes(self, dataset_id: str | None = None) -> dict[str, ReleaseNote]:
         """Names and notes by release; releases without any are left out."""
         readable = {release.id for release in self.releases(dataset_id)}
-        notes = read_notes(self._engine, dataset_id and self._visible(dataset_id).id)
+        notes = read_notes(self._engine, self._found(dataset_id))
         return {key: note for key, note in notes.items() if key in readable}
 
     def release_page(self, release_id: str) -> str:
@@ -91,7 +95,9 @@ class Releases(Door):
             read_notes(self._engine, dataset.id),
             self._ledger.balance(dataset.id),
             application,
-            self._released.releases(dataset.id),  # For the kind of the whole guarantee alone.
+            self._released.releases(
+                dataset.id, reader=None
+            ),  # For the kind of the whole guarantee alone.
         )
 
     def dossier_totals(self, dataset_id: str, release_ids: Sequence[str]) -> list[Total]:
@@ -106,7 +112,7 @@ class Releases(Door):
 
         dataset = self._visible(dataset_id)
         chosen = [self.release(release_id) for release_id in release_ids]
-        every = self._released.releases(dataset.id)  # For the kind of guarantee alone.
+        every = self._released.releases(dataset.id, reader=None)  # For the kind of guarantee alone.
         return totals(chosen, self._ledger.balance(dataset.id), weakest(every))
 
     def draft(self, dataset_id: str) -> KeptDraft | None:
@@ -132,13 +138,7 @@ class Releases(Door):
     def _own(self, release_id: str) -> Release:
         """A release of the caller's: who may only read it may not change what stands beside it."""
         found = self.release(release_id)
-        if self._released.sharing(found.dataset_id)[found.id].owner != self._user.name:
+        sharing = self._released.sharing(found.dataset_id, reader=self._reader())
+        if sharing[found.id].owner != self._user.name:
             raise NotFoundError("This result is somebody else's: you may read it, not change it.")
         return found
-
-    def _seen(self, dataset_id: str | None) -> set[str]:
-        """Identifiers of the data set asked for, or of all that the caller may know of."""
-        self._require(*ROLES)
-        if dataset_id is not None:
-            return {self._visible(dataset_id).id}
-        return {dataset.id for dataset in self._store.datasets() if self._sees(dataset)}

@@ -7,14 +7,15 @@ import json
 import time
 from decimal import Decimal
 
-from dpcore.errors import NotFoundError
+from dpcore.errors import AccessError, NotFoundError
 from dpcore.plan import RunPlan, guarantee_sentence, guaranteed_odds
 from dpcore.requests import DatasetInfo, Quote, RunRequest, RunStatus
 from dpcore.runs import add_job
-from dpcore.service.door import Door
+from dpcore.service.door import Door, check_id
 from dpcore.users import ROLES
 
 _POLL_SECONDS = 0.1
+_NO_RUN = "There is no such run."
 
 
 class Runs(Door):
@@ -74,20 +75,31 @@ class Runs(Door):
     def run(self, run_id: str) -> RunStatus:
         """Where a run of the caller's stands. Raises ``NotFoundError``; custodians see all."""
         self._require(*ROLES)
+        check_id(run_id, _NO_RUN)
         status = self._jobs.status(run_id)
-        if self._reader() not in (None, status.analyst):
-            raise NotFoundError("There is no such run.")
+        own = self._reader() in (None, status.analyst)
+        if not own or status.request.dataset_id not in self._seen(None):
+            raise NotFoundError(_NO_RUN)
         return status
 
     def runs(self, dataset_id: str | None = None, active: bool = False) -> list[RunStatus]:
         """Runs of the caller, newest first: to custodians all; ``active``: queued or running."""
-        self._require(*ROLES)
-        found = None if dataset_id is None else self._visible(dataset_id).id
-        return self._jobs.statuses(found, self._reader(), active)
+        seen = self._seen(dataset_id)
+        found = self._jobs.statuses(self._found(dataset_id), self._reader(), active)
+        return [run for run in found if run.request.dataset_id in seen]
 
     def cancel(self, run_id: str) -> RunStatus:
-        """Stop a run. It is refunded exactly if no record was touched yet."""
-        return self._jobs.cancel(self.run(run_id).id, self._user.name)
+        """Stop a run of the caller's. It is refunded exactly if no record was touched yet.
+
+        Raises
+        ------
+        AccessError
+            If it is somebody else's: it would cost them what they get nothing for.
+        """
+        status = self.run(run_id)
+        if status.analyst != self._user.name:
+            raise AccessError("Only who has started a run may stop it.")
+        return self._jobs.cancel(status.id, self._user.name)
 
     def wait(self, run_id: str, timeout: float = 600.0) -> RunStatus:
         """Block until a run ends or ``timeout`` seconds pass; return its status either way."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
@@ -23,6 +25,7 @@ THIS_DELTA_KEY = "this_delta"
 REHEARSAL_KEY = "rehearsal"
 RUN_PARAMETER = "run"
 _NEXT_KEY = "dataset_next"
+_LOCK = Lock()
 T = TypeVar("T")
 
 
@@ -33,10 +36,14 @@ def service() -> Service:
 
 def installation() -> Service:
     """The one service of this process. Not for pages: it acts as the local user."""
-    return _service(os.environ.get("FROSTGLASS_HOME"), os.environ.get("FROSTGLASS_DATABASE_URL"))
+    with _LOCK:
+        return _service(
+            os.environ.get("FROSTGLASS_HOME"), os.environ.get("FROSTGLASS_DATABASE_URL")
+        )
 
 
-@st.cache_resource(show_spinner=False)
+# Not a cache of Streamlit's, which any visitor may empty.
+@cache
 def _service(home: str | None, database_url: str | None) -> Service:
     from dpcore.service import Service
 
@@ -45,7 +52,7 @@ def _service(home: str | None, database_url: str | None) -> Service:
 
 def forget() -> None:
     """Let the next call make a new service, and decide anew about the login. For tests."""
-    _service.clear()
+    _service.cache_clear()
     who.forget()
 
 

@@ -7,8 +7,6 @@ from decimal import Decimal
 from dpcore.privacy import format_epsilon
 from dpcore.requests import Standing
 
-_ALL_PLACES = 9
-
 
 def cost(epsilon: Decimal) -> str:
     """What was or would be spent."""
@@ -18,11 +16,6 @@ def cost(epsilon: Decimal) -> str:
 def left(epsilon: Decimal) -> str:
     """What is left."""
     return f"ε {format_epsilon(epsilon, up=False)}"
-
-
-def exact(epsilon: Decimal) -> str:
-    """An epsilon to its last digit, as one types it."""
-    return format_epsilon(epsilon, places=_ALL_PLACES)
 
 
 def limit(cap: Decimal | None) -> str:

@@ -1,4 +1,4 @@
-"""The custodian's view of analysts: who may spend how much, and who is stopped."""
+"""The custodian's view of analysts: who may spend how much, and who is frozen."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.privacy import parse_limit
 from dpcore.requests import REASON_LIMIT, Account, DatasetInfo
+from dpcore.users import NAME_LENGTH
 from pages.components import access, amounts, budgets, markup, outcome
 from pages.components.texts import text
 
@@ -60,7 +61,7 @@ def _row(account: Account) -> str:
         amounts.left(balance.left),
         str(account.runs),
     )
-    state = "may spend" if frozen is None else f"stopped: {frozen}"
+    state = "may spend" if frozen is None else f"frozen: {frozen}"
     cells = [markup.roomy(account.analyst), *map(markup.unbroken, numbers), markup.roomy(state)]
     return markup.row(cells)
 
@@ -74,7 +75,7 @@ def _give(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
         chosen = left.selectbox("Analyst", [*_known(accounts), _NEW], key=keys[0])
         if chosen == _NEW:
             right.text_input(
-                "E-mail address", key=keys[1], max_chars=128,
+                "E-mail address", key=keys[1], max_chars=NAME_LENGTH,
                 help="The address they log in with: the ledger knows them by it.",
             )  # fmt: skip
         left, right = st.columns([1, 2])
@@ -135,21 +136,21 @@ def _grant(dataset: DatasetInfo, who: str, new: str, limit: str, reason: str) ->
 def _stop(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
     keys = [f"stop-{part}-{dataset.id}" for part in ("who", "reason")]
     with st.container(border=True, key="card-stop"):
-        st.subheader("Stop an analyst, or let one go on", anchor=False)
+        st.subheader("Freeze an analyst, or unfreeze one", anchor=False)
         st.markdown(text("freeze"))
         left, right = st.columns(2)
         chosen = left.selectbox("Analyst", list(accounts), key=keys[0])
         right.text_input("Reason (the analyst reads it)", key=keys[1], max_chars=REASON_LIMIT)
-        stopped = accounts[chosen].standing.frozen is not None
+        frozen = accounts[chosen].standing.frozen is not None
         st.button(
-            "Let this analyst go on" if stopped else "Stop this analyst", key="stop-button",
-            on_click=_switch, args=(dataset, chosen, stopped, keys[1]),
+            "Unfreeze this analyst" if frozen else "Freeze this analyst", key="stop-button",
+            on_click=_switch, args=(dataset, chosen, frozen, keys[1]),
         )  # fmt: skip
 
 
-def _switch(dataset: DatasetInfo, analyst: str, stopped: bool, reason: str) -> None:
+def _switch(dataset: DatasetInfo, analyst: str, frozen: bool, reason: str) -> None:
     """For use as a callback."""
-    act = access.service().thaw if stopped else access.service().freeze
-    told = f"The analyst {'may go on' if stopped else 'is stopped'}."
+    act = access.service().thaw if frozen else access.service().freeze
+    told = f"The analyst is {'not frozen any more' if frozen else 'frozen'}."
     if outcome.of(_SAID, lambda: act(dataset.id, analyst, st.session_state[reason]), told):
         st.session_state[reason] = ""

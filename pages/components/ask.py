@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import streamlit as st
 
-from dpcore.privacy import parse_epsilon
+from dpcore.privacy import parse_epsilon, plain_epsilon
 from dpcore.requests import REASON_LIMIT, BudgetRequest, DatasetInfo
 from pages.components import access, amounts, menu, outcome, who
 from pages.components.markup import plain
@@ -62,7 +62,7 @@ def _state(last: BudgetRequest) -> str:
 
 
 def _form(dataset: DatasetInfo, short_by: Decimal | None) -> None:
-    start = "" if short_by is None else amounts.exact(short_by)
+    start = "" if short_by is None else plain_epsilon(short_by)
     keys = f"ask-amount-{dataset.id}-{start}", f"ask-reason-{dataset.id}"
     with st.form(f"ask-{dataset.id}"):
         st.markdown(f"**Ask for more budget.** {text('ask')}")

@@ -8,8 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.audit_log import EVENTS, Wanted, chosen, event, to_csv
+from dpcore.privacy import plain_epsilon
 from dpcore.requests import LedgerEntry
-from pages.components import access, amounts, markup
+from pages.components import access, markup
 from pages.components.texts import small, text
 
 _ONE, _ALL = "This data set", "All data sets"
@@ -98,14 +99,14 @@ def _table(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None, titl
 
 def _line(entry: LedgerEntry, names: Mapping[str, str] | None) -> dict[str, str]:
     caps = {"total": entry.cap, "per analyst": entry.analyst_cap, "per run": entry.run_cap}
-    limits = (f"{name} ε {amounts.exact(cap)}" for name, cap in caps.items() if cap is not None)
+    limits = (f"{name} ε {plain_epsilon(cap)}" for name, cap in caps.items() if cap is not None)
     return {
         "No.": str(entry.sequence),
         "Time (UTC)": f"{entry.time:%Y-%m-%d %H:%M:%S}",
         **({} if names is None else {"Data set": names.get(entry.dataset_id, "")}),
         "What happened": event(entry),
         "Analyst": entry.analyst or "",
-        "ε": amounts.exact(entry.epsilon) if entry.epsilon else "",
+        "ε": plain_epsilon(entry.epsilon) if entry.epsilon else "",
         "δ": small(entry.delta) if entry.delta else "",
         "Limits": ", ".join(limits),
         "Done by": entry.actor or "",
@@ -117,7 +118,7 @@ def _line(entry: LedgerEntry, names: Mapping[str, str] | None) -> dict[str, str]
 def _download(entries: Sequence[LedgerEntry], names: Mapping[str, str], which: str) -> None:
     lines = f"{len(entries)} line{'' if len(entries) == 1 else 's'}"
     st.download_button(
-        f"Download CSV ({lines})", to_csv(entries, names), f"frostglass-ledger-{which}.csv",
+        f"Download CSV ({lines})", lambda: to_csv(entries, names), f"frostglass-ledger-{which}.csv",
         "text/csv", key="audit-csv", on_click="ignore",
         help="With exact amounts and whole identifiers, oldest line first.",
     )  # fmt: skip

@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.privacy import parse_limit
+from dpcore.privacy import parse_limit, plain_epsilon
 from dpcore.requests import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
 from pages.components import access, amounts, markup, outcome
 from pages.components.texts import text
@@ -73,8 +73,8 @@ def _facts(account: Account, whole: Balance) -> dict[str, str]:
 def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
     if account.standing.frozen is not None:
         markup.notice(
-            "amber", "This analyst is stopped.",
-            f"A grant alone does not let them go on. The reason given: {account.standing.frozen}",
+            "amber", "This analyst is frozen.",
+            f"A grant alone does not unfreeze them. The reason given: {account.standing.frozen}",
         )  # fmt: skip
     if request.epsilon > whole.left:
         markup.notice(
@@ -88,7 +88,7 @@ def _form(request: BudgetRequest, account: Account) -> None:
     with st.form(f"answer-{request.number}", border=False, enter_to_submit=False):
         left, right = st.columns([1, 2])
         left.text_input(
-            "New limit in all, ε", amounts.exact(_proposed(request, account)), key=keys[0]
+            "New limit in all, ε", plain_epsilon(_proposed(request, account)), key=keys[0]
         )
         right.text_input(
             "Answer (the analyst reads it; needed to decline)", key=keys[1], max_chars=REASON_LIMIT
@@ -143,7 +143,7 @@ def _row(request: BudgetRequest, answer: LedgerEntry, names: Mapping[str, str]) 
             markup.unbroken(f"{request.time:%Y-%m-%d}"),
             markup.roomy(request.analyst),
             escape(names.get(request.dataset_id, "")),
-            markup.unbroken(amounts.exact(request.epsilon)),
+            markup.unbroken(plain_epsilon(request.epsilon)),
             markup.roomy(request.reason),
             markup.unbroken(end),
             markup.roomy(answer.actor or ""),

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpcore.errors import FrostglassError
 from dpcore.requests import DatasetInfo
-from pages.components import access, configure, families, figure, markup
+from pages.components import access, configure, families, figure, markup, who
 from pages.components.families import Family
 from pages.components.texts import text
 
@@ -173,6 +173,7 @@ def _follow(key: str) -> None:
 
 @st.fragment(run_every=1)
 def _wait(key: str) -> None:
+    who.follow()
     work: Work = st.session_state[key]
     if not work.active:
         st.rerun()

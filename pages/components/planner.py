@@ -13,7 +13,7 @@ import streamlit as st
 from dpcore.errors import FrostglassError
 from dpcore.privacy import format_epsilon
 from dpcore.requests import Quote, RunRequest
-from pages.components import access, epsilon, figure, markup
+from pages.components import access, epsilon, figure, markup, who
 from pages.components.texts import text
 
 if TYPE_CHECKING:
@@ -151,6 +151,7 @@ def _follow(work: Work, question: Question, quote: Quote) -> None:
 
 @st.fragment(run_every=1)
 def _wait() -> None:
+    who.follow()
     work: Work = st.session_state[_KEY]
     if not work.active:
         st.rerun()

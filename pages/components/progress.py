@@ -51,10 +51,7 @@ def _named_run() -> tuple[RunStatus | None, str | None]:
     run_id = st.query_params.get(access.RUN_PARAMETER)
     if not run_id:
         return None, None
-    found, problem = access.attempt(lambda: access.service().run(run_id))
-    if found is not None and found.request.dataset_id not in access.datasets():
-        return None, "You may not see the data set of this run any more."
-    return found, problem
+    return access.attempt(lambda: access.service().run(run_id))
 
 
 def _select_data_set_of(run: RunStatus, selected: str) -> None:

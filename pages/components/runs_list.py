@@ -10,11 +10,7 @@ from dpcore.privacy import format_epsilon
 from dpcore.requests import RunStatus
 from pages.components import access, families, markup, who
 
-_WORDS = {
-    "failed": "failed",
-    "cancelled": "cancelled",
-    "interrupted": "interrupted",
-}
+_ENDED = ("failed", "cancelled", "interrupted")
 
 
 def show(dataset_id: str) -> None:
@@ -22,7 +18,7 @@ def show(dataset_id: str) -> None:
 
     Custodians see those of all analysts, with their names.
     """
-    ended = [run for run in access.service().runs(dataset_id) if run.state in _WORDS]
+    ended = [run for run in access.service().runs(dataset_id) if run.state in _ENDED]
     if not ended:
         return
     with st.expander(f"Runs without a result ({len(ended)})"):
@@ -35,6 +31,6 @@ def _row(run: RunStatus, people: bool) -> str:
     cost = f"ε {format_epsilon(run.request.epsilon)} {'spent' if run.charged else 'returned'}"
     started = f"{run.created:%Y-%m-%d %H:%M} UTC"
     run_name = families.of_request(run.request).heading(run.request.target)
-    words = f"{_WORDS[run.state]}: {run.message}"
+    words = f"{run.state}: {run.message}"
     analyst = [escape(run.analyst)] if people else []
     return markup.row([started, *analyst, escape(run_name), cost, escape(words)])

@@ -6,8 +6,11 @@ be read must not turn a guarded installation into an open one.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -21,16 +24,23 @@ from pages.components.texts import text
 #: A visitor who has not logged in.
 _STRANGER = User("nobody", frozenset())
 _NO_ROLES = (
-    "A login is set up, but not who may do what. Name a file of roles in the variable "
-    "FROSTGLASS_ROLES, or remove the settings of the login; docs/deployment.md says how."
+    "Streamlit's secrets hold a login, or cannot be read, but FROSTGLASS_ROLES names no file of "
+    "roles. Name one, or remove the secrets; docs/deployment.md says how."
 )
 _NO_LOGIN = (
-    "A file of roles is named, but no login can be read from Streamlit's secrets. "
+    "FROSTGLASS_ROLES names a file of roles, but no login can be read from Streamlit's secrets. "
     "docs/deployment.md says what has to be there."
 )
+_WEAK_SECRET = (
+    "The cookie_secret among Streamlit's secrets must have at least 32 random characters: who "
+    "guesses it can log in as anybody."
+)
+_HEADERS = "Remove the option server.trustedUserHeaders: it lets a request override the login."
+_SECRET_LENGTH = 32
+_log = logging.getLogger("frostglass.login")
 
 
-@st.cache_resource(show_spinner=False)
+@cache  # Not a cache of Streamlit's, which any visitor may empty.
 def _rules() -> RoleRules | None:
     """Rules of an installation with a login; ``None``: one local user.
 
@@ -42,9 +52,20 @@ def _rules() -> RoleRules | None:
     rules = RoleRules.from_environment()
     if rules is None and _secrets_in_use():
         raise RequestError(_NO_ROLES)
-    if rules is not None and not _has_provider():
-        raise RequestError(_NO_LOGIN)
+    if rules is not None:
+        _check_login()
     return rules
+
+
+def _check_login() -> None:
+    """Refuse a login that could be got round. Raises ``RequestError``."""
+    if not _has_provider():
+        raise RequestError(_NO_LOGIN)
+    secret = st.secrets["auth"].get("cookie_secret")
+    if not isinstance(secret, str) or len(secret) < _SECRET_LENGTH:
+        raise RequestError(_WEAK_SECRET)
+    if config.get_option("server.trustedUserHeaders"):
+        raise RequestError(_HEADERS)
 
 
 def _has_provider() -> bool:
@@ -80,7 +101,7 @@ def _readable(file: Path) -> bool:
 
 def forget() -> None:
     """Decide again whether there is a login. For tests."""
-    _rules.clear()
+    _rules.cache_clear()
 
 
 def login_needed() -> bool:
@@ -110,14 +131,15 @@ def admit() -> bool:
     except LoginError as error:
         _refuse("Your login cannot be used", markup.plain(str(error)), "Log out", st.logout)
     except RequestError as error:
-        _refuse("This installation is not set up yet", markup.plain(str(error)))
+        _log.error("%s", error)  # Not for strangers: it may quote the file of roles.
+        _refuse("This installation is not set up yet", text("login_faulty"))
     else:
         if visitor is _STRANGER:
             _refuse("Please log in", text("login"), "Log in", st.login)
         elif visitor.expired():
             _refuse("Your login has ended", text("login_ended"), "Log in again", st.login)
         elif not visitor.roles:
-            named = f" You are logged in as {_name(visitor)}."
+            named = f" You are logged in as {markup.person(visitor.name)}."
             _refuse("You have no role here", text("no_role") + named, "Log out", st.logout)
         else:
             return True
@@ -137,8 +159,7 @@ def show() -> None:
         st.caption(text("roles"))
         return
     roles = " and ".join(sorted(visitor.roles))
-    ends = f" This login ends at {visitor.expires:%H:%M} UTC." if visitor.expires else ""
-    st.caption(f"Logged in as {_name(visitor)}: {roles}.{ends}")
+    st.caption(f"Logged in as {markup.person(visitor.name)}: {roles}.{_ends(visitor)}")
     st.button("Log out", on_click=st.logout, key="log-out")
 
 
@@ -152,6 +173,8 @@ def _refuse(
             st.button(button, type="primary", on_click=action)
 
 
-def _name(visitor: User) -> str:
-    """The visitor's name in Markdown; as code, so that an address is not made a link."""
-    return f"`{visitor.name.replace('`', '')}`"
+def _ends(visitor: User) -> str:
+    if visitor.expires is None:
+        return ""
+    today = visitor.expires.date() == datetime.now(UTC).date()
+    return f" This login ends at {visitor.expires:{'%H:%M' if today else '%Y-%m-%d %H:%M'}} UTC."
