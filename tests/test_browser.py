@@ -281,6 +281,7 @@ def test_a_tree_from_a_mistake_to_the_way_of_a_case(page: Page, server: Server) 
     assert spent(server) == ONE_SPEND
 
 
+@pytest.mark.slow
 def test_a_wide_tree_scrolls_in_its_own_frame(page: Page, server: Server) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     with server.service() as service:
@@ -305,6 +306,7 @@ def test_a_wide_tree_scrolls_in_its_own_frame(page: Page, server: Server) -> Non
     assert whole[0] <= whole[1]
 
 
+@pytest.mark.slow
 def test_a_forest_votes_on_a_case(page: Page, server: Server) -> None:
     open_tree(page, server, "Forest")
     page.get_by_text("Random decision trees (questions drawn at random)", exact=True).click()
@@ -378,6 +380,7 @@ def test_double_click_spends_once(page: Page, server: Server) -> None:
     assert spent(server) == ONE_SPEND
 
 
+@pytest.mark.slow
 def test_two_real_clicks_spend_once(page: Page, server: Server) -> None:
     open_rule_list(page, server)
     open_review(page)

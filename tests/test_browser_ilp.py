@@ -129,6 +129,7 @@ def _alt(page: Page) -> str:
     return name
 
 
+@pytest.mark.slow
 def test_conditions_are_taken_out_one_after_another(page: Page, server: Server) -> None:
     open_rules(page, server)
     page.get_by_text("Conditions on car: 37 of 37").click()

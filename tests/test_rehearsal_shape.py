@@ -70,7 +70,7 @@ def share(frame, condition="ill == 'yes'"):
     return len(frame.query(condition)) / len(frame)
 
 
-@pytest.mark.parametrize("kind", ["tree", "ebm", "forest"])
+@pytest.mark.parametrize("kind", ["tree", "ebm", pytest.param("forest", marks=pytest.mark.slow)])
 def test_the_target_follows_as_in_the_real_records(kind):
     real = people()
     shape = shape_of(SCHEMA, "ill", [released(kind)])

@@ -87,8 +87,8 @@ def table(caption: str, header: Iterable[str], rows: Iterable[str]) -> None:
     """A table with a caption; ``rows`` come from :func:`row`."""
     head = row((escape(name) for name in header), head=True)
     st.html(  # It can be reached by keyboard, since a wide table scrolls.
-        f'<div class="fg-scroll" tabindex="0" role="group" aria-label="{escape(caption)}">'
-        f'<table class="fg-table"><caption>{escape(caption)}</caption>'
+        '<div class="fg-scroll" tabindex="0"><table class="fg-table">'
+        f"<caption>{escape(caption)}</caption>"
         f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
