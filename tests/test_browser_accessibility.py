@@ -20,7 +20,7 @@ from dpcore.demo import DEMOS
 from dpcore.requests import RunRequest
 from dpcore.schema import Schema
 from dpcore.service import Service
-from pages.navigation import MENU
+from pages.components.menu import MENU
 from tests.test_browser import (
     SCHEMA_TEXT,
     WAIT,
@@ -146,8 +146,8 @@ def visit(browser: Browser, server: Server, ground: Literal["light", "dark"] = "
 def test_every_page_of_the_menu_is_accessible(browser, filled, ground, rules):
     page = visit(browser, filled[0], ground)
     found = []
-    for _, title, _ in MENU:
-        go(page, title)
+    for entry in MENU:
+        go(page, entry.title)
         settle(page)
         found += faults(page, *rules)
     page.context.close()

@@ -69,7 +69,7 @@ def run_once(page: Page, server: Server) -> RedescriptionSet:
 
 
 def points(page: Page) -> Locator:
-    return page.locator("[class*=-points] .js-plotly-plot").last
+    return page.locator("[class*=-points] .js-plotly-plot:visible").last
 
 
 def expect_drawn(page: Page, *texts: str) -> None:
