@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.errors import FrostglassError
 from dpcore.requests import DatasetInfo
-from pages.components import access, configure, families, figure, markup, who
+from pages.components import access, background, configure, families, figure, markup
+from pages.components.background import Work
 from pages.components.families import Family
 from pages.components.texts import text
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 FIRST_EPSILONS = ("0.1", "0.5", "2")
 FIRST_METHODS = 3
-_FAILED = "The comparison could not be made. Try fewer methods or larger values of ε."
 
 
 @dataclass(frozen=True)
@@ -37,63 +35,34 @@ class Question:
     repeats: int
 
 
-class _Stopped(Exception):  # noqa: N818  A wish of the visitor is no error.
-    """The visitor does not want to wait any longer."""
-
-
 @dataclass
-class Work:
-    """A comparison in the making, in a thread that never touches the page."""
+class Comparing(Work):
+    """A comparison in the making."""
+
+    failed = "The comparison could not be made. Try fewer methods or larger values of ε."
 
     question: Question
-    done: int = 0
-    total: int = 0
     scores: Sequence[Any] | None = None
     ceiling: float | None = None
-    problem: str = ""
-    stop: Event = field(default_factory=Event)
-    thread: Thread | None = None
-
-    @property
-    def active(self) -> bool:
-        """Whether there is something to wait for."""
-        return self.thread is not None and self.thread.is_alive()
 
     @property
     def measure(self) -> str:
         """What is compared: ``accuracy`` or ``RMSE``."""
         return str(self.scores[0].measure) if self.scores else "accuracy"
 
-    def start(self, service: Service) -> None:
-        """Begin, beside the page."""
-        self.thread = Thread(target=self._run, args=(service,), daemon=True)
-        self.thread.start()
-
-    def _run(self, service: Service) -> None:
-        asked, problem = self.question, _FAILED
-        try:
-            self.scores = service.compare_methods(
-                asked.dataset_id,
-                asked.target,
-                [(family, {"method": name}) for family, name in asked.methods],
-                list(asked.epsilons),
-                asked.repeats,
-                self._tell,
-            )
-            if self.measure == "accuracy":
-                self.ceiling = service.plain_tree_accuracy(asked.dataset_id, asked.target)
-            problem = ""
-        except _Stopped:
-            problem = ""
-        except FrostglassError as mistake:
-            problem = str(mistake)
-        finally:
-            self.problem = problem
-
-    def _tell(self, done: int, total: int) -> None:
-        if self.stop.is_set():
-            raise _Stopped
-        self.done, self.total = done, total
+    def make(self, service: Service) -> None:
+        """Fit every method at every epsilon."""
+        asked = self.question
+        self.scores = service.compare_methods(
+            asked.dataset_id,
+            asked.target,
+            [(family, {"method": name}) for family, name in asked.methods],
+            list(asked.epsilons),
+            asked.repeats,
+            self.tell,
+        )
+        if self.measure == "accuracy":
+            self.ceiling = service.plain_tree_accuracy(asked.dataset_id, asked.target)
 
 
 def show(dataset: DatasetInfo, family: Family) -> None:
@@ -107,14 +76,14 @@ def show(dataset: DatasetInfo, family: Family) -> None:
         asked = _ask(dataset, family)
         if asked is not None:
             _stop(st.session_state.get(key))
-            st.session_state[key] = Work(asked)
+            st.session_state[key] = Comparing(asked)
             st.session_state[key].start(access.service())
-        work: Work | None = st.session_state.get(key)
+        work: Comparing | None = st.session_state.get(key)
         if work is not None and work.question.dataset_id == dataset.id:
             _follow(key)
 
 
-def _stop(work: Work | None) -> None:
+def _stop(work: Comparing | None) -> None:
     if work is not None:
         work.stop.set()
 
@@ -160,7 +129,7 @@ def _ask(dataset: DatasetInfo, family: Family) -> Question | None:
 
 def _follow(key: str) -> None:
     """Progress while there is some, then the result."""
-    work: Work = st.session_state[key]
+    work: Comparing = st.session_state[key]
     if work.active:
         _wait(key)
     elif work.problem:
@@ -173,16 +142,10 @@ def _follow(key: str) -> None:
 
 @st.fragment(run_every=1)
 def _wait(key: str) -> None:
-    who.follow()
-    work: Work = st.session_state[key]
-    if not work.active:
-        st.rerun()
-    share = work.done / work.total if work.total else 0.0
-    st.progress(share, text=f"{work.done} of {work.total or '…'} runs")
-    st.button("Stop comparing", key=f"{key}-stop", on_click=work.stop.set)
+    background.wait(st.session_state[key], "runs", "Stop comparing", f"{key}-stop")
 
 
-def _result(work: Work, key: str) -> None:
+def _result(work: Comparing, key: str) -> None:
     from dpcore.plots import methods_alt, methods_figure
 
     lines, measure = _lines(work), work.measure
@@ -204,7 +167,7 @@ def _result(work: Work, key: str) -> None:
     markup.table(title, header, (_row(line, measure) for line in lines))
 
 
-def _meaning(work: Work) -> str:
+def _meaning(work: Comparing) -> str:
     if work.measure == "RMSE":
         return (
             "The RMSE is the typical error, in units of what is predicted: the less the better. It "
@@ -217,7 +180,7 @@ def _meaning(work: Work) -> str:
     )
 
 
-def _lines(work: Work) -> list[Line]:
+def _lines(work: Comparing) -> list[Line]:
     from dpcore.plots import Line
 
     names, lines = titles(), []

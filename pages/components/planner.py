@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from html import escape
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.errors import FrostglassError
 from dpcore.privacy import format_epsilon
 from dpcore.requests import Quote, RunRequest
-from pages.components import access, epsilon, figure, markup, who
+from pages.components import access, background, epsilon, figure, markup
+from pages.components.background import Work
 from pages.components.texts import text
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 _KEY, _WANTED = "planner", "planner_wanted"
 _FIRST_WANTED = 80.0
-_FAILED = "The answer could not be worked out. Try another method, or fewer columns."
 
 
 @dataclass(frozen=True)
@@ -41,48 +39,19 @@ class Question:
         return asked.dataset_id, asked.algorithm, asked.target, asked.parameters, self.shaped
 
 
-class _Stopped(Exception):  # noqa: N818  A wish of the visitor is no error.
-    """The visitor does not want to wait any longer."""
-
-
 @dataclass
-class Work:
-    """An outlook in the making, in a thread that never touches the page."""
+class Outlooking(Work):
+    """An outlook in the making."""
+
+    failed = "The answer could not be worked out. Try another method, or fewer columns."
 
     question: Question
-    done: int = 0
-    total: int = 0
     outlook: Outlook | None = None
-    problem: str = ""
-    stop: Event = field(default_factory=Event)
-    thread: Thread | None = None
 
-    @property
-    def active(self) -> bool:
-        """Whether there is something to wait for."""
-        return self.thread is not None and self.thread.is_alive()
-
-    def start(self, service: Service) -> None:
-        """Begin, beside the page."""
-        self.thread = Thread(target=self._run, args=(service,), daemon=True)
-        self.thread.start()
-
-    def _run(self, service: Service) -> None:
-        asked, problem = self.question, _FAILED
-        try:
-            self.outlook = service.outlook(asked.request, self._tell, shaped=asked.shaped)
-            problem = ""
-        except _Stopped:
-            problem = ""
-        except FrostglassError as mistake:
-            problem = str(mistake)
-        finally:
-            self.problem = problem
-
-    def _tell(self, done: int, total: int) -> None:
-        if self.stop.is_set():
-            raise _Stopped
-        self.done, self.total = done, total
+    def make(self, service: Service) -> None:
+        """Rehearse at every epsilon."""
+        asked = self.question
+        self.outlook = service.outlook(asked.request, self.tell, shaped=asked.shaped)
 
 
 def show(
@@ -101,7 +70,7 @@ def show(
         question = Question(request, wanted, shaped)
         if asked:
             _start(question)
-        work: Work | None = st.session_state.get(_KEY)
+        work: Outlooking | None = st.session_state.get(_KEY)
         if work is not None and work.question.subject == question.subject:
             _follow(work, question, quote)
         elif work is not None and _about(work.question) == _about(question):
@@ -130,14 +99,14 @@ def _wanted(number: Any) -> float:
 
 
 def _start(question: Question) -> None:
-    before: Work | None = st.session_state.get(_KEY)
+    before: Outlooking | None = st.session_state.get(_KEY)
     if before is not None:
         before.stop.set()
-    st.session_state[_KEY] = Work(question)
+    st.session_state[_KEY] = Outlooking(question)
     st.session_state[_KEY].start(access.service())
 
 
-def _follow(work: Work, question: Question, quote: Quote) -> None:
+def _follow(work: Outlooking, question: Question, quote: Quote) -> None:
     """Progress while there is some, then the answer."""
     if work.active:
         _wait()
@@ -151,13 +120,7 @@ def _follow(work: Work, question: Question, quote: Quote) -> None:
 
 @st.fragment(run_every=1)
 def _wait() -> None:
-    who.follow()
-    work: Work = st.session_state[_KEY]
-    if not work.active:
-        st.rerun()
-    share = work.done / work.total if work.total else 0.0
-    st.progress(share, text=f"{work.done} of {work.total or '…'} rehearsals")
-    st.button("Stop", key=f"{_KEY}-stop", on_click=work.stop.set)
+    background.wait(st.session_state[_KEY], "rehearsals", "Stop", f"{_KEY}-stop")
 
 
 def _answer(outlook: Outlook, question: Question, quote: Quote) -> None:
