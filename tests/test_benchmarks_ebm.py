@@ -292,6 +292,7 @@ def test_an_unknown_name_is_refused(option: str) -> None:
 
 
 @pytest.mark.parametrize("task", ebm_growth.TASKS)
+@pytest.mark.slow
 def test_growth_measures_whole_fits(task: str) -> None:
     found = ebm_growth.measure(task, 2_000)
     assert len(found["seconds"]) == 3

@@ -359,6 +359,7 @@ def test_shapes_from_a_wrong_delta_to_one_case(page: Page, server: Server) -> No
     assert spent(server) == ONE_SPEND
 
 
+@pytest.mark.slow
 def test_methods_are_compared_without_spending(page: Page, server: Server) -> None:
     open_tree(page, server)
     page.get_by_text("Compare methods on these public data").click()
@@ -447,6 +448,7 @@ def test_a_wrong_upload_gives_a_sentence(page: Page, server: Server, tmp_path: P
     assert "Traceback" not in page.content() + server.log.read_text()
 
 
+@pytest.mark.slow
 def test_storing_twice_stores_once_and_says_so(page: Page, server: Server, tmp_path: Path) -> None:
     file = tmp_path / "large.csv"
     invented(400_000).to_csv(file, index=False)

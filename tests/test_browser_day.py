@@ -236,6 +236,7 @@ def agree(server: Server, ann: Page, office: Page, report: str) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_page_left_open_closes_when_its_login_ends(
     browser: Browser,  # noqa: F811
     tmp_path: Path,

@@ -143,6 +143,7 @@ def test_conditions_are_taken_out_one_after_another(page: Page, server: Server) 
     assert len(release.parameters["literals"]) == 35
 
 
+@pytest.mark.slow
 def test_true_values_and_a_case_that_is_edited(page: Page, numbers: Server) -> None:
     open_rules(page, numbers)
     run_once(page, numbers)

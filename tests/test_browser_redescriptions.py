@@ -152,6 +152,7 @@ def test_the_threshold_moves_by_keyboard_and_spends_nothing(page: Page, server: 
     assert spent(server) == ONE_SPEND
 
 
+@pytest.mark.slow
 def test_a_row_of_the_table_is_read(page: Page, server: Server) -> None:
     found = run_once(page, server)
     kept = found.pruned(found.suggested_support)
@@ -164,6 +165,7 @@ def test_a_row_of_the_table_is_read(page: Page, server: Server) -> None:
     expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]), timeout=WAIT)
 
 
+@pytest.mark.slow
 def test_points_of_the_graphics_card_can_be_clicked(page: Page, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(BY_WEBGL)
     with serve(prepared(tmp_path / "home"), PYTHONPATH=f"{tmp_path}:{ROOT}") as server:
@@ -173,6 +175,7 @@ def test_points_of_the_graphics_card_can_be_clicked(page: Page, tmp_path: Path) 
         expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]), timeout=WAIT)
 
 
+@pytest.mark.slow
 def test_true_values_are_shown_on_demand(page: Page, server: Server) -> None:
     run_once(page, server)
     switch = page.get_by_text("Show true values beside noisy ones (public data only)")

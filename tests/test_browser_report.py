@@ -91,6 +91,7 @@ def test_from_results_to_a_dossier(
     alone.context.close()
 
 
+@pytest.mark.slow
 def test_a_hostile_dossier_does_nothing(browser: Browser, tmp_path: Path) -> None:
     chosen = [reports.release(case) for case in reports.CASES]
     notes = {release.id: reports.note(release) for release in chosen}

@@ -165,6 +165,7 @@ def test_the_rehearsal_names_what_shaped_it():
     assert rehearse(learner, SCHEMA, plan).shaped_by == ()
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_records():
     release = released("ebm")
     first, second, third = (
