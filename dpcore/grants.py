@@ -53,26 +53,26 @@ class Grants:
         write(self._engine, work)
 
     def freeze(self, dataset_id: str, analyst: str, reason: str, *, actor: str | None) -> None:
-        """Stop an analyst: no run of theirs begins to read records.
+        """Freeze an analyst: no run of theirs begins to read records.
 
         Raises
         ------
         RequestError
             If there is no reason: the analyst reads it.
         ConflictError
-            If the analyst is stopped already.
+            If the analyst is frozen already.
         """
         self._switch("freeze", dataset_id, analyst, reason, actor)
 
     def thaw(self, dataset_id: str, analyst: str, reason: str, *, actor: str | None) -> None:
-        """Let a stopped analyst go on.
+        """Let a frozen analyst go on.
 
         Raises
         ------
         RequestError
             If there is no reason.
         ConflictError
-            If the analyst is not stopped.
+            If the analyst is not frozen.
         """
         self._switch("thaw", dataset_id, analyst, reason, actor)
 
@@ -122,14 +122,13 @@ class Grants:
             asked = _request(connection, number)
             if asked.state != "open":
                 raise ConflictError(f"This request is {asked.state} already.")
-            place = (connection, asked.dataset_id, asked.analyst)
             if limit is None:
                 append(
                     connection, "decline", asked.dataset_id, analyst=asked.analyst,
                     note=why, actor=actor, answers=number,
                 )  # fmt: skip
             else:
-                _grant(*place, limit, why, actor, answers=number)
+                _grant(connection, asked.dataset_id, asked.analyst, limit, why, actor, number)
             return _request(connection, number)
 
         return write(self._engine, work)

@@ -18,12 +18,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.engine import Connection
+
 from dpcore.database import open_database
 from dpcore.errors import CancelledError, ConflictError, FrostglassError
 from dpcore.ledger import Ledger
 from dpcore.processes import ProcessIdentity
 from dpcore.release import make_release
-from dpcore.requests import RunStatus
+from dpcore.requests import RunState, RunStatus
 from dpcore.runs import Job, Runs, complete_job, end_job
 from dpcore.store import Store
 
@@ -52,17 +54,29 @@ def run_job(home: Path, database_url: str, run_id: str) -> None:
 
 def cancel_job(ledger: Ledger, runs: Runs, run_id: str, actor: str | None = None) -> None:
     """Refund a run that has not touched a record; ask any other to stop at its next step."""
-    try:
-        ledger.refund(
-            run_id,
-            "cancelled before a record was touched",
-            actor=actor,
-            on_refunded=lambda connection, run: end_job(
-                connection, run, "cancelled", _CANCELLED_FREE
-            ),
-        )
-    except ConflictError:
+    reason = "cancelled before a record was touched"
+    if not _give_back(ledger, run_id, reason, "cancelled", _CANCELLED_FREE, actor):
         runs.ask_stop(run_id)
+
+
+def _give_back(
+    ledger: Ledger,
+    run_id: str,
+    reason: str,
+    state: RunState,
+    message: str,
+    actor: str | None = None,
+) -> bool:
+    """Refund a run and end it; return ``False`` if it has read records, or has ended."""
+
+    def end(connection: Connection, run: str) -> None:
+        end_job(connection, run, state, message)
+
+    try:
+        ledger.refund(run_id, reason, actor=actor, on_refunded=end)
+    except ConflictError:
+        return False
+    return True
 
 
 class _Worker:
@@ -114,13 +128,8 @@ class _Worker:
         message = _FAILED_FREE
         if isinstance(error, FrostglassError):
             message = f"The run could not start. Nothing was spent. {error}"[:1000]
-        try:
-            self.ledger.refund(
-                job.run_id,
-                "failed before a record was touched",
-                on_refunded=lambda connection, run: end_job(connection, run, "failed", message),
-            )
-        except ConflictError:
+        reason = "failed before a record was touched"
+        if not _give_back(self.ledger, job.run_id, reason, "failed", message):
             # Touched in spite of the error, or cancelled: what the ledger says stays.
             self.runs.end(job.run_id, "failed", _FAILED_SPENT)
 
@@ -225,17 +234,8 @@ class JobRunner:
     def call_off(self, dataset_id: str, analyst: str, actor: str) -> None:
         """Refund the runs of an analyst that no worker has begun; leave the others alone."""
         for status in self.runs.statuses(dataset_id, analyst, active=True):
-            try:
-                self._ledger.refund(
-                    status.id,
-                    "called off: the analyst was frozen",
-                    actor=actor,
-                    on_refunded=lambda connection, run: end_job(
-                        connection, run, "cancelled", _CALLED_OFF
-                    ),
-                )
-            except ConflictError:
-                continue  # It has begun to read records.
+            reason = "called off: the analyst was frozen"
+            _give_back(self._ledger, status.id, reason, "cancelled", _CALLED_OFF, actor)
 
     def status(self, run_id: str) -> RunStatus:
         """Where a run stands; replaces workers that have died while runs are waiting."""

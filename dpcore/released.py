@@ -7,6 +7,8 @@ reads it; it is the analyst's work that is kept from others. Each change is a li
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
@@ -40,19 +42,18 @@ class Released:
             raise NotFoundError(_NONE)
         return Release.from_json(content)
 
-    def releases(self, dataset_id: str | None = None, *, reader: str | None) -> list[Release]:
-        """Releases that ``reader`` (``None``: anybody) may read, newest first."""
-        chosen = sa.select(_R.content).where(_readable(reader)).order_by(_R.number.desc())
-        if dataset_id is not None:
-            chosen = chosen.where(_R.dataset_id == dataset_id)
+    def releases(self, datasets: Collection[str], *, reader: str | None) -> list[Release]:
+        """Releases on data sets that ``reader`` (``None``: anybody) may read, newest first."""
+        chosen = sa.select(_R.content).where(_R.dataset_id.in_(datasets), _readable(reader))
+        chosen = chosen.order_by(_R.number.desc())
         contents = read(self._engine, lambda connection: connection.execute(chosen).scalars().all())
         return [Release.from_json(content) for content in contents]
 
-    def sharing(self, dataset_id: str | None = None, *, reader: str | None) -> dict[str, Sharing]:
+    def sharing(self, datasets: Collection[str], *, reader: str | None) -> dict[str, Sharing]:
         """Owner of each release that ``reader`` may read, and whether it is shared."""
-        chosen = sa.select(_R.id, _R.analyst, _shared().label("shared")).where(_readable(reader))
-        if dataset_id is not None:
-            chosen = chosen.where(_R.dataset_id == dataset_id)
+        chosen = sa.select(_R.id, _R.analyst, _shared().label("shared")).where(
+            _R.dataset_id.in_(datasets), _readable(reader)
+        )
         rows = read(self._engine, lambda connection: connection.execute(chosen).all())
         return {row.id: Sharing(row.analyst, bool(row.shared)) for row in rows}
 

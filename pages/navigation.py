@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import streamlit as st
 
-from pages.components import access, ground, menu, meter, review, tour, who
+from pages.components import access, families, ground, menu, meter, review, tour, who
 from pages.components.texts import ASSETS
 
 
@@ -22,7 +22,7 @@ def frame() -> None:
         st.navigation(menu.every_page(), position="hidden")
         return
     page = st.navigation(menu.pages())
-    if not menu.spends(page.url_path):
+    if not families.sets_up(page.url_path):
         review.close_review()
     _choose_dataset()
     access.show_cost_of_this_run(None)

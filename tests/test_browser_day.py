@@ -27,6 +27,7 @@ from tests.test_browser import (
     serve,
     type_epsilon,
 )
+from tests.test_browser_report import written_dossier
 
 pytestmark = pytest.mark.browser
 OFFICE, ANN, BOB = "office@hospital.example", "ann@hospital.example", "bob@hospital.example"
@@ -200,16 +201,7 @@ def dossier(page: Page, folder: Path) -> str:
         page.get_by_role("option", name=re.compile(name)).click()
         page.wait_for_timeout(800)
     page.keyboard.press("Escape")
-    findings = page.get_by_label("Findings", exact=True)
-    findings.fill("The old die more often.")
-    findings.press("Control+Enter")
-    expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible(timeout=WAIT)
-    page.wait_for_timeout(1500)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download the dossier").click()
-    file = folder / "dossier.html"
-    download.value.save_as(file)
-    return file.read_text(encoding="utf-8")
+    return written_dossier(page, folder).read_text(encoding="utf-8")
 
 
 def agree(server: Server, ann: Page, office: Page, report: str) -> None:

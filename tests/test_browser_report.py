@@ -50,6 +50,20 @@ def opened_alone(browser: Browser, file: Path) -> tuple[Page, list[str]]:
     return alone, [url for url in asked if url != file.as_uri()]
 
 
+def written_dossier(page: Page, folder: Path) -> Path:
+    """Write findings about the two results that are chosen, and download the dossier."""
+    findings = page.get_by_label("Findings", exact=True)
+    findings.fill("The old die more often.")
+    findings.press("Control+Enter")
+    expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible(timeout=WAIT)
+    page.wait_for_timeout(1500)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the dossier").click()
+    file = folder / "dossier.html"
+    download.value.save_as(file)
+    return file
+
+
 def pages_of(pdf: bytes) -> int:
     return pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page/")
 
@@ -72,15 +86,7 @@ def test_from_results_to_a_dossier(
     page.get_by_role("option", name="Who dies · Tree for died").click()
     page.get_by_role("option", name="Rule list for died").click()
     page.keyboard.press("Escape")
-    findings = page.get_by_label("Findings", exact=True)
-    findings.fill("The old die more often.")
-    findings.press("Control+Enter")
-    expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible(timeout=WAIT)
-    page.wait_for_timeout(1000)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download the dossier").click()
-    file = tmp_path / "dossier.html"
-    download.value.save_as(file)
+    file = written_dossier(page, tmp_path)
     alone, asked = opened_alone(browser, file)
     assert asked == []
     expect(alone.get_by_role("heading", name="Result 2: Who dies")).to_be_visible()

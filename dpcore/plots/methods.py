@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dpcore.estimates import percent
-from dpcore.plots.look import DASHES, SOFT, SYMBOLS, clear_layout, colour
+from dpcore.plots.look import DASHES, GRID, SOFT, SYMBOLS, clear_layout, colour
 
 #: How values of each measure are written, beside a point and on the axis.
-_NUMBERS = {"accuracy": ".1%", "RMSE": ".3g"}
+NUMBERS = {"accuracy": ".1%", "RMSE": ".3g"}
 _TICKS = {"accuracy": ".0%", "RMSE": ".3~g"}
 
 
@@ -33,28 +33,35 @@ def methods_figure(
 
     ``ceiling`` is the accuracy of a tree that is not private.
     """
-    numbers = _NUMBERS[measure]
+    numbers = NUMBERS[measure]
     figure = go.Figure([_trace(line, place, numbers) for place, line in enumerate(lines)])
     ticks = sorted({epsilon for line in lines for epsilon in line.epsilons})
+    lay_out_over_epsilon(figure, ticks, measure, "people set aside", height=420)
+    if ceiling is not None:
+        line = {"color": SOFT, "dash": "dot", "width": 2}
+        figure.add_hline(ceiling, line=line, name="Tree without privacy", showlegend=True)
+    return figure
+
+
+def lay_out_over_epsilon(
+    figure: go.Figure, ticks: Sequence[float], measure: str, people: str, *, height: int
+) -> None:
+    """Axes of a figure that shows a measure on some people against epsilon."""
     figure.update_layout(
         clear_layout(),
-        height=420,
+        height=height,
         margin={"l": 10, "r": 20, "t": 30, "b": 60},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         dragmode=False,
     )
     figure.update_xaxes(
-        title="ε of a run (more privacy ◀  ▶ more accuracy)", type="log", gridcolor="#dee2e6",
-        tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], fixedrange=True,
+        title="ε of a run (more privacy ◀  ▶ more accuracy)", type="log", gridcolor=GRID,
+        tickvals=list(ticks), ticktext=[f"{tick:g}" for tick in ticks], fixedrange=True,
     )  # fmt: skip
     figure.update_yaxes(
-        title=f"{measure} on people set aside", tickformat=_TICKS[measure], gridcolor="#dee2e6",
+        title=f"{measure} on {people}", tickformat=_TICKS[measure], gridcolor=GRID,
         automargin=True, fixedrange=True,
     )  # fmt: skip
-    if ceiling is not None:
-        line = {"color": SOFT, "dash": "dot", "width": 2}
-        figure.add_hline(ceiling, line=line, name="Tree without privacy", showlegend=True)
-    return figure
 
 
 def _trace(line: Line, place: int, numbers: str) -> go.Scatter:

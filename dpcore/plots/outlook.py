@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dpcore.estimates import percent
-from dpcore.plots.look import GRID, INK, SOFT, clear_layout, colour
-from dpcore.plots.methods import Line
+from dpcore.plots.look import INK, SOFT, colour
+from dpcore.plots.methods import NUMBERS, Line, lay_out_over_epsilon
 
-_NUMBERS = {"accuracy": ".1%", "RMSE": ".3g"}
-_TICKS = {"accuracy": ".0%", "RMSE": ".3~g"}
 _BAND = "rgba(11, 114, 133, 0.18)"
 
 
@@ -39,7 +37,7 @@ class OutlookMarks:
 
 def outlook_figure(line: Line, marks: OutlookMarks, measure: str) -> go.Figure:
     """Mean over the repeats, a band from the lowest to the highest, and the marks."""
-    numbers, tone = _NUMBERS[measure], colour(0)
+    numbers, tone = NUMBERS[measure], colour(0)
     figure = go.Figure(
         [
             _edge(line, line.highs),
@@ -59,7 +57,7 @@ def outlook_figure(line: Line, marks: OutlookMarks, measure: str) -> go.Figure:
             _level(line, marks.baseline, marks.baseline_name, SOFT, "dot", numbers),
         ]
     )  # fmt: skip
-    _lay_out(figure, line, measure)
+    lay_out_over_epsilon(figure, line.epsilons, measure, "invented people", height=400)
     return figure
 
 
@@ -91,25 +89,6 @@ def _present(line: Line, marks: OutlookMarks) -> go.Scatter:
         hovertemplate="Your ε now: %{x:g}<extra></extra>",
         showlegend=shown,
     )
-
-
-def _lay_out(figure: go.Figure, line: Line, measure: str) -> None:
-    figure.update_layout(
-        clear_layout(),
-        height=400,
-        margin={"l": 10, "r": 20, "t": 30, "b": 60},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
-        dragmode=False,
-    )
-    figure.update_xaxes(
-        title="ε of a run (more privacy ◀  ▶ more accuracy)", type="log", gridcolor=GRID,
-        tickvals=list(line.epsilons), ticktext=[f"{tick:g}" for tick in line.epsilons],
-        fixedrange=True,
-    )  # fmt: skip
-    figure.update_yaxes(
-        title=f"{measure} on invented people", tickformat=_TICKS[measure], gridcolor=GRID,
-        automargin=True, fixedrange=True,
-    )  # fmt: skip
 
 
 def outlook_alt(line: Line, marks: OutlookMarks, measure: str) -> str:

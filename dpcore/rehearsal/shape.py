@@ -200,9 +200,19 @@ def _drawn(
     records: Records, each: dict[str, Marginal], hidden: Hidden, generator: np.random.Generator
 ) -> tuple[Records, dict[str, Codes]]:
     codes = drawn(each, hidden.levels(records.rows, generator), hidden.tilts, generator)
+    return _with(records, each, codes, generator), codes
+
+
+def _with(
+    records: Records,
+    each: dict[str, Marginal],
+    codes: dict[str, Codes],
+    generator: np.random.Generator,
+) -> Records:
+    """The same records with values of the cells that were drawn for some columns."""
     values = {name: each[name].values(codes[name], generator) for name in each}
     cells = {name: codes[name] for name in each if is_category(records.schema, name)}
-    return records.exchanged(values, cells), codes
+    return records.exchanged(values, cells)
 
 
 def _echoing(
@@ -219,10 +229,7 @@ def _echoing(
         )
         for name, marginal in each.items()
     }
-    codes = drawn(each, groups, tilts, generator)
-    values = {name: each[name].values(codes[name], generator) for name in each}
-    cells = {name: codes[name] for name in each if is_category(records.schema, name)}
-    return records.exchanged(values, cells)
+    return _with(records, each, drawn(each, groups, tilts, generator), generator)
 
 
 def raked(groups: Sequence[Groups], records: Records) -> Floats:

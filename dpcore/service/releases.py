@@ -29,21 +29,17 @@ class Releases(Door):
         self._require(*ROLES)
         check_id(release_id, _NO_RELEASE)
         found = self._released.release(release_id, reader=self._reader())
-        if found.dataset_id not in self._seen(None):
+        if not self._sees(self._store.dataset(found.dataset_id)):
             raise NotFoundError(_NO_RELEASE)
         return found
 
     def releases(self, dataset_id: str | None = None) -> list[Release]:
         """Releases that the caller may read, newest first: their own, and those shared."""
-        seen = self._seen(dataset_id)
-        every = self._released.releases(self._found(dataset_id), reader=self._reader())
-        return [release for release in every if release.dataset_id in seen]
+        return self._released.releases(self._seen(dataset_id), reader=self._reader())
 
     def sharing(self, dataset_id: str | None = None) -> dict[str, Sharing]:
         """Owners of the releases that the caller may read, and whether they are shared."""
-        readable = {release.id for release in self.releases(dataset_id)}
-        found = self._released.sharing(self._found(dataset_id), reader=self._reader())
-        return {key: sharing for key, sharing in found.items() if key in readable}
+        return self._released.sharing(self._seen(dataset_id), reader=self._reader())
 
     def share(self, release_id: str, shared: bool = True) -> Sharing:
         """Let everybody who sees the data set read a release of the caller's; or no longer."""
@@ -64,7 +60,7 @@ class Releases(Door):
 
     def release_notes(self, dataset_id: str | None = None) -> dict[str, ReleaseNote]:
         """Names and notes by release; releases without any are left out."""
-        readable = {release.id for release in self.releases(dataset_id)}
+        readable = self.sharing(dataset_id)
         notes = read_notes(self._engine, self._found(dataset_id))
         return {key: note for key, note in notes.items() if key in readable}
 
@@ -112,7 +108,9 @@ class Releases(Door):
 
         dataset = self._visible(dataset_id)
         chosen = [self.release(release_id) for release_id in release_ids]
-        every = self._released.releases(dataset.id, reader=None)  # For the kind of guarantee alone.
+        every = self._released.releases(
+            {dataset.id}, reader=None
+        )  # For the kind of guarantee alone.
         return totals(chosen, self._ledger.balance(dataset.id), weakest(every))
 
     def draft(self, dataset_id: str) -> KeptDraft | None:
@@ -138,7 +136,7 @@ class Releases(Door):
     def _own(self, release_id: str) -> Release:
         """A release of the caller's: who may only read it may not change what stands beside it."""
         found = self.release(release_id)
-        sharing = self._released.sharing(found.dataset_id, reader=self._reader())
+        sharing = self._released.sharing({found.dataset_id}, reader=self._reader())
         if sharing[found.id].owner != self._user.name:
             raise NotFoundError("This result is somebody else's: you may read it, not change it.")
         return found

@@ -78,7 +78,7 @@ class Runs(Door):
         check_id(run_id, _NO_RUN)
         status = self._jobs.status(run_id)
         own = self._reader() in (None, status.analyst)
-        if not own or status.request.dataset_id not in self._seen(None):
+        if not own or not self._sees(self._store.dataset(status.request.dataset_id)):
             raise NotFoundError(_NO_RUN)
         return status
 

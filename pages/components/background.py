@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import TYPE_CHECKING, ClassVar
@@ -20,7 +21,7 @@ class _Stopped(Exception):  # noqa: N818  A wish of the visitor is no error.
 
 
 @dataclass(kw_only=True)
-class Work:
+class Work(ABC):
     """Something in the making; a subclass says what, in :meth:`make`.
 
     Attributes
@@ -49,9 +50,9 @@ class Work:
         self.thread = Thread(target=self._run, args=(service,), daemon=True)
         self.thread.start()
 
+    @abstractmethod
     def make(self, service: Service) -> None:
         """Do the work, reporting by :meth:`tell`."""
-        raise NotImplementedError
 
     def tell(self, done: int, total: int) -> None:
         """Note progress; ends the work if the visitor wants that."""

@@ -182,6 +182,11 @@ ILP = Family(
 FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS, ILP)}
 
 
+def sets_up(url_path: str) -> bool:
+    """Whether the page at an address is one on which runs are set up."""
+    return any(family.page == f"{url_path}.py" for family in FAMILIES.values())
+
+
 def predicted(label: str, target: str) -> dict[str, str]:
     """The line that names what is predicted; none without a target."""
     return {label: target} if target else {}

@@ -51,11 +51,6 @@ def _page(entry: Entry) -> Any:
     return st.Page(entry.path, title=entry.title, icon=entry.icon)
 
 
-def spends(url_path: str) -> bool:
-    """Whether a run can be set up on the page at an address."""
-    return next((e.roles == _MODELLERS for e in MENU if e.path == f"{url_path}.py"), False)
-
-
 def may_open(path: str) -> bool:
     """Whether the visitor may open a page."""
     return who.may(*_ROLES[path])
