@@ -183,16 +183,26 @@ class Session:
         except TimeoutError:
             return
 
-    @property
-    def closed(self) -> bool:
-        """Whether the server has hung up."""
+    def hangs_up(self, seconds: float = WAIT) -> bool:
+        """Whether the server ends the connection within this time."""
+        end = time.monotonic() + seconds
         try:
-            self.listen(0.01)
+            while time.monotonic() < end:
+                self.listen(0.1)
         except ConnectionClosed:
             return True
         return False
 
     # Reading
+
+    @property
+    def refreshing(self) -> set[str]:
+        """The fragments that are to be drawn again every so many seconds."""
+        return set(self._timers)
+
+    def times_drawn(self, fragment: str = "") -> int:
+        """How often a fragment was drawn to its end by itself; without one, the whole page."""
+        return self._finished[fragment]
 
     def all(self, kind: str) -> Iterator[Drawn]:
         """Every element of a kind, in the order of the page."""

@@ -93,6 +93,7 @@ def grant(page: Page, email: str, limit: str) -> None:
     page.wait_for_timeout(800)
     page.get_by_role("button", name="Give this budget").click()
     expect(page.get_by_role("table").get_by_text(email)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_label("Limit in all, ε")).to_have_value("")
 
 
 def price(page: Page, title: str, epsilon: str) -> None:

@@ -91,9 +91,7 @@ class Releases(Door):
             read_notes(self._engine, dataset.id),
             self._ledger.balance(dataset.id),
             application,
-            self._released.releases(
-                dataset.id, reader=None
-            ),  # For the kind of the whole guarantee alone.
+            self._everybodys(dataset.id),
         )
 
     def dossier_totals(self, dataset_id: str, release_ids: Sequence[str]) -> list[Total]:
@@ -108,10 +106,8 @@ class Releases(Door):
 
         dataset = self._visible(dataset_id)
         chosen = [self.release(release_id) for release_id in release_ids]
-        every = self._released.releases(
-            {dataset.id}, reader=None
-        )  # For the kind of guarantee alone.
-        return totals(chosen, self._ledger.balance(dataset.id), weakest(every))
+        every = weakest(self._everybodys(dataset.id))
+        return totals(chosen, self._ledger.balance(dataset.id), every)
 
     def draft(self, dataset_id: str) -> KeptDraft | None:
         """What the caller has written and chosen for a report on a data set, if anything.
@@ -140,3 +136,7 @@ class Releases(Door):
         if sharing[found.id].owner != self._user.name:
             raise NotFoundError("This result is somebody else's: you may read it, not change it.")
         return found
+
+    def _everybodys(self, dataset_id: str) -> list[Release]:
+        """Releases of all: only to tell what kind of guarantee holds for the whole account."""
+        return self._released.releases({dataset_id}, reader=None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import streamlit as st
 
 from dpcore.errors import FrostglassError
-from pages.components import who
+from pages.components import refresh, who
 
 if TYPE_CHECKING:
     from dpcore.service import Service
@@ -74,10 +74,15 @@ class Work(ABC):
 
 
 def wait(work: Work, units: str, button: str, key: str) -> None:
-    """Progress and a way to stop, for a fragment that refreshes itself."""
+    """Progress, and a way to stop."""
+    _follow(work, units)
+    st.button(button, key=key, on_click=work.stop.set)
+
+
+@refresh.every(1)
+def _follow(work: Work, units: str) -> None:
     who.follow()
     if not work.active:
         st.rerun()
     share = work.done / work.total if work.total else 0.0
     st.progress(share, text=f"{work.done} of {work.total or '…'} {units}")
-    st.button(button, key=key, on_click=work.stop.set)

@@ -131,18 +131,13 @@ def _follow(key: str) -> None:
     """Progress while there is some, then the result."""
     work: Comparing = st.session_state[key]
     if work.active:
-        _wait(key)
+        background.wait(work, "runs", "Stop comparing", f"{key}-stop")
     elif work.problem:
         st.error(markup.plain(work.problem))
     elif work.scores is not None:
         _result(work, key)
     else:
         st.info("Stopped. Press 'Compare methods' to start again.")
-
-
-@st.fragment(run_every=1)
-def _wait(key: str) -> None:
-    background.wait(st.session_state[key], "runs", "Stop comparing", f"{key}-stop")
 
 
 def _result(work: Comparing, key: str) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.requests import Balance
-from pages.components import access, ground, review, who
+from pages.components import access, ground, refresh, review, who
 from pages.components.texts import small, text
 
 REFRESH_SECONDS = 4
@@ -18,12 +18,12 @@ _TITLE = "Privacy budget"
 _ZERO = Decimal(0)
 
 
-@st.fragment(run_every=REFRESH_SECONDS)
+@refresh.every(REFRESH_SECONDS)
 def show(dataset_id: str, name: str, this_run: Decimal | None, delta: Decimal = _ZERO) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
     ground.follow()
     who.follow()
-    if review.has_spent():
+    if review.is_answered():
         st.rerun()
     whole = access.service().total_balance(dataset_id)
     balance = access.balance(dataset_id)

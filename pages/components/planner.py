@@ -109,18 +109,13 @@ def _start(question: Question) -> None:
 def _follow(work: Outlooking, question: Question, quote: Quote) -> None:
     """Progress while there is some, then the answer."""
     if work.active:
-        _wait()
+        background.wait(work, "rehearsals", "Stop", f"{_KEY}-stop")
     elif work.problem:
         st.error(markup.plain(work.problem))
     elif work.outlook is not None:
         _answer(work.outlook, question, quote)
     else:
         st.info("Stopped. Press 'Work it out' to start again.")
-
-
-@st.fragment(run_every=1)
-def _wait() -> None:
-    background.wait(st.session_state[_KEY], "rehearsals", "Stop", f"{_KEY}-stop")
 
 
 def _answer(outlook: Outlook, question: Question, quote: Quote) -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.requests import RunStatus
-from pages.components import access, families, markup, who
+from pages.components import access, families, markup, refresh, who
 from pages.components.texts import text
 
 _ENDINGS = {
@@ -61,8 +61,14 @@ def _select_data_set_of(run: RunStatus, selected: str) -> None:
         st.rerun()
 
 
-@st.fragment(run_every=1)
 def _watch(run_id: str) -> None:
+    with st.container(border=True, key=f"card-run-{run_id}"):
+        _follow(run_id)
+        st.button("Cancel run", key=f"cancel-{run_id}", on_click=_cancel, args=(run_id,))
+
+
+@refresh.every(1)
+def _follow(run_id: str) -> None:
     who.follow()
     status, problem = access.attempt(lambda: access.service().run(run_id))
     if status is None:
@@ -76,17 +82,14 @@ def _watch(run_id: str) -> None:
 
 
 def _panel(status: RunStatus) -> None:
-    with st.container(border=True, key=f"card-run-{status.id}"):
-        cost = format_epsilon(status.request.epsilon)
-        heading = families.of_request(status.request).heading(status.request.target)
-        st.subheader(f"{markup.plain(heading)}, ε = {cost}", anchor=False)
-        _by(status)
-        waiting = status.state == "queued"
-        st.progress(0.0 if waiting else status.fraction, text=_words(status))
-        st.caption(text("leave_page"))
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Cancel run", key=f"cancel-{status.id}", on_click=_cancel, args=(status.id,))
-            st.markdown(text("cancel_queued" if waiting else "cancel_running"))
+    cost = format_epsilon(status.request.epsilon)
+    heading = families.of_request(status.request).heading(status.request.target)
+    st.subheader(f"{markup.plain(heading)}, ε = {cost}", anchor=False)
+    _by(status)
+    waiting = status.state == "queued"
+    st.progress(0.0 if waiting else status.fraction, text=_words(status))
+    st.caption(text("leave_page"))
+    st.markdown(text("cancel_queued" if waiting else "cancel_running"))
 
 
 def _by(status: RunStatus) -> None:

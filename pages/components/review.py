@@ -19,13 +19,19 @@ KEY = "review"
 
 @dataclass
 class Review:
-    """One opened review. The nonce makes spending idempotent, whatever the browser sends."""
+    """One opened review. The nonce makes spending idempotent, whatever the browser sends.
+
+    Pressing its button gives it a run or a problem. It is then ``answered``, until the whole page
+    has been drawn with that answer: what a dialog draws by itself may get lost on its way if
+    another part of the page refreshes in the same moment.
+    """
 
     request: RunRequest
     dataset_name: str
     nonce: str
     run_id: str | None = None
     problem: str = ""
+    answered: bool = False
 
 
 def open_review(request: RunRequest, dataset_name: str) -> None:
@@ -38,27 +44,29 @@ def close_review() -> None:
     st.session_state.pop(KEY, None)
 
 
-def follow_run() -> None:
-    """After spending, put the run into the address; forget its rehearsal and the review.
+def follow() -> None:
+    """After an answer: draw the page with it. A run goes into the address instead of the review.
 
     The review goes last: if a rerun interrupts this, the next one does it again.
     """
     review: Review | None = st.session_state.get(KEY)
-    if review is None or review.run_id is None:
+    if review is None:
         return
-    st.query_params[access.RUN_PARAMETER] = review.run_id
-    st.session_state.pop(access.REHEARSAL_KEY, None)
-    close_review()
+    review.answered = False
+    if review.run_id is not None:
+        st.query_params[access.RUN_PARAMETER] = review.run_id
+        st.session_state.pop(access.REHEARSAL_KEY, None)
+        close_review()
 
 
-def has_spent() -> bool:
-    """Whether an open review has spent. Its page has then to be drawn anew, to follow the run.
+def is_answered() -> bool:
+    """Whether a review waits for the whole page to be drawn with its answer.
 
-    The review asks for that itself, but the wish is lost if another part of the page refreshes
-    in the same moment: so that part asks too.
+    The dialog asks for that itself, but a part that refreshes in the same moment may come first:
+    so that part asks too.
     """
     review: Review | None = st.session_state.get(KEY)
-    return review is not None and review.run_id is not None
+    return review is not None and review.answered
 
 
 def show() -> None:
@@ -73,11 +81,12 @@ def _spend(review: Review) -> None:
         review.run_id = access.service().submit(review.request, review.nonce)
     except FrostglassError as refusal:
         review.problem = markup.plain(str(refusal))
+    review.answered = True
 
 
 @st.dialog("Review and spend", width="medium", on_dismiss=close_review)
 def _dialog(review: Review) -> None:
-    if review.run_id is not None:
+    if review.answered:
         st.rerun()
     quote, problem = access.attempt(lambda: access.service().quote(review.request))
     if quote is None:

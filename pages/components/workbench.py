@@ -28,7 +28,7 @@ def page(family: Family) -> None:
         markup.empty("No data set yet", "Start with public demonstration data, or add your own.")
         menu.link("data_sets.py", "Go to Data sets")
         return
-    review.follow_run()
+    review.follow()
     named, shown = progress.show(dataset.id)
     if named is not None and named.release_id is not None:
         _read(named, family)
