@@ -91,7 +91,9 @@ def grant(page: Page, email: str, limit: str) -> None:
     page.get_by_label("Reason (kept in the ledger)").fill("a pilot study")
     page.get_by_label("Reason (kept in the ledger)").press("Tab")
     page.wait_for_timeout(800)
-    page.get_by_role("button", name="Give this budget").click()
+    give = page.get_by_role("button", name="Give this budget")
+    expect(give).to_have_count(1, timeout=WAIT)
+    give.click()
     expect(page.get_by_role("table").get_by_text(email)).to_be_visible(timeout=WAIT)
     expect(page.get_by_label("Limit in all, ε")).to_have_value("")
 

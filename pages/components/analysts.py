@@ -81,7 +81,8 @@ def _give(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
         left, right = st.columns([1, 2])
         entry = left.text_input("Limit in all, ε", key=keys[2], placeholder="for example 2")
         right.text_input("Reason (kept in the ledger)", key=keys[3], max_chars=REASON_LIMIT)
-        _meaning(dataset, accounts.get(chosen), entry)
+        with st.container():  # Keeps the button below in its place.
+            _meaning(dataset, accounts.get(chosen), entry)
         st.button("Give this budget", type="primary", on_click=_grant, args=(dataset, *keys))
 
 
