@@ -109,7 +109,10 @@ def _served(home: Path) -> Iterator[str]:
         yield f"http://localhost:{port}"
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:  # A browser has not hung up.
+            process.kill()
 
 
 def _wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:

@@ -99,7 +99,16 @@ def serve(home: Path, **more: str) -> Iterator[Server]:
         _wait_until_up(server, process)
         yield server
     finally:
-        process.terminate()
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """As a service manager does: the server waits for browsers to hang up, but not for ever."""
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
         process.wait(30)
 
 
