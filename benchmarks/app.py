@@ -108,11 +108,8 @@ def _served(home: Path) -> Iterator[str]:
         _wait_for_port(port, process)
         yield f"http://localhost:{port}"
     finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:  # A browser has not hung up.
-            process.kill()
+        process.kill()  # A request to stop would wait for the browser to hang up.
+        process.wait(30)
 
 
 def _wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:

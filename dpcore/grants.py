@@ -6,7 +6,7 @@ may add up to more than the cap without anybody being able to overspend it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 
 import sqlalchemy as sa
@@ -92,12 +92,12 @@ class Grants:
 
         def work(connection: Connection) -> BudgetRequest:
             caps_of(connection, dataset_id)
-            asked = _requests(connection, dataset_id, name)
+            asked = _requests(connection, {dataset_id}, name)
             if any(request.state == "open" for request in asked):
                 raise ConflictError("You have asked already: wait for the custodian's answer.")
             amount = {"analyst": name, "actor": name, "epsilon": epsilon}
             append(connection, "ask", dataset_id, note=why, **amount)
-            return _requests(connection, dataset_id, name)[-1]
+            return _requests(connection, {dataset_id}, name)[-1]
 
         return write(self._engine, work)
 
@@ -134,10 +134,10 @@ class Grants:
         return write(self._engine, work)
 
     def requests(
-        self, dataset_id: str | None = None, analyst: str | None = None
+        self, datasets: Collection[str] | None = None, analyst: str | None = None
     ) -> list[BudgetRequest]:
-        """Requests, oldest first."""
-        return read(self._engine, lambda connection: _requests(connection, dataset_id, analyst))
+        """Requests, oldest first: those on some data sets, and of one analyst, or all."""
+        return read(self._engine, lambda connection: _requests(connection, datasets, analyst))
 
     def accounts(self, dataset_id: str) -> list[Account]:
         """Everybody who was given budget, asked for it or used it, by name."""
@@ -212,11 +212,11 @@ def _request(connection: Connection, number: int) -> BudgetRequest:
 
 
 def _requests(
-    connection: Connection, dataset_id: str | None, analyst: str | None
+    connection: Connection, datasets: Collection[str] | None, analyst: str | None
 ) -> list[BudgetRequest]:
     chosen = sa.select(ledger_entries).where(_E.kind == "ask").order_by(_E.sequence)
-    if dataset_id is not None:
-        chosen = chosen.where(_E.dataset_id == dataset_id)
+    if datasets is not None:
+        chosen = chosen.where(_E.dataset_id.in_(datasets))
     if analyst is not None:
         chosen = chosen.where(_E.analyst == analyst)
     return _with_answers(connection, connection.execute(chosen).mappings().all())

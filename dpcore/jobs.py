@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +233,7 @@ class JobRunner:
 
     def call_off(self, dataset_id: str, analyst: str, actor: str) -> None:
         """Refund the runs of an analyst that no worker has begun; leave the others alone."""
-        for status in self.runs.statuses(dataset_id, analyst, active=True):
+        for status in self.runs.statuses({dataset_id}, analyst, active=True):
             reason = "called off: the analyst was frozen"
             _give_back(self._ledger, status.id, reason, "cancelled", _CALLED_OFF, actor)
 
@@ -244,10 +244,10 @@ class JobRunner:
         return status
 
     def statuses(
-        self, dataset_id: str | None = None, analyst: str | None = None, active: bool = False
+        self, datasets: Collection[str], analyst: str | None = None, active: bool = False
     ) -> list[RunStatus]:
-        """Runs, newest first, with the same care for dead workers."""
-        found = self.runs.statuses(dataset_id, analyst, active)
+        """Runs on data sets, newest first, with the same care for dead workers."""
+        found = self.runs.statuses(datasets, analyst, active)
         self._tend(any(status.state == "queued" for status in found))
         return found
 

@@ -6,6 +6,8 @@ nothing, and are shown beside the release that they speak of.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
@@ -47,12 +49,12 @@ def write_note(engine: Engine, release_id: str, name: str, note: str, author: st
     return wanted
 
 
-def read_notes(engine: Engine, dataset_id: str | None = None) -> dict[str, ReleaseNote]:
-    """Notes by release; those of one data set, or all."""
+def read_notes(engine: Engine, datasets: Collection[str] | None = None) -> dict[str, ReleaseNote]:
+    """Notes by release: those on some data sets, or all."""
     chosen = sa.select(release_notes)
-    if dataset_id is not None:
+    if datasets is not None:
         chosen = chosen.join(releases, releases.c.id == _R.release_id)
-        chosen = chosen.where(releases.c.dataset_id == dataset_id)
+        chosen = chosen.where(releases.c.dataset_id.in_(datasets))
     rows = read(engine, lambda connection: connection.execute(chosen).mappings().all())
     return {row["release_id"]: ReleaseNote(**row) for row in rows}
 

@@ -70,18 +70,18 @@ def parse_limit(value: object) -> Decimal:
     BudgetError
         As :func:`parse_epsilon`, but for 0.
     """
-    try:
-        if not isinstance(value, bool) and Decimal(_digits(value)) <= 0:
-            return _no_negative(Decimal(_digits(value)))
-    except (InvalidOperation, ValueError):
-        pass
-    return parse_epsilon(value)
-
-
-def _no_negative(limit: Decimal) -> Decimal:
-    if limit < 0:
+    sign = _sign(value)
+    if sign < 0:
         raise BudgetError("A limit must be 0 or more.")
-    return Decimal(0)
+    return parse_epsilon(value) if sign else Decimal(0)
+
+
+def _sign(value: object) -> int:
+    """Sign of a number; 1 for what is none, so that :func:`parse_epsilon` says what is wrong."""
+    try:
+        return 1 if isinstance(value, bool) else int(Decimal(_digits(value)).compare(Decimal(0)))
+    except (InvalidOperation, ValueError):
+        return 1
 
 
 def _digits(value: object) -> str:

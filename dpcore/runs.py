@@ -6,6 +6,7 @@ a run costs is never decided here: see :mod:`dpcore.ledger`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -98,13 +99,16 @@ class Runs:
         return read(self._engine, work)
 
     def statuses(
-        self, dataset_id: str | None = None, analyst: str | None = None, active: bool = False
+        self,
+        datasets: Collection[str] | None = None,
+        analyst: str | None = None,
+        active: bool = False,
     ) -> list[RunStatus]:
-        """Runs, newest first."""
+        """Runs, newest first: those on some data sets, and of one analyst, or all."""
         self._mark_dead()
         chosen = _listing().order_by(_J.number.desc())
-        if dataset_id is not None:
-            chosen = chosen.where(_J.dataset_id == dataset_id)
+        if datasets is not None:
+            chosen = chosen.where(_J.dataset_id.in_(datasets))
         if analyst is not None:
             chosen = chosen.where(_J.analyst == analyst)
         if active:

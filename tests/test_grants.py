@@ -109,7 +109,7 @@ def test_freezing_twice_or_thawing_nobody_is_refused(engine: Engine) -> None:
 def test_asking_and_granting(engine: Engine) -> None:
     grants = Grants(engine)
     number = grants.ask("data", "ann", HALF, "  one more tree ").number
-    [asked] = grants.requests("data")
+    [asked] = grants.requests({"data"})
     assert (asked.number, asked.analyst, asked.epsilon) == (number, "ann", HALF)
     assert (asked.state, asked.reason, asked.answer) == ("open", "one more tree", "")
     assert left(engine, "ann") == 0
@@ -124,7 +124,7 @@ def test_asking_and_granting(engine: Engine) -> None:
     assert grants.answer(again, None, "no", actor="office").state == "declined"
     assert left(engine, "ann") == ONE
     assert [one.state for one in grants.requests(analyst="ann")] == ["granted", "declined"]
-    assert grants.requests(analyst="bob") == grants.requests("other") == []
+    assert grants.requests(analyst="bob") == grants.requests({"other"}) == []
 
 
 def test_one_answer_wins_when_two_custodians_answer_at_once(engine: Engine) -> None:

@@ -69,7 +69,7 @@ def test_notes_of_one_data_set(engine: Engine, release_id: str) -> None:
     for chosen in (release_id, elsewhere):
         write_note(engine, chosen, chosen[:5], "", "ann")
     assert set(read_notes(engine)) == {release_id, elsewhere}
-    assert set(read_notes(engine, "data")) == {release_id}
+    assert set(read_notes(engine, {"data"})) == {release_id}
 
 
 def test_an_unknown_release_has_no_note(engine: Engine) -> None:

@@ -97,9 +97,7 @@ class Budgets(Door):
     def budget_requests(self, dataset_id: str | None = None) -> list[BudgetRequest]:
         """Requests for more, oldest first: to the custodian all, to others their own."""
         self._require("custodian", "analyst", "teacher")
-        seen = self._seen(dataset_id)
-        asked = self._grants.requests(self._found(dataset_id), self._reader())
-        return [request for request in asked if request.dataset_id in seen]
+        return self._grants.requests(self._seen(dataset_id), self._reader())
 
     def ledger_entries(self, dataset_id: str | None = None) -> list[LedgerEntry]:
         """Custodian: every line of the ledger about a data set, or about all, oldest first."""

@@ -130,16 +130,11 @@ class Door:
     def _sees(self, dataset: DatasetInfo) -> bool:
         return dataset.public or bool(self._user.roles & {"custodian", "analyst"})
 
-    def _found(self, dataset_id: str | None) -> str | None:
-        """Identifier of the data set asked for, if one is."""
-        return None if dataset_id is None else self._visible(dataset_id).id
-
     def _seen(self, dataset_id: str | None) -> set[str]:
         """Identifiers of the data set asked for, or of all that the caller may know of."""
         self._require(*ROLES)
-        found = self._found(dataset_id)
-        if found is not None:
-            return {found}
+        if dataset_id is not None:
+            return {self._visible(dataset_id).id}
         return {dataset.id for dataset in self._store.datasets() if self._sees(dataset)}
 
     def _reader(self) -> str | None:

@@ -60,8 +60,9 @@ class Releases(Door):
 
     def release_notes(self, dataset_id: str | None = None) -> dict[str, ReleaseNote]:
         """Names and notes by release; releases without any are left out."""
-        readable = self.sharing(dataset_id)
-        notes = read_notes(self._engine, self._found(dataset_id))
+        seen = self._seen(dataset_id)
+        readable = self._released.sharing(seen, reader=self._reader())
+        notes = read_notes(self._engine, seen)
         return {key: note for key, note in notes.items() if key in readable}
 
     def release_page(self, release_id: str) -> str:
@@ -69,7 +70,7 @@ class Releases(Door):
         from dpcore.report.page import release_page
 
         found = self.release(release_id)
-        return release_page(found, read_notes(self._engine, found.dataset_id).get(found.id))
+        return release_page(found, read_notes(self._engine, {found.dataset_id}).get(found.id))
 
     def dossier(self, dataset_id: str, release_ids: Sequence[str], application: Application) -> str:
         """Chosen releases of one data set as a file of HTML, with all that was spent on it.
@@ -88,7 +89,7 @@ class Releases(Door):
         return dossier(
             dataset,
             chosen,
-            read_notes(self._engine, dataset.id),
+            read_notes(self._engine, {dataset.id}),
             self._ledger.balance(dataset.id),
             application,
             self._everybodys(dataset.id),

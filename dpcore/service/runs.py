@@ -84,9 +84,7 @@ class Runs(Door):
 
     def runs(self, dataset_id: str | None = None, active: bool = False) -> list[RunStatus]:
         """Runs of the caller, newest first: to custodians all; ``active``: queued or running."""
-        seen = self._seen(dataset_id)
-        found = self._jobs.statuses(self._found(dataset_id), self._reader(), active)
-        return [run for run in found if run.request.dataset_id in seen]
+        return self._jobs.statuses(self._seen(dataset_id), self._reader(), active)
 
     def cancel(self, run_id: str) -> RunStatus:
         """Stop a run of the caller's. It is refunded exactly if no record was touched yet.

@@ -27,12 +27,11 @@ def every(seconds: float) -> Callable[[Callable[P, None]], Callable[P, None]]:
     def decorate(draw: Callable[P, None]) -> Callable[P, None]:
         @wraps(draw)
         def part(*args: P.args, **kwargs: P.kwargs) -> None:
-            @wraps(draw)
-            def this_time(*args: P.args, **kwargs: P.kwargs) -> None:
+            def this_time() -> None:
                 draw(*args, **kwargs)
 
             this_time.__qualname__ = f"{draw.__qualname__}-{token_hex(8)}"
-            st.fragment(this_time, run_every=seconds)(*args, **kwargs)
+            st.fragment(this_time, run_every=seconds)()
 
         return part
 
