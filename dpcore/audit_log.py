@@ -12,6 +12,7 @@ from decimal import Decimal
 from dpcore.errors import RequestError
 from dpcore.privacy import exact_amount
 from dpcore.requests import LedgerEntry
+from dpcore.spreadsheets import safe_cell
 
 #: What each kind of line says, for people.
 EVENTS: Mapping[str, str] = {
@@ -29,6 +30,9 @@ EVENTS: Mapping[str, str] = {
     "thaw": "analyst unfrozen",
     "share": "result shared",
     "unshare": "result not shared any more",
+    "end": "run ended by hand",
+    "remove": "records removed",
+    "accept": "database accepted by hand, as after a restore",
 }
 #: Columns of the CSV file.
 COLUMNS = (
@@ -36,8 +40,6 @@ COLUMNS = (
     "epsilon", "delta", "total limit", "limit per analyst", "limit per run", "run", "release",
     "answers", "note",
 )  # fmt: skip
-#: A spreadsheet takes a cell that begins like this for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 @dataclass(frozen=True)
@@ -120,29 +122,21 @@ def _cells(entry: LedgerEntry, name: str) -> list[str]:
     return [
         str(entry.sequence),
         entry.time.astimezone(UTC).isoformat(timespec="seconds"),
-        _text(name),
+        safe_cell(name),
         entry.dataset_id,
         entry.kind,
         EVENTS.get(entry.kind, entry.kind),
-        _text(entry.analyst),
-        _text(entry.actor),
+        safe_cell(entry.analyst),
+        safe_cell(entry.actor),
         exact_amount(entry.epsilon) if spends else "",
         exact_amount(entry.delta) if spends else "",
         *("" if cap is None else exact_amount(cap) for cap in _caps(entry)),
         entry.run_id or "",
         entry.release_id or "",
         "" if entry.answers is None else str(entry.answers),
-        _text(entry.note),
+        safe_cell(entry.note),
     ]
 
 
 def _caps(entry: LedgerEntry) -> tuple[Decimal | None, ...]:
     return entry.cap, entry.analyst_cap, entry.run_cap
-
-
-def _text(typed: str | None) -> str:
-    """What somebody typed, safe in a spreadsheet."""
-    typed = (typed or "").replace("\0", "")
-    return (
-        f"'{typed}" if typed.startswith(_FORMULA) or typed.lstrip().startswith(_FORMULA) else typed
-    )

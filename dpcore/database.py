@@ -2,7 +2,8 @@
 
 Writers take turns: every writing transaction first takes a lock that other writers wait for
 (``BEGIN IMMEDIATE`` on SQLite, a table lock on PostgreSQL), so what it reads cannot change
-before it writes. That is what makes a reservation atomic.
+before it writes. That is what makes a reservation atomic. SQLite's own waiting is unfair: who
+waits long polls ever more rarely. So its writers first queue for a lock of the operating system.
 """
 
 from __future__ import annotations
@@ -10,28 +11,45 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Dialect, Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, OperationalError
 from typing_extensions import override
 
+from dpcore.engines import connect
+from dpcore.errors import InstallationError
+from dpcore.turns import turn
+
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
-HEAD: Final = "0003"
-#: How long a writer waits for its turn, in milliseconds.
-BUSY_TIMEOUT: Final = 60_000
+HEAD: Final = "0004"
 _ATTEMPTS = 10
 #: SQLSTATEs after which PostgreSQL asks for the transaction to be repeated.
 _REPEAT = frozenset({"40001", "40P01"})
+#: Beginnings of SQLSTATEs of a server that is away, full or restarting.
+_AWAY = ("08", "53", "57P", "25006")
+#: Longest pause between two attempts to reach such a server, in seconds.
+_LONGEST_PAUSE = 5.0
 _MIGRATION_LOCK = 7_316_452_001
 
 T = TypeVar("T")
 #: Work done inside somebody else's transaction; receives an identifier.
 Hook = Callable[[Connection, str], None]
+
+
+class Watch(Protocol):
+    """Looks at every writing transaction of an engine: see :func:`watch`."""
+
+    def before(self, connection: Connection) -> None:
+        """Refuse the transaction by raising, before anything is written."""
+
+    def after(self, connection: Connection) -> Callable[[], None]:
+        """What is to be done once the transaction is committed."""
 
 
 class ExactDecimal(sa.TypeDecorator[Decimal]):
@@ -205,6 +223,16 @@ report_drafts = sa.Table(
 )
 
 
+# Which home folder this database belongs to; at most one row.
+installation = sa.Table(
+    "installation",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("id", _ID, nullable=False),
+    sa.CheckConstraint("number = 1", name="installation_one"),
+)
+
+
 def default_home() -> Path:
     """``FROSTGLASS_HOME``, or the platform's own place for data of applications."""
     chosen = os.environ.get("FROSTGLASS_HOME")
@@ -221,38 +249,112 @@ def default_url(home: Path) -> str:
 
 
 def open_database(url: str) -> Engine:
-    """Connect, and bring the tables to the present form if they are older or absent."""
-    engine = _sqlite(url) if url.startswith("sqlite") else _postgresql(url)
-    if read(engine, _revision) != HEAD:
+    """Connect, and bring the tables to the present form if they are older or absent.
+
+    Raises
+    ------
+    InstallationError
+        If a newer version of the program made the tables.
+    """
+    engine = connect(url)
+    revision = read(engine, _revision)
+    if revision is not None and revision > HEAD:
+        raise InstallationError("A newer version of Frostglass made this database: install that.")
+    if revision != HEAD:
         _upgrade_alone(engine)
     return engine
 
 
+def be_patient(engine: Engine, seconds: float) -> None:
+    """Have every later transaction wait for a server that is away, unless it says otherwise."""
+    engine.update_execution_options(frostglass_patience=seconds)
+
+
+def watch(engine: Engine, by: Watch) -> None:
+    """Have every later writing transaction looked at."""
+    engine.update_execution_options(frostglass_watch=by)
+
+
 def read(engine: Engine, work: Callable[[Connection], T]) -> T:
     """Run ``work`` in one transaction that writes nothing and sees one state of the database."""
-    return _repeat(engine, work, writing=False)
+    return _repeat(lambda: _reading(engine, work), _patience(engine))
 
 
-def write(engine: Engine, work: Callable[[Connection], T]) -> T:
+def write(engine: Engine, work: Callable[[Connection], T], *, patience: float | None = None) -> T:
     """Run ``work`` as the only writer, in one transaction: all of it happens, or none.
 
     ``work`` may run more than once, so it must have no effect outside the database.
+
+    Parameters
+    ----------
+    patience : float, optional
+        Seconds for which a database server that is away is tried again. A transaction whose
+        acknowledgement was lost may then have happened already: see :func:`write_once`.
+        Default: that of the engine, which is 0 unless :func:`be_patient` was called.
     """
-    return _repeat(engine, work, writing=True)
+    waiting = _patience(engine) if patience is None else patience
+    return _repeat(lambda: _writing(engine, work), waiting)
 
 
-def _repeat(engine: Engine, work: Callable[[Connection], T], *, writing: bool) -> T:
-    for attempt in range(_ATTEMPTS):
+def write_once(
+    engine: Engine, work: Callable[[Connection], None], done: Callable[[Connection], bool]
+) -> None:
+    """Like :func:`write`, for what must not happen twice.
+
+    ``done`` says whether an earlier attempt, whose acknowledgement was lost, has happened.
+    """
+    attempts = 0
+
+    def again(connection: Connection) -> None:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 1 or not done(connection):
+            work(connection)
+
+    write(engine, again)
+
+
+def _patience(engine: Engine) -> float:
+    return float(engine.get_execution_options().get("frostglass_patience", 0.0))
+
+
+def _reading(engine: Engine, work: Callable[[Connection], T]) -> T:
+    with engine.connect() as connection, connection.begin():
+        return work(connection)
+
+
+def _writing(engine: Engine, work: Callable[[Connection], T]) -> T:
+    watched: Watch | None = engine.get_execution_options().get("frostglass_watch")
+    with _turn(engine), engine.connect() as plain:
+        connection = plain.execution_options(frostglass_write=True)
+        then: Callable[[], None] | None = None
+        with connection.begin():
+            if watched is not None:
+                watched.before(connection)
+            done = work(connection)
+            if watched is not None:
+                then = watched.after(connection)
+        if then is not None:
+            then()
+        return done
+
+
+def _turn(engine: Engine) -> AbstractContextManager[None]:
+    queue = engine.get_execution_options().get("frostglass_queue")
+    return nullcontext() if queue is None else turn(queue)
+
+
+def _repeat(once: Callable[[], T], patience: float) -> T:
+    attempt, end = 0, time.monotonic() + patience
+    while True:
         try:
-            with engine.connect() as plain:
-                connection = plain.execution_options(frostglass_write=writing)
-                with connection.begin():
-                    return work(connection)
+            return once()
         except DBAPIError as error:
-            if attempt == _ATTEMPTS - 1 or not _repeatable(error):
+            contested = attempt < _ATTEMPTS - 1 and _repeatable(error)
+            if not contested and not (is_away(error) and time.monotonic() < end):
                 raise
-            time.sleep(0.01 * 2**attempt)
-    raise AssertionError("unreachable")
+        time.sleep(min(_LONGEST_PAUSE, 0.01 * 2**attempt))
+        attempt += 1
 
 
 def _repeatable(error: DBAPIError) -> bool:
@@ -260,59 +362,13 @@ def _repeatable(error: DBAPIError) -> bool:
     return state in _REPEAT or "database is locked" in str(error.orig)
 
 
-def _sqlite(url: str) -> Engine:
-    database = sa.make_url(url).database
-    if database and database != ":memory:":
-        private_folder(Path(database).parent)
-        _private_file(Path(database))
-    # Values are never part of an error's text: it may reach a log.
-    engine = sa.create_engine(url, hide_parameters=True)
-
-    def on_connect(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # The driver must not begin transactions by itself.
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
-        cursor.execute("PRAGMA journal_mode = WAL")
-        cursor.execute("PRAGMA synchronous = FULL")  # A commit survives a loss of power.
-        cursor.execute("PRAGMA foreign_keys = ON")
-        cursor.close()
-
-    def on_begin(connection: Connection) -> None:
-        writing = connection.get_execution_options().get("frostglass_write")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-    sa.event.listen(engine, "connect", on_connect)
-    sa.event.listen(engine, "begin", on_begin)
-    return engine
-
-
-def _postgresql(url: str) -> Engine:
-    parsed = sa.make_url(url)
-    if parsed.drivername in ("postgres", "postgresql"):
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    engine = sa.create_engine(
-        parsed, hide_parameters=True, isolation_level="SERIALIZABLE", pool_pre_ping=True
-    )
-
-    def on_begin(connection: Connection) -> None:
-        # LOCK TABLE takes no snapshot, so the transaction sees what the last writer left.
-        if connection.get_execution_options().get("frostglass_write"):
-            connection.exec_driver_sql("LOCK TABLE ledger_entries IN SHARE ROW EXCLUSIVE MODE")
-
-    sa.event.listen(engine, "begin", on_begin)
-    return engine
-
-
-def private_folder(path: Path) -> Path:
-    """Make a folder, and missing parents, that only its owner may enter."""
-    for folder in [*reversed(path.parents), path]:
-        if not folder.exists():
-            folder.mkdir(mode=0o700, exist_ok=True)
-    return path
-
-
-def _private_file(path: Path) -> None:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+def is_away(error: DBAPIError) -> bool:
+    """Whether a database server cannot be reached now, but perhaps later."""
+    if not isinstance(error, OperationalError | InterfaceError | InternalError):
+        return False
+    # A server that is not there sends no state; errors of SQLite have no such attribute.
+    state = getattr(error.orig, "sqlstate", "")
+    return error.connection_invalidated or state is None or state.startswith(_AWAY)
 
 
 def _revision(connection: Connection) -> str | None:

@@ -25,6 +25,11 @@ _STATES: dict[str, ReservationState] = {
     "commit": "committed",
     "refund": "refunded",
 }
+#: Why nothing can be run on a data set without records.
+RECORDS_GONE = (
+    "The records of this data set are not here any more: nothing can be run on it. Its results "
+    "can still be read."
+)
 _E = ledger_entries.c
 _ZERO = Decimal(0)
 
@@ -69,11 +74,18 @@ def by_nonce(connection: Connection, nonce: str) -> RowMapping | None:
 
 def state_of(connection: Connection, run_id: str) -> ReservationState:
     """Where a run's budget stands. Raises ``NotFoundError``."""
-    chosen = sa.select(_E.kind).where(_E.run_id == run_id).order_by(_E.sequence.desc()).limit(1)
-    kind = connection.execute(chosen).scalar_one_or_none()
+    chosen = sa.select(_E.kind).where(_E.run_id == run_id, _E.kind.in_(_STATES))
+    newest = chosen.order_by(_E.sequence.desc()).limit(1)
+    kind = connection.execute(newest).scalar_one_or_none()
     if kind is None:
         raise NotFoundError("There is no such run.")
     return _STATES[kind]
+
+
+def reservation_of(connection: Connection, run_id: str) -> RowMapping:
+    """The line that reserved the cost of a run."""
+    chosen = sa.select(ledger_entries).where(_E.run_id == run_id, _E.kind == "reserve")
+    return connection.execute(chosen).mappings().one()
 
 
 def find_caps(connection: Connection, dataset_id: str) -> dict[str, Any] | None:
@@ -170,6 +182,8 @@ def refusal_of(
     connection: Connection, dataset_id: str, analyst: str, epsilon: Decimal
 ) -> str | None:
     """Why a run of this cost cannot be reserved: requested, left, short by, whom to ask."""
+    if _removed(connection, dataset_id):
+        return RECORDS_GONE
     frozen = frozen_of(connection, dataset_id, analyst)
     if frozen is not None:
         return frozen
@@ -182,6 +196,11 @@ def refusal_of(
     whole = balance_of(connection, dataset_id, None)
     account = "in this data set's budget" if whole.left <= own.left else "in your own budget"
     return _refuse(epsilon, own.left, f"is left {account}")
+
+
+def _removed(connection: Connection, dataset_id: str) -> bool:
+    chosen = sa.select(_E.sequence).where(_E.dataset_id == dataset_id, _E.kind == "remove")
+    return connection.execute(chosen.limit(1)).first() is not None
 
 
 def frozen_of(connection: Connection, dataset_id: str, analyst: str) -> str | None:

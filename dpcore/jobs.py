@@ -10,18 +10,21 @@ that the application is gone: the worker then finishes what it was paid for and 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy.engine import Connection
 
-from dpcore.database import open_database
+from dpcore.database import be_patient
 from dpcore.errors import CancelledError, ConflictError, FrostglassError
+from dpcore.installation import open_installation
 from dpcore.ledger import Ledger
 from dpcore.processes import ProcessIdentity
 from dpcore.release import make_release
@@ -32,9 +35,17 @@ from dpcore.store import Store
 _LOG = logging.getLogger("frostglass.jobs")
 #: Writes of progress per step of a run; their times are fixed by counts, never by a clock.
 PROGRESS_WRITES = 20
+#: Seconds for which a worker waits for a database server that is away: a run must not be lost
+#: because the server is restarted.
+PATIENCE = 300.0
+#: Seconds without progress after a report of it has failed.
+_SILENCE = 30.0
 WORKER_COMMAND = (sys.executable, "-m", "dpcore.jobs")
 
 _CANCELLED_FREE = "The run was cancelled before a record was read. Nothing was spent."
+_NOT_FREE = (
+    "The run has begun to read records, so stopping it would not give its budget back. It goes on."
+)
 _CALLED_OFF = "The custodian has frozen your budget. No record was read; nothing was spent."
 _CANCELLED_SPENT = "The run was stopped after it had begun to read records. Its budget stays spent."
 _FAILED_SPENT = (
@@ -47,16 +58,36 @@ _FAILED_FREE = "The run could not start. Nothing was spent; please tell the cust
 def run_job(home: Path, database_url: str, run_id: str) -> None:
     """Execute one queued run in this process; do nothing if it is not queued any more."""
     worker = _Worker(home, database_url)
-    job = worker.runs.claim(ProcessIdentity.mine(), run_id)
-    if job is not None:
-        worker.execute(job)
+    try:
+        job = worker.runs.claim(ProcessIdentity.mine(), run_id)
+        if job is not None:
+            worker.execute(job)
+    finally:
+        worker.close()
 
 
-def cancel_job(ledger: Ledger, runs: Runs, run_id: str, actor: str | None = None) -> None:
-    """Refund a run that has not touched a record; ask any other to stop at its next step."""
+def cancel_job(
+    ledger: Ledger,
+    runs: Runs,
+    run_id: str,
+    actor: str | None = None,
+    *,
+    only_free: bool = False,
+) -> None:
+    """Refund a run that has not touched a record; ask any other to stop at its next step.
+
+    Raises
+    ------
+    ConflictError
+        If ``only_free`` and the run has touched a record: then it goes on. The ledger decides,
+        in the transaction of the refund, so a run that begins in the same moment is not lost.
+    """
     reason = "cancelled before a record was touched"
-    if not _give_back(ledger, run_id, reason, "cancelled", _CANCELLED_FREE, actor):
-        runs.ask_stop(run_id)
+    if _give_back(ledger, run_id, reason, "cancelled", _CANCELLED_FREE, actor):
+        return
+    if only_free:
+        raise ConflictError(_NOT_FREE)
+    runs.ask_stop(run_id)
 
 
 def _give_back(
@@ -83,9 +114,15 @@ class _Worker:
     """What executes runs: connections to ledger, store and queue."""
 
     def __init__(self, home: Path, database_url: str) -> None:
-        engine = open_database(database_url)
+        self._engine = engine = open_installation(home, database_url)
+        be_patient(engine, PATIENCE)
+        self._silent_until = -math.inf
         self.ledger, self.runs = Ledger(engine), Runs(engine)
         self.store = Store(home, engine)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
 
     def drain(self) -> None:
         """Execute queued runs until there are none."""
@@ -159,7 +196,16 @@ class _Worker:
         )
 
     def _report(self, job: Job, step: str, done: int, total: int) -> None:
-        if self.runs.report(job.run_id, step, done, total):
+        """Store progress if that is possible. A run that is paid for goes on if it is not."""
+        if time.monotonic() < self._silent_until:
+            return
+        try:
+            stop = self.runs.report(job.run_id, step, done, total)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is not worth a run
+            _LOG.warning("no progress of run %s: %s", job.run_id, type(error).__name__)
+            self._silent_until = time.monotonic() + _SILENCE
+            return
+        if stop:
             raise CancelledError(_CANCELLED_SPENT)
 
 
@@ -225,10 +271,12 @@ class JobRunner:
         else:
             self._wake()
 
-    def cancel(self, run_id: str, actor: str | None = None) -> RunStatus:
-        """Stop a run; refund it exactly if no record was touched."""
+    def cancel(
+        self, run_id: str, actor: str | None = None, *, only_free: bool = False
+    ) -> RunStatus:
+        """Stop a run; refund it exactly if no record was touched. See :func:`cancel_job`."""
         if self.status(run_id).active:
-            cancel_job(self._ledger, self.runs, run_id, actor)
+            cancel_job(self._ledger, self.runs, run_id, actor, only_free=only_free)
         return self.status(run_id)
 
     def call_off(self, dataset_id: str, analyst: str, actor: str) -> None:

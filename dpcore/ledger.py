@@ -18,7 +18,7 @@ from decimal import Decimal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
-from dpcore.database import Hook, ledger_entries, read, releases, utc_now, write
+from dpcore.database import Hook, ledger_entries, read, releases, utc_now, write, write_once
 from dpcore.entries import (
     ReservationState,
     append,
@@ -31,6 +31,7 @@ from dpcore.entries import (
     find_caps,
     frozen_of,
     refusal_of,
+    reservation_of,
     state_of,
 )
 from dpcore.errors import BudgetError, ConflictError, RequestError
@@ -139,7 +140,7 @@ class Ledger:
         NotFoundError
             If the data set does not exist.
         """
-        epsilon, delta = parse_epsilon(epsilon), _parse_delta(delta)
+        epsilon, delta = parse_epsilon(epsilon), exact_delta(delta)
         if not note.strip():
             raise RequestError("Say in the note what was spent, and where that is known from.")
 
@@ -174,10 +175,10 @@ class Ledger:
         NotFoundError
             If the data set does not exist.
         """
-        epsilon, delta = parse_epsilon(epsilon), _parse_delta(delta)
+        epsilon, delta = parse_epsilon(epsilon), exact_delta(delta)
         _check_labels(analyst, nonce)
 
-        def work(connection: Connection) -> Reservation:
+        def find(connection: Connection) -> Reservation | None:
             earlier = by_nonce(connection, nonce)
             if earlier is not None:
                 _check_same(earlier, dataset_id, analyst, epsilon, delta, request_hash)
@@ -185,6 +186,11 @@ class Ledger:
             refusal = refusal_of(connection, dataset_id, analyst, epsilon)
             if refusal is not None:
                 raise BudgetError(refusal)
+            return None
+
+        def work(connection: Connection) -> Reservation:
+            if (found := find(connection)) is not None:
+                return found
             run_id = uuid.uuid4().hex
             append(
                 connection,
@@ -202,7 +208,9 @@ class Ledger:
                 on_created(connection, run_id)
             return Reservation(run_id, created=True)
 
-        return write(self._engine, work)
+        # First without a writer's turn: what is refused need not queue, and nobody waits while
+        # a process that has just begun compiles these questions. The turn decides.
+        return read(self._engine, find) or write(self._engine, work)
 
     def find(self, nonce: str) -> str | None:
         """Id of the reservation made under a nonce, if there is one."""
@@ -233,7 +241,8 @@ class Ledger:
             if on_touched is not None:
                 on_touched(connection, reservation_id)
 
-        write(self._engine, work)
+        # Only who has claimed a run touches it, so a touch that is found was this one.
+        write_once(self._engine, work, lambda c: state_of(c, reservation_id) == "touched")
 
     def commit(
         self, reservation_id: str, release: Release, *, on_committed: Hook | None = None
@@ -266,7 +275,8 @@ class Ledger:
             if on_committed is not None:
                 on_committed(connection, reservation_id)
 
-        write(self._engine, work)
+        mine = sa.select(releases.c.id).where(releases.c.id == release.id)
+        write_once(self._engine, work, lambda c: c.execute(mine).first() is not None)
 
     def refund(
         self,
@@ -332,10 +342,7 @@ class Ledger:
         found = state_of(connection, reservation_id)
         if found != state:
             raise ConflictError(f"This run's budget is {found}; it would have to be {state}.")
-        chosen = sa.select(ledger_entries).where(
-            ledger_entries.c.run_id == reservation_id, ledger_entries.c.kind == "reserve"
-        )
-        return connection.execute(chosen).mappings().one()
+        return reservation_of(connection, reservation_id)
 
 
 def _parse_caps(
@@ -348,7 +355,8 @@ def _parse_caps(
     }
 
 
-def _parse_delta(delta: Decimal) -> Decimal:
+def exact_delta(delta: Decimal) -> Decimal:
+    """A delta as the ledger keeps it. Raises ``BudgetError``."""
     if not isinstance(delta, Decimal) or not delta.is_finite() or not 0 <= delta < 1:
         raise BudgetError("Delta must be 0, or a number above 0 and below 1.")
     if delta % DELTA_STEP:
@@ -396,4 +404,4 @@ def _check_release(release: Release, row: RowMapping, dataset: RowMapping) -> No
     if (release.dataset_id, certificate.schema_hash, release.domain.hash) != expected:
         raise RequestError("The release is about another data set or schema; it is not stored.")
     if not certificate.private and not dataset["public"]:
-        raise RequestError("A seeded release of a private data set is not private; not stored.")
+        raise RequestError("The release of a private data set is not private, so it is not stored.")

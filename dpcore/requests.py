@@ -20,11 +20,12 @@ from dpcore.schema import Schema
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 #: States in which a run may still change by itself.
 ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
-#: Every kind of line of the ledger. The life of a budget, of a run, of an analyst's account, and
-#: of a release's readers.
+#: Every kind of line of the ledger. The life of a budget, of a run, of an analyst's account, of
+#: a release's readers, and what an operator did by hand.
 ENTRY_KINDS = (
     "open", "caps", "charge", "reserve", "touch", "commit", "refund",
     "ask", "grant", "decline", "freeze", "thaw", "share", "unshare",
+    "end", "remove", "accept",
 )  # fmt: skip
 #: Most characters of the name of a release, and of a note on it.
 NAME_LIMIT, NOTE_LIMIT = 100, 4000
@@ -222,6 +223,24 @@ class DatasetInfo:
     public: bool
     created: datetime
     truth: str = ""
+
+
+@dataclass(frozen=True)
+class Stray:
+    """Records without an entry in the database, or an entry without records.
+
+    Attributes
+    ----------
+    name : str
+        As its schema says; empty if that cannot be read.
+    state : {"unknown", "arriving", "missing", "removed"}
+        A folder that the database does not know, and that nobody is writing; one that is being
+        written; a data set whose folder is gone; one whose records were removed on purpose.
+    """
+
+    id: str
+    name: str
+    state: Literal["unknown", "arriving", "missing", "removed"]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ a run costs is never decided here: see :mod:`dpcore.ledger`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,7 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.database import jobs, ledger_entries, read, utc_now, write
-from dpcore.errors import ConflictError, NotFoundError
+from dpcore.entries import append_like, reservation_of
+from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.ledger import Ledger
 from dpcore.processes import ProcessIdentity
 from dpcore.requests import ACTIVE_STATES, RunRequest, RunState, RunStatus
@@ -30,6 +31,18 @@ _INTERRUPTED = (
 )
 _INTERRUPTED_FREE = (
     "The run was interrupted because its process ended before a record was read. Nothing was spent."
+)
+_ENDED = (
+    "The custodian has ended this run, since its process has vanished. Its budget stays spent: "
+    "records may have been read."
+)
+_ENDED_FREE = (
+    "The custodian has ended this run, since its process has vanished. No record was read; nothing "
+    "was spent."
+)
+_NOT_STRANDED = (
+    "This run has ended, is waiting, or its process can be seen from here: there is nothing to end "
+    "by hand."
 )
 
 
@@ -54,18 +67,22 @@ class Runs:
         if run_id is not None:
             chosen = chosen.where(_J.run_id == run_id)
 
+        values = {"state": "running", "worker": str(worker), "message": _RUNNING}
+        tried: list[int] = []
+
         def work(connection: Connection) -> Job | None:
-            row = connection.execute(chosen).mappings().one_or_none()
+            row = _claimed_before(connection, tried, values)
+            row = row or connection.execute(chosen).mappings().one_or_none()
             if row is None:
                 return None
-            values = {"state": "running", "worker": str(worker), "message": _RUNNING}
+            tried.append(row["number"])
             connection.execute(jobs.update().where(_J.number == row["number"]).values(**values))
             return Job(row["run_id"], row["analyst"], _request(row))
 
         return write(self._engine, work)
 
     def report(self, run_id: str, step: str, done: int, total: int) -> bool:
-        """Store progress; return whether somebody asked the run to stop."""
+        """Store progress, or fail at once; return whether somebody asked the run to stop."""
 
         def work(connection: Connection) -> bool:
             values = {"step": step[:64], "done": done, "total": total}
@@ -74,7 +91,7 @@ class Runs:
             asked = sa.select(_J.stop_asked).where(_J.run_id == run_id)
             return bool(connection.execute(asked).scalar())
 
-        return write(self._engine, work)
+        return write(self._engine, work, patience=0.0)
 
     def end(self, run_id: str, state: RunState, message: str) -> None:
         """Store how a run ended, unless it has ended already."""
@@ -85,6 +102,40 @@ class Runs:
         running = (_J.run_id == run_id) & (_J.state == "running")
         change = jobs.update().where(running).values(stop_asked=True)
         write(self._engine, lambda connection: connection.execute(change))
+
+    def stranded(self, datasets: Collection[str]) -> list[RunStatus]:
+        """Runs whose worker cannot be seen from here: it may live elsewhere, or be gone."""
+        chosen = sa.select(_J.run_id, _J.worker).where(_J.state == "running")
+        running = read(self._engine, lambda connection: connection.execute(chosen).all())
+        unseen = {run for run, worker in running if not ProcessIdentity.parse(worker).local}
+        return [status for status in self.statuses(datasets, active=True) if status.id in unseen]
+
+    def end_stranded(self, run_id: str, reason: str, actor: str) -> None:
+        """End a run whose worker cannot be seen from here. It is refunded if it read no record.
+
+        If the worker lives after all and finishes, the result that was paid for is kept.
+
+        Raises
+        ------
+        ConflictError
+            If the worker can be seen, or the run is not running.
+        RequestError
+            If there is no reason.
+        """
+        if not reason.strip():
+            raise RequestError("Say why the run is ended: the audit log keeps it.")
+        if self.status(run_id).state != "running" or not self._unseen(run_id):
+            raise ConflictError(_NOT_STRANDED)
+        free = partial(end_job, state="interrupted", message=_ENDED_FREE)
+        try:
+            self._ledger.refund(run_id, reason, actor=actor, on_refunded=free)
+        except ConflictError:
+            write(self._engine, lambda connection: _end_spent(connection, run_id, reason, actor))
+
+    def _unseen(self, run_id: str) -> bool:
+        chosen = sa.select(_J.worker).where(_J.run_id == run_id)
+        worker = read(self._engine, lambda connection: connection.execute(chosen).scalar())
+        return worker is not None and not ProcessIdentity.parse(worker).local
 
     def status(self, run_id: str) -> RunStatus:
         """Where a run stands. Raises ``NotFoundError``."""
@@ -137,6 +188,15 @@ class Runs:
             self.end(run_id, "interrupted", _INTERRUPTED)
 
 
+def _claimed_before(
+    connection: Connection, tried: Collection[int], values: Mapping[str, str]
+) -> RowMapping | None:
+    """A run that an earlier attempt has claimed, if its acknowledgement was lost."""
+    same = (_J.state == values["state"]) & (_J.worker == values["worker"])
+    chosen = sa.select(jobs).where(_J.number.in_(tried), same)
+    return connection.execute(chosen).mappings().first() if tried else None
+
+
 def add_job(connection: Connection, run_id: str, analyst: str, request: RunRequest) -> None:
     """Queue a run, in the transaction that reserves its cost."""
     connection.execute(
@@ -166,6 +226,14 @@ def complete_job(connection: Connection, run_id: str, release_id: str) -> None:
     """Mark a run as done, in the transaction that commits its release."""
     values = {"state": "done", "message": _DONE, "release_id": release_id}
     connection.execute(jobs.update().where(_J.run_id == run_id).values(**values))
+
+
+def _end_spent(connection: Connection, run_id: str, reason: str, actor: str) -> None:
+    running = sa.select(_J.run_id).where(_J.run_id == run_id, _J.state == "running")
+    if connection.execute(running).first() is None:
+        raise ConflictError(_NOT_STRANDED)
+    append_like(connection, "end", reservation_of(connection, run_id), note=reason, actor=actor)
+    end_job(connection, run_id, "interrupted", _ENDED)
 
 
 def _listing() -> sa.Select[Any]:

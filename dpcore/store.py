@@ -1,42 +1,53 @@
 """Data sets on disk, and their entries in the database. A half-stored data set cannot exist.
 
 A data set is written into a folder that nobody looks into, forced to disk, renamed into place,
-and only then entered into the database; a crash before that leaves a folder without an entry,
-which the next start removes.
+and only then entered into the database; a crash in between leaves a folder without an entry.
+Nothing that is in place is ever removed by itself: the database may be the one that is wrong.
+What lies there without an entry is listed, and adopted or removed by hand: :mod:`dpcore.strays`.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 from sqlalchemy.exc import IntegrityError
 
-from dpcore.database import Hook, datasets, private_folder, read, utc_now, write
+from dpcore.database import Hook, datasets, read, utc_now, write
+from dpcore.engines import private_folder
 from dpcore.errors import ConflictError, FrostglassError, NotFoundError, SchemaError
-from dpcore.processes import ProcessIdentity
+from dpcore.home import to_disk
 from dpcore.requests import DatasetInfo
 from dpcore.schema import Schema
+from dpcore.turns import claimed, is_claimed
 
 if TYPE_CHECKING:
     from dpcore.table import PrivateTable
 
+#: File that is locked by who is writing a folder.
 _OWNER = "owner"
+#: Ending of the names of folders that are being removed.
+_GONE = ".gone"
 
 
 @dataclass(frozen=True)
 class _Folders:
     incoming: Path
     stored: Path
+
+
+class Savable(Protocol):
+    """A table, or what becomes one."""
+
+    def save(self, directory: Path) -> None:
+        """Write the table into an existing, empty directory."""
 
 
 class Store:
@@ -52,7 +63,7 @@ class Store:
         self,
         name: str,
         schema: Schema,
-        table: PrivateTable,
+        table: Savable,
         public: bool,
         *,
         truth: str = "",
@@ -67,11 +78,38 @@ class Store:
         SchemaError
             If the table was made for another schema.
         """
-        if table.schema.hash != schema.hash:
-            raise SchemaError("The table was made for another schema.")
         self.check_name(name)
         dataset_id = uuid.uuid4().hex
-        folder = self._write(dataset_id, table)
+        incoming = self._folders.incoming / dataset_id
+        incoming.mkdir(mode=0o700)
+        with claimed(incoming / _OWNER):
+            self._write(incoming, schema, table)
+            try:
+                self.enter(dataset_id, name, schema, public, truth=truth, on_entered=on_added)
+            except FrostglassError:
+                # After any other error the entry may exist, so the folder stays.
+                if not self._knows(dataset_id):
+                    self.discard(dataset_id)
+                raise
+        return self.dataset(dataset_id)
+
+    def enter(
+        self,
+        dataset_id: str,
+        name: str,
+        schema: Schema,
+        public: bool,
+        *,
+        truth: str = "",
+        on_entered: Hook | None = None,
+    ) -> None:
+        """Enter a folder that is in place; ``on_entered`` runs in the same transaction.
+
+        Raises
+        ------
+        ConflictError
+            If the name is taken.
+        """
         row = {
             "id": dataset_id,
             "name": name,
@@ -81,13 +119,28 @@ class Store:
             "truth": truth,
             "created": utc_now(),
         }
-        try:
-            write(self._engine, lambda connection: _enter(connection, row, on_added))
-        except FrostglassError:
-            # Refused for certain. After any other error the entry may exist: the sweep decides.
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        return self.dataset(dataset_id)
+        write(self._engine, lambda connection: _enter(connection, row, on_entered))
+
+    def discard(self, dataset_id: str) -> None:
+        """Remove the folder of a data set. What a kill leaves of it, the next start removes."""
+        if self.present(dataset_id):
+            self._shred(self._folders.stored / dataset_id)
+
+    def present(self, dataset_id: str) -> bool:
+        """Whether the folder of a data set is there."""
+        return (self._folders.stored / dataset_id).is_dir()
+
+    def folders(self) -> list[str]:
+        """Names of all folders in place, known or not."""
+        return sorted(path.name for path in self._folders.stored.iterdir() if path.is_dir())
+
+    def arriving(self, dataset_id: str) -> bool:
+        """Whether the process that wrote a folder is about to enter it."""
+        return _claimed(self._folders.stored / dataset_id) is True
+
+    def _knows(self, dataset_id: str) -> bool:
+        chosen = sa.select(datasets.c.id).where(datasets.c.id == dataset_id)
+        return read(self._engine, lambda connection: connection.execute(chosen).first()) is not None
 
     def check_name(self, name: str) -> None:
         """Raise ``ConflictError`` if a data set of this name exists."""
@@ -122,12 +175,22 @@ class Store:
         SchemaError
             If they differ, or the table is gone.
         """
-        from dpcore.table import PrivateTable
-
-        stored = Schema.from_file(self._folders.stored / dataset_id / "schema.json")
-        if stored.hash != schema.hash:
+        if self.check_files(dataset_id).hash != schema.hash:
             raise SchemaError("The stored data set does not fit its schema: upload it again.")
+
+    def check_files(self, dataset_id: str) -> Schema:
+        """See that a folder in place holds a whole table, without opening a record.
+
+        Raises
+        ------
+        SchemaError
+            If a file is missing or damaged.
+        """
+        from dpcore.table import PrivateTable, stored_schema
+
+        stored = stored_schema(self._folders.stored / dataset_id)
         PrivateTable.check_files(self._folders.stored / dataset_id, stored)
+        return stored
 
     def table(self, dataset_id: str) -> PrivateTable:
         """Open the records. For workers, after the ledger was told; and for public data sets.
@@ -145,45 +208,30 @@ class Store:
         return table
 
     def sweep(self) -> None:
-        """Remove what crashed uploads left behind; those under way are left alone."""
-        places = (self._folders.incoming, self._folders.stored)
-        folders = [folder for place in places for folder in place.iterdir()]
-        chosen = sa.select(datasets.c.id)
-        known = set(read(self._engine, lambda connection: connection.execute(chosen).scalars()))
-        for folder in folders:
-            if folder.name not in known and _abandoned(folder):
-                shutil.rmtree(folder, ignore_errors=True)
+        """Remove what dead processes left half-way in; nothing that is in place."""
+        for folder in self._folders.incoming.iterdir():
+            if folder.name.endswith(_GONE) or _claimed(folder) is False:
+                self._shred(folder)
 
-    @contextmanager
-    def incoming(self) -> Iterator[Path]:
-        """Give a private folder for a file on its way in; it is gone afterwards.
+    def _shred(self, folder: Path) -> None:
+        """Remove a folder. Its name says so first: half of it must not pass for the whole."""
+        with suppress(OSError):
+            folder = folder.rename(self._folders.incoming / f"{uuid.uuid4().hex}{_GONE}")
+        shutil.rmtree(folder, ignore_errors=True)
 
-        If this process is killed, the next start removes the folder.
-        """
-        folder = self._folders.incoming / uuid.uuid4().hex
-        folder.mkdir(mode=0o700)
+    def _write(self, incoming: Path, schema: Schema, table: Savable) -> None:
         try:
-            _sign(folder)
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def _write(self, dataset_id: str, table: PrivateTable) -> Path:
-        incoming = self._folders.incoming / dataset_id
-        incoming.mkdir(mode=0o700)
-        try:
-            _sign(incoming)
             table.save(incoming)
+            _check_saved(incoming, schema)
             for file in incoming.iterdir():
                 file.chmod(0o600)
-                _to_disk(file)
-            _to_disk(incoming)
-            stored = incoming.rename(self._folders.stored / dataset_id)
+                to_disk(file)
+            to_disk(incoming)
+            incoming.rename(self._folders.stored / incoming.name)
         except BaseException:
-            shutil.rmtree(incoming, ignore_errors=True)
+            self._shred(incoming)
             raise
-        _to_disk(self._folders.stored)
-        return stored
+        to_disk(self._folders.stored)
 
 
 def _enter(connection: Connection, row: dict[str, object], on_added: Hook | None) -> None:
@@ -193,6 +241,16 @@ def _enter(connection: Connection, row: dict[str, object], on_added: Hook | None
         raise _name_taken(str(row["name"])) from None
     if on_added is not None:
         on_added(connection, str(row["id"]))
+
+
+def _check_saved(folder: Path, schema: Schema) -> None:
+    """See that a table in a folder is complete and of a schema, without opening a record."""
+    from dpcore.table import PrivateTable, stored_schema
+
+    saved = stored_schema(folder)
+    if saved.hash != schema.hash:
+        raise SchemaError("The stored data set does not fit its schema: upload it again.")
+    PrivateTable.check_files(folder, saved)
 
 
 def _name_taken(name: str) -> ConflictError:
@@ -218,25 +276,9 @@ def _info(row: RowMapping) -> DatasetInfo:
     )
 
 
-def _sign(folder: Path) -> None:
-    """Note in a folder which process is writing it."""
-    (folder / _OWNER).write_text(str(ProcessIdentity.mine()), encoding="utf-8")
-
-
-def _abandoned(folder: Path) -> bool:
-    """Whether the process that was writing a folder is gone."""
+def _claimed(folder: Path) -> bool | None:
+    """Whether somebody is writing a folder; ``None`` if it does not say."""
     try:
-        return ProcessIdentity.parse((folder / _OWNER).read_text(encoding="utf-8")).dead()
-    except (OSError, ValueError):
-        return True
-
-
-def _to_disk(path: Path) -> None:
-    """Force a file or folder to disk."""
-    if path.is_dir() and os.name == "nt":
-        return  # Windows has no handle for folders.
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        return is_claimed(folder / _OWNER)
+    except OSError:
+        return None

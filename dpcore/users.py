@@ -115,7 +115,8 @@ class RoleRules(BaseModel):
             content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
             return cls.model_validate(content)
         except OSError:
-            raise RequestError(f"The file of roles, {path}, cannot be read.") from None
+            # Whoever opens the application reads this: not where its files lie.
+            raise RequestError("The file that FROSTGLASS_ROLES names cannot be read.") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise RequestError(f"The file of roles is not TOML: {error}.") from None
         except ValidationError as error:

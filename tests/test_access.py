@@ -80,7 +80,10 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "datasets": lambda s: s.datasets(),
         "dataset": lambda s: s.dataset(private),
         "add_dataset": lambda s: s.add_dataset(frame, schema, budget=ONE),
-        "incoming": lambda s: s.incoming().__enter__(),
+        "desk": lambda s: s.desk(),
+        "strays": lambda s: s.strays(),
+        "adopt": lambda s: s.adopt(private, note=""),
+        "remove_records": lambda s: s.remove_records(private, note=""),
         "add_demo_datasets": lambda s: s.add_demo_datasets(),
         "true_counts": lambda s: s.true_counts(s.release(release)),
         "true_tables": lambda s: s.true_tables(s.release(release)),
@@ -104,6 +107,8 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "runs": lambda s: s.runs(private),
         "cancel": lambda s: s.cancel(house.run),
         "wait": lambda s: s.wait(house.run, 1),
+        "stranded_runs": lambda s: s.stranded_runs(private),
+        "end_run": lambda s: s.end_run(house.run, "why"),
         "rehearse": lambda s: s.rehearse(request),
         "outlook": lambda s: s.outlook(request, lambda *_: None),
         "shaping_releases": lambda s: s.shaping_releases(private),
@@ -122,8 +127,8 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
 
 
 CUSTODIANS = {
-    "add_dataset", "incoming", "raise_caps", "charge", "accounts", "grant", "freeze", "thaw",
-    "answer", "ledger_entries",
+    "add_dataset", "desk", "raise_caps", "charge", "accounts", "grant", "freeze", "thaw",
+    "answer", "ledger_entries", "strays", "adopt", "remove_records", "stranded_runs", "end_run",
 }  # fmt: skip
 #: What spends, asks for budget or tries a run out.
 ANALYSTS = {"ask", "quote", "submit", "rehearse", "outlook"}

@@ -4,12 +4,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from dpcore.errors import ConflictError, SchemaError
 from dpcore.jobs import throttled
 from dpcore.requests import DatasetInfo, RunStatus
 from dpcore.service import Service
@@ -151,6 +152,48 @@ def test_cancel_after_a_touch_stops_and_stays_spent(service: Service, tmp_path: 
     assert service.releases() == []
 
 
+def test_a_free_cancel_leaves_a_run_alone_that_has_begun(service: Service, tmp_path: Path) -> None:
+    """Between the drawing of its button and the press, a worker may take a run up."""
+    dataset = add(service)
+    gate = tmp_path / "gate"
+    run = service.submit(fake_request(dataset.id, gate=str(gate)), "n")
+    assert wait_for_step(service, run).state == "running"
+    with pytest.raises(ConflictError, match="It goes on"):
+        service.cancel(run, only_free=True)
+    gate.touch()
+    status = service.wait(run, 30)
+    assert (status.state, status.charged) == ("done", True)
+    assert service.cancel(run, only_free=True).state == "done"
+
+
+def test_a_free_cancel_loses_the_race_for_a_run_that_is_touched_as_it_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
+    with Service(tmp_path / "home", workers=1, worker_command=nobody) as service:
+        dataset = add(service)
+        free, begun = (service.submit(fake_request(dataset.id), nonce) for nonce in "ab")
+        status = service.cancel(free, only_free=True)
+        assert (status.state, status.charged) == ("cancelled", False)
+        refund = service._jobs._ledger.refund
+
+        def touched_first(run_id: str, *arguments: object, **more: object) -> object:
+            service._jobs._ledger.touch(run_id)
+            return refund(run_id, *arguments, **more)
+
+        monkeypatch.setattr(service._jobs._ledger, "refund", touched_first)
+        assert service.run(begun).state == "queued"
+        with pytest.raises(ConflictError, match="It goes on"):
+            service.cancel(begun, only_free=True)
+        assert not stop_asked(service, begun)
+        assert spent(service, dataset) == COST
+
+
+def stop_asked(service: Service, run: str) -> bool:
+    """Whether the worker would be told to stop."""
+    return service._jobs.runs.report(run, "counts", 0, 1)
+
+
 def test_a_failure_shows_and_logs_no_value(tmp_path: Path) -> None:
     log = tmp_path / "log"
     command = ("sh", "-c", f"exec {sys.executable} -m tests.fake_worker 2>{log}")
@@ -175,6 +218,38 @@ def test_a_data_set_that_changed_on_disk_is_not_touched(tmp_path: Path) -> None:
         assert (status.state, status.charged) == ("failed", False)
         assert "upload it again" in status.message
         assert spent(service, dataset) == 0
+
+
+def _absent(path: Path) -> None:
+    path.unlink()
+
+
+def _a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _not_text(path: Path) -> None:
+    path.write_bytes(b"\xff\xfe\x00")
+
+
+@pytest.mark.parametrize("damage", [_absent, _a_folder, _not_text])
+@pytest.mark.parametrize("name", ["schema.json", "codes.npy", "parts.npy"])
+def test_no_message_tells_where_a_damaged_data_set_lies(
+    tmp_path: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    """Neither of a run, which is not charged, nor of what is shown of public data without one."""
+    with inline(tmp_path) as service:
+        dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET, public=True)
+        damage(tmp_path / "home" / "datasets" / dataset.id / name)
+        status = service.run(service.submit(fake_request(dataset.id), "n"))
+        with pytest.raises(SchemaError) as shown:
+            service.plain_tree_accuracy(dataset.id, "ill")
+    assert (status.state, status.charged) == ("failed", False)
+    for message in (status.message, str(shown.value)):
+        assert message.endswith("upload it again.")
+        assert "/" not in message
+        assert dataset.id not in message
 
 
 def test_progress_is_written_at_counts_alone() -> None:

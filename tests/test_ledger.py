@@ -25,6 +25,7 @@ from dpcore.database import (
 )
 from dpcore.errors import BudgetError, ConflictError, NotFoundError, RequestError
 from dpcore.ledger import Ledger
+from dpcore.origins import INFERRED
 from dpcore.processes import ProcessIdentity
 from dpcore.release import Release
 from tests.accounts import add_row, release_for
@@ -192,8 +193,9 @@ def test_an_account_is_opened_once(ledger: Ledger) -> None:
         lambda: release_for(HALF, "elsewhere"),
         lambda: release_for(HALF, schema=small_schema("renamed")),
         lambda: release_for(HALF, secure=False),
+        lambda: release_for(HALF, schema=small_schema().model_copy(update={"origin": INFERRED})),
     ],
-    ids=["epsilon", "data set", "schema", "seeded"],
+    ids=["epsilon", "data set", "schema", "seeded", "inferred schema"],
 )
 def test_a_release_that_was_not_reserved_is_refused(
     ledger: Ledger, make: Callable[[], Release]

@@ -15,7 +15,10 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from dpcore.errors import BudgetError, NotFoundError, RequestError
+from dpcore.errors import BudgetError, InstallationError, NotFoundError, RequestError
+from dpcore.home import Home
+from dpcore.installation import look
+from dpcore.recovery import accept
 from dpcore.requests import RunRequest
 from dpcore.schema import Schema
 from dpcore.service import Service
@@ -79,6 +82,11 @@ def test_restoring_gives_no_budget_back_once_the_operator_has_done_the_steps(
         certificates = [release.certificate for release in service.releases("ward")]
     gc.collect()  # The process that an operator stops has no connection left.
     restore(url, copy)
+    home = tmp_path / "home"
+    with pytest.raises(InstallationError, match="older than this home folder"):
+        Service(home, url, workers=0)
+    code = look(Home(home), url).code
+    accept(home, url, code=code, note="restored from the copy", close=False)
     with Service(tmp_path / "home", url, workers=0) as service:
         forgotten = service.balance("ward")
         assert (forgotten.spent, forgotten.left) == (Decimal("0.25"), Decimal("0.75"))

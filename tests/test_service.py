@@ -20,6 +20,8 @@ from dpcore.errors import (
     RequestError,
     SchemaError,
 )
+from dpcore.origins import INFERRED
+from dpcore.report.application import Application
 from dpcore.requests import DatasetInfo, RunRequest
 from dpcore.schema import Schema
 from dpcore.service import Service
@@ -69,6 +71,37 @@ def test_from_a_file_to_a_release(service: Service, tmp_path: Path) -> None:
     kinds = [entry.kind for entry in service.ledger_entries(dataset.id)]
     assert kinds == ["open", "reserve", "touch", "commit"]
     assert service.balance(dataset.id).left == Decimal("1.5")
+
+
+def inferred() -> Schema:
+    return small_schema().model_copy(update={"origin": INFERRED})
+
+
+def test_private_records_need_a_schema_that_was_not_read_off_them(service: Service) -> None:
+    with pytest.raises(SchemaError, match="No result on this data set would be private") as refusal:
+        service.add_dataset(small_frame(), inferred(), budget=Decimal(2))
+    assert "read off the records" in str(refusal.value)
+    assert service.datasets() == []
+
+
+def test_public_records_may_have_one_and_every_text_says_so(service: Service) -> None:
+    dataset = service.add_dataset(small_frame(), inferred(), budget=Decimal(2), public=True)
+    quote = service.quote(rule_list(dataset))
+    assert quote.guarantee.startswith("No guarantee.")
+    assert quote.odds.startswith("Not private: ")
+    run = service.submit(rule_list(dataset), "n")
+    release = service.release(str(service.run(run).release_id))
+    assert release.certificate.guarantee == "none"
+    assert service.balance(dataset.id).left == Decimal("1.5"), "it is charged all the same"
+    for page in (
+        service.release_page(release.id),
+        service.dossier(dataset.id, [release.id], Application()),
+    ):
+        words = " ".join(page[page.index("<body") :].split())
+        assert "Not private." in words
+        assert "read off the records" in words
+        for claim in ("unconditional", "pure (ε, no δ)", "changes their odds", "declared by"):
+            assert claim not in words, claim
 
 
 def test_everything_survives_a_restart(

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +10,11 @@ from sqlalchemy.engine import Engine
 from dpcore.database import open_database
 from dpcore.errors import ConflictError, NotFoundError, SchemaError
 from dpcore.ingest import frame_chunks, ingest
-from dpcore.processes import ProcessIdentity
 from dpcore.randomness import SecureRandom
 from dpcore.schema import Schema
-from dpcore.service import Service
 from dpcore.store import Store
 from dpcore.table import PrivateTable
+from dpcore.turns import claimed
 from tests.fake_learner import small_frame, small_schema
 
 
@@ -99,47 +95,46 @@ def test_a_refused_entry_leaves_nothing(store: Store, tmp_path: Path) -> None:
     assert folders(tmp_path) == []
 
 
-def test_the_sweep_removes_what_dead_processes_left(store: Store, tmp_path: Path) -> None:
+def test_the_sweep_removes_what_dead_processes_left_half_way_in(
+    store: Store, tmp_path: Path
+) -> None:
     schema = small_schema()
     kept = store.add_dataset("small", schema, table_for(schema), public=False)
-    me = ProcessIdentity.mine()
-    owners = {
-        "dead": str(ProcessIdentity(me.host, me.pid, me.start - 100)),
-        "alive": str(me),
-        "elsewhere": str(ProcessIdentity("another-machine", 1, 0.0)),
-        "broken": "?",
-    }
     for place in ("incoming", "datasets"):
-        for name, owner in owners.items():
+        for name in ("dead", "alive", "unsigned"):
             folder = tmp_path / place / f"{place}-{name}"
             folder.mkdir()
-            (folder / "owner").write_text(owner)
-    store.sweep()
-    left = {folder.name.rpartition("-")[2] for folder in folders(tmp_path)}
-    assert left == {kept.id, "alive", "elsewhere"}
-
-
-def test_a_folder_for_an_upload_is_private_and_does_not_stay(store: Store, tmp_path: Path) -> None:
-    with store.incoming() as folder:
-        assert folder.parent == tmp_path / "incoming"
-        assert folder.stat().st_mode & 0o777 == 0o700
+            (folder / "codes.npy").write_text("records")
+            if name != "unsigned":
+                (folder / "owner").touch()
+    (tmp_path / "incoming" / "half.gone").mkdir()
+    with (
+        claimed(tmp_path / "incoming" / "incoming-alive" / "owner"),
+        claimed(tmp_path / "datasets" / "datasets-alive" / "owner"),
+    ):
         store.sweep()
-        assert folder.exists()
-    assert folders(tmp_path) == []
+        assert store.arriving("datasets-alive")
+        assert not store.arriving("datasets-dead")
+    left = {folder.name for folder in folders(tmp_path)}
+    in_place = {"datasets-dead", "datasets-alive", "datasets-unsigned"}
+    assert left == {kept.id, "incoming-alive", "incoming-unsigned", *in_place}
 
 
-def test_an_upload_of_a_killed_process_is_removed_at_the_next_start(tmp_path: Path) -> None:
-    code = (
-        "import os, signal, sys; from dpcore.service import Service\n"
-        "with Service(sys.argv[1], workers=0).incoming() as folder:\n"
-        "    (folder / 'upload.csv').write_text('a\\n1\\n')\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
-    assert ended.returncode == -signal.SIGKILL
-    assert len(list(tmp_path.rglob("upload.csv"))) == 1
-    Service(tmp_path, workers=0).close()
-    assert folders(tmp_path) == []
+def test_a_data_set_whose_entry_is_uncertain_stays(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer of the database was lost: the entry may have been made, and here it was."""
+    real = Store.enter
+
+    def enter(self: Store, *details: Any, **named: Any) -> None:
+        real(self, *details, **named)
+        raise ConflictError("told too late")
+
+    schema = small_schema()
+    monkeypatch.setattr(Store, "enter", enter)
+    with pytest.raises(ConflictError):
+        store.add_dataset("small", schema, table_for(schema), public=False)
+    assert store.table(store.dataset("small").id).schema.hash == schema.hash
 
 
 def test_a_table_of_another_schema_is_refused(store: Store, tmp_path: Path) -> None:

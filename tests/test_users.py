@@ -137,8 +137,9 @@ def test_rules_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(RequestError, match="is empty"):
         RoleRules.from_environment()
     monkeypatch.setenv("FROSTGLASS_ROLES", str(tmp_path / "missing.toml"))
-    with pytest.raises(RequestError, match="cannot be read"):
+    with pytest.raises(RequestError, match="FROSTGLASS_ROLES names cannot be read") as caught:
         RoleRules.from_environment()
+    assert str(tmp_path) not in str(caught.value), "whoever opens the application reads this"
 
 
 def test_letters_of_another_script_make_nobody_somebody_else() -> None:

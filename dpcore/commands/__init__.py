@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.commands import data, fit, report, results, schema
+from dpcore.commands import data, fit, installation, report, results, schema
 from dpcore.commands.shell import OneLineErrors, make_group
 
 app = make_group(
@@ -17,6 +17,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(fit.app, name="fit")
 app.add_typer(results.releases, name="release")
 app.add_typer(results.ledger, name="ledger")
+app.add_typer(installation.app, name="installation")
 app.command("report")(report.report)
 app.command("demo")(data.demo)
 app.command("audit")(results.audit)

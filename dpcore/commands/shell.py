@@ -50,10 +50,18 @@ class OneLineErrors(TyperGroup):
         except RunFailedError as error:
             _fail(str(error), FAILURE)
         except OSError as error:
-            _fail(f"{error.filename or 'a file'}: {error.strerror or 'cannot be used'}.", FAILURE)
+            _fail(f"{_name_of(error)}: {error.strerror or 'cannot be used'}.", FAILURE)
         except Exception as error:  # noqa: BLE001 - a traceback could show private values
             _fail(f"the program failed ({type(error).__name__}).", FAILURE)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _name_of(error: OSError) -> str:
+    """The file that an error is about: its whole path only if that is what was typed."""
+    if not isinstance(error.filename, str | Path):
+        return "a file"
+    typed = str(error.filename) in sys.argv
+    return str(error.filename) if typed else Path(error.filename).name
 
 
 def _fail_usage(error: Any) -> NoReturn:
@@ -107,7 +115,7 @@ def check_new(path: Path) -> None:
     if path.exists():
         raise RequestError(f"{path} exists already: choose another name or remove it.")
     if not path.absolute().parent.is_dir():
-        raise RequestError(f"The folder {path.absolute().parent} does not exist.")
+        raise RequestError(f"The folder {path.parent} does not exist.")
 
 
 def write_new(path: Path, text: str) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
+from dpcore.desks import Desk
 from dpcore.errors import ConflictError, NotFoundError
 from dpcore.privacy import parse_epsilon, parse_limit
-from dpcore.requests import DatasetInfo
+from dpcore.requests import DatasetInfo, Stray
 from dpcore.schema import Schema
 from dpcore.service.door import Door
+from dpcore.store import Savable
+from dpcore.uploads import Incoming, Watch
 from dpcore.users import ROLES
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class Datasets(Door):
         run_cap: Decimal | None = None,
         public: bool = False,
         truth: str = "",
+        watch: Watch | None = None,
     ) -> DatasetInfo:
         """Custodian: ingest a data set and open its budget; all or nothing.
 
@@ -62,40 +65,40 @@ class Datasets(Door):
         analyst_cap : Decimal, optional
             Most that each analyst may spend without a grant of their own; 0 for nothing.
             Default: as much as the data set has.
+        watch : callable, optional
+            Told how reading files goes on; may raise to stop it. See :func:`dpcore.uploads.ask`.
 
         Raises
         ------
         IngestError
             If the file cannot become a data set; for the custodian's eyes.
+        SchemaError
+            If the records are private and the schema was read off them.
         BudgetError
             If a cap is not a usable epsilon.
         ConflictError
             If a data set of the schema's name exists.
         """
         self._require("custodian")
-        return self._add(source, schema, right, budget, analyst_cap, run_cap, public, truth)
+        table = _table_of(source, schema, right, watch)
+        return self._add(table, schema, budget, analyst_cap, run_cap, public, truth)
 
     def _add(
         self,
-        source: Source | pd.DataFrame,
+        table: Savable,
         schema: Schema,
-        right: str | Path | None,
         budget: Decimal,
         analyst_cap: Decimal | None,
         run_cap: Decimal | None,
         public: bool,
         truth: str,
     ) -> DatasetInfo:
-        from dpcore.ingest import ingest
-        from dpcore.randomness import SecureRandom
-        from dpcore.relations import rows_for
-
+        if not public:
+            schema.check_private()
         cap = parse_epsilon(budget)
         each = None if analyst_cap is None else parse_limit(analyst_cap)
         run = None if run_cap is None else parse_epsilon(run_cap)
         self._store.check_name(schema.name)
-        rows, children = rows_for(schema, source, right)
-        table = ingest(rows, schema, SecureRandom(), children)
         return self._store.add_dataset(
             schema.name,
             schema,
@@ -107,13 +110,64 @@ class Datasets(Door):
             ),
         )
 
-    def incoming(self) -> AbstractContextManager[Path]:
-        """Custodian: a private folder for a file on its way to :meth:`add_dataset`.
+    def strays(self) -> list[Stray]:
+        """Custodian: folders that the database does not know, and data sets without a folder."""
+        self._require("custodian")
+        return self._strays.all()
 
-        It is removed afterwards, or by the next start if this process is killed.
+    def adopt(
+        self,
+        dataset_id: str,
+        *,
+        name: str | None = None,
+        budget: Decimal = Decimal(0),
+        spent: Decimal = Decimal(0),
+        delta: Decimal = Decimal(0),
+        note: str,
+    ) -> DatasetInfo:
+        """Custodian: enter records that the database does not know, as a private data set.
+
+        Parameters
+        ----------
+        name : str, optional
+            Default: that of their schema.
+        budget : Decimal
+            All that may ever be spent on them, their past included. Default: nothing.
+        spent, delta : Decimal
+            What is known to have been spent on them before.
+
+        Raises
+        ------
+        NotFoundError
+            If there are no such records, or the database knows them.
+        ConflictError
+            If the name is taken, or they are being stored just now.
+        SchemaError
+            If they are damaged.
         """
         self._require("custodian")
-        return self._store.incoming()
+        return self._strays.adopt(
+            dataset_id, name=name, cap=budget, spent=spent, delta=delta, note=note,
+            actor=self._user.name,
+        )  # fmt: skip
+
+    def remove_records(self, dataset_id: str, *, note: str) -> None:
+        """Custodian: remove the records of a data set, or a stray folder, for good.
+
+        The entry of a data set, its ledger and its releases stay.
+
+        Raises
+        ------
+        ConflictError
+            If runs on it are under way.
+        """
+        self._require("custodian")
+        self._strays.remove(dataset_id, note=note, actor=self._user.name)
+
+    def desk(self) -> Desk:
+        """Custodian: the caller's own place for files on their way to :meth:`add_dataset`."""
+        self._require("custodian")
+        return Desk(self._home, self._user.name)
 
     def add_demo_datasets(self) -> list[DatasetInfo]:
         """Custodian or teacher: make the public demonstration data that is not there yet."""
@@ -132,7 +186,41 @@ class Datasets(Door):
         source = tables if demo.children else demo.frame
         try:
             return self._add(
-                source, demo.schema, None, DEMO_BUDGET, None, None, public=True, truth=demo.truth
+                _InMemory(source, demo.schema),
+                demo.schema,
+                DEMO_BUDGET,
+                None,
+                None,
+                public=True,
+                truth=demo.truth,
             )
         except ConflictError:  # Another process was faster.
             return self._store.dataset(demo.schema.name)
+
+
+def _table_of(
+    source: Source | pd.DataFrame, schema: Schema, right: str | Path | None, watch: Watch | None
+) -> Savable:
+    """What becomes the table: files are read by a process of their own, frames by this one."""
+    files = list(source.values()) if isinstance(source, Mapping) else [source]
+    if all(isinstance(file, str | Path) for file in files):
+        return Incoming(cast("Any", source), schema, right, watch)
+    return _InMemory(source, schema, right)
+
+
+class _InMemory:
+    """A table made of frames, in this process, when the store says where."""
+
+    def __init__(
+        self, source: Source | pd.DataFrame, schema: Schema, right: str | Path | None = None
+    ) -> None:
+        self._source, self._schema, self._right = source, schema, right
+
+    def save(self, directory: Path) -> None:
+        """Encode the frames and write their table. Raises ``IngestError``."""
+        from dpcore.ingest import ingest
+        from dpcore.randomness import SecureRandom
+        from dpcore.relations import rows_for
+
+        rows, children = rows_for(self._schema, self._source, self._right)
+        ingest(rows, self._schema, SecureRandom(), children).save(directory)

@@ -13,14 +13,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from dpcore.database import default_home, default_url, open_database, private_folder
+from dpcore.database import default_home, default_url
+from dpcore.engines import private_folder
 from dpcore.errors import AccessError, LoginError, NotFoundError, RequestError
 from dpcore.grants import Grants
+from dpcore.installation import open_installation
 from dpcore.jobs import WORKER_COMMAND, JobRunner
 from dpcore.ledger import Ledger
 from dpcore.released import Released
 from dpcore.requests import DatasetInfo
 from dpcore.store import Store
+from dpcore.strays import Strays
 from dpcore.users import LOCAL_USER, ROLES, Role, User
 
 _NO_DATASET = "There is no such data set."
@@ -55,10 +58,11 @@ class Door:
     ) -> None:
         folder = private_folder(Path(home) if home else default_home()).resolve()
         url = database_url or default_url(folder)
-        engine = open_database(url)
-        self._engine = engine
+        engine = open_installation(folder, url)
+        self._home, self._engine = folder, engine
         self._ledger, self._grants = Ledger(engine), Grants(engine)
         self._store, self._released = Store(folder, engine), Released(engine)
+        self._strays = Strays(engine, self._store)
         self._store.sweep()
         count = _default_workers() if workers is None else workers
         self._jobs = JobRunner(folder, url, engine, count, worker_command, warm=warm)

@@ -76,8 +76,11 @@ class Exact(Door):
         wanted = [parse_epsilon(epsilon) for epsilon in epsilons]
         return compare_methods(table, target, methods, wanted, repeats, progress)
 
-    def plain_tree_accuracy(self, dataset_id: str, target: str) -> float:
-        """Accuracy of a tree that is not private, as a ceiling; public data sets only."""
+    def plain_tree_accuracy(self, dataset_id: str, target: str) -> float | None:
+        """Accuracy of a tree that is not private, as a ceiling; public data sets only.
+
+        ``None`` if there is no column but the target in the main table, all that the tree sees.
+        """
         from dpcore.comparison import plain_tree_accuracy
 
         return plain_tree_accuracy(self._store.table(self._public(dataset_id).id), target)

@@ -7,7 +7,8 @@ import json
 import time
 from decimal import Decimal
 
-from dpcore.errors import AccessError, NotFoundError
+from dpcore.entries import RECORDS_GONE
+from dpcore.errors import AccessError, NotFoundError, RequestError
 from dpcore.plan import RunPlan, guarantee_sentence, guaranteed_odds
 from dpcore.requests import DatasetInfo, Quote, RunRequest, RunStatus
 from dpcore.runs import add_job
@@ -39,7 +40,7 @@ class Runs(Door):
             shortfall=max(Decimal(0), cost - limit),
             refusal=refusal or "",
             guarantee=guarantee_sentence(plan),
-            odds=guaranteed_odds(cost, plan.guarantee),
+            odds=guaranteed_odds(cost, plan.delta, plan.promised),
         )
 
     def submit(self, request: RunRequest, nonce: str) -> str:
@@ -86,18 +87,48 @@ class Runs(Door):
         """Runs of the caller, newest first: to custodians all; ``active``: queued or running."""
         return self._jobs.statuses(self._seen(dataset_id), self._reader(), active)
 
-    def cancel(self, run_id: str) -> RunStatus:
+    def cancel(self, run_id: str, *, only_free: bool = False) -> RunStatus:
         """Stop a run of the caller's. It is refunded exactly if no record was touched yet.
+
+        Parameters
+        ----------
+        only_free : bool
+            Whether to stop it only if that gives its whole budget back.
 
         Raises
         ------
+        ConflictError
+            If ``only_free`` and the run has begun to read records: it goes on.
         AccessError
             If it is somebody else's: it would cost them what they get nothing for.
         """
         status = self.run(run_id)
         if status.analyst != self._user.name:
             raise AccessError("Only who has started a run may stop it.")
-        return self._jobs.cancel(status.id, self._user.name)
+        return self._jobs.cancel(status.id, self._user.name, only_free=only_free)
+
+    def stranded_runs(self, dataset_id: str | None = None) -> list[RunStatus]:
+        """Custodian: runs whose process cannot be seen from this machine, newest first.
+
+        It may be at work on another one, or have vanished with it.
+        """
+        self._require("custodian")
+        return self._jobs.runs.stranded(self._seen(dataset_id))
+
+    def end_run(self, run_id: str, reason: str) -> RunStatus:
+        """Custodian: end a run whose process has vanished. Refunded if it had read no record.
+
+        Raises
+        ------
+        ConflictError
+            If its process can be seen from here, or the run is not running.
+        RequestError
+            If there is no reason.
+        """
+        self._require("custodian")
+        found = self.run(run_id).id
+        self._jobs.runs.end_stranded(found, reason, self._user.name)
+        return self.run(found)
 
     def wait(self, run_id: str, timeout: float = 600.0) -> RunStatus:
         """Block until a run ends or ``timeout`` seconds pass; return its status either way."""
@@ -110,6 +141,8 @@ class Runs(Door):
         from dpcore.algorithms import get_learner
 
         dataset = self._usable(request.dataset_id)
+        if not self._store.present(dataset.id):
+            raise RequestError(RECORDS_GONE)
         learner = get_learner(request.algorithm)
         plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters)
         return dataset, plan

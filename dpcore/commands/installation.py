@@ -1,0 +1,115 @@
+"""Commands about home folder and database: whether they fit, and going on if they do not."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dpcore.commands.shell import make_group
+
+if TYPE_CHECKING:
+    from dpcore.installation import Facts
+
+app = make_group("See whether home folder and database belong together; go on after a disaster.")
+
+
+class Budgets(StrEnum):
+    """What becomes of the budgets of all data sets."""
+
+    CLOSE = "close"
+    KEEP = "keep"
+
+
+@app.command("show")
+def show() -> None:
+    """Say where home and database are, whether they fit, and what to do if not."""
+    folder, url = _places()
+    facts = _facts(folder, url)
+    typer.echo(_text(folder, url, facts))
+    if facts.fault is not None:
+        typer.echo(f"\n{facts.fault}\n\n{_last_resort(facts)}")
+
+
+@app.command("accept")
+def accept(
+    code: Annotated[str, typer.Option(help="The code that 'installation show' prints.")],
+    budgets: Annotated[
+        Budgets,
+        typer.Option(
+            help="close: nothing more can be spent until you raise a budget; keep: what the ledger "
+            "says is left can be spent at once, although it has forgotten something."
+        ),
+    ],
+    note: Annotated[str, typer.Option(help="What happened; kept in the audit log.")],
+) -> None:
+    """Go on with home and database as they are. WHAT THE LEDGER LACKS IS FORGOTTEN FOR GOOD."""
+    from dpcore.recovery import accept as go_on
+    from dpcore.users import LOCAL_USER
+
+    folder, url = _places()
+    close = budgets is Budgets.CLOSE
+    facts = go_on(folder, url, code=code, note=note, close=close, actor=LOCAL_USER.name)
+    typer.echo(
+        "WARNING: accepted. This ledger has forgotten what was spent in the lines that it lacks, "
+        "and nobody will be asked again.\n"
+        f"{_by_hand(facts)}"
+    )
+
+
+def _places() -> tuple[Path, str]:
+    from dpcore.database import default_home, default_url
+
+    folder = default_home().resolve()
+    return folder, default_url(folder)
+
+
+def _facts(folder: Path, url: str) -> Facts:
+    from dpcore.home import Home
+    from dpcore.installation import look
+
+    return look(Home(folder), url)
+
+
+def _text(folder: Path, url: str, facts: Facts) -> str:
+    import sqlalchemy as sa
+
+    binding = facts.binding
+    return "\n".join(
+        [
+            f"home folder:  {folder}",
+            f"  installation {'-' if binding is None else binding.installation}, "
+            f"data sets stored: {len(facts.stored)}, newest line seen: {facts.mark.number}",
+            f"database:     {sa.make_url(url).render_as_string(hide_password=True)}",
+            f"  installation {facts.database or '-'}, "
+            f"data sets known: {len(facts.known)}, newest line: {facts.newest.number}",
+            "They do not fit." if facts.fault else "They fit.",
+        ]
+    )
+
+
+def _last_resort(facts: Facts) -> str:
+    return (
+        "If there is nothing to put back: stop the application everywhere, then go on with what is "
+        "there by\n\n"
+        f"  python -m dpcore installation accept --code {facts.code} --budgets close "
+        "--note 'what happened'\n\n"
+        f"The ledger stays as it is: what it lacks is FORGOTTEN. {_by_hand(facts)}"
+    )
+
+
+def _by_hand(facts: Facts) -> str:
+    unknown = sorted(facts.stored - facts.known)
+    adopt = "".join(f"\n  python -m dpcore data adopt {name} --note WHY" for name in unknown)
+    missing = len(facts.known - facts.stored)
+    return (
+        "Enter by hand, before anybody runs anything, for every data set what was spent and is not "
+        "in this ledger:\n"
+        "  python -m dpcore ledger charge DATASET --epsilon AMOUNT --note WHERE-IT-IS-KNOWN-FROM\n"
+        "It is known from certificates of downloaded releases, or from what is left of the old "
+        "database; if from nowhere, charge all that is left."
+        + (f"\nFolders that the database does not know:{adopt}" if unknown else "")
+        + (f"\nData sets whose folder is not here: {missing}." if missing else "")
+    )

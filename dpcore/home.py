@@ -1,0 +1,182 @@
+"""The home folder: what it holds, which installation it belongs to, how far its ledger has come.
+
+One small file says so. It is made whole or not at all; later only its mark moves, by one write of
+one sector, so that neither a kill nor a loss of power can tear it. The mark's number stands in the
+name of a second, empty file too: it stays when an older home is copied over this one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from io import FileIO
+from pathlib import Path
+
+from dpcore.engines import private_folder
+from dpcore.errors import InstallationError
+from dpcore.turns import holding
+
+_SIZE = 512
+#: A folder that file systems make at the top of a disk.
+_NOT_OURS = "lost+found"
+_SEEN = "seen-"
+#: Linux's question for the generation of a file: who gets its number later has another one.
+_GENERATION = 0x80087601
+_UNREADABLE = "The file installation.json of this home folder cannot be read."
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the ledger: its number, and a fingerprint of what it says."""
+
+    number: int
+    print: str
+
+
+NO_LINE = Line(0, "")
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What the file says.
+
+    Attributes
+    ----------
+    installation : str
+        The same as in the database.
+    file : str
+        Number and generation that the file system gave this file: a copy has others, and so has
+        a file that was deleted and came back from a backup.
+    mark : Line
+        The newest line of the ledger that this home has seen committed.
+    """
+
+    installation: str
+    file: str
+    mark: Line
+
+
+class Home:
+    """The folder of one installation."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = private_folder(folder)
+        self._file = folder / "installation.json"
+
+    @property
+    def queue(self) -> Path:
+        """File of the turns that starting processes take."""
+        return self.folder / "starting"
+
+    def stored(self) -> frozenset[str]:
+        """Identifiers of the data sets whose folders are here."""
+        found = (self.folder / "datasets").glob("*/")
+        return frozenset(path.name for path in found if path.name != _NOT_OURS)
+
+    def binding(self) -> Binding | None:
+        """What the file says, if there is one.
+
+        Raises
+        ------
+        InstallationError
+            If the file is damaged.
+        """
+        try:
+            with self._open() as stream:
+                return _parse(stream.read(_SIZE))
+        except FileNotFoundError:
+            return None
+
+    def copied(self, binding: Binding) -> bool:
+        """Whether the file is a copy of the one that was written here, or of an earlier state."""
+        with self._open() as stream:
+            own = _file_of(stream.fileno())
+        return own != binding.file or max(self._seen(), default=0) > binding.mark.number
+
+    def _seen(self) -> list[int]:
+        """Numbers in the names of the empty files; more than one if homes were mixed."""
+        numbers = (path.name.removeprefix(_SEEN) for path in self.folder.glob(f"{_SEEN}*"))
+        return [int(number) for number in numbers if number.isdecimal()]
+
+    def bind(self, installation: str, mark: Line) -> None:
+        """Write the file anew: whole, or not at all."""
+        fresh = self._file.with_name("installation.new")
+        fresh.unlink(missing_ok=True)
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            content = Binding(installation, _file_of(handle), mark)
+            os.write(handle, _text(content))
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        fresh.replace(self._file)
+        for number in self._seen():
+            self._seen_file(number).unlink(missing_ok=True)
+        self._seen_file(mark.number).touch(mode=0o600)
+        to_disk(self.folder)
+
+    def _seen_file(self, number: int) -> Path:
+        return self.folder / f"{_SEEN}{number}"
+
+    def advance(self, line: Line) -> None:
+        """Move the mark on to a committed line; never back."""
+        with self._open() as stream:
+            present = _parse(stream.read(_SIZE))
+            if line.number > present.mark.number:
+                stream.seek(0)
+                stream.write(_text(replace(present, mark=line)))
+                self._seen_file(line.number).touch(mode=0o600)
+                self._seen_file(present.mark.number).unlink(missing_ok=True)
+
+    @contextmanager
+    def _open(self) -> Iterator[FileIO]:
+        """The file, for one process at a time: half a write cannot be read."""
+        with self._file.open("r+b", buffering=0) as stream, holding(stream.fileno()):
+            yield stream
+
+
+def _text(binding: Binding) -> bytes:
+    content = {
+        "installation": binding.installation,
+        "file": binding.file,
+        "mark": [binding.mark.number, binding.mark.print],
+    }
+    return json.dumps(content).encode().ljust(_SIZE - 1) + b"\n"
+
+
+def _parse(content: bytes) -> Binding:
+    try:
+        found = json.loads(content)
+        number, fingerprint = found["mark"]
+        return Binding(
+            str(found["installation"]), str(found["file"]), Line(int(number), str(fingerprint))
+        )
+    except (ValueError, TypeError, KeyError):
+        raise InstallationError(_UNREADABLE) from None
+
+
+def _file_of(handle: int) -> str:
+    """Number and generation of an open file; generation 0 where there are none."""
+    number, generation = os.fstat(handle).st_ino, 0
+    if os.name == "posix":
+        import fcntl
+
+        with suppress(OSError):
+            answer = fcntl.ioctl(handle, _GENERATION, bytes(8))
+            (generation,) = struct.unpack_from("I", answer)
+    return f"{number}.{generation}"
+
+
+def to_disk(path: Path) -> None:
+    """Force a file or folder to disk."""
+    if path.is_dir() and os.name == "nt":
+        return  # Windows has no handle for folders.
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
