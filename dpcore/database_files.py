@@ -147,6 +147,8 @@ def _sqlite_faults() -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise IngestError(_sqlite_sentence(error)) from None
+    except ValueError:  # A name that is no text, in the file or in the message about it.
+        raise IngestError(_NOT_TEXT) from None
 
 
 def _sqlite_sentence(error: sqlite3.Error) -> str:
@@ -203,6 +205,8 @@ def _connect_duckdb(path: Path) -> duckdb.DuckDBPyConnection:
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "temp_directory": "",
+        "threads": "1",
+        "memory_limit": "1GiB",
         "lock_configuration": "true",
     }
     return duckdb.connect(str(path), read_only=True, config=guards)
@@ -219,7 +223,11 @@ def _duckdb_faults() -> Iterator[None]:
     except duckdb.IOException as error:
         locked = "could not set lock" in str(error).lower()
         raise IngestError(_LOCKED if locked else _DAMAGED) from None
-    except (duckdb.Error, pa.ArrowException, UnicodeDecodeError, OSError):
+    except duckdb.OutOfMemoryException:
+        raise MemoryError from None
+    except (duckdb.Error, pa.ArrowException, ValueError, OverflowError, OSError) as error:
+        if isinstance(error, MemoryError):  # Arrow's own is both.
+            raise
         raise IngestError(_DAMAGED) from None
 
 
@@ -277,6 +285,7 @@ class _DuckDB:
             chosen = ", ".join(_plain(name, kinds[name]) for name in columns)
             query = f"SELECT {chosen} FROM main.{_quoted(table)}"
             for batch in self._connection.sql(query).to_arrow_reader(chunk_rows):
+                batch.validate(full=True)  # Texts that are none would come to light later.
                 # Whole numbers stay exact beside nulls.
                 yield batch.to_pandas(ignore_metadata=True, integer_object_nulls=True)
 

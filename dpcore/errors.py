@@ -44,6 +44,10 @@ class LoginError(AccessError):
     """The caller is not logged in, or not any more."""
 
 
+class InstallationError(FrostglassError):
+    """Home folder and database do not fit together, or one cannot be used: for operators."""
+
+
 class CancelledError(FrostglassError):
     """A run was cancelled before it touched a private record."""
 

@@ -6,9 +6,10 @@ import csv
 import gzip
 import io
 import re
-import warnings
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -24,11 +25,21 @@ _NOT_TEXT = (
     "and upload it again."
 )
 _BROKEN = (
-    "The file is not a well-formed CSV: some line has more fields than the header, or a "
-    "quotation mark is never closed. Export it again."
+    "The file is not a well-formed CSV: a quotation mark is never closed, or stands inside a "
+    "value. Export it again."
+)
+_LONG_HEADER = (
+    "The first line of the file is too long to be a header. The first line names the columns, at "
+    "most 1000; export the file again."
 )
 _NO_FILE = "There is no file of this name, or it cannot be opened. Check the path."
 _BROKEN_PARQUET = "The file is not a readable Parquet file. Export it again."
+_FAR_DATE = (
+    "A date in the file is outside the years 1 to 9999. Correct it, or leave its column out of the "
+    "schema."
+)
+#: Most characters of a header, line ends included.
+MAX_HEADER = 1 << 20
 
 
 def is_parquet(path: Path) -> bool:
@@ -47,7 +58,7 @@ def read_header(path: Path) -> list[str]:
     if not path.is_file():
         raise IngestError(_NO_FILE)
     if is_parquet(path):
-        names = [str(name) for name in _parquet(path).schema_arrow.names]
+        names = _parquet_names(path)
     else:
         names, _ = _csv_header(path)
     check_header(names)
@@ -74,8 +85,9 @@ def read_chunks(
 
 def parquet_types(path: Path) -> dict[str, str]:
     """Declared type of each column of a Parquet file: boolean, integer, real or text."""
-    fields = _parquet(path).schema_arrow
-    return {str(field.name): _family(field.type) for field in fields}
+    with _parquet_faults():
+        fields = pq.ParquetFile(path).schema_arrow
+        return {str(field.name): _family(field.type) for field in fields}
 
 
 def _family(kind: Any) -> str:
@@ -88,91 +100,116 @@ def _family(kind: Any) -> str:
     return "text"
 
 
-def _parquet(path: Path) -> pq.ParquetFile:
+@contextmanager
+def _parquet_faults() -> Iterator[None]:
+    """Turn what a damaged file does to its reader into a sentence; want of memory stays that."""
     try:
-        return pq.ParquetFile(path)
-    except (OSError, pa.ArrowException):
-        raise IngestError(_BROKEN_PARQUET) from None
+        yield
+    except MemoryError:
+        raise
+    except (OSError, ValueError, TypeError, KeyError, OverflowError, pa.ArrowException) as error:
+        far = isinstance(error, OverflowError) or "out of range" in str(error)
+        raise IngestError(_FAR_DATE if far else _BROKEN_PARQUET) from None
+
+
+def _parquet_names(path: Path) -> list[str]:
+    with _parquet_faults():
+        return [str(name) for name in pq.ParquetFile(path).schema_arrow.names]
 
 
 def _parquet_chunks(
     path: Path, columns: list[str] | None, chunk_rows: int
 ) -> Iterator[pd.DataFrame]:
-    try:
-        for batch in _parquet(path).iter_batches(batch_size=chunk_rows, columns=columns):
-            # Written indexes are columns like others; whole numbers stay exact beside nulls.
-            yield batch.to_pandas(ignore_metadata=True, integer_object_nulls=True)
-    except (OSError, pa.ArrowException):
-        raise IngestError(_BROKEN_PARQUET) from None
+    with _parquet_faults():
+        batches = pq.ParquetFile(path).iter_batches(chunk_rows, columns=columns, use_threads=False)
+        for batch in batches:
+            batch.validate(full=True)  # Texts that are none would come to light later.
+            # Written indexes are columns like others, whatever pandas noted about them; whole
+            # numbers stay exact beside nulls.
+            bare = batch.replace_schema_metadata(None)
+            yield bare.to_pandas(integer_object_nulls=True, use_threads=False)
 
 
-class _Text(io.TextIOWrapper):
-    """Text that refuses NUL bytes, which mark a binary file or another encoding."""
+class _Lines:
+    """Lines of a text, as they are; refuses zero bytes, which mark a binary file."""
 
-    def read(self, size: int | None = -1, /) -> str:
-        text = super().read(size)
-        if "\0" in text:
+    def __init__(self, stream: io.TextIOWrapper, most: int | None = None) -> None:
+        self._stream, self._left = stream, most
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._stream) if self._left is None else self._short_line(self._left)
+        if "\0" in line:
             raise IngestError(_NOT_TEXT)
-        return text
+        return line
+
+    def _short_line(self, left: int) -> str:
+        line = self._stream.readline(left + 1)
+        self._left = left - len(line)
+        if self._left < 0:
+            raise IngestError(_LONG_HEADER)
+        if not line:
+            raise StopIteration
+        return line
 
 
-def _open_text(path: Path) -> _Text:
+@contextmanager
+def _open_text(path: Path) -> Iterator[io.TextIOWrapper]:
+    """Open a CSV file; whatever is wrong with it becomes a sentence."""
     opener = gzip.open if path.suffix.lower() == ".gz" else open
-    raw = opener(path, "rb")
-    return _Text(cast("BinaryIO", raw), encoding="utf-8-sig", newline="")
-
-
-def _csv_header(path: Path) -> tuple[list[str], str]:
     try:
-        with _open_text(path) as stream:
-            line = stream.readline(1 << 20)
-            delimiter = max(",;\t|", key=re.sub(r'"[^"]*"', "", line).count)
-            stream.seek(0)
-            names = next(csv.reader(stream, delimiter=delimiter), [])
+        with opener(path, "rb") as raw:
+            yield io.TextIOWrapper(cast("BinaryIO", raw), encoding="utf-8-sig", newline="")
     except UnicodeDecodeError:
         raise IngestError(_NOT_TEXT) from None
     except (OSError, EOFError, zlib.error, csv.Error):
         raise IngestError(_BROKEN) from None
-    if any("\0" in name for name in names):
-        raise IngestError(_NOT_TEXT)
+
+
+def _csv_header(path: Path) -> tuple[list[str], str]:
+    with _open_text(path) as stream:
+        first = next(_Lines(stream, MAX_HEADER), "")
+        delimiter = max(",;\t|", key=re.sub(r'"[^"]*"', "", first).count)
+        stream.seek(0)
+        names = next(csv.reader(_Lines(stream, MAX_HEADER), delimiter=delimiter, strict=True), [])
     return [name.strip() for name in names], delimiter
 
 
 def _csv_chunks(path: Path, columns: list[str] | None, chunk_rows: int) -> Iterator[pd.DataFrame]:
     names, delimiter = _csv_header(path)
-    try:
-        with _open_text(path) as stream:
-            reader = pd.read_csv(
-                stream,
-                sep=delimiter,
-                header=0,
-                names=names,
-                index_col=False,
-                dtype=str,
-                keep_default_na=False,
-                na_values=[""],
-                chunksize=chunk_rows,
-                on_bad_lines="error",
-                engine="c",
+    wanted = [(name, i) for i, name in enumerate(names) if columns is None or name in columns]
+    with _open_text(path) as stream:
+        rows = _csv_rows(csv.reader(_Lines(stream), delimiter=delimiter, strict=True), len(names))
+        piece, first = list(islice(rows, chunk_rows)), True
+        while piece or first:
+            content = {name: [row[i] or None for row in piece] for name, i in wanted}
+            yield pd.DataFrame(content, index=range(len(piece)), dtype="str")
+            piece, first = list(islice(rows, chunk_rows)), False
+
+
+def _csv_rows(reader: Any, width: int) -> Iterator[list[str]]:
+    """Rows below the header, blank lines left out; each has a field for each column.
+
+    A separator at the end of a line is no field of its own, if every line has it.
+
+    Raises
+    ------
+    IngestError
+        With the number of the line that has more or fewer fields: which of its values belong to
+        which column cannot be told.
+    """
+    next(reader, None)
+    expected = 0
+    for row in reader:
+        if not row:
+            continue
+        expected = expected or (width + 1 if len(row) == width + 1 and not row[-1] else width)
+        if len(row) != expected or (expected > width and row[-1]):
+            raise IngestError(
+                f"Line {reader.line_num} of the file has {len(row)} fields, but the header names "
+                f"{width} columns. Correct that line, or export the file again with quotation "
+                "marks around values that hold the separator."
             )
-            # Not by pandas' ``usecols``: with it, lines with too many fields pass unnoticed.
-            while (chunk := _next_chunk(reader)) is not None:
-                yield chunk if columns is None else chunk[columns]
-    except UnicodeDecodeError:
-        raise IngestError(_NOT_TEXT) from None
-    except (
-        pd.errors.ParserError,
-        pd.errors.ParserWarning,
-        zlib.error,
-        OSError,
-        EOFError,
-        ValueError,
-    ):
-        raise IngestError(_BROKEN) from None
-
-
-def _next_chunk(reader: Iterator[pd.DataFrame]) -> pd.DataFrame | None:
-    """Next chunk; a line that is too long is an error, where pandas would only warn."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        return next(reader, None)
+        yield row

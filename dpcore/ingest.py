@@ -16,6 +16,9 @@ from dpcore.randomness import RandomSource
 from dpcore.schema import ChildTable, Schema
 from dpcore.table import ChildRecords, PrivateTable
 
+#: Rows that may be held whatever the limits: letting go of a few at a time would be slow.
+_CALM = 200_000
+
 
 def ingest(
     chunks: Iterable[pd.DataFrame],
@@ -44,37 +47,120 @@ def ingest(
         are.
     """
     _check_tables(schema, children or {})
-    codes: list[list[Codes]] = [[] for _ in schema]
-    numbers: list[list[NDArray[np.float64]]] = [[] for _ in schema]
-    people: list[pd.Series[Any]] = []
-    rows = 0
+    people = _People(schema.privacy_unit.column)
+    held = _Rows(schema.columns, schema.privacy_unit.max_rows_per_person, schema.max_rows)
     for chunk in chunks:
         check_columns(chunk, schema)
-        for i, column in enumerate(schema):
-            coded, clamped = encode(column, chunk[column.name])
-            codes[i].append(coded)
-            if clamped is not None:
-                numbers[i].append(clamped)
-        people.append(_people(chunk, schema.privacy_unit.column))
-        rows += len(chunk)
-    if rows == 0:
+        owners = people.numbers(chunk)
+        if people.known > schema.max_rows:
+            raise _too_many(schema)
+        held.add(owners, chunk, randomness)
+    if not held.seen:
         raise IngestError("The file holds a header but no rows. Upload a file with data.")
-    person = _number_people(people, rows, schema.privacy_unit.column)
-    kept, holdout = _choose_rows(person, schema, randomness)
-    _check_size(len(kept), schema)
-    all_codes = [np.concatenate(column_codes)[kept] for column_codes in codes]
-    _check_targets(all_codes, schema)
-    all_numbers = [
-        np.concatenate(column_numbers)[kept] for column_numbers in numbers if column_numbers
-    ]
+    held.thin()
+    if not people.known:
+        raise _nobody(schema)
+    if len(held) > schema.max_rows:
+        raise _too_many(schema)
+    _check_targets(held.codes, schema)
+    order = np.argsort(randomness.words(len(held)), kind="stable")
+    owners = held.owners[order]
+    coin = _coins(people.known, schema.holdout_percent, randomness)
     records: list[ChildRecords] = []
     if schema.children and children:
-        keys = pd.Index(pd.concat(people, ignore_index=True).to_numpy()[kept])
+        keys = pd.Index(people.names(), dtype=object)[owners]
         records = [
             _child_records(children[child.name], child, schema, keys, randomness)
             for child in schema.children
         ]
-    return PrivateTable.build(schema, all_codes, all_numbers, holdout, records)
+    codes = [column[order] for column in held.codes]
+    numbers = [column[order] for column in held.numbers if column is not None]
+    return PrivateTable.build(schema, codes, numbers, coin[owners], records)
+
+
+class _People:
+    """One number per person, in order of first appearance; -1 where a row names nobody."""
+
+    def __init__(self, unit: str | None) -> None:
+        self._unit = unit
+        self._numbers: dict[str, int] = {}
+        self.known = 0
+
+    def numbers(self, chunk: pd.DataFrame) -> NDArray[np.int64]:
+        """The persons of some rows: array of shape (n_rows,)."""
+        if self._unit is None:
+            first, self.known = self.known, self.known + len(chunk)
+            return np.arange(first, self.known)
+        places, names = pd.factorize(people_of(chunk[self._unit]))
+        known = self._numbers
+        found = [known.setdefault(name, len(known)) for name in names]
+        self.known = len(known)
+        return np.array([*found, -1], dtype=np.int64)[places]
+
+    def names(self) -> list[str]:
+        """Names of the persons, by their numbers."""
+        return list(self._numbers)
+
+
+class _Rows:
+    """Encoded rows on their way in: of each person at most so many are held, chosen uniformly.
+
+    Each row draws one random word when it comes, and a person keeps the rows with the smallest.
+    So rows can be let go again and again, and memory depends on public limits alone.
+
+    Parameters
+    ----------
+    each : int
+        Rows kept of one person.
+    most : int
+        Rows that are expected to stay, at most; rows are let go when twice as many are held.
+    """
+
+    def __init__(self, columns: Sequence[Any], each: int, most: int) -> None:
+        self._columns, self._each = columns, each
+        self._patience = max(2 * most, _CALM)
+        self._pieces: list[tuple[NDArray[Any] | None, ...]] = []
+        self._pending = self.seen = 0
+        self.owners = np.zeros(0, dtype=np.int64)
+        self.codes: list[Codes] = []
+        self.numbers: list[NDArray[np.float64] | None] = []
+        self.ranks = np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def add(self, owners: NDArray[np.int64], chunk: pd.DataFrame, randomness: RandomSource) -> None:
+        """Take rows in, with the number of each one's person; -1 is nobody, and is let go."""
+        encoded = [encode(column, chunk[column.name]) for column in self._columns]
+        arrays = (
+            owners,
+            randomness.words(len(owners)),
+            *(part for pair in encoded for part in pair),
+        )
+        known = owners >= 0
+        self._pieces.append(tuple(None if part is None else part[known] for part in arrays))
+        self.seen += len(chunk)
+        self._pending += int(known.sum())
+        if self._pending > self._patience:
+            self.thin()
+
+    def thin(self) -> None:
+        """Let go of all but the rows that are kept of each person, if no further row comes."""
+        if not self._pieces:
+            return
+        whole = [
+            None if parts[0] is None else np.concatenate(parts)
+            for parts in zip(*self._pieces, strict=True)
+        ]
+        owners, words = whole[:2]
+        order = np.lexsort((words, owners))  # type: ignore[arg-type]
+        ordered = owners[order]  # type: ignore[index]
+        rank = np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")
+        kept = order[rank < self._each]
+        held = [None if part is None else part[kept] for part in whole]
+        self._pieces, self._pending = [tuple(held)], 0
+        self.owners, self.ranks = ordered[rank < self._each], rank[rank < self._each]
+        self.codes, self.numbers = held[2::2], held[3::2]  # type: ignore[assignment]
 
 
 def _check_tables(schema: Schema, given: Mapping[str, Iterable[pd.DataFrame]]) -> None:
@@ -95,30 +181,28 @@ def _child_records(
     randomness: RandomSource,
 ) -> ChildRecords:
     """Rows of a child table, at most so many of each person, beside the persons in ``keys``."""
-    codes: list[list[Codes]] = [[] for _ in child.columns]
-    places: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    held = _Rows(child.columns, child.max_rows_per_person, _slots(child, schema))
     key = schema.key_of(child)
     for chunk in chunks:
         _check_names(chunk, [*(column.name for column in child.columns), key], child.name)
-        for i, column in enumerate(child.columns):
-            codes[i].append(encode(column, chunk[column.name])[0])
-        places.append(keys.get_indexer(pd.Index(people_of(chunk[key]), dtype=object)))
-    place = np.concatenate(places)
-    if not len(place):
+        owners = keys.get_indexer(pd.Index(people_of(chunk[key]), dtype=object))
+        held.add(owners.astype(np.int64), chunk, randomness)
+    if not held.seen:
         raise IngestError(
             f"The table '{child.name}' holds a header but no rows. Give its rows, or take it out "
             "of the schema."
         )
-    if not (place >= 0).any():
+    held.thin()
+    if not len(held):
         raise IngestError(
             f"No '{key}' of the table '{child.name}' is found in the main table. Check that both "
             "write it alike: leading zeros and endings such as '.0' count."
         )
-    order, rank = _random_ranks(place, randomness)
-    kept = (place[order] >= 0) & (rank < child.max_rows_per_person)
-    rows = order[kept]
-    all_codes = [np.concatenate(column_codes)[rows] for column_codes in codes]
-    return ChildRecords.build(child, schema.max_rows, all_codes, rank[kept], place[rows])
+    return ChildRecords.build(child, schema.max_rows, held.codes, held.ranks, held.owners)
+
+
+def _slots(child: ChildTable, schema: Schema) -> int:
+    return schema.max_rows * child.max_rows_per_person
 
 
 def check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
@@ -160,42 +244,10 @@ def _check_names(chunk: pd.DataFrame, wanted: Sequence[str], table: str = "") ->
         )
 
 
-def _people(chunk: pd.DataFrame, unit: str | None) -> pd.Series[Any]:
-    return pd.Series(dtype=object) if unit is None else people_of(chunk[unit])
-
-
 def people_of(values: pd.Series[Any]) -> pd.Series[Any]:
     """Name of each row's person as text, so that 1, 1.0 and ``"1"`` are one; ``None``: nobody."""
     names = [None if text.lower() in MISSING_WORDS else text for text in texts_of(values)]
     return pd.Series(names, dtype=object)
-
-
-def _number_people(people: list[pd.Series[Any]], rows: int, unit: str | None) -> NDArray[np.int64]:
-    """One number per person, in row order; -1 where a row names nobody."""
-    if unit is None:
-        return np.arange(rows)
-    return pd.factorize(pd.concat(people, ignore_index=True))[0].astype(np.int64)
-
-
-def _choose_rows(
-    person: NDArray[np.int64], schema: Schema, randomness: RandomSource
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Rows kept, in random order, and whether each is in the hold-out part."""
-    order, rank = _random_ranks(person, randomness)
-    limit = schema.privacy_unit.max_rows_per_person
-    kept = order[(person[order] >= 0) & (rank < limit)]
-    coin = _coins(int(person.max()) + 1, schema.holdout_percent, randomness)
-    shuffled = kept[np.argsort(randomness.words(len(kept)), kind="stable")]
-    return shuffled, coin[person[shuffled]]
-
-
-def _random_ranks(
-    groups: NDArray[np.int64], randomness: RandomSource
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows in order of their groups, at random within each, and the rank of each in its group."""
-    order = np.lexsort((randomness.words(len(groups)), groups))
-    ordered = groups[order]
-    return order, np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")
 
 
 def _coins(count: int, percent: int, randomness: RandomSource) -> NDArray[np.bool_]:
@@ -203,17 +255,18 @@ def _coins(count: int, percent: int, randomness: RandomSource) -> NDArray[np.boo
     return randomness.words(count) < threshold
 
 
-def _check_size(rows: int, schema: Schema) -> None:
-    if rows == 0:
-        raise IngestError(
-            f"No row names a person in column '{schema.privacy_unit.column}'. "
-            "Choose the column that identifies a person, or declare that each row is one person."
-        )
-    if rows > schema.max_rows:
-        raise IngestError(
-            f"The file has more rows than the declared limit of {schema.max_rows}. Raise "
-            "'max_rows' to a round number that you are willing to make public, or upload fewer."
-        )
+def _nobody(schema: Schema) -> IngestError:
+    return IngestError(
+        f"No row names a person in column '{schema.privacy_unit.column}'. "
+        "Choose the column that identifies a person, or declare that each row is one person."
+    )
+
+
+def _too_many(schema: Schema) -> IngestError:
+    return IngestError(
+        f"The file has more rows than the declared limit of {schema.max_rows}. Raise "
+        "'max_rows' to a round number that you are willing to make public, or upload fewer."
+    )
 
 
 def _check_targets(codes: list[Codes], schema: Schema) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -23,6 +22,10 @@ _COMPLAINTS = {
     "float_parsing": "must be a number",
     "string_type": "must be text",
 }
+
+
+#: Most characters of a field's name that are repeated.
+_LONGEST_NAME = 150
 
 
 def validated(model: type[Model], content: Any) -> Model:
@@ -51,27 +54,30 @@ def explain_validation(
     whole : str
         Name of what was validated, for faults that are in no single field.
     """
-    items = [item for item in error.errors() if not _follows(item, error.errors())]
-    lines = [f"{_place(item['loc'], content) or whole}: {_complaint(item)}" for item in items]
-    more = [f"and {len(lines) - limit} more"] if len(lines) > limit else []
-    return "; ".join(lines[:limit] + more) + "."
-
-
-def _follows(item: Any, others: Sequence[Any]) -> bool:
-    """Whether a list counts as too short only because its entries are faulty."""
-    inside = (other["loc"][: len(item["loc"])] == item["loc"] for other in others)
-    return bool(item["type"] == "too_short" and sum(inside) > 1)
+    faults = error.errors(include_url=False, include_context=False)
+    around = {item["loc"][:end] for item in faults for end in range(len(item["loc"]))}
+    # A list counts as too short, too, because its entries are faulty: one complaint is enough.
+    items = [i for i in faults if i["type"] != "too_short" or i["loc"] not in around]
+    lines = [
+        f"{_place(item['loc'], content) or whole}: {_complaint(item)}" for item in items[:limit]
+    ]
+    more = [f"and {len(items) - limit} more"] if len(items) > limit else []
+    return "; ".join(lines + more) + "."
 
 
 def _place(location: tuple[int | str, ...], content: object) -> str:
-    parts = [str(part) for part in location]
+    parts = [_short(str(part)) for part in location]
     columns = content.get("columns") if isinstance(content, dict) else None
     if len(location) > 1 and location[0] == "columns" and isinstance(columns, list | tuple):
         column = columns[int(location[1])]
         name = column.get("name") if isinstance(column, dict) else None
         field = [] if len(location) < 3 else parts[3:]
-        parts = [f"column '{name or int(location[1]) + 1}'", *field]
+        parts = [f"column '{_short(str(name or int(location[1]) + 1))}'", *field]
     return ", ".join(parts)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"
 
 
 def _complaint(item: Any) -> str:

@@ -43,7 +43,7 @@ def test_further_tables_are_described_and_stored(
     expect(page.get_by_text("Further tables about the same people")).to_be_visible(timeout=WAIT)
     name = page.get_by_label("Name of the data set")
     name.fill("Half done")
-    page.locator("input[type=file]").nth(2).set_input_files(tmp_path / "cars.csv")
+    page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "cars.csv")
     page.get_by_role("tab", name="cars").click()
     kept = page.get_by_test_id("stTabs").get_by_test_id("stNumberInputField")
     kept.fill("3")

@@ -75,13 +75,40 @@ def test_too_many_fields_on_any_line_of_any_chunk(tmp_path, columns, line, chunk
     lines = [b"1,2"] * 8
     lines[line] = b"1,2,3"
     path = write(tmp_path, b"a,b\n" + b"\n".join(lines))
-    with pytest.raises(IngestError, match=BROKEN):
+    with pytest.raises(IngestError, match=f"Line {line + 2} of the file has 3 fields"):
         read(path, columns, chunk_rows)
 
 
 def test_too_many_fields_on_every_line(tmp_path):
-    with pytest.raises(IngestError, match=BROKEN):
+    with pytest.raises(IngestError, match="Line 2 of the file has 3 fields"):
         read(write(tmp_path, b"a,b\n1,2,3\n4,5,6\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"a,b,c\n1,2\n3,4,5,6\n", 2),
+        (b"a,b,c\n1,2,3\n3,4,5,6\n", 3),
+        (b"a,b,c\n1,2,3\n\n1,2\n", 4),
+        (b'a,b,c\n1,"2\n2",3\n1,2\n', 4),
+        (b"a,b\n1,2\n3,4,\n", 3),
+        (b"a,b\n1,2,\n3,4\n", 3),
+        (b"a,b\n1,2,\n3,4,5\n", 3),
+        (b"a,b\n1,2\nSmith, Anna,\n", 3),
+    ],
+)
+@pytest.mark.parametrize("chunk_rows", [1, 100])
+def test_a_line_whose_values_could_be_of_other_columns_is_refused(
+    tmp_path, content, line, chunk_rows
+):
+    with pytest.raises(IngestError, match=f"Line {line} of the file has"):
+        read(write(tmp_path, content), None, chunk_rows)
+
+
+def test_a_header_that_is_too_long_is_refused(tmp_path):
+    for content in (b"a," * 5_000_000, b'"a\n",' * 1_000_000):
+        with pytest.raises(IngestError, match="too long to be a header"):
+            files.read_header(write(tmp_path, content))
 
 
 @pytest.mark.parametrize("content", [b"a,b\n", b"a,b", b"a,b\r\n\r\n"])
@@ -119,7 +146,7 @@ def test_quotes_hold_delimiters_and_line_ends(tmp_path):
 
 
 def test_missing_fields_are_missing_and_words_stay_text(tmp_path):
-    path = write(tmp_path, b"a,b\n1\n007,NA\n,null\n")
+    path = write(tmp_path, b"a,b\n1,\n007,NA\n,null\n")
     assert rows(path) == [["1", ""], ["007", "NA"], ["", "null"]]
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime
+from threading import Event
+
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.schema import Schema
-from pages.components import access, schema_rows, schema_view
-from tests.page_tools import button, checked, errors, home, open_page, words
+from dpcore.users import User
+from pages.components import access, intake_drafts, reading, schema_rows, schema_view, who
+from tests.page_tools import bring, button, checked, errors, home, open_page, remove, words
 
 __all__ = ["home"]
 LEFT = b"patient_id,has_gout,ward,age\n1,yes,north,44\n2,no,south,50\n3,yes,north,61\n"
@@ -28,14 +33,12 @@ columns:
 
 def upload(left: bytes = LEFT, right: bytes = RIGHT) -> AppTest:
     app = open_page("custodian")
-    app.file_uploader[0].upload("left.csv", left, "text/csv")
-    checked(app.run())
+    bring(app, "Data file", "left.csv", left)
     return second(app, right)
 
 
 def second(app: AppTest, right: bytes) -> AppTest:
-    app.file_uploader[1].upload("right.csv", right, "text/csv")
-    return checked(app.run())
+    return bring(app, "A second file", "right.csv", right)
 
 
 def rows(app: AppTest) -> pd.DataFrame:
@@ -64,9 +67,8 @@ def complete(app: AppTest) -> AppTest:
 def test_a_second_file_is_asked_for_once_there_is_a_first():
     app = open_page("custodian")
     assert len(app.file_uploader) == 1
-    app = upload()
+    bring(app, "Data file", "left.csv", LEFT)
     assert [item.label for item in app.file_uploader] == [
-        "Data file (CSV, Parquet, SQLite or DuckDB)",
         "A second file about the same people (optional)",
         "Further tables about the same people (optional)",
     ]
@@ -133,7 +135,7 @@ def test_a_second_header_that_cannot_be_used_gives_a_sentence(left, right, sente
         (LEFT + b"1,no,south,50\n", RIGHT, "In the first file, several rows have the same"),
         (LEFT, RIGHT + b"1;4;400;70\n", "In the second file, several rows have the same"),
         (LEFT, RIGHT.replace(b"2;310", b"x;3").replace(b"3;520", b"y;5"), "is found in the other"),
-        (LEFT, RIGHT + b"1;2;3;4;5;6\n", "In the second file: The file is not a well-formed"),
+        (LEFT, RIGHT + b"1;2;3;4;5;6\n", "In the second file: Line "),
     ],
     ids=["twice on the left", "twice on the right", "nobody in both", "broken"],
 )
@@ -175,8 +177,7 @@ def test_another_key_names_the_columns_anew_and_keeps_what_was_found():
 
 def test_what_was_filled_in_outlives_a_second_file():
     app = open_page("custodian")
-    app.file_uploader[0].upload("left.csv", LEFT, "text/csv")
-    checked(app.run())
+    bring(app, "Data file", "left.csv", LEFT)
     app.selectbox(key="intake-suggest-column").set_value("ward")
     button(app, "Look at this column").click()
     checked(app.run())
@@ -224,3 +225,110 @@ def test_the_table_of_columns_says_the_side():
     assert schema_view.cells(gout)[4] == "Left"
     assert schema_view.cells(urate)[4] == "Right"
     assert schema_view.cells(urate.model_copy(update={"view": None}))[4] == ""
+
+
+# What was brought and typed is there again
+
+
+def fill_in_half() -> AppTest:
+    app = open_page("custodian")
+    bring(app, "Data file", "left.csv", LEFT)
+    app.text_input(key="intake-name").set_value("Half done")
+    app.number_input(key="intake-max-rows").set_value(700)
+    app.selectbox(key="intake-suggest-column").set_value("ward")
+    button(app, "Look at this column").click()
+    return checked(app.run())
+
+
+def assert_half_done(app: AppTest) -> None:
+    assert app.text_input(key="intake-name").value == "Half done"
+    assert app.number_input(key="intake-max-rows").value == 700
+    assert app.selectbox(key="intake-person").value == "patient_id"
+    shown = rows(app).set_index(schema_rows.NAME)
+    assert shown.loc["ward", schema_rows.CATEGORIES] == "north; south"
+
+
+def test_another_page_in_between_loses_nothing():
+    app = fill_in_half()
+    checked(app.switch_page("learn.py").run())
+    assert_half_done(checked(app.switch_page("custodian.py").run()))
+
+
+def test_another_session_goes_on_where_the_first_was():
+    fill_in_half()
+    again = open_page("custodian")
+    assert_half_done(again)
+    again.text_input(key="intake-name").set_value("Two")
+    app = second(checked(again.run()), RIGHT)
+    assert app.text_input(key="intake-name").value == "Two"
+    assert "Neither" not in errors(app)
+    assert rows(open_page("custodian")).shape == rows(app).shape
+
+
+def test_a_typed_schema_is_there_again_in_another_session():
+    app = open_page("custodian")
+    bring(app, "Data file", "left.csv", LEFT)
+    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
+    app.text_area(key="intake-yaml").set_value("name: begun")
+    checked(app.run())
+    again = open_page("custodian")
+    assert again.segmented_control(key="intake-way").value == FILE_WAY
+    assert again.text_area(key="intake-yaml").value == "name: begun"
+
+
+def test_what_is_discarded_is_gone_everywhere():
+    app = remove(fill_in_half(), "left.csv")
+    for session in (app, open_page("custodian")):
+        assert [item.label for item in session.file_uploader] == [
+            "Data file (CSV, Parquet, SQLite or DuckDB)"
+        ]
+    bring(app, "Data file", "left.csv", LEFT)
+    assert app.text_input(key="intake-name").value == ""
+    assert app.number_input(key="intake-max-rows").value is None
+
+
+def test_nothing_is_left_of_an_upload_that_is_stored():
+    app = complete(upload())
+    assert "is stored" in words(app)
+    assert not access.service().desk().files()
+    assert not access.service().desk().folder.exists()
+
+
+def test_each_custodian_sees_their_own_upload_only(monkeypatch):
+    fill_in_half()
+    bob = User("bob@x.org", frozenset({"custodian"}), datetime(2999, 1, 1, tzinfo=UTC))
+    monkeypatch.setattr(who, "user", lambda: bob)
+    monkeypatch.setattr(who, "login_needed", lambda: True)
+    app = open_page("custodian")
+    assert "left.csv" not in words(app)
+    assert len(app.file_uploader) == 1
+
+
+def test_a_long_reading_shows_how_far_it_is_and_can_be_stopped(monkeypatch):
+    begun, stopped = Event(), Event()
+
+    def ask(*_, watch, **__):
+        try:
+            while True:
+                watch("visit", 1_234_567)
+                begun.set()
+                time.sleep(0.01)
+        finally:
+            stopped.set()
+
+    monkeypatch.setattr(intake_drafts, "ask", ask)
+    monkeypatch.setattr(reading, "PATIENCE", 0.0)
+    app = open_page("custodian")
+    bring(app, "Data file", "left.csv", LEFT)
+    assert begun.wait(60)
+    for session in (app, open_page("custodian")):
+        checked(session.run())
+        assert "1,234,567 rows of 'visit' so far" in words(session)
+    button(app, "Cancel").click()
+    checked(app.run())
+    assert stopped.wait(60)
+    for _ in range(100):
+        if "Reading was stopped" in errors(checked(app.run())):
+            break
+        time.sleep(0.1)
+    assert "Remove the file, or bring another one" in errors(app)

@@ -115,35 +115,29 @@ def check(
         f"ok: '{schema.name}', {len(schema.columns)} columns{children}, targets: {targets}, "
         f"at most {schema.max_rows} rows, hash {schema.hash[:12]}"
     )
+    if schema.problem:
+        typer.echo(f"not for private records: {schema.problem}")
 
 
 def _check_data(schema: Schema, data: Path, right: Path | None, table: list[str] | None) -> None:
     from dpcore.database_files import is_database
-    from dpcore.relations import check_headers
+    from dpcore.uploads import ask, files_of
 
     source = source_of(data, schema.entity, table, right)
     if right is not None:
-        _check_two(schema, data, right)
+        ask("check joint", [data, right], schema=schema, left=data, right=right)
     elif schema.children or table or is_database(data):
-        check_headers(schema, source)
+        ask("check", files_of(source), schema=schema, source=source)
     else:
         _check_one(schema, data)
 
 
 def _check_one(schema: Schema, data: Path) -> None:
-    from dpcore.files import read_header
+    from dpcore.uploads import ask
 
-    header = set(read_header(data))
+    header = set(ask("header", [data], path=data))
     unit = schema.privacy_unit.column
     wanted = [column.name for column in schema] + ([unit] if unit else [])
     absent = ", ".join(f"'{name}'" for name in wanted if name not in header)
     if absent:
         raise IngestError(f"{data} has no column {absent}.")
-
-
-def _check_two(schema: Schema, left: Path, right: Path) -> None:
-    from dpcore.joining import join_key, joint_columns
-
-    together = joint_columns(left, right, join_key(schema))
-    for column in schema:
-        together.place(column.name)

@@ -13,19 +13,9 @@ import yaml
 from dpcore.commands.tables import source_with
 from dpcore.database_files import is_database
 from dpcore.errors import IngestError, RequestError
-from dpcore.joining import shared_columns
-from dpcore.relations import Source, read_headers
-from dpcore.suggestions import (
-    suggest_column,
-    suggest_entity,
-    suggest_joint_column,
-    suggest_joint_schema,
-    suggest_key,
-    suggest_person,
-    suggest_relations,
-    suggest_schema,
-    suggest_table_column,
-)
+from dpcore.relations import Source
+from dpcore.suggestions import suggest_entity, suggest_key, suggest_person
+from dpcore.uploads import ask, files_of, headers_of
 
 _HEAD = """\
 # Public description of a data set. Everybody who sees a result may read it, so write down
@@ -134,7 +124,8 @@ def _relational(
     title: str, source: Source, suggest: Collection[str], entity: str | None, key: str | None
 ) -> str:
     """The text for several tables."""
-    headers = read_headers(source)
+    files = files_of(source)
+    headers = headers_of(source)
     key = key or suggest_key(headers)
     if isinstance(source, Mapping):
         entity = next(iter(source))
@@ -144,11 +135,13 @@ def _relational(
         raise RequestError(f"Say with --entity which table is the main one: {listed}.")
     if key is None and len(headers) > 1:
         raise RequestError(f"Say with --key which column of '{entity}' says who is who.")
-    draft = suggest_relations(source, entity, key)
+    draft = ask("relations draft", files, source=source, entity=entity, key=key)
     for table, column in _wanted(suggest, draft):
         place = _table(draft, table)["columns"]
         known = [item["name"] for item in place]
-        place[known.index(column)] = suggest_table_column(source, table, column)
+        place[known.index(column)] = ask(
+            "table column", files, source=source, table=table, name=column
+        )
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += [_ENTITY.rstrip(), _dump({"entity": entity}), *_unit(draft["person_column"])]
     lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
@@ -201,17 +194,18 @@ def _drafting(path: Path, right: Path | None, key: str | None) -> tuple[dict[str
     """The draft from the header or the two headers, and a way to draft one column from values."""
     if right is not None:
         key = key or _key(path, right)
-        draft = suggest_joint_schema(path, right, key)
-        return draft, partial(suggest_joint_column, path, right, key)
+        both = partial(ask, files=[path, right], left=path, right=right, key=key)
+        return both("joint draft"), lambda name: both("joint column", name=name)
     if key is not None:
         raise RequestError(
             "--key says who is who in several files: name another with --right or --table."
         )
-    return suggest_schema(path), partial(suggest_column, path)
+    one = partial(ask, files=[path], path=path)
+    return one("draft"), lambda name: one("column", name=name)
 
 
 def _key(left: Path, right: Path) -> str:
-    shared = shared_columns(left, right)
+    shared = ask("shared columns", [left, right], left=left, right=right)
     key = suggest_person(shared) or (shared[0] if len(shared) == 1 else None)
     if key is None:
         listed = ", ".join(f"'{name}'" for name in shared[:10])

@@ -1,104 +1,125 @@
-"""From uploaded files to a stored data set, in a form that loses nothing typed."""
+"""From uploaded files to a stored data set, in a form that loses nothing brought or typed.
+
+The files and what was typed lie on the custodian's desk (:mod:`dpcore.desks`), so that they are
+there again after another page, a reload or a new login. No file is read here: see
+:mod:`dpcore.uploads`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from threading import Lock
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 
+from dpcore.desks import DAYS, Desk
 from dpcore.errors import FrostglassError
 from dpcore.requests import DatasetInfo
-from dpcore.schema import Schema
-from pages.components import access, intake_form, schema_rows
-from pages.components.intake_drafts import look_at, new_joined_table, new_table, new_tables
-from pages.components.intake_tables import TableDraft, Uploads, choose_tables, name_files
+from pages.components import access, intake_form, reading, schema_rows
+from pages.components.intake_draft import Draft
+from pages.components.intake_drafts import (
+    look_at,
+    new_joined_table,
+    new_table,
+    new_tables,
+    shared,
+)
+from pages.components.intake_tables import (
+    KEEP,
+    TableDraft,
+    Uploads,
+    choose_tables,
+    name_files,
+    remembered,
+)
 from pages.components.markup import plain
 from pages.components.texts import text
-from pages.components.uploads import DATABASES, TYPES, as_files, is_database
+from pages.components.uploads import DATABASES, TYPES, files_at, is_database
 
-_STATE, _ROUND, _STORED = "intake", "intake-round", "intake-stored"
+if TYPE_CHECKING:
+    from dpcore.service import Service
+    from dpcore.uploads import Watch
+
+_STATE, _STORED = "intake", "stored-just-now"
 FORM, FILE = "Fill in a form", "Use a schema file (YAML or JSON)"
-
-
-@dataclass
-class Draft:
-    """What the custodian has so far for one upload: names and typed text, no records.
-
-    ``keys`` are the columns that two joined files have in common (none for others), ``main`` the
-    place of the main one among the ``tables``.
-    """
-
-    file_ids: list[str]
-    tables: list[TableDraft] = field(default_factory=list)
-    main: int = 0
-    keys: list[str] = field(default_factory=list)
-    person: str | None = None
-    problem: str = ""
-    faults: list[str] = field(default_factory=list)
-    stored: DatasetInfo | None = None
-    #: A second click runs this page a second time, beside the first: one of them stores.
-    storing: Lock = field(default_factory=Lock)
-
-    def table(self, ident: str) -> TableDraft:
-        """The table of this mark."""
-        return next(table for table in self.tables if table.ident == ident)
+_STOPPED = "Reading was stopped."
 
 
 def show() -> None:
     """Upload, describe, store."""
+    above = st.container()
+    desk = access.service().desk()
     earlier: Draft | None = st.session_state.get(_STATE)
     if earlier is not None and earlier.stored is not None:
         _start_afresh(earlier.stored)
     stored: DatasetInfo | None = st.session_state.pop(_STORED, None)
     if stored is not None:
-        _confirm(stored)
-    upload = st.file_uploader(
-        "Data file (CSV, Parquet, SQLite or DuckDB)",
-        type=[*TYPES, *DATABASES],
-        key=f"upload-{st.session_state.get(_ROUND, 0)}",
-    )
-    st.caption(text("upload"))
-    if upload is None:
+        with above:
+            _confirm(stored)
+    uploads = _uploads(desk, again=earlier is not None and bool(earlier.problem))
+    if uploads is None:
+        _forget()
         return
-    uploads = _uploads(upload)
-    draft = _draft_of(uploads)
+    work = reading.current()
+    with st.container():  # Always there, so that nothing below moves.
+        draft = None if work else _draft_of(desk, uploads)
+    if draft is None:
+        if (under_way := work or reading.current()) is None:
+            st.rerun()  # It has ended just now.
+        reading.wait(under_way)
+        return
     if draft.problem:
+        if earlier is not draft:
+            st.rerun()  # So that there is a place for another file above.
         what = "This file" if len(uploads.all) == 1 else "These files"
         st.error(draft.problem, title=f"{what} cannot be used")
         return
+    _describe_and_store(desk, uploads, draft)
+
+
+def _describe_and_store(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     st.header("Describe it", anchor=False)
     way = st.segmented_control(
-        "How do you want to describe the columns?", [FORM, FILE], default=FORM, required=True,
-        key="intake-way",
+        "How do you want to describe the columns?", [FORM, FILE], required=True,
+        key=remembered("intake-way", FORM), **KEEP,
     )  # fmt: skip
     if way == FORM:
-        _by_form(uploads, draft)
+        _by_form(desk, uploads, draft)
     else:
-        _by_file(uploads, draft)
+        _by_file(desk, uploads, draft)
     _show_faults(draft)
+    draft.note(desk, Draft.typed())
 
 
-def _uploads(upload: Any) -> Uploads:
+def _uploads(desk: Desk, *, again: bool) -> Uploads | None:
     """The main file and those beside it; a database has none."""
-    if is_database(upload.name):
-        return Uploads(upload, None, [])
-    second = st.file_uploader(
+    label = "Data file (CSV, Parquet, SQLite or DuckDB)"
+    found = files_at(desk, "main", label, types=TYPES + DATABASES, again=again)
+    st.caption(text("upload").format(days=DAYS))
+    if not found:
+        return None
+    if is_database(found[0].name):
+        return Uploads(found[0], None, [])
+    second = files_at(
+        desk,
+        "second",
         "A second file about the same people (optional)",
-        type=list(TYPES),
-        key=f"upload-second-{st.session_state.get(_ROUND, 0)}",
+        again=again,
         help=text("second_file"),
     )
-    further = st.file_uploader(
+    further = files_at(
+        desk,
+        "further",
         "Further tables about the same people (optional)",
-        type=list(TYPES),
-        accept_multiple_files=True,
-        key=f"upload-further-{st.session_state.get(_ROUND, 0)}",
+        several=True,
         help=text("further_tables"),
     )
-    return Uploads(upload, second, list(further or ()))
+    return Uploads(found[0], second[0] if second else None, further)
+
+
+def _forget() -> None:
+    """Nothing lies on the desk: what was typed goes too."""
+    for key in [key for key in st.session_state if str(key).startswith(_STATE)]:
+        del st.session_state[key]
 
 
 def _confirm(stored: DatasetInfo) -> None:
@@ -109,21 +130,48 @@ def _confirm(stored: DatasetInfo) -> None:
     )
 
 
-def _draft_of(uploads: Uploads) -> Draft:
-    """The draft of these uploads: made once, from the headers alone."""
-    earlier: Draft | None = st.session_state.get(_STATE)
+def _draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
+    """The draft of these uploads: made once, from the headers alone. ``None``: in the making."""
     ids = [upload.file_id for upload in uploads.all]
-    if earlier is not None and earlier.file_ids == ids:
-        return earlier
-    draft = Draft(ids)
+    known = _known_draft(desk, ids)
+    if known is not None:
+        return known
+    earlier: Draft | None = st.session_state.get(_STATE)
+    draft = Draft(ids, answers=Draft.typed())
     if earlier is not None and earlier.file_ids[0] == ids[0]:
         draft.tables = earlier.tables
-    draft.problem = access.attempt(lambda: _describe(uploads, draft))[1] or ""
-    st.session_state[_STATE] = draft
-    return draft
+    with st.spinner("Reading the header …"):
+        _begin_describing(desk, uploads, draft, None)
+    return None if reading.current() else _known_draft(desk, ids)
 
 
-def _describe(uploads: Uploads, draft: Draft) -> None:
+def _known_draft(desk: Desk, ids: list[str]) -> Draft | None:
+    """What this session or, later than it, another one has noted about these files."""
+    mine: Draft | None = st.session_state.get(_STATE)
+    notes = desk.notes()
+    if mine is None or mine.noted != notes:
+        mine = Draft.read(notes)
+    if mine is None or mine.file_ids != ids:
+        return None
+    st.session_state[_STATE] = mine
+    return mine
+
+
+def _begin_describing(desk: Desk, uploads: Uploads, draft: Draft, key: str | None) -> None:
+    def describe(_service: Service, watch: Watch) -> None:
+        draft.problem = f"{_STOPPED} Remove the file, or bring another one."
+        try:
+            _describe(uploads, draft, key, watch)
+            draft.problem = ""
+        except FrostglassError as mistake:
+            draft.problem = plain(str(mistake))
+        finally:
+            draft.note(desk)
+
+    reading.begin("Reading the header", describe)
+
+
+def _describe(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
     """Draft the rows of the form from the headers. Raises ``IngestError``.
 
     What was answered about a column of the same name is kept.
@@ -131,46 +179,42 @@ def _describe(uploads: Uploads, draft: Draft) -> None:
     uploads.check()
     known = {table.ident: table for table in draft.tables}
     if uploads.several:
-        tables, draft.person, draft.main = new_tables(uploads)
+        tables, draft.person, draft.main = new_tables(uploads, watch)
         draft.tables = [table.after(known.get(table.ident)) for table in tables]
     elif uploads.second is None:
-        table, draft.person = new_table(uploads)
+        table, draft.person = new_table(uploads, watch)
         draft.tables = [table.after(known.get(table.ident))]
     else:
-        _join(uploads, draft, None)
+        _join(uploads, draft, key, watch)
 
 
-def _join(uploads: Uploads, draft: Draft, key: str | None) -> None:
+def _join(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
     """Draft the columns of two files, joined on the key. Raises ``IngestError``."""
-    from dpcore.joining import shared_columns
     from dpcore.suggestions import suggest_person
 
-    with as_files(uploads.all) as paths:
-        draft.keys = draft.keys or shared_columns(*paths)
-    draft.person = key or suggest_person(draft.keys) or draft.keys[0]
-    table = new_joined_table(uploads, draft.person)
+    draft.keys = draft.keys or shared(uploads, watch)
+    chosen = key or suggest_person(draft.keys) or draft.keys[0]
+    table = new_joined_table(uploads, chosen, watch)
+    draft.person = chosen
     draft.tables = [table.after(draft.tables[0] if draft.tables else None)]
 
 
-def _by_form(uploads: Uploads, draft: Draft) -> None:
-    problem = _choose_key(uploads, draft) if draft.keys else ""
-    if problem:
-        st.error(problem, title="These files cannot be joined like this")
+def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
+    if draft.keys and not _key_chosen(uploads, draft):
         return
     main, *children = _tables(uploads, draft)
-    with st.form(f"intake-{draft.file_ids[0]}", enter_to_submit=False):
-        if children:
-            answers = intake_form.several_tables(main, children, draft.person)
-        else:
-            answers = intake_form.one_table(main, draft.person, joined=bool(draft.keys))
+    if children:
+        answers = intake_form.several_tables(main, children, draft.person)
+    else:
+        answers = intake_form.one_table(main, draft.person, joined=bool(draft.keys))
     if uploads.database:
         answers.content["entity"] = main.name
     for ident, rows in answers.rows.items():
         draft.table(ident).typed = rows
     if answers.suggest:
-        _fill_in(uploads, draft, answers, [main, *children])
+        _fill_in(desk, uploads, draft, answers, [main, *children])
     if answers.store:
-        _store(uploads, draft, answers, children)
+        _store(desk, uploads, draft, answers, children)
 
 
 def _tables(uploads: Uploads, draft: Draft) -> list[TableDraft]:
@@ -184,89 +228,110 @@ def _tables(uploads: Uploads, draft: Draft) -> list[TableDraft]:
     return draft.tables
 
 
-def _choose_key(uploads: Uploads, draft: Draft) -> str:
-    """Ask what joins the two files, and draft anew if that changed; or say why not."""
+def _key_chosen(uploads: Uploads, draft: Draft) -> bool:
+    """Ask what joins the two files; if that changed, draft anew, or say why that cannot be."""
     key = st.selectbox(
         "Column that says who is who, in both files",
         draft.keys,
-        index=draft.keys.index(str(draft.person)),
-        key=f"intake-key-{'-'.join(draft.file_ids)}",
+        key=remembered(f"intake-key-{'-'.join(draft.file_ids)}", draft.person, draft.keys),
         help=text("join_key"),
+        **KEEP,
     )
     if key == draft.person:
-        return ""
-    return access.attempt(lambda: _join(uploads, draft, key))[1] or ""
+        return True
+    problems: list[str] = []
+
+    def join(_service: Service, watch: Watch) -> None:
+        try:
+            _join(uploads, draft, key, watch)
+        except FrostglassError as mistake:
+            problems.append(plain(str(mistake)))
+
+    with st.spinner("Reading the headers …"):
+        work = reading.begin("Reading the headers", join)
+    if work.active or not problems:
+        st.rerun()
+    st.error(problems[0], title="These files cannot be joined like this")
+    return False
 
 
 def _fill_in(
-    uploads: Uploads, draft: Draft, answers: intake_form.Answers, tables: list[TableDraft]
-) -> None:
-    table = draft.table(answers.suggest_in)
+    desk: Desk,
+    uploads: Uploads,
+    draft: Draft,
+    answers: intake_form.Answers,
+    tables: list[TableDraft],
+) -> NoReturn:
+    table, rows = draft.table(answers.suggest_in), answers.rows[answers.suggest_in]
     wanted = (answers.suggest_for, answers.suggest_type)
-    found, problem = access.attempt(lambda: look_at(uploads, table, tables, draft.person, *wanted))
-    draft.faults = [problem] if problem else []
-    rows = answers.rows[table.ident]
-    table.show(rows if found is None else schema_rows.replace_row(rows, found))
+
+    def look(_service: Service, watch: Watch) -> None:
+        draft.faults = [_STOPPED]
+        try:
+            found = look_at(uploads, table, tables, draft.person, *wanted, watch)
+            draft.faults = []
+            table.show(schema_rows.replace_row(rows, found))
+        except FrostglassError as mistake:
+            draft.faults = [plain(str(mistake))]
+            table.show(rows)
+        finally:
+            draft.note(desk)
+
+    draft.note(desk, Draft.typed())
+    with st.spinner("Looking at the column's values …"):
+        reading.begin("Looking at the column's values", look)
     st.rerun()
 
 
-def _by_file(uploads: Uploads, draft: Draft) -> None:
+def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     children = [] if uploads.database else draft.tables[1:]
     if children:
         name_files(draft.tables[0], children, with_main=False)
-    with st.form(f"intake-file-{draft.file_ids[0]}", enter_to_submit=False):
-        answers = intake_form.from_file()
+    answers = intake_form.from_file(draft.file_ids[0])
     if answers.store:
-        _store(uploads, draft, answers, children)
+        _store(desk, uploads, draft, answers, children)
 
 
 def _store(
-    uploads: Uploads, draft: Draft, answers: intake_form.Answers, children: list[TableDraft]
+    desk: Desk,
+    uploads: Uploads,
+    draft: Draft,
+    answers: intake_form.Answers,
+    children: list[TableDraft],
 ) -> None:
     draft.faults = [plain(fault) for fault in answers.faults]
-    schema, problem = access.attempt(answers.schema)
-    draft.faults += [problem] if problem and not answers.faults else []
-    if draft.faults or schema is None:
+    if draft.faults:
         return
-    with st.spinner("Checking and storing. A large file takes a few minutes …"):
-        _store_once(draft, lambda: _add(uploads, schema, answers, children))
-    if draft.stored is not None:
-        _start_afresh(draft.stored)
 
-
-def _store_once(draft: Draft, add: Callable[[], DatasetInfo]) -> None:
-    """Store, or find it stored. Nothing of Streamlit is called here: it could stop the page."""
-    with draft.storing:
-        if draft.stored is not None:
-            return
+    def add(service: Service, watch: Watch) -> None:
+        draft.faults = [_STOPPED]
         try:
-            draft.stored = add()
+            schema = answers.schema(watch)
+            source, right = uploads.source(schema.entity, children)
+            draft.stored = service.add_dataset(
+                source, schema, right=right, budget=answers.budget,
+                analyst_cap=answers.analyst_cap, run_cap=answers.run_cap,
+                public=answers.public, watch=watch,
+            )  # fmt: skip
+            desk.drop(*(file.file_id for file in uploads.all))
         except FrostglassError as mistake:
             draft.faults = [plain(str(mistake))]
+        finally:
+            draft.note(desk)
+
+    draft.note(desk, Draft.typed())
+    with st.spinner("Checking and storing …"):
+        work = reading.begin("Checking and storing", add)
+    if work.active or draft.stored is not None:
+        st.rerun()
 
 
 def _start_afresh(stored: DatasetInfo) -> NoReturn:
     """Empty the form, select what was stored, and say so when the page is next drawn."""
     access.choose_later(stored.id)
     st.session_state[_STORED] = stored
-    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
-    st.session_state.pop(_STATE, None)
+    _forget()
     st.rerun()
-
-
-def _add(
-    uploads: Uploads, schema: Schema, answers: intake_form.Answers, children: list[TableDraft]
-) -> DatasetInfo:
-    with uploads.as_source(schema.entity, children) as (source, right):
-        return access.service().add_dataset(
-            source,
-            schema,
-            right=right,
-            budget=answers.budget,
-            analyst_cap=answers.analyst_cap,
-            run_cap=answers.run_cap,
-            public=answers.public,
-        )
 
 
 def _show_faults(draft: Draft) -> None:

@@ -2,48 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from dpcore.uploads import ask, headers_of
 from pages.components import schema_rows
 from pages.components.intake_tables import TableDraft, Uploads
-from pages.components.uploads import as_files, title_of
+from pages.components.uploads import title_of
+
+if TYPE_CHECKING:
+    from dpcore.desks import KeptFile
+    from dpcore.uploads import Watch
 
 
-def new_table(uploads: Uploads) -> tuple[TableDraft, str | None]:
+def new_table(uploads: Uploads, watch: Watch) -> tuple[TableDraft, str | None]:
     """Draft of a single file, and the column that probably names the person."""
-    from dpcore.files import read_header
-    from dpcore.suggestions import suggest_schema
-
-    with as_files(uploads.all) as (path,):
-        draft, columns = suggest_schema(path), read_header(path)
+    path = uploads.main.path
+    draft = ask("draft", [path], path=path, watch=watch)
+    columns = ask("header", [path], path=path, watch=watch)
     return _table(uploads.main, columns, draft["columns"]), draft["person_column"]
 
 
-def new_joined_table(uploads: Uploads, key: str) -> TableDraft:
+def shared(uploads: Uploads, watch: Watch) -> list[str]:
+    """Columns that two files have in common."""
+    left, right = uploads.paths
+    return list(ask("shared columns", [left, right], left=left, right=right, watch=watch))
+
+
+def new_joined_table(uploads: Uploads, key: str, watch: Watch) -> TableDraft:
     """Draft of two files joined on the key."""
-    from dpcore.suggestions import suggest_joint_schema
+    left, right = uploads.paths
+    draft = ask("joint draft", [left, right], left=left, right=right, key=key, watch=watch)
+    columns = [key, *(column["name"] for column in draft["columns"])]
+    return _table(uploads.main, columns, draft["columns"])
 
-    with as_files(uploads.all) as (left, right):
-        drafts = suggest_joint_schema(left, right, key)["columns"]
-    return _table(uploads.main, [key, *(draft["name"] for draft in drafts)], drafts)
 
-
-def _table(upload: Any, columns: list[str], drafts: list[dict[str, Any]]) -> TableDraft:
+def _table(upload: KeptFile, columns: list[str], drafts: list[dict[str, Any]]) -> TableDraft:
     name = title_of(upload.name) or "table"
     rows = schema_rows.rows_of(drafts)
     return TableDraft(upload.file_id, upload.name, name, columns, rows)
 
 
-def new_tables(uploads: Uploads) -> tuple[list[TableDraft], str | None, int]:
+def new_tables(uploads: Uploads, watch: Watch) -> tuple[list[TableDraft], str | None, int]:
     """Drafts of several tables, the probable key, and the place of the probable main one."""
-    from dpcore.relations import read_headers
     from dpcore.suggestions import draft_columns, suggest_entity, suggest_key
 
-    with as_files(uploads.all) as paths:
-        names = _names(uploads)
-        headers = read_headers(
-            paths[0] if uploads.database else dict(zip(names, paths, strict=True))
-        )
+    files = dict(zip(_names(uploads), uploads.paths, strict=True))
+    headers = headers_of(uploads.main.path if uploads.database else files, watch)
     key = suggest_key(headers)
     names, mark = list(headers), uploads.main.file_id
     if uploads.database:
@@ -77,6 +81,7 @@ def look_at(
     key: str | None,
     column: str,
     kind: str | None,
+    watch: Watch,
 ) -> dict[str, Any]:
     """Draft of one column from its values; ``tables`` are all, the main one first.
 
@@ -85,12 +90,13 @@ def look_at(
     IngestError
         If the column cannot be read, or has too many categories to list.
     """
-    from dpcore.suggestions import suggest_column, suggest_joint_column, suggest_table_column
-
     main, *children = tables
-    with uploads.as_source(main.name, children) as (source, right):
-        if uploads.several:
-            return suggest_table_column(source, table.name, column, kind)
-        if right is None:
-            return suggest_column(source, column, kind)
-        return suggest_joint_column(source, right, str(key), column, kind)
+    source, right = uploads.source(main.name, children)
+    wanted: dict[str, Any] = {"name": column, "kind": kind, "watch": watch}
+    if uploads.several:
+        found = ask("table column", uploads.paths, source=source, table=table.name, **wanted)
+    elif right is None:
+        found = ask("column", uploads.paths, path=source, **wanted)
+    else:
+        found = ask("joint column", uploads.paths, left=source, right=right, key=key, **wanted)
+    return dict(found)

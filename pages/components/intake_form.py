@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
@@ -12,13 +12,27 @@ import streamlit as st
 from dpcore.errors import BudgetError, SchemaError
 from dpcore.privacy import parse_epsilon, parse_limit
 from dpcore.schema import Schema
+from dpcore.uploads import parse_schema
 from pages.components import schema_rows, who
-from pages.components.intake_tables import TableDraft, first_key, naming_faults
+from pages.components.intake_tables import (
+    KEEP,
+    TableDraft,
+    first_key,
+    naming_faults,
+    remembered,
+)
 from pages.components.markup import plain
 from pages.components.texts import text
+from pages.components.uploads import let_go, receive
+
+if TYPE_CHECKING:
+    from dpcore.uploads import Watch
 
 EACH_ROW = "Each row is one person"
 ANY_TYPE = "let the values decide"
+#: Bytes of a schema file.
+MAX_SCHEMA = 2_000_000
+_UNREADABLE = "intake-schema-unreadable"
 TOTAL, PER_RUN = "Total ε", "Per run (empty: no limit)"
 PER_ANALYST = "Per analyst (empty: no limit, 0: only whom you grant some)"
 #: Fields of the form for the main one of several tables, for a further one, for a single one.
@@ -45,12 +59,12 @@ class Answers:
     public: bool = False
     faults: list[str] = field(default_factory=list)
 
-    def schema(self) -> Schema:
+    def schema(self, watch: Watch) -> Schema:
         """The schema that was described. Raises ``SchemaError``."""
         if self.schema_text is not None:
             if not self.schema_text.strip():
                 raise SchemaError("Paste a schema, or choose a schema file.")
-            return Schema.from_text(self.schema_text)
+            return parse_schema(self.schema_text, watch)
         return Schema.from_mapping(self.content)
 
 
@@ -113,11 +127,11 @@ def _main_key(answers: Answers, main: TableDraft, person: str | None) -> str | N
     key = st.selectbox(
         "Column that says who is who",
         main.columns,
-        index=first_key(main, person),
-        key=f"intake-main-key-{main.ident}",
+        key=remembered(f"intake-main-key-{main.ident}", first_key(main, person), main.columns),
         placeholder="Choose a column",
         help="One row per person here; further tables name the person in a column too. "
         "It is never stored.",
+        **KEEP,
     )
     if key is None:
         answers.faults.append(f"Table '{main.name}': choose the column that says who is who.")
@@ -130,14 +144,16 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
     key = left.selectbox(
         "Column that says whose row it is",
         child.columns,
-        index=first_key(child, main_key),
-        key=f"intake-child-key-{child.ident}",
+        key=remembered(
+            f"intake-child-key-{child.ident}", first_key(child, main_key), child.columns
+        ),
         placeholder="Choose a column",
         help="It holds the same values as the key of the main table. It is never stored.",
+        **KEEP,
     )
     kept = right.number_input(
         "Rows kept per person, at most", 1, 1000, None, 1, key=f"intake-kept-{child.ident}",
-        placeholder="for example 10", help=text("rows_kept"),
+        placeholder="for example 10", help=text("rows_kept"), **KEEP,
     )  # fmt: skip
     if key is None:
         answers.faults.append(f"Table '{child.name}': choose the column that says whose row it is.")
@@ -158,32 +174,45 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
     }
 
 
-def from_file() -> Answers:
+def from_file(place: str) -> Answers:
     """The short form: a schema as text or file, and the budget."""
     answers = Answers()
-    pasted = st.text_area("Schema (YAML or JSON)", key="intake-yaml", height=260)
-    file = st.file_uploader(
-        "or a schema file", type=["yaml", "yml", "json"], key="intake-yaml-file"
-    )
-    answers.schema_text = pasted
-    if file is not None and not pasted.strip():
-        answers.schema_text = _decoded(file.getvalue(), answers)
+    above = st.container()
+    files = receive("or a schema file", f"schema-{place}", types=("yaml", "yml", "json"))
+    if files:
+        _take_over(place, files)
+    with above:
+        answers.schema_text = st.text_area(
+            "Schema (YAML or JSON)", key="intake-yaml", height=260, **KEEP
+        )
+    with st.container():
+        if _UNREADABLE in st.session_state:
+            st.error(st.session_state[_UNREADABLE])
     return _finish(answers)
 
 
-def _decoded(content: bytes, answers: Answers) -> str:
+def _take_over(place: str, files: list[Any]) -> None:
+    """Put the text of a schema file where one may be typed."""
+    st.session_state.pop(_UNREADABLE, None)
     try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        answers.faults.append("The schema file is not UTF-8 text. Save it as UTF-8 and try again.")
-        return ""
+        if files[0].size > MAX_SCHEMA:
+            raise ValueError
+        st.session_state["intake-yaml"] = files[0].getvalue().decode("utf-8-sig")
+    except ValueError:
+        st.session_state[_UNREADABLE] = (
+            "The schema file is not UTF-8 text. Save it as UTF-8 and try again."
+            if files[0].size <= MAX_SCHEMA
+            else "The schema file is larger than 2 MB, which no schema needs."
+        )
+    let_go(f"schema-{place}", files)
+    st.rerun()
 
 
 def _names(answers: Answers) -> dict[str, Any]:
-    name = st.text_input("Name of the data set (public)", key="intake-name")
+    name = st.text_input("Name of the data set (public)", key="intake-name", **KEEP)
     description = st.text_area(
         "Description (public)", key="intake-description", height=80,
-        placeholder="Who are these people, from where and when, and what is measured?",
+        placeholder="Who are these people, from where and when, and what is measured?", **KEEP,
     )  # fmt: skip
     if not name.strip():
         answers.faults.insert(0, "Give the data set a name.")
@@ -246,11 +275,14 @@ def _suggestion(answers: Answers, tables: list[TableDraft]) -> None:
     with st.expander("Fill in one column from its values (makes what is found public)"):
         st.warning(text("suggest_warning"), icon="⚠️")
         left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
-        chosen = left.selectbox("Column", list(places), key="intake-suggest-column")
+        first, *_ = names = list(places)
+        key = remembered("intake-suggest-column", first, names)
+        chosen = left.selectbox("Column", names, key=key, **KEEP)
         answers.suggest_in, answers.suggest_for = places[chosen]
-        kind = middle.selectbox("Type", [ANY_TYPE, *schema_rows.TYPES], key="intake-suggest-type")
+        types = [ANY_TYPE, *schema_rows.TYPES]
+        kind = middle.selectbox("Type", types, key="intake-suggest-type", **KEEP)
         answers.suggest_type = None if kind == ANY_TYPE else kind
-        answers.suggest = right.form_submit_button("Look at this column's values", width="stretch")
+        answers.suggest = right.button("Look at this column's values", width="stretch")
 
 
 def _unit(rows: pd.DataFrame, person: str | None) -> dict[str, Any]:
@@ -261,12 +293,11 @@ def _unit(rows: pd.DataFrame, person: str | None) -> dict[str, Any]:
     chosen = left.selectbox(
         "Column that identifies a person",
         [EACH_ROW, *names],
-        index=1 if person else 0,
-        key="intake-person",
+        key=remembered("intake-person", person or EACH_ROW, [EACH_ROW, *names]),
+        **KEEP,
     )
-    most = right.number_input(
-        "Rows kept per person, at most", 1, 1000, 1, 1, key="intake-rows-each"
-    )
+    key = remembered("intake-rows-each", 1)
+    most = right.number_input("Rows kept per person, at most", 1, 1000, step=1, key=key, **KEEP)
     if chosen == EACH_ROW:
         return {"column": None, "max_rows_per_person": 1}
     return {"column": chosen, "max_rows_per_person": int(most)}
@@ -282,11 +313,12 @@ def _limits(answers: Answers) -> dict[str, Any]:
     left, right = st.columns(2)
     limit = left.number_input(
         "Row limit (public, round)", 1, 100_000_000, None, 1000, key="intake-max-rows",
-        help=text("max_rows"), placeholder="for example 20000",
+        help=text("max_rows"), placeholder="for example 20000", **KEEP,
     )  # fmt: skip
     share = right.number_input(
-        "People set aside for checking results (%)", 0, 50, 20, 5, key="intake-holdout",
-        help="Chosen by a coin toss per person at upload.",
+        "People set aside for checking results (%)", 0, 50, step=5,
+        key=remembered("intake-holdout", 20), help="Chosen by a coin toss per person at upload.",
+        **KEEP,
     )  # fmt: skip
     if limit is None:
         answers.faults.append("Give the row limit: a round number above the number of rows.")
@@ -301,11 +333,11 @@ def _budget(answers: Answers) -> None:
     each = "0" if who.login_needed() else ""
     answers.analyst_cap = _epsilon(answers, analyst, PER_ANALYST, each, "intake-analyst")
     answers.run_cap = _epsilon(answers, run, PER_RUN, "", "intake-run")
-    answers.public = st.checkbox(text("public_flag"), key="intake-public")
+    answers.public = st.checkbox(text("public_flag"), key="intake-public", **KEEP)
 
 
 def _epsilon(answers: Answers, place: Any, label: str, value: str, key: str) -> Decimal | None:
-    entry = place.text_input(label, value, key=key).strip()
+    entry = place.text_input(label, key=remembered(key, value), **KEEP).strip()
     if not entry and label != TOTAL:
         return None
     try:
@@ -316,4 +348,4 @@ def _epsilon(answers: Answers, place: Any, label: str, value: str, key: str) -> 
 
 
 def _store_button() -> bool:
-    return bool(st.form_submit_button("Check and store the data set", type="primary"))
+    return st.button("Check and store the data set", type="primary")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +10,27 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from dpcore.desks import KeptFile
 from dpcore.errors import IngestError
 from pages.components import schema_rows
 from pages.components.markup import plain
 from pages.components.texts import text
-from pages.components.uploads import as_files, is_database
+from pages.components.uploads import is_database
 
 if TYPE_CHECKING:
     from dpcore.relations import Source
+
+
+#: What makes an answer outlive its page. It is noted on the desk besides, for other sessions.
+KEEP: dict[str, Any] = {"persist_state": "session"}
+
+
+def remembered(key: str, first: Any, options: Sequence[Any] = ()) -> str:
+    """The key of a widget that begins with an answer, unless one is known that is on offer."""
+    known = st.session_state.setdefault(key, first)
+    if options and known is not None and known not in options:
+        st.session_state[key] = first
+    return key
 
 
 @dataclass
@@ -51,28 +63,47 @@ class TableDraft:
         """This draft with what was typed in an earlier one about columns of the same name."""
         if earlier is None or earlier.columns == self.columns:
             return earlier or self
-        self.name, self.typed, self.version = earlier.name, earlier.typed, earlier.version + 1
-        if self.typed is not None:
-            self.rows = schema_rows.carry_over(self.rows, self.typed)
+        self.name, self.version = earlier.name, earlier.version
+        carried = self.rows
+        if earlier.typed is not None:
+            carried = schema_rows.carry_over(self.rows, earlier.typed)
+        self.show(carried)
         return self
+
+    def written(self) -> dict[str, Any]:
+        """Everything, as JSON can hold it."""
+        rows = schema_rows.written(self.rows if self.typed is None else self.typed)
+        return {**vars(self), "rows": rows, "typed": None}
+
+    @classmethod
+    def read(cls, content: dict[str, Any]) -> TableDraft:
+        """What :meth:`written` gave, to begin the form with."""
+        rows, version = schema_rows.read(content["rows"]), content["version"] + 1
+        return cls(**content | {"rows": rows, "typed": rows, "version": version})
 
     def show(self, rows: pd.DataFrame) -> None:
         """Let the form begin with these rows when it is next drawn."""
-        self.rows, self.version = rows, self.version + 1
+        self.rows = self.typed = rows
+        self.version += 1
 
 
 @dataclass
 class Uploads:
-    """What was uploaded, and how the files belong together."""
+    """What lies on the desk, and how the files belong together."""
 
-    main: Any
-    second: Any | None
-    further: list[Any]
+    main: KeptFile
+    second: KeptFile | None
+    further: list[KeptFile]
 
     @property
-    def all(self) -> list[Any]:
+    def all(self) -> list[KeptFile]:
         """Every file, the main one first."""
         return [self.main, *([self.second] if self.second else []), *self.further]
+
+    @property
+    def paths(self) -> list[Path]:
+        """Where they lie."""
+        return [file.path for file in self.all]
 
     @property
     def database(self) -> bool:
@@ -101,11 +132,8 @@ class Uploads:
         second = ["second "] if self.second else []
         return ["", *second, *(f"further '{upload.name}' " for upload in self.further)]
 
-    @contextmanager
-    def as_source(
-        self, entity: str, children: list[TableDraft]
-    ) -> Iterator[tuple[Source, Path | None]]:
-        """Give what the service wants: the file or the files by names, and what is joined.
+    def source(self, entity: str, children: list[TableDraft]) -> tuple[Source, Path | None]:
+        """What the service wants: the file or the files by names, and what is joined.
 
         Raises
         ------
@@ -116,9 +144,9 @@ class Uploads:
         faults = naming_faults(names) if self.further else []
         if faults:
             raise IngestError(" ".join(faults))
-        with as_files(self.all) as paths:
-            source = dict(zip(names, paths, strict=True)) if self.further else paths[0]
-            yield source, paths[1] if self.second else None
+        paths = self.paths
+        source = dict(zip(names, paths, strict=True)) if self.further else paths[0]
+        return source, paths[1] if self.second else None
 
 
 def name_files(main: TableDraft, children: list[TableDraft], *, with_main: bool) -> None:
@@ -126,18 +154,13 @@ def name_files(main: TableDraft, children: list[TableDraft], *, with_main: bool)
     st.subheader("Tables", anchor=False)
     st.markdown(text("tables"))
     if with_main:
-        main.name = st.text_input(
-            f"What one row of {plain(main.title)} is called",
-            main.name,
-            key=f"intake-table-{main.ident}",
-            help=text("entity"),
-        ).strip()
+        key = remembered(f"intake-table-{main.ident}", main.name)
+        label = f"What one row of {plain(main.title)} is called"
+        main.name = st.text_input(label, key=key, help=text("entity"), **KEEP).strip()
     for child in children:
-        child.name = st.text_input(
-            f"Name of the table in {plain(child.title)}",
-            child.name,
-            key=f"intake-table-{child.ident}",
-        ).strip()
+        key = remembered(f"intake-table-{child.ident}", child.name)
+        label = f"Name of the table in {plain(child.title)}"
+        child.name = st.text_input(label, key=key, **KEEP).strip()
 
 
 def choose_tables(tables: list[TableDraft], key: str | None, main: int, mark: str) -> list[int]:
@@ -146,16 +169,18 @@ def choose_tables(tables: list[TableDraft], key: str | None, main: int, mark: st
     st.markdown(text("tables"))
     names = [table.name for table in tables]
     chosen = st.selectbox(
-        "Main table, with one row per person", names, index=main, key=f"intake-main-{mark}",
-        help=text("entity"),
+        "Main table, with one row per person", names,
+        key=remembered(f"intake-main-{mark}", names[main], names), help=text("entity"), **KEEP,
     )  # fmt: skip
     others = [name for name in names if name != chosen]
     known = {table.name for table in tables if key in table.columns}
     further = st.multiselect(
         "Further tables about the same people",
         others,
-        [name for name in others if name in known],
-        key=f"intake-further-{mark}-{chosen}",
+        key=remembered(
+            f"intake-further-{mark}-{chosen}", [name for name in others if name in known]
+        ),
+        **KEEP,
     )
     return [names.index(chosen), *(names.index(name) for name in names if name in further)]
 
@@ -169,9 +194,8 @@ def naming_faults(names: list[str]) -> list[str]:
     return faults
 
 
-def first_key(table: TableDraft, key: str | None) -> int | None:
-    """Place of the column that probably says whose row it is."""
+def first_key(table: TableDraft, key: str | None) -> str | None:
+    """The column that probably says whose row it is."""
     from dpcore.suggestions import suggest_person
 
-    guess = key if key in table.columns else suggest_person(table.columns)
-    return table.columns.index(guess) if guess else None
+    return key if key in table.columns else suggest_person(table.columns)

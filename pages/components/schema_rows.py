@@ -56,6 +56,17 @@ def _row(draft: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def written(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of the form as JSON can hold them."""
+    plain = rows.astype(object)
+    return list(plain.where(plain.notna(), None).to_dict("records"))
+
+
+def read(records: list[dict[str, Any]]) -> pd.DataFrame:
+    """The rows that :func:`written` gave."""
+    return pd.DataFrame(records, columns=list(_DTYPES)).astype(_DTYPES)
+
+
 def carry_over(rows: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
     """Newly drafted rows, with what was answered before about columns of the same name."""
     known = earlier.astype(object).set_index(NAME)

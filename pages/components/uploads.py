@@ -1,17 +1,18 @@
-"""Uploaded files on their way to the service: copied in pieces, private, deleted after use."""
+"""Uploaded files: from the browser's hands onto the custodian's desk, and what lies there."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from pages.components import access
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-_PIECE = 1 << 20
+from dpcore.desks import Desk, KeptFile
+from pages.components import access, reading, upload_door
+from pages.components.markup import plain
+
 TYPES = ("csv", "tsv", "txt", "parquet", "pq")
 #: Files that hold several tables.
 DATABASES = ("sqlite", "sqlite3", "db", "duckdb")
@@ -27,25 +28,114 @@ def title_of(name: str) -> str:
     return Path(name).name.partition(".")[0].strip()
 
 
-@contextmanager
-def as_file(upload: BinaryIO, name: str) -> Iterator[Path]:
-    """Give an upload as a file that only this user can read and that is gone afterwards.
+def _round(place: str) -> str:
+    return f"upload-round-{place}"
 
-    If the app is killed meanwhile, its next start removes the file.
+
+def files_at(
+    desk: Desk,
+    place: str,
+    label: str,
+    *,
+    types: tuple[str, ...] = TYPES,
+    several: bool = False,
+    again: bool = False,
+    help: str | None = None,
+) -> list[KeptFile]:
+    """What lies at one place of the desk; and where files are brought there, if more may come.
+
+    With ``again`` a file may be brought although there is one, which it replaces.
     """
-    suffix = Path(name).suffix.lower()
-    ending = suffix if suffix.removeprefix(".") in TYPES + DATABASES else ".csv"
-    with access.service().incoming() as folder:
-        path = folder / f"upload{ending}"
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(descriptor, "wb") as stream:
-            upload.seek(0)
-            shutil.copyfileobj(upload, stream, _PIECE)
-        yield path
+    kept = [file for file in desk.files() if file.place == place]
+    with st.container():
+        for file in kept:
+            _card(desk, file, label.split(" (")[0])
+        if problem := st.session_state.pop(f"upload-problem-{place}", None):
+            st.error(problem)
+    if several or again or not kept:
+        found = receive(label, place, types=types, several=several, help=help)
+        if found:
+            _keep(desk, place, found, replaced=[] if several else kept)
+    return kept
 
 
-@contextmanager
-def as_files(uploads: Sequence[Any]) -> Iterator[list[Path]]:
-    """Give several uploads as files, under the names that they were uploaded with."""
-    with ExitStack() as stack:
-        yield [stack.enter_context(as_file(upload, upload.name)) for upload in uploads]
+def receive(
+    label: str,
+    place: str,
+    *,
+    types: tuple[str, ...],
+    several: bool = False,
+    help: str | None = None,
+) -> list[Any]:
+    """Ask for files. Whoever gets some calls :func:`let_go`, or they come again and again."""
+    upload_door.let_in()
+    found = st.file_uploader(
+        label,
+        type=list(types),
+        accept_multiple_files=several,
+        key=f"upload-{place}-{st.session_state.get(_round(place), 0)}",
+        help=help,
+    )
+    return list(found) if several else [found] if found is not None else []
+
+
+def let_go(place: str, files: list[Any]) -> None:
+    """Take received files out of memory, and empty the place where they came in.
+
+    Not the other places: a large file may be on its way to one of them.
+    """
+    st.session_state[_round(place)] = st.session_state.get(_round(place), 0) + 1
+    context = get_script_run_ctx()
+    manager = context.uploaded_file_mgr if context else None
+    if context is None or not isinstance(manager, MemoryUploadedFileManager):
+        return
+    for file in files:
+        manager.remove_file(context.session_id, file.file_id)
+        upload_door.taken(context.session_id, file.file_id)
+
+
+def _keep(desk: Desk, place: str, files: list[Any], *, replaced: list[KeptFile]) -> None:
+    problem = None
+    try:
+        for file in files:
+            file.seek(0)
+            _, problem = access.attempt(
+                lambda file=file: desk.keep(place, file.name, file, TYPES + DATABASES)
+            )
+            if problem:
+                break
+        if replaced and not problem:
+            desk.drop(*(file.file_id for file in replaced))
+    finally:
+        let_go(place, files)
+    st.session_state[f"upload-problem-{place}"] = problem
+    st.rerun()
+
+
+def _card(desk: Desk, file: KeptFile, label: str) -> None:
+    with st.container(border=True, key=f"card-upload-{file.file_id}"):
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        left.markdown(f"{label}: **{plain(file.name)}**, {_size(file.size)}")
+        right.button(
+            "Remove", key=f"remove-{file.file_id}", on_click=_drop, args=(desk, file),
+            width="stretch", help="Deletes the uploaded copy from this computer.",
+        )  # fmt: skip
+
+
+def _drop(desk: Desk, file: KeptFile) -> None:
+    """Remove a file, and with the main one all else; what reads them meanwhile is stopped."""
+    if file.file_id not in (kept.file_id for kept in desk.files()):
+        return  # It is gone already, and what lies there now was brought in another tab.
+    if (work := reading.current()) is not None:
+        work.stop.set()
+    if file.place == "main":
+        desk.clear()
+    else:
+        desk.drop(file.file_id)
+
+
+def _size(size: int) -> str:
+    for unit, amount in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= amount:
+            return f"{size / amount:.1f} {unit}"
+    return f"{size} bytes"
