@@ -118,15 +118,17 @@ class _Listed(_Column):
         names = [group.name for group in self.groups]
         if len({*names, *self.categories}) != len(names) + len(self.categories):
             raise ValueError("a group needs a name of its own, which no category has")
-        for place, group in enumerate(self.groups):
-            members = set(group.members)
-            unknown = [member for member in group.members if member not in self.categories]
+        known, seen = set(self.categories), set[frozenset[str]]()
+        for group in self.groups:
+            members = frozenset(group.members)
+            unknown = [member for member in group.members if member not in known]
             if unknown:
                 raise ValueError(f"the group '{group.name}' holds '{unknown[0]}', no category")
             if len(members) < 2:
                 raise ValueError(f"the group '{group.name}' needs at least two categories")
-            if any(members == set(other.members) for other in self.groups[:place]):
+            if members in seen:
                 raise ValueError(f"the group '{group.name}' holds the same as another one")
+            seen.add(members)
         return self
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -14,9 +13,10 @@ from pydantic import BaseModel
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpcore.columns import NumericColumn
-from dpcore.encoding import NO_WORDS, YES_WORDS, texts_of
-from dpcore.errors import PrivacyLeakWarning, RequestError
+from dpcore.columns import BooleanColumn, NumericColumn
+from dpcore.encoding import encode
+from dpcore.errors import RequestError
+from dpcore.inference import domain_of, warn_of
 from dpcore.ingest import check_columns, check_header, frame_chunks, ingest
 from dpcore.plan import Learner, RunPlan, no_progress
 from dpcore.privacy import parse_epsilon
@@ -24,7 +24,8 @@ from dpcore.randomness import source_for
 from dpcore.release import Release, make_release
 from dpcore.schema import Schema
 
-_BINS = 10
+#: Largest class that becomes a number.
+_MOST = 2**53
 
 
 class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
@@ -79,6 +80,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
             )
         parameters = dict(cls._learner.parameters.model_validate(release.parameters))
         known = {name: parameters[name] for name in cls._get_param_names() if name in parameters}
+        warn_of(release.domain.problem)
         estimator = cls(
             epsilon=release.certificate.epsilon, schema=release.domain, **settings, **known
         )
@@ -125,7 +127,7 @@ class PrivateEstimator(LearnerEstimator):
         )
         self._check_target(prepared.schema.column(prepared.target))
         plan = self._plan(prepared.schema, prepared.target)
-        outputs = {} if self._numeric_target else {"classes_": class_labels(plan.classes, y)}
+        outputs = self._outputs(prepared.schema.column(prepared.target))
         release, model = self._run(plan, prepared.frame)
         return self._fitted(release, model, outputs, np.shape(X)[1])
 
@@ -133,7 +135,7 @@ class PrivateEstimator(LearnerEstimator):
     def from_release(cls, release: Release) -> Self:
         """Fitted estimator of a release, for prediction without any data.
 
-        Its parameters are those of the release. Classes are text, as in the schema.
+        Its parameters are those of the release. Warns if its schema is not private.
 
         Raises
         ------
@@ -142,8 +144,13 @@ class PrivateEstimator(LearnerEstimator):
         """
         estimator, model = cls._of(release, target=release.target)
         cls._check_target(release.domain.column(release.target))
-        outputs = {} if cls._numeric_target else {"classes_": np.array(model.classes, dtype=object)}
+        outputs = cls._outputs(release.domain.column(release.target))
         return estimator._fitted(release, model, outputs, len(release.domain.columns) - 1)
+
+    @classmethod
+    def _outputs(cls, column: Any) -> dict[str, Any]:
+        """Attributes that the target gives to a fitted estimator."""
+        return {} if cls._numeric_target else {"classes_": class_labels(column)}
 
     @classmethod
     def _check_target(cls, column: Any) -> None:
@@ -154,27 +161,55 @@ class PrivateEstimator(LearnerEstimator):
         return features_of(X, self.schema_, self.release_.target)
 
 
-class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    """A :class:`PrivateEstimator` that predicts classes.
+class Labelling(ClassifierMixin):  # type: ignore[misc]
+    """What an estimator of classes makes of the codes that its model predicts.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        Labels in the type of ``y``; text if made from a release.
+        Labels in the type that the schema implies: see :func:`class_labels`.
     """
+
+    classes_: NDArray[Any]
+    schema_: Schema
+    release_: Release
+
+    def _codes(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+        """Position in ``classes_`` of the predicted class of each row."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """Predicted class of each row."""
+        codes = self._codes(X)
+        return np.asarray(self.classes_[codes])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
+        """Share of rows predicted right: **exact**, so not private if the rows are.
+
+        Labels count in every spelling that the schema reads.
+        """
+        codes = self._codes(X)
+        truth = encode(self.schema_.column(self.release_.target), _column(y))[0]
+        return float(np.average(codes == truth, weights=sample_weight))
+
+
+class PrivateClassifier(Labelling, PrivateEstimator):
+    """A :class:`PrivateEstimator` that predicts classes."""
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Class probabilities, columns in the order of ``classes_``: shape (n_rows, n_classes)."""
         return np.asarray(self.model_.predict_proba(self._features(X), self.schema_))
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """Predicted class of each row."""
-        codes = self.model_.predict(self._features(X), self.schema_)
-        return np.asarray(self.classes_[codes])
+    def _codes(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+        frame = self._features(X)
+        return np.asarray(self.model_.predict(frame, self.schema_))
 
 
 class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
-    """A :class:`PrivateEstimator` that predicts a number within public bounds."""
+    """A :class:`PrivateEstimator` that predicts a number within public bounds.
+
+    ``score`` is scikit-learn's, and **exact**: not private if the rows are.
+    """
 
     _numeric_target: ClassVar[bool] = True
 
@@ -222,8 +257,8 @@ def prepare_fit(
     frame = features_of(X, schema, name).copy(deep=False)
     if name in frame.columns:
         raise RequestError(f"X must not hold the target '{name}'.")
-    frame[name] = np.asarray(y)
-    domain = schema or infer_schema(frame, name, numeric_target=numeric_target)
+    frame[name] = _column(y)
+    domain = domain_of(frame, schema, name, numeric_target=numeric_target)
     check_header([str(column) for column in frame.columns])
     check_columns(frame, domain)
     return PreparedFit(frame, domain, name)
@@ -244,7 +279,7 @@ def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # 
     """``X`` as a frame with text names; an array takes the schema's feature names in order."""
     if isinstance(X, pd.DataFrame):
         return X.set_axis([str(name) for name in X.columns], axis=1).reset_index(drop=True)
-    array = np.asarray(X)
+    array = X if isinstance(X, np.ndarray) else _rows(X)
     if array.ndim != 2:
         raise RequestError("X must have two dimensions: rows and features.")
     names = [f"x{i}" for i in range(array.shape[1])]
@@ -258,69 +293,44 @@ def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # 
     return pd.DataFrame(array, columns=names)
 
 
-def infer_schema(frame: pd.DataFrame, target: str, *, numeric_target: bool) -> Schema:
-    """Read a schema off the data. Convenient, not private: warns each time.
-
-    The target becomes a column of categories, or of numbers if ``numeric_target``.
-
-    Raises
-    ------
-    SchemaError
-        If the data cannot be described, such as a column with too many categories.
-    """
-    warnings.warn(
-        "No schema was given, so categories, bounds and the number of rows were read off the "
-        "data: the result is not differentially private. Pass schema=... to keep the guarantee.",
-        PrivacyLeakWarning,
-        stacklevel=4,
-    )
-    columns = []
-    for name in frame:
-        as_number = numeric_target if str(name) == target else _is_numeric(frame[name])
-        fields = (_infer_numbers if as_number else _infer_categories)(frame[name])
-        columns.append({"name": str(name), "target": str(name) == target, **fields})
-    return Schema.from_mapping(
-        {"name": "inferred", "max_rows": max(1, len(frame)), "columns": columns}
-    )
+def _column(y: Any) -> pd.Series[Any]:
+    """A target by place. A list stays what it is: one value must not change the type of others."""
+    if isinstance(y, pd.DataFrame):
+        y = y.squeeze("columns")
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if getattr(y, "ndim", 1) != 1:
+        raise RequestError("y must have one dimension: one value for each row of X.")
+    if hasattr(y, "dtype"):
+        return pd.Series(y).reset_index(drop=True)
+    return pd.Series(list(y), dtype=object)
 
 
-def _is_numeric(values: pd.Series[Any]) -> bool:
-    numeric = pd.api.types.is_numeric_dtype(values.dtype)
-    return bool(numeric and not pd.api.types.is_bool_dtype(values.dtype) and values.notna().any())
-
-
-def _infer_numbers(values: pd.Series[Any]) -> dict[str, Any]:
-    numbers = pd.to_numeric(values, errors="coerce").astype(float)
-    if not np.isfinite(numbers).any():
-        raise RequestError("y holds no numbers: use a classifier.")
-    low, high = float(numbers.min()), float(numbers.max())
-    high = high if high > low else low + 1
-    return {"type": "real", "lower": low, "upper": high, "bins": _BINS}
-
-
-def _infer_categories(values: pd.Series[Any]) -> dict[str, Any]:
-    if pd.api.types.is_bool_dtype(values.dtype):
-        return {"type": "boolean"}
-    found = sorted(set(texts_of(values)) - {""}) or ["none"]
-    return {"type": "categorical", "categories": found}
-
-
-def class_labels(classes: tuple[str, ...], y: Any) -> NDArray[Any]:
-    """Class labels in the type of ``y``; only its dtype is looked at."""
-    kind = np.asarray(y).dtype
-    if kind.kind == "b":
-        return np.array([label in YES_WORDS for label in classes])
-    if kind.kind in "iuf":
-        return np.array([_number(label) for label in classes]).astype(kind)
-    return np.array(classes, dtype=object)
-
-
-def _number(label: str) -> float:
-    if label in YES_WORDS and label not in {"1"}:
-        return 1.0
-    if label in NO_WORDS and label not in {"0"}:
-        return 0.0
+def _rows(X: Any) -> NDArray[np.object_]:  # noqa: N803
+    """Rows as an array; nested lists keep the type of each value."""
+    if hasattr(X, "__array__"):
+        return np.asarray(X)
     try:
-        return float(label)
-    except ValueError:
-        raise RequestError(f"y is numeric, but the schema has a class '{label}'.") from None
+        return np.array([list(row) for row in X], dtype=object)
+    except (TypeError, ValueError):
+        raise RequestError("X must have two dimensions: rows and features.") from None
+
+
+def class_labels(column: Any) -> NDArray[Any]:
+    """Class labels of a target: a function of the schema alone, never of the labels in ``y``.
+
+    ``False`` and ``True`` for a boolean column; integers for categories that are all written as
+    integers are, such as 0, 1 and 2; text for everything else.
+    """
+    if isinstance(column, BooleanColumn):
+        return np.array([False, True])
+    if all(map(_is_whole, column.classes)):
+        return np.array([int(label) for label in column.classes])
+    return np.array(column.classes, dtype=object)
+
+
+def _is_whole(label: str) -> bool:
+    """Whether a label is an integer in its only spelling: not ``01``, not ``1.0``."""
+    digits = label.removeprefix("-")
+    plain = digits.isascii() and digits.isdigit() and len(digits) < 17
+    return plain and str(int(label)) == label and abs(int(label)) <= _MOST

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 #: Most classes of a target.
 _MOST_CLASSES = 50
-Guarantee = Literal["unconditional", "conditional on convergence"]
+#: "none" is never planned: it is what is left where noise or schema are not private.
+Guarantee = Literal["unconditional", "conditional on convergence", "none"]
 #: Called with a step name and how many of how many equal units of that step are done. The
 #: sequence of calls depends on public inputs, and on nothing else that will not be released.
 Progress = Callable[[str, int, int], None]
@@ -92,7 +93,7 @@ class RunPlan:
     parameters : BaseModel
         Parameters of the learner, validated.
     guarantee : str
-        Whether the stated epsilon holds without further assumption.
+        Whether the sampler keeps the stated epsilon without further assumption.
     sampler : str
         Name of the sampler, for the certificate.
     estimates_step : str
@@ -128,6 +129,21 @@ class RunPlan:
             raise BudgetError("A parallel step must spend something, and no more than the run.")
         if (self.definition == "pure") != (self.delta == 0):
             raise BudgetError("A pure guarantee has delta 0, and an approximate one does not.")
+        self._check_rows()
+
+    def _check_rows(self) -> None:
+        """See that a step's share is worth something for each row, before a record is touched.
+
+        Shares of mu squared are no epsilons: who plans with Gaussian noise checks them.
+        """
+        pure = self.split.parts.items() if self.definition == "pure" else ()
+        for step in (*(name for name, share in pure if share), *self.parallel):
+            self.row_epsilon(step)
+
+    @property
+    def promised(self) -> Guarantee:
+        """Kind of guarantee of the run with secure noise: none if the schema breaks it."""
+        return "none" if self.schema.problem else self.guarantee
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -168,8 +184,13 @@ def guarantee_sentence(plan: RunPlan) -> str:
         f"Differential privacy with ε = {format_epsilon(plan.epsilon, places=9)}{delta} for each "
         f"{protected_unit(plan.schema)}"
     )
+    if plan.promised == "none":
+        return f"No guarantee. {plan.schema.problem}"
     if plan.guarantee == "unconditional":
-        return f"{promise}. The guarantee is exact and rests on no further assumption."
+        return (
+            f"{promise}. The guarantee is exact. It takes for granted only that bounds and "
+            "categories were not read off the records."
+        )
     return (
         f"{promise}, provided that the sampler has converged. Nobody can check that without "
         "looking at the records: choose a method or sampler without a random walk for a "
@@ -177,9 +198,16 @@ def guarantee_sentence(plan: RunPlan) -> str:
     )
 
 
-def guaranteed_odds(epsilon: Decimal, guarantee: Guarantee, seen: str = "in this result") -> str:
-    """Say what an epsilon means as odds, with the condition that the guarantee rests on."""
-    odds = odds_sentence(epsilon, seen)
+def guaranteed_odds(
+    epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str = "in this result"
+) -> str:
+    """Say what a promise means as odds, with the condition that it rests on."""
+    if guarantee == "none":
+        return (
+            f"Not private: whatever someone sees {seen} may tell them anything about a person "
+            "in the data."
+        )
+    odds = odds_sentence(epsilon, delta, seen)
     if guarantee == "unconditional":
         return odds
     return f"If the chain has converged: {odds[0].lower()}{odds[1:]}"

@@ -6,7 +6,7 @@ Everything here is arithmetic on public numbers; no record is ever seen by this 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, InvalidOperation
 from fractions import Fraction
@@ -158,6 +158,31 @@ class BudgetSplit:
         return self.parts[name]
 
 
+def first_share(left: Decimal, weights: Sequence[float]) -> Decimal:
+    """What the first of some steps gets of the budget that is left for all of them.
+
+    In proportion to the ``weights``, rounded down, so that every step has at least one
+    :data:`EPSILON_STEP`; a step that is the last takes all.
+
+    Raises
+    ------
+    BudgetError
+        If there is not one :data:`EPSILON_STEP` for each.
+    """
+    spare = left - EPSILON_STEP * len(weights)
+    if spare < 0:
+        raise BudgetError("This epsilon is too small to be split over the steps of a run.")
+    if len(weights) == 1:
+        return left
+    return EPSILON_STEP + part_below(spare, weights)
+
+
+def part_below(left: Decimal, weights: Sequence[float]) -> Decimal:
+    """The first part of a budget divided in proportion to ``weights``, rounded down; may be 0."""
+    part = left * Decimal(weights[0]) / Decimal(math.fsum(weights))
+    return part.quantize(EPSILON_STEP, rounding=ROUND_DOWN)
+
+
 def parse_delta(value: object) -> Decimal:
     """A delta as an exact number; a float is read by its shortest decimal form.
 
@@ -249,7 +274,11 @@ def discrete_gaussian_epsilon(scale: float, delta: float) -> float:
     return root + 1e-9
 
 
-def calibrate_gaussian(epsilon: float, delta: float) -> float:
+#: Delta, by mu and epsilon: of what is mu-Gaussian-DP, perhaps with something else beside it.
+Profile = Callable[[float, float], float]
+
+
+def calibrate_gaussian(epsilon: float, delta: float, profile: Profile = gaussian_delta) -> float:
     """Largest mu whose Gaussian-DP guarantee implies (epsilon, delta), never on the unsafe side.
 
     Raises
@@ -260,16 +289,21 @@ def calibrate_gaussian(epsilon: float, delta: float) -> float:
     if not (epsilon > 0 and 0 < delta < 1):
         raise BudgetError("Gaussian noise needs an epsilon above 0 and a delta between 0 and 1.")
     high = 1.0
-    while gaussian_delta(high, epsilon) < delta:
+    while profile(high, epsilon) < delta:
         high *= 2
-    mu = _root(lambda m: gaussian_delta(m, epsilon) - delta, 1e-12, high, xtol=1e-14)
+    mu = _root(lambda m: profile(m, epsilon) - delta, 1e-12, high, xtol=1e-14)
     step = 1e-12
-    while gaussian_delta(mu, epsilon) > delta:
+    while profile(mu, epsilon) > delta:
         mu, step = mu * (1 - step), min(0.5, 2 * step)
     return mu
 
 
-def calibrate_fine_gaussian(epsilon: Decimal | float, delta: Decimal | float, draws: int) -> float:
+def calibrate_fine_gaussian(
+    epsilon: Decimal | float,
+    delta: Decimal | float,
+    draws: int,
+    profile: Profile = gaussian_delta,
+) -> float:
     """Largest mu that is (epsilon, delta)-DP for discrete Gaussian noise of a fine scale.
 
     Discrete Gaussian noise is not mu-Gaussian-DP (see :func:`discrete_gaussian_delta`), but
@@ -282,6 +316,8 @@ def calibrate_fine_gaussian(epsilon: Decimal | float, delta: Decimal | float, dr
         Guarantee of all draws together, at the level at which sensitivities are stated.
     draws : int
         Most noisy integers, over all steps, whose exact value one person changes.
+    profile : callable
+        Delta of the Gaussian steps together with others, if there are any.
 
     Returns
     -------
@@ -294,16 +330,16 @@ def calibrate_fine_gaussian(epsilon: Decimal | float, delta: Decimal | float, dr
         If ``epsilon`` is not positive, ``delta`` is not strictly between 0 and 1, or epsilon
         is too small for so many draws.
     """
-    target, failure = float_below(epsilon), float_below(delta)
-    if not (target > 0 and 0 < failure < 1 and draws >= 1):
+    target, excess = float_below(epsilon), float_below(delta)
+    if not (target > 0 and 0 < excess < 1 and draws >= 1):
         raise BudgetError("Gaussian noise needs an epsilon above 0 and a delta between 0 and 1.")
     # Beyond this many scales, noise has probability below delta exp(-epsilon - 20) / draws.
-    reach_squared = 1.001 * 2 * (target + math.log(draws) - math.log(failure) + 20)
+    reach_squared = 1.001 * 2 * (target + math.log(draws) - math.log(excess) + 20)
     slack = 1.001 * draws * (1 + reach_squared) / (24 * FINE_SCALE**2)
     if slack > _SLACK_SHARE * target:
         raise BudgetError("This epsilon is too small for so many noisy sums: ask for fewer.")
     return calibrate_gaussian(
-        math.nextafter(target - slack, 0.0), failure * (1 - 1e-8) * math.exp(-slack)
+        math.nextafter(target - slack, 0.0), excess * (1 - 1e-8) * math.exp(-slack), profile
     )
 
 
@@ -328,16 +364,34 @@ def float_below(value: Decimal | float) -> float:
     return number if Decimal(number) <= value else math.nextafter(number, -math.inf)
 
 
-def odds_sentence(epsilon: Decimal, seen: str = "in this result") -> str:
-    """Say what an epsilon means as odds, for a reader who does not know the definition."""
-    factor = math.exp(min(float(epsilon), 50.0))
+def odds_sentence(epsilon: Decimal, delta: Decimal, seen: str = "in this result") -> str:
+    """Say what epsilon and delta mean as odds, for a reader who does not know the definition.
+
+    With a delta, odds may change by more than e^epsilon, with a chance that may exceed delta. By
+    more than twice e^epsilon they change with a chance of at most 3 delta, whichever of two
+    neighbours is the truth: see ``docs/privacy/gaussian.md``.
+    """
+    factor = math.exp(min(float(epsilon), 50.0)) * (2 if delta else 1)
+    rest = ""
     if factor < 100:
         bound = f"of at most {math.ceil(factor * 100) / 100:.2f}"
     elif factor < 1_000_000:
         bound = f"of at most {math.ceil(factor):,}"
     else:
         bound = "that may exceed a million, which promises next to nothing"
+    if delta and factor < 1_000_000:
+        chance = exact_amount(min(3 * delta, Decimal(1)))
+        rest = f" (twice e^ε), except with a chance of at most {chance} (3 δ)"
     return (
         f"Whatever someone sees {seen}, it changes their odds that a given person is "
-        f"in the data by a factor {bound}."
+        f"in the data by a factor {bound}{rest}."
+    )
+
+
+def delta_sentence(delta: Decimal) -> str:
+    """Say what a delta means, in the definition's own terms."""
+    return (
+        "For any set of results, the probability with a person's records is at most e^ε times "
+        f"the probability without them, plus δ = {exact_amount(delta)}, and the same the other way "
+        "round. δ is not the chance that the factor e^ε is exceeded, which may be larger."
     )

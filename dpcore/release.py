@@ -11,12 +11,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from dpcore import __version__
 from dpcore.errors import RequestError
+from dpcore.origins import DECLARED, INFERRED, Origin, problem_of
 from dpcore.plan import Guarantee, RunPlan, protected_unit
 from dpcore.privacy import Definition
-from dpcore.schema import Schema
+from dpcore.schema import INFERRED_NAME, Schema
 
 NOT_PRIVATE: Final = "not private: seeded"
 SECURE: Final = "operating system"
+#: Data set of a release that an estimator made.
+IN_MEMORY: Final = "in-memory"
+_LEARNED: dict[Guarantee, str] = {
+    "unconditional": "with differential privacy",
+    "conditional on convergence": "with differential privacy, if its random walk has converged",
+    "none": "without a guarantee of privacy",
+}
+_SEEDED = "Its noise is repeatable: it was not drawn from the operating system's secure source."
 
 
 class _Frozen(BaseModel):
@@ -30,6 +39,10 @@ class Certificate(_Frozen):
     ----------
     composition : str
         How the parts of ``budget_split`` compose; empty if they simply add up.
+    guarantee : str
+        What holds. It is "none" whenever the release is not private.
+    origins : tuple of str
+        Where the facts of its schema come from, each origin once.
     """
 
     definition: Definition
@@ -46,13 +59,39 @@ class Certificate(_Frozen):
     guarantee: Guarantee
     randomness: Literal["operating system", "not private: seeded"]
     schema_hash: str
+    origins: tuple[Origin, ...] = Field(default=(DECLARED,), min_length=1)
     engine_version: str
     created: datetime
 
+    @model_validator(mode="before")
+    @classmethod
+    def _kept_by_noise_alone(cls, content: Any) -> Any:
+        """Read certificates of seeded noise from before they said "none"."""
+        if isinstance(content, dict) and content.get("randomness") == NOT_PRIVATE:
+            return content | {"guarantee": "none"}
+        return content
+
+    @model_validator(mode="after")
+    def _nothing_without_privacy(self) -> Self:
+        if self.private == (self.guarantee == "none"):
+            raise ValueError("a certificate promises something if it is private, and else nothing")
+        return self
+
     @property
     def private(self) -> bool:
-        """Whether the noise came from the secure source."""
-        return self.randomness == SECURE
+        """Whether the noise came from the secure source, and no public fact from the records."""
+        return not self.problems
+
+    @property
+    def learned(self) -> str:
+        """How the result was learned, in a few words."""
+        return _LEARNED[self.guarantee]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why it is not private, one sentence each."""
+        seeded = "" if self.randomness == SECURE else _SEEDED
+        return tuple(filter(None, (seeded, problem_of(self.origins))))
 
 
 class Release(_Frozen):
@@ -79,10 +118,17 @@ class Release(_Frozen):
     certificate: Certificate
     domain: Schema
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_origin(cls, content: Any) -> Any:
+        return _marked(content) if _inferred_before_origins(content) else content
+
     @model_validator(mode="after")
     def _one_schema(self) -> Self:
         if self.domain.hash != self.certificate.schema_hash:
             raise ValueError("the schema of a release is not the one its certificate names")
+        if self.domain.origins != self.certificate.origins:
+            raise ValueError("a certificate names other origins than the schema it is about")
         return self
 
     def to_json(self) -> str:
@@ -110,11 +156,12 @@ def make_release(
     model: BaseModel,
     *,
     secure: bool,
-    dataset_id: str = "in-memory",
+    dataset_id: str = IN_MEMORY,
     dataset_name: str = "",
 ) -> Release:
     """Wrap a released model with the certificate that its plan implies."""
     unit = plan.schema.privacy_unit
+    guarantee = plan.promised if secure else "none"
     certificate = Certificate(
         definition=plan.definition,
         epsilon=plan.epsilon,
@@ -126,9 +173,10 @@ def make_release(
         parallel_split=dict(plan.parallel),
         composition=plan.composition,
         sampler=plan.sampler,
-        guarantee=plan.guarantee,
+        guarantee=guarantee,
         randomness=SECURE if secure else NOT_PRIVATE,
         schema_hash=plan.schema.hash,
+        origins=plan.schema.origins,
         engine_version=__version__,
         created=datetime.now(UTC).replace(microsecond=0),
     )
@@ -143,6 +191,32 @@ def make_release(
         certificate=certificate,
         domain=plan.schema,
     )
+
+
+def _inferred_before_origins(content: Any) -> bool:
+    """Whether an estimator without a schema wrote this before schemas said where they come from.
+
+    Its schema then has a name that such estimators give, and they alone.
+    """
+    if not (isinstance(content, dict) and content.get("dataset_id") == IN_MEMORY):
+        return False
+    card, domain = content.get("certificate"), content.get("domain")
+    return (
+        isinstance(card, dict)
+        and "origins" not in card
+        and isinstance(domain, dict)
+        and domain.get("name") == INFERRED_NAME
+    )
+
+
+def _marked(content: dict[str, Any]) -> dict[str, Any]:
+    """The same release, whose schema and certificate say that it is not private."""
+    before = Schema.model_validate(content["domain"])
+    after = before.model_copy(update={"origin": INFERRED})
+    card = content["certificate"] | {"origins": [INFERRED], "guarantee": "none"}
+    if card.get("schema_hash") == before.hash:
+        card["schema_hash"] = after.hash
+    return content | {"domain": after.model_dump(mode="json"), "certificate": card}
 
 
 def _with_article(words: str) -> str:

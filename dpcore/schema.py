@@ -17,9 +17,12 @@ from pydantic import Field, ValidationError, model_validator
 
 from dpcore.columns import MAX_COLUMNS, Column, Frozen, Name, View
 from dpcore.errors import SchemaError
+from dpcore.origins import DECLARED, Origin, problem_of, refusal_of
 from dpcore.validation import explain_validation
 
 SCHEMA_VERSION: Final = 1
+#: What a schema is called that an estimator read off the records.
+INFERRED_NAME: Final = "inferred"
 #: Most child rows kept of all entities together, in one child table.
 MAX_CHILD_ROWS = 500_000_000
 #: Most values of child rows kept of all entities together.
@@ -135,6 +138,8 @@ class Schema(_Table):
         What one row of the main table is called: ``person``, ``train``.
     children : tuple of ChildTable
         Further tables about the same people. Neighbours differ in one person with all rows.
+    origin : str
+        Where every fact comes from that says nothing of its own: see :mod:`dpcore.origins`.
     """
 
     version: Literal[1] = SCHEMA_VERSION
@@ -146,6 +151,7 @@ class Schema(_Table):
     entity: Name = "person"
     columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
     children: tuple[ChildTable, ...] = Field(default=(), max_length=20)
+    origin: Origin = DECLARED
 
     @model_validator(mode="after")
     def _private_key(self) -> Self:
@@ -216,6 +222,21 @@ class Schema(_Table):
         return tuple(column.name for column in self.columns if column.view == side)
 
     @property
+    def origins(self) -> tuple[Origin, ...]:
+        """Where its facts come from, each origin once."""
+        return (self.origin,)
+
+    @property
+    def problem(self) -> str:
+        """Why no result that rests on this schema is private; empty if it can be."""
+        return problem_of(self.origins)
+
+    def check_private(self) -> None:
+        """Raise ``SchemaError`` if no result on private records with this schema is private."""
+        if refusal := refusal_of(self.origins):
+            raise SchemaError(refusal)
+
+    @property
     def hash(self) -> str:
         """SHA-256, in hexadecimal, of the form without defaults.
 
@@ -252,6 +273,8 @@ class Schema(_Table):
             return cls.model_validate(content)
         except ValidationError as error:
             raise SchemaError(explain_validation(error, content)) from None
+        except (RecursionError, OverflowError):
+            raise SchemaError("The schema holds a number or a list that no schema has.") from None
 
     @classmethod
     def from_text(cls, text: str) -> Schema:
@@ -263,9 +286,10 @@ class Schema(_Table):
             If the text is neither, or is no valid schema.
         """
         try:
-            return cls.from_mapping(_parse(text))
+            content = _parse(text)
         except (yaml.YAMLError, ValueError, RecursionError):
             raise SchemaError("The schema is not valid YAML or JSON.") from None
+        return cls.from_mapping(content)
 
     @classmethod
     def from_file(cls, path: str | Path) -> Schema:
@@ -279,7 +303,8 @@ class Schema(_Table):
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
-            raise SchemaError(f"The schema file {path} cannot be read as UTF-8 text.") from None
+            name = Path(path).name  # Where it lies is nobody's business who reads this.
+            raise SchemaError(f"The schema file {name} cannot be read as UTF-8 text.") from None
         return cls.from_text(text)
 
 
@@ -288,7 +313,12 @@ def _parse(text: str) -> object:
     try:
         return json.loads(text)
     except ValueError:
+        pass
+    try:
         return yaml.safe_load(text)
+    except (LookupError, TypeError, AttributeError, OverflowError):
+        # A tag such as '!!int' on what is none: the library fails in its own way.
+        raise ValueError("a value is not what its tag says") from None
 
 
 def _compact(column: Any) -> dict[str, Any]:

@@ -23,6 +23,15 @@ from dpcore.schema import ChildTable, Schema
 
 Part = Literal["train", "holdout", "all"]
 _ARRAYS = ("codes", "numbers", "cells", "parts")
+_INCOMPLETE = "The stored data set is incomplete: upload it again."
+
+
+def stored_schema(directory: Path) -> Schema:
+    """The schema of a saved table. Raises ``SchemaError``, which does not say where it is saved."""
+    try:
+        return Schema.from_file(directory / "schema.json")
+    except SchemaError:
+        raise SchemaError(_INCOMPLETE) from None
 
 
 def _child_arrays(schema: Schema) -> list[tuple[str, str]]:
@@ -32,6 +41,22 @@ def _child_arrays(schema: Schema) -> list[tuple[str, str]]:
 
 def _array_names(schema: Schema) -> list[str]:
     return [*_ARRAYS, *(name for names in _child_arrays(schema) for name in names)]
+
+
+def _mapped(directory: Path, schema: Schema) -> dict[str, NDArray[Any]]:
+    """Arrays of a saved table, mapped into memory: headers are read, records are not.
+
+    Raises
+    ------
+    SchemaError
+        If one is missing, damaged or too short.
+    """
+    try:
+        return {
+            name: np.load(directory / f"{name}.npy", mmap_mode="r") for name in _array_names(schema)
+        }
+    except (OSError, ValueError, EOFError):
+        raise SchemaError(_INCOMPLETE) from None
 
 
 class ChildRecords:
@@ -160,15 +185,14 @@ class PrivateTable:
 
     @staticmethod
     def check_files(directory: Path, schema: Schema) -> None:
-        """See that a saved table of a schema is complete, without opening a record.
+        """See that a saved table of a schema is complete, without reading a record.
 
         Raises
         ------
         SchemaError
-            If an array is missing.
+            If an array is missing, or shorter than its header says.
         """
-        if not all((directory / f"{name}.npy").is_file() for name in _array_names(schema)):
-            raise SchemaError("The stored data set is incomplete: upload it again.")
+        _mapped(directory, schema)
 
     @classmethod
     def open(cls, directory: Path) -> PrivateTable:
@@ -179,15 +203,8 @@ class PrivateTable:
         SchemaError
             If the directory holds no table.
         """
-        schema = Schema.from_file(directory / "schema.json")
-        try:
-            arrays = {
-                name: np.load(directory / f"{name}.npy", mmap_mode="r")
-                for name in _array_names(schema)
-            }
-        except (OSError, ValueError, EOFError):
-            raise SchemaError("The stored data set is incomplete: upload it again.") from None
-        return cls(schema, arrays)
+        schema = stored_schema(directory)
+        return cls(schema, _mapped(directory, schema))
 
     def members(self, part: Part) -> Words:
         """Bit vector of the records in a part; ``all`` is both parts together."""

@@ -84,6 +84,20 @@ def test_a_parallel_step_spends_at_most_the_run():
     assert plan("1", parallel={}).parallel == {}
 
 
+def test_every_step_is_worth_something_for_each_row_of_a_person():
+    """Of the people set aside as well; a step without weight asks for nothing."""
+    tiny, total = Decimal("0.000000001"), Decimal("0.000000100")
+    parts = {"idle": Decimal(0), "list": total - 4 * tiny, "estimates": 4 * tiny}
+    split = BudgetSplit(total, parts)
+    assert plan(str(total), 4, split=split).row_epsilon("estimates") == tiny
+    with pytest.raises(BudgetError, match="too small for the rows"):
+        plan(str(total), 5, split=split)
+    with pytest.raises(BudgetError, match="too small for the rows"):
+        plan(str(total), 4, split=split, parallel={"evaluation": 3 * tiny})
+    shares = {"definition": "approximate", "delta": Decimal("0.001"), "parallel": {}}
+    assert plan(str(total), 5, split=split, **shares).split == split, "shares of mu squared"
+
+
 @given(st.integers(1, 1000), st.integers(1, 50))
 def test_row_epsilon_and_noise_follow_the_split(milli, rows):
     made = plan(str(Decimal(milli) / 1000), rows)
@@ -243,6 +257,7 @@ def test_certificate_has_public_fields_only():
         "guarantee",
         "randomness",
         "schema_hash",
+        "origins",
         "engine_version",
         "created",
     }

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
+from statistics import NormalDist
 
 import mpmath
 import pytest
@@ -17,6 +20,7 @@ from dpcore.errors import BudgetError
 from dpcore.privacy import EPSILON_STEP, FINE_SCALE, BudgetSplit
 from tests.oracles import privacy_oracle
 
+ROOT = Path(__file__).parents[1]
 EPSILONS = st.integers(1, 10**12).map(lambda steps: steps * EPSILON_STEP)
 
 
@@ -365,4 +369,89 @@ def test_default_delta_is_a_small_power_of_ten(rows):
     ],
 )
 def test_odds_are_rounded_up(epsilon, factor):
-    assert f"by a factor {factor}" in privacy.odds_sentence(Decimal(epsilon))
+    assert f"by a factor {factor}" in privacy.odds_sentence(Decimal(epsilon), Decimal(0))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "end"),
+    [
+        ("1", "0.00001", "of at most 5.44 (twice e^ε), except with a chance of at most 0.00003"),
+        ("5", "1E-8", "of at most 297 (twice e^ε), except with a chance of at most 0.00000003"),
+        ("1", "0.5", "of at most 5.44 (twice e^ε), except with a chance of at most 1 (3 δ)."),
+        ("20", "0.1", "that may exceed a million, which promises next to nothing."),
+    ],
+)
+def test_odds_with_a_delta_have_an_exception(epsilon, delta, end):
+    assert f"by a factor {end}" in privacy.odds_sentence(Decimal(epsilon), Decimal(delta))
+
+
+def chances(mu: float, loss: float) -> tuple[float, float]:
+    """Chances that Gaussian noise raises the log odds above ``loss``: with a person, without."""
+    normal = NormalDist()
+    return normal.cdf(mu / 2 - loss / mu), normal.cdf(-mu / 2 - loss / mu)
+
+
+def test_delta_is_not_the_chance_that_the_factor_is_exceeded():
+    mu = privacy.calibrate_gaussian(1.0, 1e-5)
+    here, there = chances(mu, 1.0)
+    assert here - math.e * there == pytest.approx(1e-5, rel=1e-6), "what delta is"
+    assert here == pytest.approx(16.12e-5, rel=1e-3), "what it is not"
+    for text in ("README.md", "assets/help/delta.md", "docs/privacy/gaussian.md"):
+        assert "16 δ" in (ROOT / text).read_text("utf-8"), "the figure is told"
+
+
+@given(st.floats(0.01, 10), st.floats(1e-9, 0.01))
+def test_twice_the_factor_is_exceeded_with_a_chance_of_three_delta_at_most(epsilon, delta):
+    mu = privacy.calibrate_gaussian(epsilon, delta)
+    far = epsilon + math.log(2)
+    assert chances(mu, far)[0] + chances(mu, far)[1] <= 3 * delta
+
+
+def test_the_bound_of_three_delta_is_nearly_attained():
+    """A mechanism on three outcomes whose guarantee is exactly (epsilon, delta)."""
+    epsilon, delta = math.log(1.0001), 0.01
+    far = 2 * math.exp(epsilon) * 1.000001
+    here, there = 2 * delta, 2 * delta / far
+    one, other = (here, there, 1 - here - there), (there, here, 1 - here - there)
+    excess = sum(max(0.0, p - math.exp(epsilon) * q) for p, q in zip(one, other, strict=True))
+    assert excess == pytest.approx(delta, rel=1e-4)
+    exceeded = sum(
+        p for p, q in zip(one, other, strict=True) if max(p / q, q / p) > 2 * math.exp(epsilon)
+    )
+    assert exceeded == pytest.approx(3 * delta, rel=1e-3)
+
+
+def test_delta_in_words():
+    told = privacy.delta_sentence(Decimal("1E-5"))
+    assert "at most e^ε times the probability without them, plus δ = 0.00001" in told
+    assert "not the chance" in told
+
+
+#: Ways to say that delta is the chance of a failure, but for those that deny it.
+FALSE_WORDS = re.compile(
+    r"(?<!not the )chance (?:that|of)[^.]{0,30}(?:promise|guarantee|this)[^.]{0,20}"
+    r"(?:fail|not hold|broken)|(?:guarantee|promise)[^.]{0,20}(?:may|can|might) fail",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "false"),
+    [
+        ("add δ, the chance that this fails", True),
+        ("a very small chance that the promise of ε does not hold", True),
+        ("The promise of ε may fail, with a chance of about 1 in 100", True),
+        ("δ (chance that the promise fails)", True),
+        ("It is not the chance that the promise of ε fails", False),
+    ],
+)
+def test_false_words_about_delta_are_found(words, false):
+    assert bool(FALSE_WORDS.search(words)) == false
+
+
+def test_no_text_calls_delta_a_chance_of_failure():
+    folders = ("dpcore", "pages", "assets", "docs")
+    found = [path for name in folders for path in (ROOT / name).rglob("*.*")]
+    texts = [path for path in found if path.suffix in {".py", ".md", ".html"}]
+    for path in [ROOT / "README.md", *texts]:
+        assert not FALSE_WORDS.search(path.read_text("utf-8")), path

@@ -324,7 +324,7 @@ def test_a_fault_says_in_which_file_it_is(tmp_path: Path) -> None:
     source["car"].write_bytes(b"none")
     assert refusal(source).startswith("In the table 'car': The file is not a readable Parquet")
     source["train"].write_text("train_id,direction\n1,west,x\n")
-    assert refusal(source).startswith("In the table 'train': The file is not a well-formed CSV")
+    assert refusal(source).startswith("In the table 'train': Line 2 of the file has 3 fields")
     doubled = pd.concat([CARS, CARS["length"]], axis=1)
     text = refusal({"train": TRAINS, "car": doubled})
     assert text.startswith("In the table 'car': Column names must be distinct")

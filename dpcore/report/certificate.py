@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from dpcore.privacy import format_epsilon
-from dpcore.release import Release
+from dpcore.origins import words_of
+from dpcore.privacy import delta_sentence, format_epsilon
+from dpcore.release import Certificate, Release
 from dpcore.report.names import sampler_name, step_name
+from dpcore.report.timing import time_sentence
 
 
 def certificate_lines(release: Release) -> dict[str, str]:
@@ -15,10 +17,9 @@ def certificate_lines(release: Release) -> dict[str, str]:
     card = release.certificate
     parallel = _parts(card.parallel_split)
     return {
-        "Promise": f"ε = {format_epsilon(card.epsilon)}"
-        + (f", δ = {card.delta:f}" if card.delta else " (pure differential privacy, no δ)"),
+        **_promise(card),
         "Kind of guarantee": card.guarantee,
-        "Who is protected": card.privacy_unit,
+        f"Who {'is' if card.private else 'would be'} protected": card.privacy_unit,
         "Data sets compared": card.neighboring_relation,
         "Rows kept per person, at most": str(card.max_rows_per_person),
         "Public row limit": f"{card.max_rows:,}",
@@ -27,11 +28,24 @@ def certificate_lines(release: Release) -> dict[str, str]:
         **({"On other people, at no extra cost": parallel} if parallel else {}),
         "How it was chosen": sampler_name(card.sampler),
         "Source of the noise": card.randomness,
+        "Where bounds and categories come from": words_of(card.origins),
+        "Time that the run took": time_sentence(card),
         "Schema": f"SHA-256 {card.schema_hash[:16]}…",
         "Engine": card.engine_version,
         "Made": f"{card.created:%Y-%m-%d %H:%M} UTC",
         "Result number": release.id,
     }
+
+
+def _promise(card: Certificate) -> dict[str, str]:
+    """What is promised; or that nothing is, and why."""
+    budget = f"ε = {format_epsilon(card.epsilon)}"
+    budget += f", δ = {card.delta:f}" if card.delta else ""
+    if not card.private:
+        return {"Promise": f"none. Not private: {' '.join(card.problems)}", "Noise as for": budget}
+    if card.delta:
+        return {"Promise": budget, "What δ means": delta_sentence(card.delta)}
+    return {"Promise": f"{budget} (pure differential privacy, no δ)"}
 
 
 def _parts(split: Mapping[str, Decimal]) -> str:

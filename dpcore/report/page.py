@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from dpcore.errors import RequestError
+from dpcore.origins import words_of
 from dpcore.plan import guaranteed_odds
 from dpcore.privacy import exact_amount, plain_epsilon
 from dpcore.release import Release
@@ -69,7 +70,7 @@ class Section:
     def odds(self) -> str:
         """What its epsilon means."""
         card = self.release.certificate
-        return guaranteed_odds(card.epsilon, card.guarantee)
+        return guaranteed_odds(card.epsilon, card.delta, card.guarantee)
 
 
 def release_page(release: Release, note: ReleaseNote | None = None, *, stored: bool = True) -> str:
@@ -124,9 +125,15 @@ def dossier(
         },
         statement=statement(dataset, chosen, sums, application),
         schema=schema_tables(dataset.schema),
-        seeded=any(not release.certificate.private for release in chosen),
+        origin=words_of(dataset.schema.origins),
+        problems=_problems(chosen),
         made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     )
+
+
+def _problems(releases: Sequence[Release]) -> list[str]:
+    """Why some results are not private, each reason once."""
+    return list(dict.fromkeys(why for r in releases for why in r.certificate.problems))
 
 
 def _check(dataset: DatasetInfo, releases: Sequence[Release]) -> None:

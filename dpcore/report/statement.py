@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpcore.release import SECURE, Release
+from dpcore.origins import words_of
+from dpcore.privacy import delta_sentence
+from dpcore.release import SECURE, Certificate, Release
 from dpcore.report.application import Application
 from dpcore.report.names import sampler_name
+from dpcore.report.timing import time_sentence
 from dpcore.report.totals import Total
 from dpcore.requests import DatasetInfo
 
@@ -32,7 +35,7 @@ def statement(
         "Unit of privacy": _unit(dataset, cards[0].privacy_unit),
         "Model": "central: one trusted server holds the records, and only noisy results leave it",
         "Neighbouring data sets": _all(card.neighboring_relation for card in cards),
-        "Kind of definition": _all(_definition(card.definition) for card in cards),
+        "Kind of definition": _all(map(_definition, cards)),
         "ε of the results in this dossier": chosen.epsilon,
         "δ of the results in this dossier": chosen.delta,
         "ε of everything spent on the data set": every.epsilon,
@@ -43,6 +46,7 @@ def statement(
         + ", with exact discrete noise",
         "Kind of guarantee": _all(card.guarantee for card in cards),
         "Randomness": _all(_randomness(card.randomness) for card in cards),
+        "Time that runs take": time_sentence(*cards),
         "Bounds and public assumptions": _assumptions(dataset),
         "Settings of the methods (hyperparameters)": _settings(dataset, application),
         "Why this ε": application.justification.strip() or NOT_STATED,
@@ -67,8 +71,12 @@ def _unit(dataset: DatasetInfo, unit: str) -> str:
     return f"{unit}; at most {rows} row{'' if rows == 1 else 's'} of the main table each"
 
 
-def _definition(definition: str) -> str:
-    return "pure (ε, no δ)" if definition == "pure" else "approximate (ε and δ)"
+def _definition(card: Certificate) -> str:
+    if not card.private:
+        return "none: " + " ".join(card.problems)
+    if card.definition == "pure":
+        return "pure (ε, no δ)"
+    return f"approximate (ε and δ). {delta_sentence(card.delta)}"
 
 
 def _inside(releases: Sequence[Release]) -> str:
@@ -81,11 +89,10 @@ def _randomness(source: str) -> str:
 
 
 def _assumptions(dataset: DatasetInfo) -> str:
+    schema = dataset.schema
     return (
-        "columns, possible values, bounds, bins and the row limit of "
-        f"{dataset.schema.max_rows:,} were declared by the custodian and are public. They must not "
-        "have been read off the records: no program can check that. Values beyond the bounds are "
-        "moved to them."
+        f"columns, possible values, bounds, bins and the row limit of {schema.max_rows:,} are "
+        f"public: {words_of(schema.origins)}. Values beyond the bounds are moved to them."
     )
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from dpcore.plan import Guarantee, guaranteed_odds
-from dpcore.privacy import exact_amount, format_epsilon, plain_epsilon
+from dpcore.privacy import delta_sentence, exact_amount, format_epsilon, plain_epsilon
 from dpcore.release import Release
 from dpcore.requests import Balance
 
 _ZERO = Decimal(0)
+_WEAKEST_FIRST: tuple[Guarantee, ...] = ("none", "conditional on convergence", "unconditional")
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,12 @@ def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) 
 
 def weakest(releases: Sequence[Release]) -> Guarantee:
     """The kind of guarantee that holds for all of some results."""
-    kinds = [release.certificate.guarantee for release in releases]
-    return next((kind for kind in kinds if kind != "unconditional"), "unconditional")
+    kinds = {release.certificate.guarantee for release in releases}
+    return next((kind for kind in _WEAKEST_FIRST if kind in kinds), "unconditional")
 
 
 def _total(what: str, epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str) -> Total:
-    odds = guaranteed_odds(epsilon, guarantee, seen)
-    if delta:
-        odds += f" The chance that this fails is at most δ = {exact_amount(delta)}."
+    odds = guaranteed_odds(epsilon, delta, guarantee, seen)
+    if delta and guarantee != "none":
+        odds += f" {delta_sentence(delta)}"
     return Total(what, exact_epsilon(epsilon), exact_amount(delta), odds)

@@ -1,0 +1,65 @@
+"""Where the public facts of a schema come from, and what that does to a guarantee.
+
+Facts are bounds, categories, bins, column names and the row limit. A further origin is one more
+name here, with its words and whether it breaks the promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Origin = Literal["declared", "inferred from records"]
+DECLARED: Final = "declared"
+INFERRED: Final = "inferred from records"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What an origin means to a reader.
+
+    Attributes
+    ----------
+    words : str
+        Where the facts come from.
+    problem : str
+        Why no result that rests on them is private; empty if it can be.
+    """
+
+    words: str
+    problem: str = ""
+
+
+_STANDINGS: dict[Origin, Standing] = {
+    DECLARED: Standing(
+        "declared by whoever answers for the records; whether any were read off them, by hand or "
+        "as a suggestion of the program, is not recorded"
+    ),
+    INFERRED: Standing(
+        "read off the records by the program, because no schema was given",
+        "No schema was declared: bounds, categories and the number of rows were read off the "
+        "records, so the result may show one person's own value.",
+    ),
+}
+
+
+def refusal_of(origins: Iterable[Origin]) -> str:
+    """Why records are not stored as private with such facts; empty if they can be."""
+    problem = problem_of(origins)
+    if not problem:
+        return ""
+    return (
+        f"No result on this data set would be private. {problem} Write a schema from what is "
+        "known without looking at these records."
+    )
+
+
+def words_of(origins: Iterable[Origin]) -> str:
+    """Where facts of several origins come from."""
+    return "; ".join(_STANDINGS[origin].words for origin in origins)
+
+
+def problem_of(origins: Iterable[Origin]) -> str:
+    """Why no result that rests on facts of these origins is private; empty if it can be."""
+    return " ".join(filter(None, (_STANDINGS[origin].problem for origin in origins)))
