@@ -1,8 +1,8 @@
 """The only door by which a number leaves the data: OpenDP's exact discrete mechanisms.
 
 Each mechanism is built for a sensitivity and a budget, asks OpenDP for the loss that its
-noise really achieves, and refuses to exist if that is more than what was asked. With a
-seeded source it draws ordinary pseudo-random noise of the same scale, for public data only.
+noise really achieves, and refuses to exist if that is more than what was asked. The source of
+randomness draws: exactly, unless it is seeded, which is for public data only.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import BudgetError
 from dpcore.privacy import FINE_SCALE, float_below
-from dpcore.randomness import RandomSource, SeededRandom
+from dpcore.randomness import Choice, Noise, RandomSource
+from dpcore.randomness import Integers as Integers
 
-Integers = NDArray[np.int64]
 #: Sums below this, with noise of at most this scale, stay within 64 bits.
 _LARGEST_SUM, _WIDEST_SCALE = 2**62, 2.0**52
 
@@ -63,16 +63,12 @@ class _AdditiveNoise(ABC):
     """Independent noise of one scale on every entry of an integer array."""
 
     scale: float
+    _law: ClassVar[Literal["geometric", "gaussian"]]
 
     @staticmethod
     @abstractmethod
     def _build(scale: float) -> Any:
         """OpenDP's measurement at a scale."""
-
-    @staticmethod
-    @abstractmethod
-    def _seeded(randomness: SeededRandom, scale: float, count: int) -> Integers:
-        """Pseudo-random noise of the same scale, for public data."""
 
     def privacy_map(self, distance: int) -> float:
         """Loss on arrays at ``distance``, in the mechanism's own metric and measure."""
@@ -81,11 +77,16 @@ class _AdditiveNoise(ABC):
     def release(self, values: Integers, randomness: RandomSource) -> Integers:
         """Return ``values`` with noise added to each entry; any shape."""
         flat = np.ascontiguousarray(values, dtype=np.int64).ravel()
-        if isinstance(randomness, SeededRandom):
-            noisy = flat + self._seeded(randomness, self.scale, flat.size)
-        else:
-            noisy = np.asarray(self._build(self.scale)(flat.tolist()), dtype=np.int64)
-        return noisy.reshape(values.shape)
+        noise = Noise(self._law, self.scale, self._promise, self._exact)
+        return randomness.add(noise, flat).reshape(values.shape)
+
+    @property
+    @abstractmethod
+    def _promise(self) -> float:
+        """Cost at the sensitivity that it was built for: epsilon, or mu of Gaussian DP."""
+
+    def _exact(self, values: Integers) -> Integers:
+        return np.asarray(self._build(self.scale)(values.tolist()), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -108,12 +109,17 @@ class GeometricMechanism(_AdditiveNoise):
     sensitivity: int
     epsilon: Decimal
     scale: float = field(init=False)
+    _law = "geometric"
 
     def __post_init__(self) -> None:
         budget = float_below(self.epsilon)
         start = self.sensitivity / budget
         scale = _fit_scale(start, lambda s: float(self._build(s).map(self.sensitivity)), budget)
         object.__setattr__(self, "scale", scale)
+
+    @property
+    def _promise(self) -> float:
+        return float(self.epsilon)
 
     @staticmethod
     @lru_cache(maxsize=256)
@@ -122,13 +128,11 @@ class GeometricMechanism(_AdditiveNoise):
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
         return dp.m.make_laplace(*space, scale=scale)
 
-    @staticmethod
-    def _seeded(randomness: SeededRandom, scale: float, count: int) -> Integers:
-        return randomness.geometric_noise(scale, count)
-
 
 class _DiscreteGaussian(_AdditiveNoise):
     """Discrete Gaussian noise: P(k) proportional to exp(-k**2 / (2 scale**2))."""
+
+    _law = "gaussian"
 
     @staticmethod
     @lru_cache(maxsize=256)
@@ -142,10 +146,6 @@ class _DiscreteGaussian(_AdditiveNoise):
         """Smallest scale for which OpenDP certifies rho-zCDP."""
         start = sensitivity / math.sqrt(2 * rho)
         return _fit_scale(start, lambda s: float(cls._build(s).map(sensitivity)), rho)
-
-    @staticmethod
-    def _seeded(randomness: SeededRandom, scale: float, count: int) -> Integers:
-        return randomness.gaussian_noise(scale, count)
 
 
 @dataclass(frozen=True)
@@ -172,6 +172,10 @@ class GaussianMechanism(_DiscreteGaussian):
         if not (self.rho > 0 and math.isfinite(self.rho)):
             raise BudgetError("The budget of Gaussian noise must be a positive, finite number.")
         object.__setattr__(self, "scale", self._scale_for(self.sensitivity, self.rho))
+
+    @property
+    def _promise(self) -> float:
+        return math.sqrt(2 * self.rho)
 
 
 @dataclass(frozen=True)
@@ -211,6 +215,10 @@ class FineGaussian(_DiscreteGaussian):
         rho = math.nextafter(self.mu**2, 0.0) / 2
         object.__setattr__(self, "scale", self._scale_for(self.sensitivity, rho))
 
+    @property
+    def _promise(self) -> float:
+        return self.mu
+
     def release(self, values: Integers, randomness: RandomSource) -> Integers:
         """Return ``values`` with noise added to each entry; any shape.
 
@@ -226,7 +234,7 @@ class FineGaussian(_DiscreteGaussian):
 
 
 @dataclass(frozen=True)
-class _Selection:
+class _Selection(ABC):
     """Choose one index of an integer score vector. Pure epsilon-DP.
 
     Parameters
@@ -244,6 +252,7 @@ class _Selection:
     epsilon: Decimal
     monotone: bool
     scale: float = field(init=False)
+    _law: ClassVar[Literal["gumbel", "exponential"]]
 
     def __post_init__(self) -> None:
         budget = float_below(self.epsilon)
@@ -266,6 +275,19 @@ class _Selection:
         """Epsilon spent on score vectors at L-infinity distance ``distance``."""
         return self._loss(self.scale, distance)
 
+    def select(self, scores: Integers, randomness: RandomSource) -> int:
+        """Return the chosen index of a non-empty score vector."""
+        choice = Choice(self._law, self.scale, float(self.epsilon), self._exact)
+        return randomness.choose(choice, np.asarray(scores, dtype=np.int64))
+
+    def _exact(self, scores: Integers) -> int:
+        return int(self._sampler(scores))
+
+    @cached_property
+    @abstractmethod
+    def _sampler(self) -> Any:
+        """OpenDP's measurement."""
+
 
 class ExponentialMechanism(_Selection):
     """Index i with probability proportional to exp(score_i / scale) (McSherry, Talwar 2007).
@@ -273,11 +295,7 @@ class ExponentialMechanism(_Selection):
     Sampled exactly by OpenDP's noisy max with Gumbel noise.
     """
 
-    def select(self, scores: Integers, randomness: RandomSource) -> int:
-        """Return the chosen index of a non-empty score vector."""
-        if isinstance(randomness, SeededRandom):
-            return int(np.argmax(scores / self.scale + randomness.gumbel_noise(len(scores))))
-        return int(self._sampler(np.asarray(scores, dtype=np.int64)))
+    _law = "gumbel"
 
     @cached_property
     def _sampler(self) -> Any:
@@ -287,12 +305,7 @@ class ExponentialMechanism(_Selection):
 class NoisyMax(_Selection):
     """Report noisy max with exponential noise: permute-and-flip (McKenna, Sheldon 2020)."""
 
-    def select(self, scores: Integers, randomness: RandomSource) -> int:
-        """Return the chosen index of a non-empty score vector."""
-        if isinstance(randomness, SeededRandom):
-            noise = randomness.exponential_noise(len(scores))
-            return int(np.argmax(scores / self.scale + noise))
-        return int(self._sampler(np.asarray(scores, dtype=np.int64)))
+    _law = "exponential"
 
     @cached_property
     def _sampler(self) -> Any:
@@ -305,10 +318,8 @@ def weighted_index(scores: Integers, scale: float, randomness: RandomSource) -> 
     A building block, not a mechanism: it is calibrated to no budget. What it costs is for the
     caller to prove.
     """
-    values = np.asarray(scores, dtype=np.int64)
-    if isinstance(randomness, SeededRandom):
-        return int(np.argmax(values / scale + randomness.gumbel_noise(len(values))))
-    return int(_gumbel_max(scale)(values))
+    choice = Choice("gumbel", scale, None, lambda values: int(_gumbel_max(scale)(values)))
+    return randomness.choose(choice, np.asarray(scores, dtype=np.int64))
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ import typer
 from dpcore.commands.shell import check_new, find_release, write_new
 from dpcore.errors import RequestError
 from dpcore.redescriptions.extraction import Constraints, Score
+from dpcore.spreadsheets import frame_csv
 
 if TYPE_CHECKING:
     from dpcore.redescriptions.found import RedescriptionSet
@@ -81,7 +82,7 @@ def redescriptions(
     found = _extracted(release, wished)
     typer.echo(redescriptions_text(found))
     if csv is not None:
-        write_new(csv, found.to_frame().to_csv(index=False))
+        write_new(csv, frame_csv(found.to_frame()))
 
 
 def _extracted(text: str, wished: dict[str, Any]) -> RedescriptionSet:

@@ -96,6 +96,40 @@ def charge(
         typer.echo(balance_text(balance))
 
 
+@ledger.command("stranded")
+def stranded() -> None:
+    """List runs whose process cannot be seen from this machine: it may have vanished."""
+    from dpcore.commands.text import text_table
+    from dpcore.commands.text_ledger import one_line
+    from dpcore.privacy import format_epsilon
+
+    with open_service() as service:
+        names = {info.id: info.name for info in service.datasets()}
+        rows = [
+            [
+                run.id,
+                f"{run.created:%Y-%m-%d %H:%M}",
+                names[run.request.dataset_id],
+                one_line(run.analyst),
+                format_epsilon(run.request.epsilon),
+                run.step or "-",
+            ]
+            for run in service.stranded_runs()
+        ]
+    head = ["run", "time (UTC)", "data set", "analyst", "epsilon", "step"]
+    typer.echo(text_table(head, rows) if rows else "Every run that is under way can be seen.")
+
+
+@ledger.command("end")
+def end(
+    run: Annotated[str, typer.Argument(help="Id of a run: see 'ledger stranded'.")],
+    note: Annotated[str, typer.Option(help="Why; kept in the audit log.")],
+) -> None:
+    """End a run whose process has vanished. What it may have spent stays spent."""
+    with open_service() as service:
+        typer.echo(service.end_run(run, note).message)
+
+
 ledger.command("accounts")(grants.accounts)
 ledger.command("grant")(grants.grant)
 ledger.command("freeze")(grants.freeze)
@@ -109,8 +143,21 @@ def audit(
     trials: Annotated[
         int, typer.Option(min=1000, help="Runs of each mechanism; fewer prove less.")
     ] = 20_000,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Replay whole runs on neighbouring tables instead.")
+    ] = False,
+    configurations: Annotated[
+        int, typer.Option(min=1, help="With --replay: random runs, over all methods.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="With --replay: which random runs.")] = 0,
+    family: Annotated[
+        str, typer.Option(metavar="NAME", help="With --replay: one algorithm only.")
+    ] = "",
 ) -> None:
     """Attack the mechanisms on this machine, and broken versions of them that must be caught."""
+    if replay:
+        _replay(configurations, seed, family)
+        return
     from dpcore.audit import run_audits
     from dpcore.commands.text import audit_text
 
@@ -118,3 +165,17 @@ def audit(
     typer.echo(audit_text(results))
     if not all(result.passed for result in results):
         raise RunFailedError("an audit did not pass.")
+
+
+def _replay(configurations: int, seed: int, family: str) -> None:
+    """Real runs on neighbouring tables, compared probability by probability."""
+    from dpcore.algorithms import get_learner
+    from dpcore.commands.text import replay_text
+    from dpcore.replay.run import replay_all
+
+    if family:
+        family = get_learner(family.replace("-", "_")).name
+    results = list(replay_all(configurations, seed, family))
+    typer.echo(replay_text(results))
+    if any(result.violations for result in results):
+        raise RunFailedError("a replay found a loss that no certificate covers.")

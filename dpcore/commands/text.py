@@ -15,11 +15,14 @@ from dpcore.ebm.words import EBMWords
 from dpcore.estimates import percent
 from dpcore.evaluation import Evaluation, Figure
 from dpcore.ilp.model import ILPModel
+from dpcore.origins import words_of
 from dpcore.plan import guaranteed_odds
-from dpcore.privacy import format_epsilon
+from dpcore.privacy import delta_sentence, format_epsilon
 from dpcore.redescriptions.model import RedescriptionModel
 from dpcore.regression import RegressionEvaluation
 from dpcore.release import Certificate, Release
+from dpcore.replay.run import Summary
+from dpcore.report.timing import time_sentence
 from dpcore.requests import Balance, Quote
 from dpcore.rules.model import RuleListModel
 from dpcore.trees.forest_model import ForestModel
@@ -170,17 +173,27 @@ def certificate_text(certificate: Certificate) -> str:
         f"{step} {format_epsilon(part)}" for step, part in certificate.budget_split.items()
     )
     delta = f", delta = {certificate.delta:f}" if certificate.delta else ""
+    protects = "protects" if certificate.private else "would protect"
     lines = [
+        *_not_private(certificate.problems),
         f"epsilon = {format_epsilon(certificate.epsilon)}{delta} ({split})",
-        f"protects {certificate.privacy_unit}: {certificate.neighboring_relation}; "
+        f"{protects} {certificate.privacy_unit}: {certificate.neighboring_relation}; "
         f"at most {certificate.max_rows_per_person} rows each, {certificate.max_rows} in all",
         f"guarantee: {certificate.guarantee}; sampler: {certificate.sampler}; "
         f"randomness: {certificate.randomness}",
-        guaranteed_odds(certificate.epsilon, certificate.guarantee),
+        f"bounds and categories: {words_of(certificate.origins)}",
+        f"time that the run took: {time_sentence(certificate)}",
+        guaranteed_odds(certificate.epsilon, certificate.delta, certificate.guarantee),
     ]
+    if certificate.delta and certificate.private:
+        lines.append(delta_sentence(certificate.delta))
     if certificate.composition:
-        lines.insert(1, certificate.composition)
+        lines.append(certificate.composition)
     return "Certificate\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def _not_private(problems: Sequence[str]) -> list[str]:
+    return [f"NOT PRIVATE: {' '.join(problems)}"] if problems else []
 
 
 def quote_text(quote: Quote) -> str:
@@ -195,6 +208,7 @@ def quote_text(quote: Quote) -> str:
         f"Noise on each printed count: ±{margin} with 95% confidence.",
         quote.guarantee,
         quote.odds,
+        *([delta_sentence(quote.plan.delta)] if delta and quote.plan.promised != "none" else []),
     ]
     return "\n".join([*lines, quote.refusal] if quote.refusal else lines)
 
@@ -221,6 +235,24 @@ def audit_text(results: Sequence[AuditResult]) -> str:
     ]
     head = ["mechanism", "claims epsilon", "proved at least", "broken versions (must exceed)", ""]
     return text_table(head, rows)
+
+
+def replay_text(results: Sequence[Summary]) -> str:
+    """For each method how much of its certificate was reached, and every violation."""
+    rows = [
+        [
+            result.method.family,
+            result.method.name,
+            str(result.configurations),
+            f"{result.attained:.3f}",
+            f"{result.evaluated:.3f}" if result.evaluated else "",
+            str(len(result.violations)),
+        ]
+        for result in results
+    ]
+    head = ["family", "method", "replays", "share of epsilon", "of people set aside", "violations"]
+    broken = [f"{own.method.name}, {text}" for own in results for text in own.violations]
+    return "\n".join([text_table(head, rows), *broken])
 
 
 def _left(amount: Decimal) -> str:
