@@ -21,6 +21,7 @@ from benchmarks import (
     ilp_methods,
     ilp_speed,
     ilp_tables,
+    ledger,
     redescriptions,
     redescriptions_data,
     redescriptions_growth,
@@ -31,6 +32,7 @@ from benchmarks import (
     trees_growth,
     trees_peers,
     trees_results,
+    unspent,
 )
 from benchmarks.peers import PYTHON_VARIABLE
 from benchmarks.records import Record, print_table, write_json
@@ -238,6 +240,39 @@ def rehearsal_command(
     rehearsal.print_cases(cases)
     records = list(rehearsal.records(cases))
     print_table("How far off rehearsals are", records)
+    if json is not None:
+        write_json(records, json)
+
+
+@app.command("unspent")
+def unspent_command(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two fits of each method: under a minute.")
+    ] = False,
+    data: Data = None,
+    epsilon: Epsilon = None,
+    json: Json = None,
+) -> None:
+    """What mined rule lists, greedy trees and reductions leave of their budget."""
+    _check_known("data set", data, (*unspent.TABLES, unspent.THREE, unspent.TWO))
+    records = list(unspent.run(data, epsilon, quick=quick))
+    print_table("Unspent budget", records)
+    if json is not None:
+        write_json(records, json)
+
+
+@app.command("ledger")
+def ledger_command(
+    quick: Annotated[bool, typer.Option("--quick", help="Ten seconds instead of thirty.")] = False,
+    url: Annotated[
+        str | None, typer.Option("--url", help="An empty database. Default: a SQLite file.")
+    ] = None,
+    processes: Annotated[int, typer.Option("--processes", min=4)] = ledger.PROCESSES,
+    json: Json = None,
+) -> None:
+    """Seconds of a reservation while many processes spend at once, some of them killed."""
+    records = list(ledger.run(url, processes=processes, quick=quick))
+    print_table("Ledger", records)
     if json is not None:
         write_json(records, json)
 

@@ -53,7 +53,7 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
 
 def _share(data: Split, epsilon: float, seed: int) -> float:
     scores, errors = _fit(data, epsilon, seed)
-    with patch("dpcore.ebm.boosting.independent", silent_replicates):
+    with patch.object(SeededRandom, "parts", silent_replicates):
         quiet, _ = _fit(data, epsilon, seed)
     return float(np.mean(np.abs(scores - quiet) <= _Z * errors))
 

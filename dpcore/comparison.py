@@ -18,16 +18,18 @@ from dpcore.algorithms import get_learner, public_records
 from dpcore.columns import NumericColumn
 from dpcore.ebm.learner import EBMLearner
 from dpcore.encoding import encode_columns
-from dpcore.errors import RequestError
-from dpcore.plan import check_classes, no_progress, target_column
+from dpcore.errors import BudgetError, RequestError
+from dpcore.plan import RunPlan, check_classes, no_progress, target_column
+from dpcore.privacy import format_epsilon
 from dpcore.randomness import SeededRandom
-from dpcore.table import PrivateTable
+from dpcore.table import Part, PrivateTable
 
 #: Most fits of one comparison: it runs while somebody waits.
 _MOST_FITS = 600
 #: Groups of the tree that is not private: as many as a reader may still take in.
 _PLAIN_LEAVES = 64
-_NOBODY = "Nobody among them has a known '{}', so nothing can be measured."
+#: Who is asked about, and what cannot be done without anybody.
+_ASIDE, _LEARNED = ("set aside", "measured"), ("to learn from", "learned")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class MethodScore:
         Position in the methods asked for.
     mean, low, high : float
         Mean, least and largest value of the measure over the repeats.
+    people : int
+        How many people set aside have a known target: the measure is over them.
     measure : {"accuracy", "RMSE"}
         Share predicted correctly, or root mean squared error, in units of a numeric target:
         the less the better.
@@ -50,6 +54,7 @@ class MethodScore:
     mean: float
     low: float
     high: float
+    people: int
     measure: Literal["accuracy", "RMSE"] = "accuracy"
 
 
@@ -72,7 +77,8 @@ def compare_methods(
     Raises
     ------
     RequestError
-        If a method cannot be used, nobody is set aside, or there is too much to fit.
+        If a method cannot be used (its name and epsilon stand before the reason), nobody is set
+        aside, or there is too much to fit.
     """
     _check_targeted(methods)
     numbers = _as_numbers(table, target, methods)
@@ -80,14 +86,10 @@ def compare_methods(
     total = len(methods) * len(epsilons) * repeats
     if not 0 < total <= _MOST_FITS:
         raise RequestError(f"Choose methods and epsilons for 1 to {_MOST_FITS} fits.")
-    plans = [
-        get_learner(algorithm).plan(table.schema, target, epsilon, parameters)
-        for algorithm, parameters in methods
-        for epsilon in epsilons
-    ]
+    plans = [_plan(table, target, method, epsilon) for method in methods for epsilon in epsilons]
     frame = table.public_frame("holdout")
     read = {name: public_records(name, table, "holdout") for name in {kind for kind, _ in methods}}
-    measured = _rmse(target, frame) if numbers else _accuracy(table, target, frame)
+    people, measured = _rmse(target, frame) if numbers else _accuracy(table, target, frame)
     scores = []
     for place, plan in enumerate(plans):
         method = place // len(epsilons)
@@ -103,10 +105,23 @@ def compare_methods(
                 float(np.mean(values)),
                 min(values),
                 max(values),
+                people,
                 "RMSE" if numbers else "accuracy",
             )
         )
     return scores
+
+
+def _plan(
+    table: PrivateTable, target: str, method: tuple[str, Mapping[str, Any]], epsilon: Decimal
+) -> RunPlan:
+    algorithm, parameters = method
+    learner = get_learner(algorithm)
+    try:
+        return learner.plan(table.schema, target, epsilon, parameters)
+    except (RequestError, BudgetError) as refusal:
+        name = " ".join(filter(None, [learner.title, parameters.get("method")]))
+        raise RequestError(f"{name}, ε = {format_epsilon(epsilon)}: {refusal}") from None
 
 
 def _check_targeted(methods: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
@@ -132,36 +147,46 @@ def _as_numbers(
     return kinds == {True}
 
 
-def _accuracy(table: PrivateTable, target: str, frame: Any) -> Callable[[NDArray[Any]], float]:
+#: How many people a measure is over, and the measure of what was predicted.
+_Measure = tuple[int, Callable[[NDArray[Any]], float]]
+
+
+def _accuracy(table: PrivateTable, target: str, frame: Any) -> _Measure:
     """Share of a frame's known classes that is predicted correctly."""
     truth, known = _labels(table, target, frame)
-    return lambda predicted: float((predicted == truth)[known].mean())
+    return int(known.sum()), lambda predicted: float((predicted == truth)[known].mean())
 
 
-def _rmse(target: str, frame: Any) -> Callable[[NDArray[Any]], float]:
+def _rmse(target: str, frame: Any) -> _Measure:
     """Root mean squared error of a frame's known numbers."""
     truth = frame[target].to_numpy(dtype=float)
     known = ~np.isnan(truth)
     if not known.any():
-        raise RequestError(_NOBODY.format(target))
-    return lambda predicted: float(np.sqrt(np.mean((predicted - truth)[known] ** 2)))
+        raise RequestError(_nobody(target, *_ASIDE))
+    return int(known.sum()), lambda predicted: float(
+        np.sqrt(np.mean((predicted - truth)[known] ** 2))
+    )
 
 
-def plain_tree_accuracy(table: PrivateTable, target: str) -> float:
+def plain_tree_accuracy(table: PrivateTable, target: str) -> float | None:
     """Share of the people set aside that a tree without any privacy predicts correctly.
 
-    scikit-learn's tree of at most 64 leaves on the same cells.
+    scikit-learn's tree of at most 64 leaves on the same cells of the main table; ``None`` if that
+    has no column but the target.
     """
     from sklearn.preprocessing import OneHotEncoder
     from sklearn.tree import DecisionTreeClassifier
 
     _check_part(table, target, numbers=False)
     features = [column.name for column in table.schema if column.name != target]
+    if not features:
+        return None
+    asked: dict[Part, tuple[str, str]] = {"train": _LEARNED, "holdout": _ASIDE}
     parts = {}
-    for part in ("train", "holdout"):
+    for part, people in asked.items():
         frame = table.public_frame(part)
         codes = encode_columns(frame, table.schema, features)
-        labels, known = _labels(table, target, frame)
+        labels, known = _labels(table, target, frame, people)
         parts[part] = (np.stack(list(codes.values()), axis=1)[known], labels[known])
     encoder = OneHotEncoder(handle_unknown="ignore").fit(parts["train"][0])
     tree = DecisionTreeClassifier(max_leaf_nodes=_PLAIN_LEAVES, random_state=0)
@@ -177,11 +202,15 @@ def _check_part(table: PrivateTable, target: str, *, numbers: bool) -> None:
 
 
 def _labels(
-    table: PrivateTable, target: str, frame: Any
+    table: PrivateTable, target: str, frame: Any, people: tuple[str, str] = _ASIDE
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Class codes of a frame, and which of them are classes."""
     codes = encode_columns(frame, table.schema, [target])[target]
     known = codes < len(table.schema.column(target).classes)
     if not known.any():
-        raise RequestError(_NOBODY.format(target))
+        raise RequestError(_nobody(target, *people))
     return codes, known
+
+
+def _nobody(target: str, people: str, done: str) -> str:
+    return f"Nobody among the people {people} has a known '{target}', so nothing can be {done}."

@@ -9,7 +9,8 @@ one row added or removed; a person with several rows is covered by
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as Choice
 
@@ -74,24 +75,23 @@ def itemset_counts(table: PrivateTable, target: str, part: Part, itemsets: Words
     return count_bits(itemsets, members[None, :])[:, 0]
 
 
-def elementary_symmetric(counts: Sequence[int], degree: int) -> int:
-    """Number of ways to take one thing from each of ``degree`` distinct groups."""
-    polynomial = [1] + [0] * degree
-    for count in counts:
-        for power in range(degree, 0, -1):
-            polynomial[power] += count * polynomial[power - 1]
-    return polynomial[degree]
+def itemset_sensitivity(columns: Sequence[tuple[str, ...]], met: Mapping[str, int]) -> Sensitivity:
+    """Sensitivity of the supports of candidate itemsets.
 
+    Among the candidates on one and the same set of columns, a row is in at most the product of
+    how many literals of each column it can satisfy, and in no more than there are: in one, if
+    a column's literals exclude each other. Sum over the sets of columns.
 
-def itemset_sensitivity(per_column: Sequence[int], size: int, candidates: int) -> Sensitivity:
-    """Sensitivity of the supports of ``candidates`` itemsets of ``size`` literals.
-
-    A row satisfies at most ``per_column[i]`` literals of column i, and an itemset takes at
-    most one literal from each column, so a row is in at most e_size(per_column) itemsets (the
-    elementary symmetric polynomial), and never in more than there are.
+    Parameters
+    ----------
+    columns : sequence of tuple of str
+        Columns of each candidate, in an order that is the same for all.
+    met : mapping of str to int
+        Most literals of each column that a row can satisfy together.
     """
-    containing = elementary_symmetric(per_column, size)
-    return Sensitivity(max(1, min(candidates, containing)), "L1", monotone=True)
+    alike = Counter(columns)
+    most = (min(n, math.prod(met[name] for name in names)) for names, n in alike.items())
+    return Sensitivity(max(1, sum(most)), "L1", monotone=True)
 
 
 _LARGEST_ALPHA = 1e12

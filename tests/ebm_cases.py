@@ -8,12 +8,11 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 
-from dpcore.ebm import boosting
 from dpcore.ebm.learner import EBMLearner
 from dpcore.ingest import frame_chunks, ingest
 from dpcore.mechanisms import FineGaussian
 from dpcore.plan import no_progress
-from dpcore.randomness import SeededRandom, independent
+from dpcore.randomness import SeededRandom
 from tests.small_tables import schema_of, table_of
 
 LEARNER = EBMLearner()
@@ -31,17 +30,16 @@ class Quiet(SeededRandom):
 @contextmanager
 def quiet_replicates():
     """Boosting without noise; the noise of the histograms stays."""
-    noisy = boosting.independent
+    noisy = SeededRandom.parts
 
     def quiet(source, count):
         return [Quiet(int(seed)) for seed in source.words(count)]
 
-    boosting.independent = quiet
+    SeededRandom.parts = quiet
     try:
         yield
     finally:
-        boosting.independent = noisy
-        assert boosting.independent is independent
+        SeededRandom.parts = noisy
 
 
 @contextmanager

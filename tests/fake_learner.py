@@ -106,6 +106,13 @@ def register() -> None:
     LEARNERS["fake"] = FakeLearner()
 
 
+def real_learners() -> dict[str, Any]:
+    """The learners on offer, whatever other tests have put among them."""
+    from dpcore.algorithms import LEARNERS
+
+    return {name: own for name, own in LEARNERS.items() if not name.startswith("fake")}
+
+
 def register_pairs(monkeypatch: Any) -> None:
     """Put the learner that predicts nothing among the others, for one test."""
     from dpcore import algorithms

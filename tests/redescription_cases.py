@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpcore.bits import pack, word_count
 from dpcore.columns import NumericColumn
 from dpcore.plan import no_progress
-from dpcore.randomness import SeededRandom
+from dpcore.randomness import SecureRandom, SeededRandom
 from dpcore.redescriptions.learner import RedescriptionLearner
 from dpcore.table import PrivateTable
 from tests.small_tables import schema_of
@@ -165,10 +165,8 @@ class Watched(SeededRandom):
         return super().gumbel_noise(count)
 
 
-class FixedWords:
+class FixedWords(SecureRandom):
     """Public draws repeat themselves, while mechanisms draw from the secure source."""
-
-    secure = True
 
     def __init__(self, seed: int) -> None:
         self._seed = seed

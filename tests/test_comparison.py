@@ -91,6 +91,45 @@ def test_only_what_predicts_can_be_compared(monkeypatch):
         plain_tree_accuracy(table(), "")
 
 
+def only_target(**columns: list) -> PrivateTable:
+    """Three people set aside, three to learn from; the schema has no column but those given."""
+    content = {"c": [1, 0, 1, 1, 0, 1], **columns}
+    fields = [{"name": name, "type": "boolean"} for name in content]
+    domain = Schema.from_mapping(
+        {"name": "bare", "max_rows": 6, "holdout_percent": 50, "columns": fields}
+    )
+    codes = [np.array(values, dtype=np.uint16) for values in content.values()]
+    return PrivateTable.build(domain, codes, [], np.array([0, 0, 0, 1, 1, 1], dtype=bool))
+
+
+def test_without_a_column_but_the_target_there_is_no_plain_tree():
+    assert plain_tree_accuracy(only_target(), "c") is None
+    assert plain_tree_accuracy(only_target(a=[1, 0, 1, 1, 0, 1]), "c") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("places", "sentence"), [([0, 1, 2], "to learn from"), ([3, 4, 5], "set aside")]
+)
+def test_where_no_target_is_known_a_sentence_says_so(places, sentence):
+    missing = 3
+    codes = [missing if place in places else 1 for place in range(6)]
+    with pytest.raises(RequestError, match=f"people {sentence} has a known 'c'"):
+        plain_tree_accuracy(only_target(c=codes, a=[1, 0] * 3), "c")
+
+
+def test_a_score_tells_on_how_many_people_it_was_measured():
+    bare = only_target(a=[1, 0, 1, 1, 0, 1], c=[1, 0, 1, 1, 3, 1])
+    [score] = compare_methods(bare, "c", [("forest", {})], [Decimal(1)], 1, lambda *_: None)
+    assert score.people == 2
+
+
+def test_a_refusal_names_the_method_and_the_epsilon():
+    methods = [METHODS[1], ("tree", {"method": "diffp_id3"})]
+    epsilons = [Decimal(1), Decimal("0.000000003")]
+    with pytest.raises(RequestError, match=r"^Tree diffp_id3, ε = 0.0001: This epsilon is too"):
+        compare_methods(table(), "c", methods[1:], epsilons, 1, lambda *_: None)
+
+
 def test_without_people_set_aside_there_is_nothing_to_measure():
     with pytest.raises(RequestError, match="nobody aside"):
         compare_methods(table(0), "c", METHODS, [Decimal(1)], 1, lambda *_: None)

@@ -139,7 +139,7 @@ def test_a_release_becomes_an_estimator_without_any_data(kind):
     made = fitted(kind, max_bins=12, evaluate=True)
     again = kind.from_release(Release.from_json(made.release_.to_json()))
     if kind is DPEBMClassifier:
-        assert again.classes_.tolist() == ["no", "yes"]
+        assert again.classes_.tolist() == [False, True]
         assert np.array_equal(again.predict_proba(frame), made.predict_proba(frame))
     else:
         assert np.array_equal(again.predict(frame), made.predict(frame))

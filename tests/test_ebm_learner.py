@@ -1,6 +1,7 @@
 """The learner end to end: refusals, shapes, noise and nothing but noise."""
 
 from decimal import Decimal
+from random import Random
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from dpcore.randomness import SecureRandom, SeededRandom
 from dpcore.release import Release, make_release
 from tests import ebm_cases as cases
 from tests import toy_people
+from tests.configurations import draw_person, table_of
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
 from tests.small_tables import schema_of
 
@@ -31,11 +33,18 @@ def one_column(**target):
     return schema_of([{"name": "y", **target}])
 
 
+def number_between(lower, upper, **more):
+    number = {"name": "y", "type": "real", "lower": lower, "upper": upper, "bins": 4}
+    return schema_of([number, {"name": "x", "type": "boolean"}], **more)
+
+
 @pytest.mark.parametrize(
     ("domain", "target", "chosen", "words"),
     [
         (one_column(type="boolean"), "y", {}, "no column to learn from"),
         (SCHEMA, "nothing", {}, "no column 'nothing'"),
+        (number_between(-8e307, 8e307), "y", {}, "bounds of 'y' are too far apart"),
+        (number_between(0, 1e-31), "y", {}, "bounds of 'y' are too far apart or too close"),
         (SCHEMA, "ill", {"pairs": 7}, "4 columns make fewer than 7 pairs"),
         (SCHEMA, "ill", {"pairs": 11}, "pairs"),
         (SCHEMA, "ill", {"pairs": 1, "method": "random_splits"}, "no pairwise terms"),
@@ -201,6 +210,18 @@ def test_missing_and_other_values_have_bins_of_their_own():
     raw = pd.DataFrame({"x0": [None, "abc"], "c": ["never seen", None]})
     assert x0.bins(raw, private.schema).tolist() == [len(x0.labels) - 1] * 2
     assert c.bins(raw, private.schema).tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0, 1e-30), (-5e29, 5e29), (1e9, 1e9 + 2)])
+def test_targets_of_any_size_give_numbers(lower, upper):
+    """Nothing that is squared and squared again leaves the range of numbers."""
+    domain = number_between(lower, upper, holdout_percent=50)
+    table = table_of(domain, [draw_person(Random(seed), domain) for seed in range(12)])
+    with np.errstate(all="raise", under="ignore"):
+        for chosen in ({"epochs": 2}, {"method": "random_splits", "epochs": 2}):
+            for epsilon in ("0.1", "1000"):
+                _, model = cases.fit(table, "y", epsilon, evaluate=True, **chosen)
+                cases.check_finite(model)
 
 
 @pytest.mark.parametrize("target", ["ill", "stage", "stay"])

@@ -223,7 +223,7 @@ def test_delta_stands_in_the_review():
     text = words(checked(app))
     assert "<td>ε 0.50, δ 0.000002</td>" in text
     assert "<td>0.000001 before, 0.000003 after</td>" in text
-    assert "0.000002 (1 in 500,000)" in text
+    assert "plus δ = 0.000002" in text
 
 
 def test_a_review_without_delta_does_not_speak_of_it():
@@ -461,7 +461,8 @@ def test_an_error_is_told_in_three_digits_with_its_noise():
 def test_a_number_is_compared_by_its_error(monkeypatch):
     add_ward(public=True)
     scores = [
-        MethodScore(0, Decimal(epsilon), 6.25, 6.0, 6.5, "RMSE") for epsilon in ("0.1", "0.5", "2")
+        MethodScore(0, Decimal(epsilon), 6.25, 6.0, 6.5, 900, "RMSE")
+        for epsilon in ("0.1", "0.5", "2")
     ]
     monkeypatch.setattr(Service, "compare_methods", lambda *_: scores)
     app = open_page(PAGE)

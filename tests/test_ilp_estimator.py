@@ -287,15 +287,14 @@ def test_nothing_is_predicted_before_a_fit() -> None:
             ask()
 
 
-def test_labels_come_in_the_type_of_y() -> None:
+def test_labels_are_those_of_the_schema_however_y_spells_them() -> None:
     tables, ill = ward()
     forms = {"b": ill, "i": ill.astype(int), "f": ill.astype(float),
              "O": ill.map({True: "yes", False: "no"}).astype(object)}  # fmt: skip
     models = {form: make(random_state=1).fit(tables, y) for form, y in forms.items()}
     for form, model in models.items():
         predicted = model.predict(tables)
-        assert predicted.dtype.kind == form
-        assert set(predicted) == set(forms[form])
+        assert predicted.dtype == bool
         assert model.model_ == models["b"].model_
         assert model.score(tables, forms[form]) == 1
 
@@ -368,7 +367,7 @@ def test_a_release_becomes_an_estimator_without_any_data() -> None:
     again = DPILPClassifier.from_release(Release.from_json(made.release_.to_json()))
     fresh, _ = ward(200, seed=7)
     assert np.array_equal(again.predict_proba(fresh), made.predict_proba(fresh))
-    assert again.predict(fresh).tolist() == ["yes" if one else "no" for one in made.predict(fresh)]
+    assert again.predict(fresh).tolist() == made.predict(fresh).tolist()
     assert again.theory() == made.theory()
     assert again.n_features_in_ == len(SCHEMA.columns)
     for name, value in settings.items():

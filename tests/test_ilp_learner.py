@@ -17,8 +17,10 @@ from dpcore.ilp.clause import Clause, Variable
 from dpcore.ilp.language import chosen_atoms
 from dpcore.ilp.learner import CLAUSES, COUNTS, ILPLearner
 from dpcore.ilp.model import CoveredGroup, ILPModel, predicted_labels
+from dpcore.ilp.selection import Choice
 from dpcore.ingest import frame_chunks, ingest
-from dpcore.plan import RunPlan, no_progress
+from dpcore.mechanisms import GeometricMechanism
+from dpcore.plan import CountNoise, RunPlan, no_progress
 from dpcore.randomness import SecureRandom, SeededRandom
 from dpcore.release import make_release
 from dpcore.schema import Schema
@@ -89,7 +91,7 @@ def test_the_budget_is_spent_exactly_and_shown_in_the_certificate() -> None:
     aside = small_schema(holdout_percent=20, max_rows=2000)
     assert plan(aside, "1", evaluate=True).parallel == {"evaluation": Decimal(1)}
     assert chosen.noise_scale == pytest.approx(4)
-    release = make_release("ilp", chosen, run(draw_people(50, 1), chosen), secure=False)
+    release = make_release("ilp", chosen, run(draw_people(50, 1), chosen), secure=True)
     assert release.certificate.budget_split == chosen.split.parts
     assert release.certificate.guarantee == "unconditional"
 
@@ -98,7 +100,7 @@ def test_every_choice_gets_an_equal_part_of_the_budget(monkeypatch: pytest.Monke
     asked: list[Decimal] = []
     original = module.select_clause
 
-    def watched(*given: Any) -> int:
+    def watched(*given: Any) -> Choice:
         asked.append(given[4])
         return original(*given)
 
@@ -106,6 +108,33 @@ def test_every_choice_gets_an_equal_part_of_the_budget(monkeypatch: pytest.Monke
     run(draw_people(40, 1), plan(epsilon="1", clauses=3))
     assert sum(asked) == Decimal("0.8")
     assert max(asked) - min(asked) < Decimal("1e-8")
+
+
+@pytest.mark.parametrize("clauses", [1, 3])
+def test_what_a_choice_leaves_goes_to_the_next_one_and_last_to_the_counts(
+    monkeypatch: pytest.MonkeyPatch, clauses: int
+) -> None:
+    """Nobody is ill: the empty clause loses to the others, and their subtrees die early."""
+    made: list[Decimal] = []
+    build = GeometricMechanism.__post_init__
+
+    def watch(self: GeometricMechanism) -> None:
+        made.append(self.epsilon)
+        build(self)
+
+    monkeypatch.setattr(GeometricMechanism, "__post_init__", watch)
+    chosen = plan(
+        epsilon="1", method="relevance_aware", clauses=clauses, criterion="share", min_share=1
+    )
+    model = run(draw_people(40, 1), chosen)
+    assert sum(made) == Decimal(1), "all is spent"
+    levels = chosen.parameters.max_literals + 1
+    first = chosen.row_epsilon(CLAUSES) / clauses / levels
+    assert made[0] == pytest.approx(first, abs=Decimal("1e-8"))
+    assert len(made) == clauses + 1, "the empty clause alone is counted, then nothing is left"
+    assert made[-1] > chosen.row_epsilon(COUNTS)
+    assert model.count_margin == CountNoise("a count", made[-1]).margin() < chosen.count_margin()
+    assert "the last one leaves to 'estimates'" in chosen.composition
 
 
 def test_several_rows_per_person_divide_the_budget() -> None:
@@ -116,6 +145,8 @@ def test_several_rows_per_person_divide_the_budget() -> None:
     )  # fmt: skip
     chosen = ILPLearner().plan(flat, "y", Decimal(1), {})
     assert chosen.noise_scale == pytest.approx(20)
+    with pytest.raises(BudgetError, match="too small for the rows"):
+        ILPLearner().plan(flat, "y", Decimal(1), {"count_share": Decimal("0.000000003")})
 
 
 @pytest.mark.parametrize(
@@ -133,6 +164,16 @@ def test_several_rows_per_person_divide_the_budget() -> None:
 def test_requests_that_cannot_be_honoured_are_refused(chosen: dict, sentence: str) -> None:
     with pytest.raises(RequestError, match=sentence):
         plan(**chosen)
+
+
+@pytest.mark.parametrize("negation", [False, True])
+def test_a_data_set_without_a_condition_is_refused(negation: bool) -> None:
+    """No column but the target, or none that a rule may ask about."""
+    target = {"name": "ill", "type": "boolean", "target": True}
+    for columns in ([target], [target, {"name": "age", "type": "boolean", "modes": []}]):
+        bare = Schema.from_mapping({"name": "bare", "max_rows": 9, "columns": columns})
+        with pytest.raises(RequestError, match="no condition to choose from"):
+            ILPLearner().plan(bare, "ill", Decimal(1), {"negation": negation})
 
 
 def test_targets_that_cannot_be_predicted_are_refused() -> None:
@@ -171,7 +212,9 @@ def test_shapes_and_progress_tell_nothing_of_the_records(method: str) -> None:
             crowd.table(schema), chosen, SecureRandom(), lambda *call, told=told: told.append(call)
         )
         assert model.evaluation is not None
-        seen.append((told, len(model.groups), model.clause_count, model.count_margin))
+        # Which levels are dead, and so what is left for the counts, follows from noisy counts.
+        margin = model.count_margin if method != "relevance_aware" else 0
+        seen.append((told, len(model.groups), model.clause_count, margin))
     assert seen[0] == seen[1]
 
 

@@ -320,6 +320,36 @@ def test_a_comparison_is_offered_on_public_data():
     }  # fmt: skip
 
 
+def _compared() -> AppTest:
+    """What the page shows when the methods that it offers were compared once each."""
+    app = open_page(PAGE)
+    app.number_input(key="compare-repeats-ilp").set_value(1)
+    button(app, "Compare methods").click().run()
+    app.session_state["methods-ilp"].thread.join(120)
+    return checked(app.run())
+
+
+def test_methods_are_compared_with_a_tree_of_the_main_table():
+    add_trains(public=True)
+    app = _compared()
+    assert not app.error
+    text = words(app)
+    assert "an ordinary tree without privacy that sees the main table alone" in text
+    assert re.search(r"measured on \d+ people set aside: so few that", text)
+
+
+def test_trains_without_a_column_but_the_target_are_compared_without_a_tree():
+    """So are those of the demonstration: a tree that sees the main table has nothing to ask."""
+    bare = Schema.from_mapping(
+        SCHEMA.model_dump(mode="json") | {"columns": [SCHEMA.columns[0].model_dump(mode="json")]}
+    )
+    access.service().add_dataset(trains(), bare, budget=Decimal(9), public=True)
+    app = _compared()
+    assert not app.error
+    assert "Accuracy on people set aside" in words(app)
+    assert "ordinary tree" not in words(app)
+
+
 # A made-up case
 
 

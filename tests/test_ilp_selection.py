@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpcore.errors import BudgetError
 from dpcore.ilp import selection
 from dpcore.ilp.lattice import Lattice, build_lattice
 from dpcore.ilp.parameters import ILPParameters
+from dpcore.ilp.reach import reach_of
 from dpcore.ilp.selection import (
     GRID,
-    even_parts,
     length_offsets,
     naive,
     noisy_max,
@@ -22,6 +21,7 @@ from dpcore.ilp.selection import (
     select_clause,
 )
 from dpcore.mechanisms import GeometricMechanism, NoisyMax
+from dpcore.privacy import EPSILON_STEP
 from dpcore.randomness import SecureRandom, SeededRandom
 from tests.small_relations import TARGET, small_schema
 
@@ -114,8 +114,9 @@ def test_naive_noise_is_for_all_clauses_together(monkeypatch: pytest.MonkeyPatch
     asked = watch(monkeypatch)
     counts = np.zeros((len(lattice), 2), dtype=np.int64)
     counts[3, 1] = 10**6
-    assert naive(counts, (1, 1), Decimal(1), SeededRandom(1)) == 3
-    assert asked == [(len(lattice), Decimal(1), 2 * len(lattice))]
+    assert naive(lattice, counts, (1, 1), Decimal(1), SeededRandom(1)) == 3
+    most = reach_of(lattice).most(np.arange(len(lattice)))
+    assert asked == [(most, Decimal(1), 2 * len(lattice))]
 
 
 def test_relevance_aware_pays_for_what_is_left_of_each_level(
@@ -131,9 +132,51 @@ def test_relevance_aware_pays_for_what_is_left_of_each_level(
     counts[0] = 10**7, 10**6
     counts[best] = 0, 10**6
     asked = watch(monkeypatch)
-    assert relevance_aware(lattice, counts, parameters, 10, Decimal(3), SeededRandom(1)) == best
+    choice = relevance_aware(lattice, counts, parameters, 10, Decimal(3), SeededRandom(1))
+    assert choice == (best, Decimal(1)), "the share of the last level, of which nothing is left"
     assert [distance for distance, _, _ in asked] == [1, 4]
     assert sum(epsilon for _, epsilon, _ in asked) == Decimal(2)
+
+
+def test_a_level_takes_the_shares_of_those_below_it_that_are_dead_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody is positive, so that no condition is worth counting: the root has been paid for."""
+    lattice, parameters = lattice_of(method="relevance_aware", max_literals=3)
+    counts = np.zeros((len(lattice), 2), dtype=np.int64)
+    counts[:, 0] = 10**6
+    alone = int(np.flatnonzero(lattice.lengths == 1)[0])
+    counts[0, 1] = counts[alone, 1] = 10**7
+    parameters = parameters.model_copy(update={"criterion": "share", "min_share": 0.5})
+    asked = watch(monkeypatch)
+    choice = relevance_aware(lattice, counts, parameters, 10**7, Decimal(4), SeededRandom(1))
+    levels = sum(lattice.lengths == 1)
+    assert [distance for distance, _, _ in asked] == [1, levels]
+    assert [epsilon for _, epsilon, _ in asked] == [1, 1]
+    assert choice == (0, 2) or choice == (alone, 2)
+
+
+@pytest.mark.parametrize("criterion", ["best", "share"])
+def test_relevance_aware_never_needs_more_than_it_has(
+    monkeypatch: pytest.MonkeyPatch, criterion: str
+) -> None:
+    """Down to one step of epsilon for each level, whatever is drawn."""
+    lattice, parameters = lattice_of(
+        method="relevance_aware", max_literals=3, criterion=criterion, min_share=0.3
+    )
+    generator, asked = np.random.default_rng(3), watch(monkeypatch)
+    for steps in [*range(4, 12), *(10**9 for _ in range(60))]:
+        counts, budget = generator.integers(0, 9, (len(lattice), 2)), steps * EPSILON_STEP
+        asked.clear()
+        left = relevance_aware(
+            lattice, counts, parameters, 10, budget, SeededRandom(int(counts.sum()))
+        ).left
+        assert left >= 0
+        assert sum((epsilon for _, epsilon, _ in asked), left) == budget
+        # A level that is counted at all has at least the share that it had by itself.
+        assert min(epsilon for _, epsilon, _ in asked) >= budget / 4 - EPSILON_STEP
+        if len(asked) == 4:
+            assert left == 0
 
 
 def test_relevance_aware_keeps_subtrees_that_may_still_win(
@@ -143,7 +186,8 @@ def test_relevance_aware_keeps_subtrees_that_may_still_win(
     counts = np.full((len(lattice), 2), 10**6, dtype=np.int64)
     counts[lattice.lengths == 2, 0] = 0
     asked = watch(monkeypatch)
-    chosen = relevance_aware(lattice, counts, parameters, 10, Decimal(3), SeededRandom(1))
+    chosen, left = relevance_aware(lattice, counts, parameters, 10, Decimal(3), SeededRandom(1))
+    assert left == 0
     assert lattice.lengths[chosen] == 2
     levels = np.bincount(lattice.lengths)
     assert [distance for distance, _, _ in asked] == levels.tolist()
@@ -185,12 +229,5 @@ def test_every_method_finds_a_clause_that_stands_out(method: str) -> None:
     counts = np.full((len(lattice), 2), 50_000, dtype=np.int64)
     counts[7, 0] = 0
     chosen = select_clause(lattice, counts, parameters, 10**5, Decimal(1), SeededRandom(3))
-    assert chosen == 7
-
-
-def test_a_budget_is_divided_exactly_or_not_at_all() -> None:
-    parts = even_parts(Decimal("1"), 3)
-    assert sum(parts) == 1
-    assert max(parts) - min(parts) <= Decimal("1e-9") * 3
-    with pytest.raises(BudgetError, match="too small"):
-        even_parts(Decimal("0.000000002"), 3)
+    assert chosen.place == 7
+    assert chosen.left == 0 or method == "relevance_aware"

@@ -112,7 +112,7 @@ def test_counting_every_clause_is_noisier_the_more_there_are():
     many = space(method="naive", max_literals=2)
     assert space().choice_margin is None
     ratio = many.choice_margin / few.choice_margin
-    assert ratio == pytest.approx(many.clauses / few.clauses, rel=0.05)
+    assert 2 < ratio < many.clauses / few.clauses, "conditions on one column exclude each other"
     level = space(method="relevance_aware", max_literals=2)
     assert level.choice_margin > few.choice_margin
 

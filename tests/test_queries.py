@@ -11,7 +11,6 @@ from dpcore.queries import (
     CAPTURES,
     LogLikelihood,
     capture_counts,
-    elementary_symmetric,
     itemset_counts,
     itemset_sensitivity,
 )
@@ -81,12 +80,12 @@ def test_captures_witness():
     assert np.abs(change).sum() > CAPTURES.value - 1, "a smaller sensitivity would be caught"
 
 
-def _itemsets(sizes):
+def _itemsets(sizes, literals=THRESHOLDS):
     """Every conjunction of the given sizes, at most one literal per column."""
     return [
         list(items)
         for size in sizes
-        for items in itertools.combinations(THRESHOLDS, size)
+        for items in itertools.combinations(literals, size)
         if len({item.column for item in items}) == size
     ]
 
@@ -97,7 +96,11 @@ def _supports(data, itemsets):
 
 
 #: A row meets at most: one cell of x and of c, one side of each of the four edges of n.
-PER_COLUMN = [1, 1, 4]
+MET = {"x": 1, "c": 1, "n": 4}
+
+
+def _columns(itemsets):
+    return [tuple(item.column for item in itemset) for itemset in itemsets]
 
 
 @given(tables, rows, st.integers(1, 3), st.randoms(use_true_random=False))
@@ -109,10 +112,26 @@ def test_one_row_moves_supports_by_their_sensitivity_at_most(data, row, size, ra
     np.testing.assert_array_equal(
         before, rules_oracle.supports(data, labels, _plain(chosen), CLASSES)
     )
-    sensitivity = itemset_sensitivity(PER_COLUMN, size, len(chosen))
+    sensitivity = itemset_sensitivity(_columns(chosen), MET)
     assert sensitivity.monotone
     assert np.all(after >= before)
     assert (after - before).sum() <= sensitivity.value
+
+
+@given(st.integers(1, 3), st.integers(1, 60), st.booleans(), st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_no_row_is_in_more_itemsets_than_their_sensitivity(size, count, excluding, random):
+    """Every row of the domain, against candidates of thresholds or of cells."""
+    literals = schema_literals(SCHEMA, "y", thresholds=False, reserved=True)
+    everything = _itemsets([size], literals if excluding else THRESHOLDS)
+    chosen = random.sample(everything, min(count, len(everything)))
+    met = dict.fromkeys(MET, 1) if excluding else MET
+    most = max(
+        sum(all(item.holds(row[SCHEMA.index(item.column)]) for item in itemset)
+            for itemset in chosen)
+        for row in itertools.product(*(range(cells) for cells in CELLS[:3]))
+    )  # fmt: skip
+    assert most <= itemset_sensitivity(_columns(chosen), met).value <= len(chosen)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
@@ -120,40 +139,35 @@ def test_supports_witness_with_all_itemsets(size):
     """The row x = yes, c = a, n in the third bin meets one side of every edge."""
     itemsets = _itemsets([size])
     change = (_supports([(1, 0, 2, 0)], itemsets) - _supports([], itemsets)).sum()
-    sensitivity = itemset_sensitivity(PER_COLUMN, size, len(itemsets)).value
+    sensitivity = itemset_sensitivity(_columns(itemsets), MET).value
     assert change == sensitivity == {1: 6, 2: 9, 3: 4}[size]
-    assert change > itemset_sensitivity([1, 1, 1], size, len(itemsets)).value, (
-        "counting a column of thresholds once would be caught"
-    )
+    once = itemset_sensitivity(_columns(itemsets), dict.fromkeys(MET, 1)).value
+    assert change > once, "counting a column of thresholds once would be caught"
 
 
 @pytest.mark.parametrize("size", [1, 2])
 def test_supports_witness_with_one_cell_per_column(size):
     """As in mining: cells, not thresholds; then a row is in C(3, size) itemsets."""
     cells = schema_literals(SCHEMA, "y", thresholds=False, reserved=False)
-    itemsets = [
-        list(items)
-        for items in itertools.combinations(cells, size)
-        if len({item.column for item in items}) == size
-    ]
+    itemsets = _itemsets([size], cells)
     change = (_supports([(1, 0, 2, 0)], itemsets) - _supports([], itemsets)).sum()
-    assert change == itemset_sensitivity([1, 1, 1], size, len(itemsets)).value == 3
+    assert change == itemset_sensitivity(_columns(itemsets), dict.fromkeys(MET, 1)).value == 3
+
+
+def test_supports_witness_of_a_few_sets_of_columns():
+    """Many candidates on two of three pairs of columns: a row is in two of them."""
+    cells = schema_literals(SCHEMA, "y", thresholds=False, reserved=False)
+    itemsets = [i for i in _itemsets([2], cells) if "x" in {item.column for item in i}]
+    change = (_supports([(1, 0, 2, 0)], itemsets) - _supports([], itemsets)).sum()
+    assert change == itemset_sensitivity(_columns(itemsets), dict.fromkeys(MET, 1)).value == 2
+    assert len(itemsets) > 3
 
 
 def test_supports_witness_with_few_candidates():
     mine = [i for i in _itemsets([2]) if all(item.holds((1, 0, 2)[SCHEMA.index(item.column)])
                                              for item in i)][:4]  # fmt: skip
     change = (_supports([(1, 0, 2, 0)], mine) - _supports([], mine)).sum()
-    assert change == itemset_sensitivity(PER_COLUMN, 2, len(mine)).value == 4
-
-
-@given(st.lists(st.integers(0, 5), max_size=6), st.integers(0, 4))
-def test_elementary_symmetric_counts_choices(counts, degree):
-    expected = sum(
-        int(np.prod([counts[i] for i in group], dtype=int))
-        for group in itertools.combinations(range(len(counts)), degree)
-    )
-    assert elementary_symmetric(counts, degree) == expected
+    assert change == itemset_sensitivity(_columns(mine), MET).value == 4
 
 
 ALPHAS = [

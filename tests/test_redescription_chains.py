@@ -190,10 +190,8 @@ def test_proposals_stay_in_range(nodes, steps, seed):
     assert np.all(np.isfinite(proposals.logs) & (proposals.logs <= 0))
 
 
-class Ones:
+class Ones(SecureRandom):
     """The largest words there are."""
-
-    secure = True
 
     def words(self, count):
         return np.full(count, ~np.uint64(0))

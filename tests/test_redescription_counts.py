@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -76,6 +78,8 @@ def test_what_no_record_can_reach_is_left_out_of_the_fit():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3))
+@example(17506, 1, 1)
+@example(536, 3, 1)
 @settings(max_examples=40, deadline=None)
 def test_negative_counts_go_as_the_nearest_table_with_the_same_sums_says(seed, left, right):
     """The optimum of a quadratic program: the step from the noisy table has duals."""
@@ -119,6 +123,39 @@ def test_the_nearest_vector_without_negative_entries(values):
             else (low, middle)
         )  # fmt: skip
     np.testing.assert_allclose(found, np.maximum(np.array(values) - high, 0), atol=1e-6)
+
+
+def exactly_projected(values):
+    """The same in fractions: entries that cannot pay their part leave, one round after another."""
+    exact = [Fraction(value) for value in values]
+    total, paying = sum(exact), list(exact)
+    if total <= 0:
+        return [0.0] * len(values)
+    while True:
+        each = (sum(paying) - total) / len(paying)
+        able = [value for value in paying if value > each]
+        if len(able) == len(paying):
+            return [float(max(value - each, Fraction(0))) for value in exact]
+        paying = able
+
+
+sizes = st.sampled_from([1e-18, 1e-9, 0.1, 1.0, 1e6, 1e18])
+parts = st.one_of(st.floats(-1, 1), st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]))
+entries = st.builds(lambda size, part: size * part, sizes, parts)
+
+
+@given(st.lists(entries, min_size=1, max_size=16))
+@example([4.199999999999999, -1.8000000000000003, -6.199999999999999, 3.8000000000000007])
+@example([1.0, -1.0, 1e-18])
+@example([-3.0, -3.0])
+@example([1e18, -1e18, 0.1])
+@settings(max_examples=300, deadline=None)
+def test_the_nearest_vector_of_any_numbers_is_that_of_exact_arithmetic(values):
+    """Rounding moves an entry by a tiny part of the largest one, and nothing fails."""
+    found = projected(np.array(values))
+    largest = max(abs(value) for value in values)
+    assert found.min() >= 0
+    np.testing.assert_allclose(found, exactly_projected(values), rtol=0, atol=1e-14 * largest)
 
 
 def test_tables_without_negative_counts_and_empty_ones_stay():

@@ -58,11 +58,11 @@ def people():
 
 
 @cache
-def released(kind, target="ill", epsilon=20, **parameters):
+def released(kind, target="ill", epsilon=20, seed=2, **parameters):
     learner = get_learner(kind)
     table = ingest(frame_chunks(people()), SCHEMA, SeededRandom(1))
     plan = learner.plan(SCHEMA, target, Decimal(epsilon), parameters)
-    model = learner.run(table, plan, SeededRandom(2), no_progress)
+    model = learner.run(table, plan, SeededRandom(seed), no_progress)
     return make_release(kind, plan, model, secure=False)
 
 
@@ -87,13 +87,16 @@ def test_the_target_follows_as_in_the_real_records(kind):
 
 @pytest.mark.parametrize("kind", ["tree", "ebm", "rule_list"])
 def test_a_rehearsal_comes_as_close_as_the_real_run(kind):
-    """Within 5 points of a real run of the same request, measured on fresh real people."""
-    release = released(kind, epsilon=2)
+    """Within 5 points, on average, of real runs of the same request, on people set aside."""
+    releases = [released(kind, epsilon=2, seed=seed) for seed in (2, 3, 4)]
     learner = get_learner(kind)
     plan = learner.plan(SCHEMA, "ill", Decimal(2), {})
-    rehearsed = rehearse(learner, SCHEMA, plan, releases=[release])
-    real = release.model["evaluation"]["accuracy"]["value"]
-    assert rehearsed.model["evaluation"]["accuracy"]["value"] == pytest.approx(real, abs=0.05)
+    rehearsed = [rehearse(learner, SCHEMA, plan, releases=[own]) for own in releases]
+    assert accuracy(rehearsed) == pytest.approx(accuracy(releases), abs=0.05)
+
+
+def accuracy(releases):
+    return sum(own.model["evaluation"]["accuracy"]["value"] for own in releases) / len(releases)
 
 
 def test_people_set_aside_are_like_the_others():

@@ -1,22 +1,28 @@
+import itertools
+import math
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpcore import holdout as holdout_module
 from dpcore.audit import rule_list_audit
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
 from dpcore.ingest import frame_chunks, ingest
+from dpcore.literals import schema_literals
 from dpcore.mechanisms import ExponentialMechanism, GeometricMechanism
-from dpcore.plan import no_progress
+from dpcore.plan import CountNoise, no_progress
+from dpcore.privacy import EPSILON_STEP, first_share
 from dpcore.queries import LogLikelihood
 from dpcore.randomness import SecureRandom, SeededRandom
-from dpcore.rules import antecedents as antecedents_module
 from dpcore.rules import learner as learner_module
+from dpcore.rules import mining as mining_module
 from dpcore.rules import samplers as samplers_module
-from dpcore.rules.antecedents import mine_antecedents
 from dpcore.rules.learner import RuleListLearner
+from dpcore.rules.mining import level_share, mine_antecedents, most_met
 from dpcore.rules.parameters import RuleListParameters
 from tests.oracles import rules_oracle
 from tests.small_tables import schema_of
@@ -77,7 +83,7 @@ def spent(monkeypatch):
 
         return make
 
-    for module in (learner_module, antecedents_module, holdout_module):
+    for module in (learner_module, mining_module, holdout_module):
         monkeypatch.setattr(module, "GeometricMechanism", spy(GeometricMechanism))
     monkeypatch.setattr(samplers_module, "ExponentialMechanism", spy(ExponentialMechanism))
     return record
@@ -141,19 +147,100 @@ def test_mining_spends_its_share_level_by_level(spent):
     plan, model = _run(_schema(2), antecedents="dp_fim", min_support=0.01, epsilon="3")
     levels = spent[:2]
     assert [kind for kind, _, _ in levels] == ["GeometricMechanism"] * 2
-    assert 2 * sum(epsilon for _, _, epsilon in levels) <= plan.split["antecedents"]
-    assert 2 * sum(e for _, _, e in levels) > plan.split["antecedents"] - Decimal("1e-7")
     assert [sensitivity for _, sensitivity, _ in levels] == [4, 6], "C(4, 1) and C(4, 2)"
+    ours = plan.row_epsilon("antecedents")
+    assert sum(epsilon for _, _, epsilon in levels) == ours
+    first = float(ours) * 4**0.5 / (4**0.5 + 6**0.5)
+    assert float(levels[0][2]) == pytest.approx(first, abs=2e-9), "least sum of noise scales"
     used = sum(2 * epsilon for _, _, epsilon in spent[:4])
     assert used <= plan.epsilon
+    assert used > plan.epsilon - Decimal("1e-8")
     assert model.antecedent_count > 0
+
+
+@pytest.mark.parametrize("shares", [{}, {"list": 3, "estimates": 1}])
+def test_what_mining_does_not_need_goes_to_the_steps_that_follow(spent, shares):
+    """Nothing is so frequent: one literal is kept, and no pair can be made of it."""
+    plan, model = _run(
+        _schema(2), antecedents="dp_fim", min_support=1, epsilon="3", shares=shares,
+        max_antecedent_length=3, evaluate=False,
+    )  # fmt: skip
+    kinds = ["GeometricMechanism", "ExponentialMechanism", "GeometricMechanism"]
+    assert [kind for kind, _, _ in spent] == kinds
+    assert model.antecedent_count == 1
+    mining, choice, counts = (epsilon for _, _, epsilon in spent)
+    assert mining < plan.row_epsilon("antecedents") / 3
+    assert 2 * (mining + choice + counts) > plan.epsilon - Decimal("1e-8")
+    assert 2 * (mining + choice + counts) <= plan.epsilon
+    assert choice > 1.1 * float(plan.row_epsilon("list"))
+    assert float(choice / counts) == pytest.approx(shares.get("list", 1), rel=1e-6)
+    assert model.count_margin == CountNoise("a count", counts).margin() < plan.count_margin()
+    assert "goes to 'list' and 'estimates'" in plan.composition
+
+
+def _some_columns(random, known, size):
+    """Columns of candidates: every literal twice, and a random part of what may be joined."""
+    sets = list(itertools.combinations(known, size))
+    return [names for names in random.sample(sets, random.randint(1, len(sets))) for _ in "ab"]
+
+
+@given(st.integers(1, 7), st.integers(1, 4), st.integers(0, 40), st.randoms(use_true_random=False))
+def test_levels_never_need_more_than_there_is_whatever_is_found(columns, levels, more, random):
+    """Down to a single step of epsilon for each level, and nothing is left after the last."""
+    known, left = [f"c{i}" for i in range(columns)], EPSILON_STEP * (levels + more)
+    for further in reversed(range(levels)):
+        size = levels - further
+        candidates = _some_columns(random, known, size) if size <= len(known) else []
+        if not candidates:
+            return
+        share = level_share(left, len(set(candidates)), candidates, further)
+        assert EPSILON_STEP <= share <= left
+        assert share == share.quantize(EPSILON_STEP)
+        left -= share
+        known = sorted(set().union(*candidates))
+        if further == 0 or size == len(known):
+            assert left == 0
+            return
+
+
+@pytest.mark.parametrize("reach", [(4, 6), (10, 45, 120), (3, 1), (22, 231, 1540, 7315)])
+def test_no_other_division_makes_the_sum_of_the_noise_scales_smaller(reach):
+    """By Cauchy and Schwarz; tried on many random divisions, and attained by none but ours."""
+    roots, total, left = [math.sqrt(r) for r in reach], 0.0, Decimal(1)
+    for level, own in enumerate(reach):
+        share = first_share(left, roots[level:])
+        total += own / float(share)
+        left -= share
+    draw = np.random.default_rng(1)
+    others = np.array(reach) / draw.dirichlet(np.ones(len(reach)), 2000)
+    assert total == pytest.approx(sum(roots) ** 2, rel=1e-6)
+    assert others.sum(axis=1).min() >= total * (1 - 1e-6)
+    assert sum(len(reach) * r for r in reach) > total * (1 - 1e-9), "nor an even one"
+
+
+def test_literals_of_a_column_that_a_row_can_meet_together():
+    schema = _schema()
+    assert most_met(schema_literals(schema, "ill", thresholds=False, reserved=True)) == {
+        "age": 1, "smoker": 1, "region": 1, "stage": 1
+    }  # fmt: skip
+    assert most_met(schema_literals(schema, "ill", thresholds=True, reserved=True)) == {
+        "age": 2, "smoker": 1, "region": 1, "stage": 1
+    }  # fmt: skip
+
+
+def test_mining_refuses_an_epsilon_that_a_level_could_not_use():
+    ask = {"antecedents": "dp_fim", "max_antecedent_length": 3, "evaluate": False}
+    with pytest.raises(BudgetError, match="too small"):
+        LEARNER.plan(_schema(), "ill", Decimal("0.000000017"), ask)
+    _run(_schema(), epsilon="0.000000018", **ask)
 
 
 def _mined(table, epsilon, **more):
     parameters = RuleListParameters(
         antecedents="dp_fim", numeric_literals="intervals", **{"max_antecedents": 500, **more}
     )
-    return mine_antecedents(table, "ill", "all", parameters, Decimal(epsilon), SecureRandom())
+    mined = mine_antecedents(table, "ill", "all", parameters, Decimal(epsilon), SecureRandom())
+    return mined.antecedents
 
 
 def test_mining_without_much_noise_finds_the_frequent_itemsets():

@@ -155,10 +155,8 @@ def test_scores_of_all_lists_are_their_log_likelihood(alpha):
 # The pool
 
 
-class _FixedPool:
+class _FixedPool(SecureRandom):
     """Always the same words, so that every fit sees the same pool; selection stays secure."""
-
-    secure = True
 
     def __init__(self):
         self._source = SeededRandom(11)

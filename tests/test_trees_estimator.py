@@ -176,7 +176,7 @@ def test_works_in_a_pipeline_and_on_arrays(kind):
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-def test_labels_come_in_the_type_of_y(kind):
+def test_labels_are_those_of_the_schema_however_y_spells_them(kind):
     frame, died = ward()
     forms = {"b": died, "i": died.astype(int), "f": died.astype(float),
              "O": died.map({True: "yes", False: "no"}).astype(object)}  # fmt: skip
@@ -185,8 +185,7 @@ def test_labels_come_in_the_type_of_y(kind):
     }
     for form, model in models.items():
         predicted = model.predict(frame)
-        assert predicted.dtype.kind == form
-        assert set(predicted) <= set(forms[form])
+        assert predicted.dtype == bool
         assert model.model_ == models["b"].model_
         assert model.score(frame, forms[form]) > 0.7
 
@@ -232,6 +231,6 @@ def test_a_release_becomes_an_estimator_without_any_data(kind, settings):
     made = make(kind, random_state=1, **settings).fit(frame, died)
     again = kind.from_release(Release.from_json(made.release_.to_json()))
     assert np.array_equal(again.predict_proba(frame), made.predict_proba(frame))
-    assert again.predict(frame).tolist() == ["yes" if one else "no" for one in made.predict(frame)]
+    assert again.predict(frame).tolist() == made.predict(frame).tolist()
     for name, value in settings.items():
         assert again.get_params()[name] == value

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from dpcore.plan import no_progress
 from dpcore.randomness import SecureRandom, SeededRandom
 from dpcore.trees.exact_method import plan_exact, run_exact
-from dpcore.trees.exact_tree import STOP_PRIORS, block_count, fold_alike, split_prior
+from dpcore.trees.exact_tree import STOP_PRIORS, fold_alike, split_prior
 from dpcore.trees.growth import Grown, freeze, predicted_label, share_intervals
 from dpcore.trees.learner import TreeLearner
 from dpcore.trees.lookahead import ExactWeight, _Problem
@@ -196,15 +196,13 @@ def test_a_split_that_the_path_has_decided_is_left_out(reserved):
 
 
 @pytest.mark.parametrize("blocks", [(1,), (3,), (2, 2), (1, 2, 1), (2, 1, 2)])
-def test_progress_never_falls_and_ends_at_the_whole(blocks):
+def test_progress_tells_of_whole_levels_of_blocks(blocks):
+    """Within a level, the time of a block would tell how many records its node has."""
     for seed in range(6):
         calls = []
         grown_tree(blocks, "0.05", seed=seed, progress=lambda *call, to=calls: to.append(call))
-        done = [call[1] for call in calls]
-        assert {call[2] for call in calls} == {block_count(blocks)}
-        assert done == sorted(done)
-        assert done[-1] == block_count(blocks)
-        assert done[0] > 0
+        levels = len(blocks)
+        assert calls == [("growing the tree", done + 1, levels) for done in range(levels)]
 
 
 def factorial(columns, target):
@@ -278,13 +276,6 @@ def test_prior_is_a_distribution(level, stop):
         assert prior.sum() == pytest.approx(1)
         assert prior[-1] == pytest.approx(stop)
         assert len(prior) == splits + 1
-
-
-def test_blocks_are_counted():
-    assert block_count([]) == 0
-    assert block_count([3]) == 1
-    assert block_count([2, 1]) == 1 + 4
-    assert block_count([1, 2, 3]) == 1 + 2 * (1 + 4)
 
 
 # Folding

@@ -195,6 +195,31 @@ def test_no_path_spends_more_than_it_was_given(method, content, budget, seed, cr
     assert freeze(root, SCHEMA, "pqr", budget).budget == budget
 
 
+@pytest.mark.parametrize("method", ["adaptive", "fixed", "sulq", "random"])
+@pytest.mark.parametrize("budget", ["0.000000008", "0.1", "0.777777777", "3", "1000"])
+def test_every_path_spends_all_that_it_was_given(method, budget):
+    for seed in range(5):
+        data = data_of(random_rows(300, seed))
+        (root,) = METHODS[method](data, Decimal(budget), SeededRandom(seed), "gini")
+        for path in paths(root):
+            assert sum((node.spent for node in path), Decimal(0)) == Decimal(budget)
+
+
+@pytest.mark.parametrize("grow", [grow_fixed, grow_sulq])
+def test_nothing_is_bought_that_decides_nothing(grow):
+    """One split to choose from, then none: the root's count, and the counts of its leaves."""
+    schema = schema_of([COLUMNS[0], COLUMNS[2]], max_rows=1000)
+    data = NodeData.of_table(table_of(schema, [(0, 0), (1, 1)] * 100), "y", "all")
+    root = grow(data, Decimal(8), "gini", 3, SeededRandom(1))
+    assert root.spent == 1
+    assert [child.spent for child in root.children] == [7, 7, 7][: len(root.children)]
+    assert all(child.count_epsilon == 7 and child.noisy_total is None for child in root.children)
+    assert root.noisy_total is not None
+    deep = grow(data_of(random_rows(2000)), Decimal(800), "gini", 1, SeededRandom(1))
+    assert deep.spent == 400, "a count and a choice"
+    assert all(child.count_epsilon == 400 for child in deep.children), "and no count besides"
+
+
 @pytest.mark.parametrize("steps", [1, 2, 7])
 def test_a_budget_of_a_few_steps_still_buys_a_leaf_or_a_plain_refusal(steps):
     budget, data = steps * EPSILON_STEP, data_of(random_rows(20))

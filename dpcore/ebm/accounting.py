@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
+from dpcore.bounded_range import Selections
 from dpcore.columns import NumericColumn
 from dpcore.ebm.parameters import EBMParameters
 from dpcore.ebm.queries import histogram_sensitivity, residual_sensitivity
 from dpcore.ebm.schedule import resolve
 from dpcore.errors import BudgetError
 from dpcore.mechanisms import FineGaussian
-from dpcore.privacy import BudgetSplit, calibrate_fine_gaussian, gaussian_part, row_epsilon
+from dpcore.privacy import (
+    BudgetSplit,
+    calibrate_fine_gaussian,
+    gaussian_delta,
+    gaussian_part,
+    row_epsilon,
+)
 from dpcore.schema import Schema
 
 BINS, SIZES, SHAPES = "bins", "residual sizes", "shapes"
@@ -21,8 +30,8 @@ CHOICE, PAIRS = "choice of pairs", "pairs"
 _CHOICE_SHARE, _PAIRS_SHARE, _SIZES_SHARE = Decimal("0.1"), Decimal("0.25"), Decimal("0.02")
 #: Share of the budget of a pair that its noisy cell counts get.
 PAIR_COUNTS_SHARE = Fraction(1, 5)
-#: Residual sizes are asked for before these epochs, if there are so many.
-SIZE_EPOCHS = (2, 4, 8)
+#: Residual sizes are asked for before these epochs, those of them that there are.
+_SIZE_EPOCHS = (2, 4, 8)
 
 
 @dataclass(frozen=True)
@@ -34,9 +43,11 @@ class Cost:
     parameters : EBMParameters
         With nothing left open.
     split : BudgetSplit
-        Share of each step. The choice of pairs is pure; the others are shares of mu squared.
+        Share of each step. That of the choice of pairs is the sum of the epsilons of its
+        selections; the others are shares of mu squared.
     mu : float
-        Gaussian-DP bound, per row, of all steps but the choice of pairs.
+        Gaussian-DP bound, per row, of all steps but the choice of pairs, such that all steps
+        together keep epsilon and delta.
     rows_per_person : int
     """
 
@@ -72,11 +83,14 @@ def cost_of(
     numbers = isinstance(schema.column(target), NumericColumn)
     rows = schema.privacy_unit.max_rows_per_person
     outputs = output_count(schema, target)
-    choice = _split(epsilon, parameters, Decimal("0.1"), numbers).parts.get(CHOICE, Decimal(0))
+    possible = features * (features - 1) // 2
+    divide = partial(_split, epsilon, numbers=numbers, possible_pairs=possible)
+    choice = divide(parameters, Decimal("0.1")).parts.get(CHOICE)
+    profile = gaussian_delta if choice is None else _selections(choice, parameters.pairs).delta
 
     def mu_for(filled: EBMParameters) -> float:
         draws = rows * _draws(filled, features, outputs)
-        whole = calibrate_fine_gaussian(epsilon - choice, delta, draws)
+        whole = calibrate_fine_gaussian(epsilon, delta, draws, profile)
         return gaussian_part(whole, Fraction(1, rows**2))
 
     # The rule needs mu; mu hardly depends on the number of draws, so any will do for the rule.
@@ -89,16 +103,35 @@ def cost_of(
         features=features,
     )
     assert filled.bin_share is not None
-    split = _split(epsilon, filled, Decimal(str(filled.bin_share)), numbers)
+    split = divide(filled, Decimal(str(filled.bin_share)))
     return Cost(filled, split, mu_for(filled), rows)
 
 
+def size_epochs(parameters: EBMParameters) -> tuple[int, ...]:
+    """Epochs before which a learner of numbers asks for the sizes of residuals."""
+    if parameters.method != "all_bins":
+        return ()
+    epochs = parameters.epochs
+    return tuple(epoch for epoch in _SIZE_EPOCHS if epochs is None or epoch < epochs)
+
+
+def _selections(choice: Decimal, pairs: int) -> Selections:
+    """What the choice of pairs is for a person, with several rows too."""
+    return Selections(math.nextafter(float(choice / pairs), math.inf), pairs)
+
+
 def _split(
-    epsilon: Decimal, parameters: EBMParameters, bin_share: Decimal, numbers: bool
+    epsilon: Decimal,
+    parameters: EBMParameters,
+    bin_share: Decimal,
+    *,
+    numbers: bool,
+    possible_pairs: int,
 ) -> BudgetSplit:
+    """A share for each step that asks something. All pairs there are need not be chosen."""
     pairs = parameters.pairs > 0
     rest = 1 - bin_share
-    sizes = _SIZES_SHARE * rest if numbers and parameters.method == "all_bins" else Decimal(0)
+    sizes = _SIZES_SHARE * rest if numbers and size_epochs(parameters) else Decimal(0)
     own = _PAIRS_SHARE * rest if pairs else Decimal(0)
     weights: dict[str, Decimal | int] = {
         BINS: bin_share,
@@ -106,7 +139,7 @@ def _split(
         PAIRS: own,
         SHAPES: rest - sizes - own,
     }
-    if pairs:
+    if 0 < parameters.pairs < possible_pairs:
         gaussian = 1 - _CHOICE_SHARE
         weights = {name: weight * gaussian for name, weight in weights.items()}
         weights = {CHOICE: _CHOICE_SHARE, **weights}
@@ -117,7 +150,7 @@ def _draws(parameters: EBMParameters, features: int, outputs: int) -> int:
     """Noisy integers whose exact value one row may change."""
     assert parameters.epochs is not None
     fits = parameters.replicates * parameters.epochs * outputs
-    sizes = len(SIZE_EPOCHS)
+    sizes = len(size_epochs(parameters))
     return features + 1 + sizes + fits * features + parameters.pairs * (1 + fits)
 
 
@@ -143,7 +176,9 @@ def residual_mechanism(cost: Cost, schema: Schema, target: str) -> FineGaussian:
 
 def size_mechanism(cost: Cost) -> FineGaussian:
     """Noise of one histogram of residual sizes."""
-    return FineGaussian(histogram_sensitivity(1), cost.part(SIZES, len(SIZE_EPOCHS)))
+    return FineGaussian(
+        histogram_sensitivity(1), cost.part(SIZES, len(size_epochs(cost.parameters)))
+    )
 
 
 def choice_epsilon(cost: Cost) -> Decimal:
@@ -179,6 +214,7 @@ def check_budget(cost: Cost, schema: Schema, target: str) -> None:
             size_mechanism(cost)
         if CHOICE in cost.split.parts:
             choice_epsilon(cost)
+        if PAIRS in cost.split.parts:
             pair_count_mechanism(cost)
             pair_residual_mechanism(cost, schema, target)
     except BudgetError:

@@ -22,7 +22,7 @@ from dpcore.ebm.schedule import burn_in
 from dpcore.ebm.start import SIZE_EDGES, Start, narrow
 from dpcore.ebm.steps import Step
 from dpcore.mechanisms import FineGaussian
-from dpcore.randomness import RandomSource, independent, public_generator
+from dpcore.randomness import RandomSource, public_generator
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
@@ -84,7 +84,7 @@ def boost(
     Step
         The step of the last epoch.
     """
-    sources = independent(randomness, replicates)
+    sources = randomness.parts(replicates)
     path: list[tuple[Start, Step]] = []
     first = _replicate(course, start, path, sources[0], advance)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:

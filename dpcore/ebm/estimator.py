@@ -71,14 +71,17 @@ class DPEBMClassifier(PrivateClassifier, _PrivateEBM):
         Cost of one call of ``fit``; ``delta`` is charged beside it.
     schema : Schema or None
         Public domain. ``None`` infers one from the data, which leaks: a
-        :class:`~dpcore.errors.PrivacyLeakWarning` says so.
+        :class:`~dpcore.errors.PrivacyLeakWarning` says so, and so does the release, which is not
+        private.
     target : str or None
         Name of the target in ``schema``; ``None`` takes the name of ``y``, or the only column
         that the schema marks as target.
     method, delta, max_bins, epochs, learning_rate, leaves, bin_share, pairs, replicates, evaluate
         See :class:`~dpcore.ebm.parameters.EBMParameters`.
     accountant : Accountant or None
-        Charged before each fit. Clones share it.
+        Charged before each fit, so once for each fold of a cross-validation. Clones share it.
+        Scores are charged to nobody: on private records they are exact, and **not private**.
+        ``model_.evaluation`` is the private check, if ``evaluate`` asks for it.
     random_state : int or None
         ``None`` uses the operating system's secure source. A seed makes the result
         reproducible and **not private**.

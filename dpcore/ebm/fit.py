@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpcore.columns import NumericColumn
 from dpcore.ebm.accounting import (
-    SIZE_EPOCHS,
+    CHOICE,
     SIZES,
     choice_epsilon,
     cost_of,
@@ -20,6 +21,7 @@ from dpcore.ebm.accounting import (
     pair_count_mechanism,
     pair_residual_mechanism,
     residual_mechanism,
+    size_epochs,
     size_mechanism,
 )
 from dpcore.ebm.axis import Axis
@@ -28,7 +30,7 @@ from dpcore.ebm.boosting import Course, Shapes, boost
 from dpcore.ebm.grid import Bins, feature_cells
 from dpcore.ebm.histograms import count_deviation, noisy_histograms
 from dpcore.ebm.model import EBMModel, Term
-from dpcore.ebm.pairs import choose_pairs, coarsen, residuals
+from dpcore.ebm.pairs import Side, choose_pairs, coarsen, residuals
 from dpcore.ebm.parameters import EBMParameters
 from dpcore.ebm.records import Records
 from dpcore.ebm.start import Start, start_classes, start_numbers, total_rows
@@ -154,7 +156,7 @@ class Fit:
     def _size_queries(self) -> dict[int, FineGaussian]:
         if SIZES not in self._cost.split.parts:
             return {}
-        return dict.fromkeys(SIZE_EPOCHS, size_mechanism(self._cost))
+        return dict.fromkeys(size_epochs(self._parameters), size_mechanism(self._cost))
 
     def _scores(self, block: _Block, replicates: list[Shapes]) -> NDArray[np.float32]:
         """Scores of every place under the main model: shape (n_places, n_outputs)."""
@@ -169,9 +171,7 @@ class Fit:
         schema, records, start = self._plan.schema, self._records, self._start
         self._progress("choosing pairs", 0, 1)
         sides = [coarsen(schema, bins, start.counts(bins)) for bins in self._bins]
-        count, epsilon = self._parameters.pairs, choice_epsilon(self._cost)
-        exact = residuals(records, scores, start.clip)
-        chosen = choose_pairs(records, sides, exact, start, count, epsilon, self._randomness)
+        chosen = self._chosen_pairs(sides, scores)
         self._progress("choosing pairs", 1, 1)
         axes = tuple((sides[first].axis, sides[second].axis) for first, second in chosen)
         codes = tuple(
@@ -189,6 +189,18 @@ class Fit:
             codes=codes,
             noisy_counts=tuple(noisy),
             errors=tuple(np.full(size, deviation) for size in sizes),
+        )
+
+    def _chosen_pairs(
+        self, sides: Sequence[Side], scores: NDArray[np.float32]
+    ) -> list[tuple[int, int]]:
+        """The pairs to learn. If that is every pair there is, no record is asked."""
+        if CHOICE not in self._cost.split.parts:
+            return list(combinations(range(len(sides)), 2))
+        count, epsilon = self._parameters.pairs, choice_epsilon(self._cost)
+        exact = residuals(self._records, scores, self._start.clip)
+        return choose_pairs(
+            self._records, sides, exact, self._start, count, epsilon, self._randomness
         )
 
     def _boost_pairs(self, block: _Block, scores: NDArray[np.float32]) -> tuple[list[Shapes], Step]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,14 +106,25 @@ def _evaluate_numbers(
     predicted = np.concatenate([scores[:, 0] for scores in _scores(table, model)])
     constant = np.clip(model.intercept[0], *model.bounds)
     edges = error_edges(model.bounds)
-    share = BudgetSplit.by_weights(plan.row_epsilon(STEP), {"model": 1, "constant": 1})["model"]
-    mechanism = GeometricMechanism(ERRORS.value, share)
+    mechanism = GeometricMechanism(ERRORS.value, error_share(plan))
     noisy, noisy_constant = (
         mechanism.release(count_errors(truth - guess, edges), randomness)
         for guess in (np.clip(predicted, *model.bounds), constant)
     )
     margin = geometric_tail(mechanism.scale, 0.95)
     return evaluate_errors(edges, noisy, noisy_constant, mechanism.scale, margin)
+
+
+def error_share(plan: RunPlan) -> Decimal:
+    """Row-level budget of the errors of the model, and of those of the intercept alone.
+
+    Raises
+    ------
+    BudgetError
+        If it is too small to be halved.
+    """
+    halves = {"model": 1, "constant": 1}
+    return BudgetSplit.by_weights(plan.row_epsilon(STEP), halves)["model"]
 
 
 def _scores(table: PrivateTable, model: EBMModel) -> Iterator[Floats]:

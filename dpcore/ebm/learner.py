@@ -21,7 +21,7 @@ from dpcore.ebm.accounting import (
 from dpcore.ebm.fit import Fit
 from dpcore.ebm.grid import feature_cells
 from dpcore.ebm.histograms import count_deviation
-from dpcore.ebm.holdout import evaluate
+from dpcore.ebm.holdout import error_share, evaluate
 from dpcore.ebm.model import EBMModel
 from dpcore.ebm.parameters import EBMParameters
 from dpcore.errors import RequestError
@@ -42,6 +42,8 @@ from dpcore.validation import validated
 
 #: Most visits of a record's cell in one run: hours of work.
 _WORK_LIMIT = 2_000_000_000_000
+#: Distances of the bounds of a numeric target whose fourth powers are numbers.
+_NARROWEST, _WIDEST = 1e-30, 1e30
 #: Most bytes that the codes of the features may take.
 _MEMORY_LIMIT = 16 * 2**30
 
@@ -91,8 +93,8 @@ class EBMLearner:
             noise=_count_noise(cost, schema, target),
             composition=_composition(cost),
         )
-        for step in plan.parallel:
-            plan.row_epsilon(step)
+        if plan.parallel and isinstance(schema.column(target), NumericColumn):
+            error_share(plan)
         return plan
 
     def run(
@@ -110,6 +112,11 @@ def _check(schema: Schema, target: str, parameters: EBMParameters) -> None:
     column = target_column(schema, target)
     if not isinstance(column, NumericColumn):
         check_classes(schema, target)
+    elif not _NARROWEST <= column.upper - column.lower <= _WIDEST:
+        raise RequestError(
+            f"The bounds of '{target}' are too far apart or too close together to predict it as a "
+            f"number: their distance must be between {_NARROWEST:g} and {_WIDEST:g}."
+        )
     features = len(schema.columns) - 1
     if features < 1:
         raise RequestError("This data set has no column to learn from but the target.")
@@ -148,5 +155,9 @@ def _count_noise(cost: Cost, schema: Schema, target: str) -> tuple[CountNoise, .
 def _composition(cost: Cost) -> str:
     shares = f"Gaussian DP: the parts are shares of mu squared, mu = {cost.mu:.4g} per row"
     if CHOICE in cost.split.parts:
-        return f"'{CHOICE}' is pure and adds up with the rest; the rest is {shares}"
+        return (
+            f"'{CHOICE}' is the sum of the epsilons of its selections (exponential mechanism); the "
+            f"rest is {shares}. Both compose by their privacy loss, for which less than their sum "
+            "is needed"
+        )
     return shares

@@ -10,12 +10,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.accountant import Accountant
 from dpcore.errors import RequestError
-from dpcore.estimation import LearnerEstimator, class_labels, features_of, prepare_fit
+from dpcore.estimation import (
+    Labelling,
+    LearnerEstimator,
+    class_labels,
+    features_of,
+    prepare_fit,
+)
 from dpcore.ilp.learner import ILPLearner
 from dpcore.ilp.model import Frames, ILPModel, split_tables
 from dpcore.ingest import check_children
@@ -24,7 +29,7 @@ from dpcore.release import Release
 from dpcore.schema import Schema
 
 
-class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
+class DPILPClassifier(Labelling, LearnerEstimator):
     """Differentially private inductive logic programming (paper 001, corrected).
 
     Guarantee: pure epsilon-DP, one person with all child rows added or removed, unconditional;
@@ -36,7 +41,8 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         Cost of one call of ``fit``.
     schema : Schema or None
         Public domain, with its child tables. ``None`` infers one for a single data frame,
-        which leaks: a :class:`~dpcore.errors.PrivacyLeakWarning` says so.
+        which leaks: a :class:`~dpcore.errors.PrivacyLeakWarning` says so, and so does the
+        release, which is not private.
     target : str or None
         Name of the target in ``schema``; ``None`` takes the name of ``y``, or the only column
         that the schema marks as target.
@@ -45,7 +51,9 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
     reserved_literals, evaluate
         See :class:`~dpcore.ilp.parameters.ILPParameters`.
     accountant : Accountant or None
-        Charged before each fit. Clones share it.
+        Charged before each fit, so once for each fold of a cross-validation. Clones share it.
+        Scores are charged to nobody: on private records they are exact, and **not private**.
+        ``model_.evaluation`` is the private check, if ``evaluate`` asks for it.
     random_state : int or None
         ``None`` uses the operating system's secure source. A seed makes the result
         reproducible and **not private**.
@@ -133,7 +141,7 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         prepared = prepare_fit(main, y, self.schema, self.target, numeric_target=False)
         check_children(children, prepared.schema)
         plan = self._plan(prepared.schema, prepared.target)
-        classes = class_labels(plan.classes, y)
+        classes = class_labels(prepared.schema.column(prepared.target))
         release, model = self._run(plan, prepared.frame, children)
         return self._fitted(release, model, {"classes_": classes}, np.shape(main)[1])
 
@@ -147,15 +155,15 @@ class DPILPClassifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
             If the release is of another learner.
         """
         estimator, model = cls._of(release, target=release.target)
-        classes = np.array(model.classes, dtype=object)
+        classes = class_labels(release.domain.column(release.target))
         keys = int(release.domain.privacy_unit.column is not None)
         features = len(release.domain.columns) - 1 + keys
         return estimator._fitted(release, model, {"classes_": classes}, features)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted class of each person: the first clause that covers them decides."""
+    def _codes(self, X: Any) -> NDArray[np.int64]:
+        """The first clause that covers a person decides."""
         frames = self._frames(X)
-        return np.asarray(self.classes_[self.model_.predict(frames, self.schema_)])
+        return np.asarray(self.model_.predict(frames, self.schema_))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Noisy class shares of each person's group: shape (n_people, n_classes)."""

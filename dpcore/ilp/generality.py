@@ -13,7 +13,8 @@ from dpcore.ilp.lattice import Factors, Lattice
 class Generality:
     """The clauses of a lattice that are left, level by level.
 
-    Deleting a clause deletes all that add conditions to it. Levels are asked for in order.
+    Deleting a clause deletes all that add conditions to it. Before a level is asked for, those
+    above it must have been.
     """
 
     def __init__(self, lattice: Lattice) -> None:
@@ -23,8 +24,8 @@ class Generality:
 
     def left_at(self, level: int) -> NDArray[np.int64]:
         """Positions of the clauses with ``level`` conditions of whose parents all are left."""
-        candidates = np.flatnonzero(self._lattice.lengths == level)
-        for position in candidates:
+        candidates = np.flatnonzero((self._lattice.lengths == level) & ~self._dead)
+        for position in candidates if self._dead.any() else ():
             if any(self._dead[parent] for parent in self.parents(int(position))):
                 self._dead[position] = True
         return candidates[~self._dead[candidates]]

@@ -15,6 +15,7 @@ from dpcore.ilp.learner import CLAUSES
 from dpcore.ilp.parameters import ILPParameters
 from dpcore.ilp.prolog import Prolog
 from dpcore.ilp.queries import counts_sensitivity
+from dpcore.ilp.reach import reach_of
 from dpcore.plan import RunPlan, training_part
 from dpcore.privacy import geometric_tail
 from dpcore.schema import Schema
@@ -103,11 +104,12 @@ def _independent(atoms: Sequence[Atom], variables: int) -> int:
 def _choice_margin(lattice: Lattice, chosen: ILPParameters, epsilon: float) -> int | None:
     if chosen.method == "noisy_max":
         return None
-    counted = len(lattice)
+    counted = [np.arange(len(lattice))]
     if chosen.method == "relevance_aware":
-        counted = int(np.bincount(lattice.lengths).max())
+        counted = [np.flatnonzero(lattice.lengths == n) for n in range(chosen.max_literals + 1)]
         epsilon /= chosen.max_literals + 1
-    return geometric_tail(counts_sensitivity(counted).value / epsilon, 0.95)
+    most = max(reach_of(lattice).most(positions) for positions in counted)
+    return geometric_tail(counts_sensitivity(most).value / epsilon, 0.95)
 
 
 def condition_texts(

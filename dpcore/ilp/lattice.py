@@ -42,6 +42,8 @@ class Factors:
     ----------
     tables : tuple of str
         Tables by their number; the main one, "", is number 0.
+    slots : tuple of int
+        Most rows of each about one person.
     table : int array of shape (n_factors,)
     members : int array of shape (n_factors, longest)
         Positions of the atoms in the lattice's; -1 beyond the end.
@@ -51,6 +53,7 @@ class Factors:
     """
 
     tables: tuple[str, ...]
+    slots: tuple[int, ...]
     table: Indices
     members: Indices
     sizes: Indices
@@ -122,15 +125,15 @@ def build_lattice(schema: Schema, target: str, parameters: ILPParameters) -> Lat
             f"There are {len(atoms):,} conditions, and at most {MOST_ATOMS:,} can be joined: "
             "choose some of them."
         )
-    tables = ("", *(child.name for child in schema.children))
+    tables = {"": 1, **{child.name: child.max_rows_per_person for child in schema.children}}
     limits = parameters.max_literals, parameters.max_variables
-    return _lattice(atoms, tables, *limits, parameters.negation)
+    return _lattice(atoms, tuple(tables.items()), *limits, parameters.negation)
 
 
 @lru_cache(maxsize=4)
 def _lattice(
     atoms: tuple[Atom, ...],
-    tables: tuple[str, ...],
+    tables: tuple[tuple[str, int], ...],
     max_literals: int,
     max_variables: int,
     negation: bool,
@@ -152,7 +155,7 @@ def _lattice(
 def _factors(
     atoms: tuple[Atom, ...],
     cells: _Cells,
-    tables: tuple[str, ...],
+    tables: tuple[tuple[str, int], ...],
     longest: int,
     variables: int,
     *,
@@ -160,7 +163,7 @@ def _factors(
 ) -> Factors:
     table, negated = [0], [False]
     members: list[tuple[int, ...]] = [()]
-    for number, name in enumerate(tables):
+    for number, (name, _) in enumerate(tables):
         own = [place for place, atom in enumerate(atoms) if atom.table == name and atom.column]
         exists = any(atom.exists and atom.table == name for atom in atoms)
         if number and not variables:
@@ -174,8 +177,9 @@ def _factors(
     padded = np.full((len(members), longest), -1, dtype=np.int64)
     for place, item in enumerate(members):
         padded[place, : len(item)] = item
+    names, slots = zip(*tables, strict=True)
     return Factors(
-        tables, np.array(table), padded, np.array([len(item) for item in members]),
+        names, slots, np.array(table), padded, np.array([len(item) for item in members]),
         np.array(negated, dtype=np.bool_),
     )  # fmt: skip
 
@@ -240,7 +244,7 @@ class _Implications:
         for alike in cells.alike.values():
             for one, other in product(alike, alike):
                 implied[one, other] = cells.cells[one] <= cells.cells[other]
-        words = max(1, word_count(atoms))
+        words = word_count(atoms)
         self._own = np.zeros((len(factors), words), dtype=np.uint64)
         self._closure = np.zeros((len(factors), words), dtype=np.uint64)
         bits = pack_rows(np.eye(atoms, dtype=np.bool_))

@@ -21,10 +21,10 @@ from dpcore.ilp.lattice import Lattice, build_lattice
 from dpcore.ilp.model import CoveredGroup, ILPModel
 from dpcore.ilp.parameters import ILPParameters
 from dpcore.ilp.queries import coverage
-from dpcore.ilp.selection import even_parts, select_clause
+from dpcore.ilp.selection import select_clause
 from dpcore.mechanisms import GeometricMechanism
-from dpcore.plan import Progress, RunPlan, check_classes, training_part
-from dpcore.privacy import BudgetSplit
+from dpcore.plan import CountNoise, Progress, RunPlan, check_classes, training_part
+from dpcore.privacy import BudgetSplit, first_share
 from dpcore.queries import CAPTURES, capture_counts
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
@@ -40,6 +40,12 @@ _SAMPLERS = {
     "relevance_aware": "noisy counts, level by level",
     "naive": "noisy counts of the whole lattice",
 }
+
+
+_PASSED_ON = (
+    f"the parts add up; what the levels of a clause do not need goes to the clauses after it, and "
+    f"what the last one leaves to '{COUNTS}'"
+)
 
 
 class ILPLearner:
@@ -87,10 +93,11 @@ class ILPLearner:
             sampler=_SAMPLERS[chosen.method],
             estimates_step=COUNTS,
             parallel={EVALUATION: epsilon} if part == "train" else {},
+            composition=_PASSED_ON if chosen.method == "relevance_aware" else "",
         )
-        for share in _shares(plan):
-            if chosen.method == "relevance_aware":
-                even_parts(share, chosen.max_literals + 1)
+        share = first_share(plan.row_epsilon(CLAUSES), [1.0] * chosen.clauses)
+        if chosen.method == "relevance_aware":
+            first_share(share, [1.0] * (chosen.max_literals + 1))
         return plan
 
     def run(
@@ -100,14 +107,15 @@ class ILPLearner:
         chosen: ILPParameters = plan.parameters
         part = training_part(plan.schema, evaluated=chosen.evaluate)
         lattice = build_lattice(plan.schema, plan.target, chosen)
-        clauses = _choose_clauses(
+        clauses, left = _choose_clauses(
             table, plan, lattice, table.class_members(plan.target, part), randomness, progress
         )
         progress("counting with noise", 0, 1)
         rules = np.stack([clause_vector(table, clause) for clause in clauses])
-        mechanism = GeometricMechanism(CAPTURES.value, plan.row_epsilon(COUNTS))
+        budget = plan.row_epsilon(COUNTS) + left
         exact = capture_counts(table, plan.target, part, rules)
-        model = _model(plan, clauses, mechanism.release(exact, randomness), len(lattice))
+        noisy = GeometricMechanism(CAPTURES.value, budget).release(exact, randomness)
+        model = _model(plan, clauses, noisy, CountNoise("a count", budget), len(lattice))
         evaluation = _evaluate(table, plan, rules, model, randomness)
         progress("counting with noise", 1, 1)
         return model.model_copy(update={"evaluation": evaluation})
@@ -138,11 +146,6 @@ def _check_lattice(schema: Schema, lattice: Lattice, parameters: ILPParameters) 
         )
 
 
-def _shares(plan: RunPlan) -> list[Decimal]:
-    """Row-level budget of the choice of each clause."""
-    return even_parts(plan.row_epsilon(CLAUSES), plan.parameters.clauses)
-
-
 def _choose_clauses(
     table: PrivateTable,
     plan: RunPlan,
@@ -150,8 +153,11 @@ def _choose_clauses(
     classes: Words,
     randomness: RandomSource,
     progress: Progress,
-) -> list[Clause]:
-    """One clause after another, each for the people whom those before it do not cover."""
+) -> tuple[list[Clause], Decimal]:
+    """One clause after another, each for the people whom those before it do not cover.
+
+    Each gets an equal part of what is left of the budget; what the last one leaves is returned.
+    """
     chosen: ILPParameters = plan.parameters
     positive = plan.classes.index(str(chosen.positive))
     others = [code for code in range(len(classes)) if code != positive]
@@ -159,21 +165,27 @@ def _choose_clauses(
     progress("choosing clauses", 0, chosen.clauses)
     folded = fold_factors(table, lattice)
     places: list[int] = []
-    for done, share in enumerate(_shares(plan), start=1):
+    left = plan.row_epsilon(CLAUSES)
+    for done in range(1, chosen.clauses + 1):
         counts = count_clauses(lattice, folded, sides)
+        share = first_share(left, [1.0] * (chosen.clauses + 1 - done))
         public = chosen, plan.schema.max_rows, share
-        places.append(select_clause(lattice, counts, *public, randomness, places))
+        choice = select_clause(lattice, counts, *public, randomness, places)
+        left -= share - choice.left
+        places.append(choice.place)
         sides = sides & ~clause_vector(table, lattice.clause(places[-1]))
         progress("choosing clauses", done, chosen.clauses)
-    return [lattice.clause(place) for place in places]
+    return [lattice.clause(place) for place in places], left
 
 
-def _model(plan: RunPlan, clauses: list[Clause], noisy: Counts, clause_count: int) -> ILPModel:
+def _model(
+    plan: RunPlan, clauses: list[Clause], noisy: Counts, noise: CountNoise, clause_count: int
+) -> ILPModel:
     """The theory with noisy counts of shape (n_clauses + 1, n_classes), not yet evaluated."""
     positive = plan.classes.index(str(plan.parameters.positive))
     alpha = (1.0,) * len(plan.classes)
     estimates = point_estimates(noisy, alpha)
-    intervals = noise_intervals(noisy, alpha, plan.noise_scale)
+    intervals = noise_intervals(noisy, alpha, noise.scale)
     groups = []
     for row, clause in enumerate([*clauses, None]):
         sides = np.array([[noisy[row].sum() - noisy[row, positive], noisy[row, positive]]])
@@ -190,7 +202,7 @@ def _model(plan: RunPlan, clauses: list[Clause], noisy: Counts, clause_count: in
         classes=plan.classes,
         positive=positive,
         groups=tuple(groups),
-        count_margin=plan.count_margin(),
+        count_margin=noise.margin(),
         clause_count=clause_count,
         evaluation=None,
     )

@@ -38,9 +38,15 @@ def coverage_sensitivity(weights: tuple[int, int]) -> Sensitivity:
     return Sensitivity(max(weights), "Linf", monotone=True)
 
 
-def counts_sensitivity(clauses: int) -> Sensitivity:
-    """Sensitivity of the positives and negatives of ``clauses`` clauses (paper 001, Theorem 4).
+def counts_sensitivity(most: int) -> Sensitivity:
+    """Sensitivity of the positives and negatives of some clauses (paper 001, Theorem 4, sharper).
 
-    A person is positive or negative, so is in at most one of the two counts of each clause.
+    A person is positive or negative, so is in at most one of the two counts of each clause, and
+    in none of a clause that they do not satisfy.
+
+    Parameters
+    ----------
+    most : int
+        Clauses among them that one person can satisfy together: :mod:`dpcore.ilp.reach`.
     """
-    return Sensitivity(clauses, "L1", monotone=True)
+    return Sensitivity(most, "L1", monotone=True)

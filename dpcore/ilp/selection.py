@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,18 @@ from dpcore.ilp.generality import Generality
 from dpcore.ilp.lattice import Lattice
 from dpcore.ilp.parameters import ILPParameters
 from dpcore.ilp.queries import Counts, counts_sensitivity, coverage, coverage_sensitivity
+from dpcore.ilp.reach import reach_of
 from dpcore.mechanisms import GeometricMechanism, NoisyMax
-from dpcore.privacy import BudgetSplit
+from dpcore.privacy import first_share
 from dpcore.randomness import RandomSource
+
+
+class Choice(NamedTuple):
+    """Position of the chosen clause, and the row-level budget that choosing did not need."""
+
+    place: int
+    left: Decimal
+
 
 #: Parts of a person into which a coverage is divided, so that a public prior fits between.
 GRID = 1 << 10
@@ -28,8 +38,8 @@ def select_clause(
     epsilon: Decimal,
     randomness: RandomSource,
     taken: Sequence[int] = (),
-) -> int:
-    """Position of the chosen clause. Costs ``epsilon``.
+) -> Choice:
+    """Choose a clause. Costs ``epsilon``, less what is left.
 
     Parameters
     ----------
@@ -39,9 +49,11 @@ def select_clause(
         Clauses chosen before: ``noisy_max`` does not choose them again.
     """
     if parameters.method == "noisy_max":
-        return noisy_max(lattice, counts, parameters, epsilon, randomness, taken)
+        place = noisy_max(lattice, counts, parameters, epsilon, randomness, taken)
+        return Choice(place, Decimal(0))
     if parameters.method == "naive":
-        return naive(counts, parameters.weights, epsilon, randomness)
+        place = naive(lattice, counts, parameters.weights, epsilon, randomness)
+        return Choice(place, Decimal(0))
     return relevance_aware(lattice, counts, parameters, max_rows, epsilon, randomness)
 
 
@@ -74,10 +86,15 @@ def length_offsets(lengths: NDArray[np.int64], scale: float) -> NDArray[np.int64
 
 
 def naive(
-    counts: Counts, weights: tuple[int, int], epsilon: Decimal, randomness: RandomSource
+    lattice: Lattice,
+    counts: Counts,
+    weights: tuple[int, int],
+    epsilon: Decimal,
+    randomness: RandomSource,
 ) -> int:
     """Count every clause with noise for all of them (paper 001, Algorithm 2); take the best."""
-    mechanism = GeometricMechanism(counts_sensitivity(len(counts)).value, epsilon)
+    most = reach_of(lattice).most(np.arange(len(lattice)))
+    mechanism = GeometricMechanism(counts_sensitivity(most).value, epsilon)
     return int(np.argmax(coverage(mechanism.release(counts, randomness), weights)))
 
 
@@ -88,39 +105,31 @@ def relevance_aware(
     max_rows: int,
     epsilon: Decimal,
     randomness: RandomSource,
-) -> int:
+) -> Choice:
     """Level by level, deleting subtrees by their noisy counts (paper 001, Algorithm 3).
 
-    Each of the levels 0 to ``max_literals`` has an equal part of the budget, for the clauses
-    that are left there: how many these are follows from what was released before.
+    Each level of which clauses are left has an equal part of what is left of the budget, for
+    those clauses: how many these are follows from what was released before.
     """
     levels = parameters.max_literals + 1
-    shares = even_parts(epsilon, levels)
     generality = Generality(lattice)
-    best, best_coverage = 0, -np.inf
+    best, best_coverage, budget = 0, -np.inf, epsilon
     for level in range(levels):
         left = generality.left_at(level)
         if not len(left):
             continue
-        mechanism = GeometricMechanism(counts_sensitivity(len(left)).value, shares[level])
+        below = sum(len(generality.left_at(deeper)) > 0 for deeper in range(level + 1, levels))
+        share = first_share(budget, [1.0] * (1 + below))
+        budget -= share
+        sensitivity = counts_sensitivity(reach_of(lattice).most(left))
+        mechanism = GeometricMechanism(sensitivity.value, share)
         noisy = mechanism.release(counts[left], randomness)
         quality = coverage(noisy, parameters.weights)
         place = int(np.argmax(quality))
         if quality[place] > best_coverage:
             best, best_coverage = int(left[place]), float(quality[place])
         generality.delete(left[_hopeless(noisy, best_coverage, parameters, max_rows)])
-    return best
-
-
-def even_parts(epsilon: Decimal, count: int) -> list[Decimal]:
-    """A budget in ``count`` equal parts that sum to it exactly.
-
-    Raises
-    ------
-    BudgetError
-        If it is too small.
-    """
-    return list(BudgetSplit.by_weights(epsilon, {str(i): 1 for i in range(count)}).parts.values())
+    return Choice(best, budget)
 
 
 def _hopeless(

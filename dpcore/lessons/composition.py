@@ -11,7 +11,7 @@ from itertools import accumulate
 from dpcore.estimates import sum_tail
 from dpcore.privacy import gaussian_delta
 
-#: Chance that the guarantee of Gaussian noise fails, in the lesson.
+#: Delta of the guarantee of Gaussian noise, in the lesson.
 DELTA = 1e-6
 
 
@@ -51,7 +51,7 @@ def gaussian_cost(epsilon: Decimal, questions: int, delta: float = DELTA) -> flo
     questions : int
         How many answers are given.
     delta : float
-        Chance that the guarantee may fail.
+        By how much a probability may exceed e^epsilon times the other.
 
     Returns
     -------

@@ -58,8 +58,8 @@ def prolog_program(release: Release) -> str:
     model: ILPModel = parse_model(release)
     card, label = release.certificate, model.classes[model.positive]
     lines = [
-        f"% Relational rules for {_comment(f'{release.target} = {label}')}, learned with "
-        "differential privacy.",
+        f"% Relational rules for {_comment(f'{release.target} = {label}')}, learned "
+        f"{card.learned}.",
         f"% Data set {_comment(release.dataset_name)}, epsilon {format_epsilon(card.epsilon)}. "
         f"Noise on each count: +-{model.count_margin}, 95%.",
     ]

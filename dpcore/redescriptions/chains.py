@@ -73,15 +73,32 @@ def tree_chain(
     weight : float
         Per record.
     """
-    # A pair whose second tree has no leaves to match: its score is that of the first.
-    splits = random_tree(len(literals), depth, randomness)
-    proposals = Proposals.draw(len(splits), steps, randomness)
-    nothing = np.zeros(0, dtype=np.int64)
-    _run(
-        literals, literals[:0], classes, everyone, splits, nothing, 0.0, weight / _STEPS,
-        proposals.nodes, proposals.splits, proposals.logs,
-    )  # fmt: skip
-    return splits
+    walk = TreeWalk(literals, classes, everyone, depth, steps, weight)
+    return randomness.settle(walk)
+
+
+@dataclass(frozen=True)
+class TreeWalk:
+    """The chain of :func:`tree_chain`. States: arrays of shape (2^depth - 1,)."""
+
+    literals: Words
+    classes: Words
+    everyone: Words
+    depth: int
+    steps: int
+    weight: float
+
+    def run(self, source: RandomSource) -> Counts:
+        """Take all steps and return the last state."""
+        splits = random_tree(len(self.literals), self.depth, source)
+        proposals = Proposals.draw(len(splits), self.steps, source)
+        # A pair whose second tree has no leaves to match: its score is that of the first.
+        nothing = np.zeros(0, dtype=np.int64)
+        _run(
+            self.literals, self.literals[:0], self.classes, self.everyone, splits, nothing, 0.0,
+            self.weight / _STEPS, proposals.nodes, proposals.splits, proposals.logs,
+        )  # fmt: skip
+        return splits
 
 
 def pair_chain(
@@ -100,15 +117,36 @@ def pair_chain(
     The first tree is grown for ``classes``, the second for the leaves of the first. The score
     is :func:`dpcore.redescriptions.queries.pair_scores`, in records.
     """
-    first = random_tree(len(first_literals), depth, randomness)
-    second = random_tree(len(second_literals), depth, randomness)
-    proposals = Proposals.draw(2 * len(first), steps, randomness)
-    _run(
-        first_literals, second_literals, classes, everyone, first, second,
-        1.0 / (_STEPS * max_rows), weight / _STEPS,
-        proposals.nodes, proposals.splits, proposals.logs,
-    )  # fmt: skip
-    return first, second
+    walk = PairWalk(
+        first_literals, second_literals, classes, everyone, depth, steps, max_rows, weight
+    )
+    return randomness.settle(walk)
+
+
+@dataclass(frozen=True)
+class PairWalk:
+    """The chain of :func:`pair_chain`. States: two arrays of shape (2^depth - 1,)."""
+
+    first_literals: Words
+    second_literals: Words
+    classes: Words
+    everyone: Words
+    depth: int
+    steps: int
+    max_rows: int
+    weight: float
+
+    def run(self, source: RandomSource) -> tuple[Counts, Counts]:
+        """Take all steps and return the last state."""
+        first = random_tree(len(self.first_literals), self.depth, source)
+        second = random_tree(len(self.second_literals), self.depth, source)
+        proposals = Proposals.draw(2 * len(first), self.steps, source)
+        _run(
+            self.first_literals, self.second_literals, self.classes, self.everyone, first, second,
+            1.0 / (_STEPS * self.max_rows), self.weight / _STEPS,
+            proposals.nodes, proposals.splits, proposals.logs,
+        )  # fmt: skip
+        return first, second
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

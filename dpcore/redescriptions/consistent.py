@@ -128,11 +128,14 @@ def _without_negatives(counts: Floats) -> Floats:
     if not rows.any():
         return np.zeros_like(counts)
     table, excess = counts, np.zeros_like(counts)
+    fitted = _with_sums(table, rows, columns)
     for _ in range(_ROUNDS):
-        summed = _with_sums(table, rows, columns) + excess
+        summed = fitted + excess
         before, table = table, np.maximum(summed, 0.0)
         excess = summed - table
-        if np.abs(table - before).max() < _CLOSE / table.size:
+        fitted = _with_sums(table, rows, columns)
+        # Dykstra's iterates may rest for many rounds before they move on: resting is not enough.
+        if max(np.abs(table - before).max(), np.abs(fitted - table).max()) < _CLOSE / table.size:
             break
     return table
 
@@ -146,11 +149,15 @@ def _with_sums(table: Floats, rows: Floats, columns: Floats) -> Floats:
 
 
 def projected(values: Floats) -> Floats:
-    """Nearest vector without negative entries and with the same sum, or all zero."""
-    total = float(values.sum())
+    """Nearest vector without negative entries and with the same sum, or all zero.
+
+    Every entry pays the same, as far as it can (Held, Wolfe, Crowder 1974): what makes the k
+    largest sum to the total, for the k that pays most. A maximum, unlike a search for the last
+    entry that can pay, is found whatever the rounding.
+    """
+    total = math.fsum(values)
     if total <= 0:
         return np.zeros_like(values)
     ordered = np.sort(values)[::-1]
-    excess = (np.cumsum(ordered) - total) / np.arange(1, len(values) + 1)
-    lowest = excess[np.flatnonzero(ordered > excess)[-1]]
-    return np.asarray(np.maximum(values - lowest, 0.0))
+    pays = (np.cumsum(ordered) - total) / np.arange(1, len(values) + 1)
+    return np.asarray(np.maximum(values - pays.max(), 0.0))

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from dpcore.accountant import Accountant
 from dpcore.columns import View
 from dpcore.errors import RequestError
-from dpcore.estimation import LearnerEstimator, features_of, infer_schema
+from dpcore.estimation import LearnerEstimator, features_of
+from dpcore.inference import domain_of
 from dpcore.ingest import check_columns, check_header
 from dpcore.plan import Learner
 from dpcore.redescriptions.extraction import Constraints
@@ -38,7 +39,8 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
         Cost of one call of ``fit``.
     schema : Schema or None
         Public domain. ``None`` infers one from the data, which leaks: a
-        :class:`~dpcore.errors.PrivacyLeakWarning` says so.
+        :class:`~dpcore.errors.PrivacyLeakWarning` says so, and so does the release, which is not
+        private.
     method, left, right, depth, starts, rounds, tree_share, margins, sampler, steps, pool_size, \
     sensitivity, reserved_splits
         See :class:`~dpcore.redescriptions.parameters.RedescriptionParameters`.
@@ -197,7 +199,7 @@ def _prepared(
 ) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]], Schema]:
     """One frame of both views, the columns of each if there were two, and the schema."""
     frame, views = _joined(X, y, schema)
-    domain = schema or infer_schema(frame, "", numeric_target=False)
+    domain = domain_of(frame, schema, "")
     check_header([str(column) for column in frame.columns])
     check_columns(frame, domain)
     return frame, views, domain

@@ -1,12 +1,10 @@
-"""Antecedents: the conjunctions a rule list may use, from public knowledge or private mining."""
+"""Antecedents: the conjunctions a rule list may use, and those that cost nothing."""
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +12,14 @@ from numpy.typing import NDArray
 from dpcore.bits import Words, conjunctions
 from dpcore.errors import RequestError
 from dpcore.literals import Literal, bit_vectors, parse_conjunction, schema_literals
-from dpcore.mechanisms import GeometricMechanism
-from dpcore.privacy import BudgetSplit
-from dpcore.queries import itemset_counts, itemset_sensitivity
 from dpcore.randomness import RandomSource, permutation
 from dpcore.rules.parameters import RuleListParameters
 from dpcore.schema import Schema
-from dpcore.table import Part, PrivateTable
+from dpcore.table import PrivateTable
 
 Itemset = tuple[int, ...]
 #: Up to this many conjunctions are shuffled to take a random subset.
 _SHUFFLE_LIMIT = 200_000
-#: Itemsets whose bit vectors are in memory at once while their supports are counted.
-_BLOCK = 512
-#: A mining level joins no more itemsets than this, those of highest noisy support.
-_JOIN_LIMIT = 1_000
-#: A mining level looks at no more candidates than this, a random subset of them.
-_LEVEL_LIMIT = 20_000
 
 
 @dataclass(frozen=True)
@@ -61,10 +50,11 @@ class Antecedents:
 
     def bit_vectors(self, table: PrivateTable) -> Words:
         """Bit vector of each conjunction over the records."""
-        return _itemset_vectors(bit_vectors(table, self.literals), self.itemsets)
+        return itemset_vectors(bit_vectors(table, self.literals), self.itemsets)
 
 
-def _itemset_vectors(literals: Words, itemsets: Sequence[Itemset]) -> Words:
+def itemset_vectors(literals: Words, itemsets: Sequence[Itemset]) -> Words:
+    """Bit vector of each itemset, from those of the literals."""
     longest = max(len(itemset) for itemset in itemsets)
     members = np.array([i + (0,) * (longest - len(i)) for i in itemsets], dtype=np.int64)
     lengths = np.array([len(itemset) for itemset in itemsets], dtype=np.int64)
@@ -177,81 +167,3 @@ def given_antecedents(schema: Schema, target: str, texts: Sequence[str]) -> Ante
             raise RequestError(f"'{text}' uses a column twice: combine them into one condition.")
         itemsets[tuple(sorted(literals.setdefault(p, len(literals)) for p in parts))] = None
     return Antecedents(list(literals), sorted(itemsets, key=len))
-
-
-def split_by_level(epsilon: Decimal, parameters: RuleListParameters) -> BudgetSplit:
-    """Equal budgets for the levels of mining.
-
-    Raises
-    ------
-    BudgetError
-        If epsilon is too small to be split.
-    """
-    levels = range(1, parameters.max_antecedent_length + 1)
-    return BudgetSplit.by_weights(epsilon, {str(level): 1 for level in levels})
-
-
-def mine_antecedents(
-    table: PrivateTable,
-    target: str,
-    part: Part,
-    parameters: RuleListParameters,
-    epsilon: Decimal,
-    randomness: RandomSource,
-) -> Antecedents:
-    """Frequent itemsets with noisy supports, level by level (after Zeng, Naughton, Cai 2012).
-
-    Each level gets an equal share of ``epsilon`` and two-sided geometric noise on all its
-    supports. Candidates of a level are built from the noisy frequent sets of the level before.
-    Deviation: rows have one literal per column by construction, so none is truncated.
-    """
-    literals = candidate_literals(table.schema, target, parameters)
-    vectors = bit_vectors(table, literals)
-    levels = range(1, parameters.max_antecedent_length + 1)
-    split = split_by_level(epsilon, parameters)
-    threshold = parameters.min_support * table.schema.max_rows
-    candidates: list[Itemset] = [(item,) for item in range(len(literals))]
-    found: list[tuple[int, Itemset]] = []
-    for level in levels:
-        if not candidates:
-            break
-        sensitivity = itemset_sensitivity([1] * len(_by_column(literals)), level, len(candidates))
-        mechanism = GeometricMechanism(sensitivity.value, split[str(level)])
-        blocks = (candidates[i : i + _BLOCK] for i in range(0, len(candidates), _BLOCK))
-        counts = np.concatenate(
-            [itemset_counts(table, target, part, _itemset_vectors(vectors, b)) for b in blocks]
-        )
-        noisy = mechanism.release(counts, randomness)
-        ranked = sorted(zip(noisy.tolist(), candidates, strict=True), reverse=True)
-        frequent = [pair for pair in ranked if pair[0] >= threshold]
-        if level == 1 and not frequent:
-            frequent = ranked[:1]
-        found += frequent
-        joined = [itemset for _, itemset in frequent[:_JOIN_LIMIT]]
-        candidates = _join(joined, literals, randomness)
-    best = sorted(found, reverse=True)[: parameters.max_antecedents]
-    kept = sorted((itemset for _, itemset in best), key=lambda itemset: (len(itemset), itemset))
-    return Antecedents(literals, kept)
-
-
-def _join(
-    frequent: Sequence[Itemset], literals: Sequence[Literal], randomness: RandomSource
-) -> list[Itemset]:
-    """Apriori step: sets one larger, all of whose subsets are (noisily) frequent."""
-    known = set(frequent)
-    groups: dict[Itemset, list[int]] = defaultdict(list)
-    for itemset in sorted(frequent):
-        groups[itemset[:-1]].append(itemset[-1])
-    joined = [
-        (*prefix, first, second)
-        for prefix, tails in groups.items()
-        for first, second in itertools.combinations(tails, 2)
-        if literals[first].column != literals[second].column
-        and all(
-            subset in known
-            for subset in itertools.combinations((*prefix, first, second), len(prefix) + 1)
-        )
-    ]
-    if len(joined) <= _LEVEL_LIMIT:
-        return joined
-    return [joined[i] for i in np.sort(permutation(randomness, len(joined))[:_LEVEL_LIMIT])]

@@ -28,7 +28,8 @@ class DPRuleListClassifier(PrivateClassifier):
         Cost of one call of ``fit``.
     schema : Schema or None
         Public domain. ``None`` infers one from the data, which leaks: a
-        :class:`~dpcore.errors.PrivacyLeakWarning` says so.
+        :class:`~dpcore.errors.PrivacyLeakWarning` says so, and so does the release, which is not
+        private.
     target : str or None
         Name of the target in ``schema``; ``None`` takes the name of ``y``, or the only column
         that the schema marks as target.
@@ -37,7 +38,9 @@ class DPRuleListClassifier(PrivateClassifier):
     list_length, rule_length, max_rules, alpha, selection_alpha, evaluate
         See :class:`~dpcore.rules.parameters.RuleListParameters`.
     accountant : Accountant or None
-        Charged before each fit. Clones share it.
+        Charged before each fit, so once for each fold of a cross-validation. Clones share it.
+        Scores are charged to nobody: on private records they are exact, and **not private**.
+        ``model_.evaluation`` is the private check, if ``evaluate`` asks for it.
     random_state : int or None
         ``None`` uses the operating system's secure source. A seed makes the result
         reproducible and **not private**.

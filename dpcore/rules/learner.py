@@ -16,18 +16,17 @@ from dpcore.evaluation import Evaluation
 from dpcore.holdout import STEP as EVALUATION
 from dpcore.holdout import evaluate_rules
 from dpcore.mechanisms import GeometricMechanism
-from dpcore.plan import Progress, RunPlan, check_classes, training_part
-from dpcore.privacy import BudgetSplit
+from dpcore.plan import CountNoise, Progress, RunPlan, check_classes, training_part
+from dpcore.privacy import BudgetSplit, part_below
 from dpcore.queries import CAPTURES, LogLikelihood, capture_counts
 from dpcore.randomness import RandomSource
 from dpcore.rules.antecedents import (
     Antecedents,
     candidate_literals,
     given_antecedents,
-    mine_antecedents,
     public_antecedents,
-    split_by_level,
 )
+from dpcore.rules.mining import Mined, check_levels, mine_antecedents
 from dpcore.rules.model import DEFAULT_TEXT, Rule, RuleListModel
 from dpcore.rules.parameters import BudgetShares, RuleListParameters
 from dpcore.rules.prior import ListPrior
@@ -39,6 +38,9 @@ from dpcore.validation import validated
 Counts = NDArray[np.int64]
 #: Bytes that the bit vectors of all antecedents may take.
 _MEMORY_LIMIT = 4 * 2**30
+_PASSED_ON = (
+    "the parts add up; what mining does not need of 'antecedents' goes to 'list' and 'estimates'"
+)
 #: Words that the sampler may visit: some tens of minutes.
 _WORK_LIMIT = 4 * 10**12
 
@@ -96,11 +98,10 @@ class RuleListLearner:
             sampler=chosen.sampler,
             estimates_step="estimates",
             parallel=held_out,
+            composition=_PASSED_ON if split["antecedents"] else "",
         )
-        for step in (name for name, part in split.parts.items() if part):
-            plan.row_epsilon(step)
         if chosen.antecedents == "dp_fim":
-            split_by_level(plan.row_epsilon("antecedents"), chosen)
+            check_levels(plan.row_epsilon("antecedents"), chosen)
         return plan
 
     def run(
@@ -110,16 +111,21 @@ class RuleListLearner:
         parameters: RuleListParameters = plan.parameters
         part = training_part(plan.schema, evaluated=parameters.evaluate)
         progress("preparing conditions", 0, 1)
-        antecedents = _antecedents(table, plan, part, randomness)
+        antecedents, left = _antecedents(table, plan, part, randomness)
         vectors = antecedents.bit_vectors(table)
         progress("preparing conditions", 1, 1)
-        chosen = _choose_list(table, plan, part, antecedents, vectors, randomness, progress)
+        selection, counting = _later_budgets(plan, left)
+        chosen = _choose_list(
+            table, plan, part, antecedents, vectors, selection, randomness, progress
+        )
         progress("counting with noise", 0, 1)
-        noisy = _noisy_counts(table, plan, part, vectors[chosen], randomness)
+        exact = capture_counts(table, plan.target, part, vectors[chosen])
+        noisy = GeometricMechanism(CAPTURES.value, counting).release(exact, randomness)
         estimates = point_estimates(noisy, _alpha(plan))
         evaluation = _evaluate(table, plan, vectors[chosen], estimates, randomness)
         progress("counting with noise", 1, 1)
-        return _model(plan, antecedents, chosen, noisy, estimates, evaluation)
+        noise = CountNoise("a count", counting)
+        return _model(plan, antecedents, chosen, noisy, estimates, noise, evaluation)
 
 
 def _validated(parameters: Any) -> RuleListParameters:
@@ -180,16 +186,22 @@ def _selection_alpha(plan: RunPlan, epsilon: Decimal) -> tuple[float, ...]:
     return tuple(max(weight, own) for own in alpha)
 
 
-def _antecedents(
-    table: PrivateTable, plan: RunPlan, part: Part, randomness: RandomSource
-) -> Antecedents:
+def _antecedents(table: PrivateTable, plan: RunPlan, part: Part, randomness: RandomSource) -> Mined:
     parameters: RuleListParameters = plan.parameters
     if parameters.antecedents == "given":
-        return given_antecedents(plan.schema, plan.target, parameters.given)
+        return Mined(given_antecedents(plan.schema, plan.target, parameters.given), Decimal(0))
     if parameters.antecedents == "public":
-        return public_antecedents(plan.schema, plan.target, parameters, randomness)
+        public = public_antecedents(plan.schema, plan.target, parameters, randomness)
+        return Mined(public, Decimal(0))
     epsilon = plan.row_epsilon("antecedents")
     return mine_antecedents(table, plan.target, part, parameters, epsilon, randomness)
+
+
+def _later_budgets(plan: RunPlan, left: Decimal) -> tuple[Decimal, Decimal]:
+    """Row-level budgets of the list and of its counts, with what mining left, shared alike."""
+    shares = [plan.row_epsilon(step) for step in ("list", "estimates")]
+    more = part_below(left, [float(share) for share in shares])
+    return shares[0] + more, shares[1] + left - more
 
 
 def _choose_list(
@@ -198,11 +210,11 @@ def _choose_list(
     part: Part,
     antecedents: Antecedents,
     vectors: NDArray[np.uint64],
+    epsilon: Decimal,
     randomness: RandomSource,
     progress: Progress,
 ) -> NDArray[np.int64]:
     parameters: RuleListParameters = plan.parameters
-    epsilon = plan.row_epsilon("list")
     likelihood = LogLikelihood.tabulate(_selection_alpha(plan, epsilon), plan.schema.max_rows)
     problem = CaptureProblem(vectors, table.class_members(plan.target, part), likelihood)
     prior = ListPrior.build(
@@ -215,18 +227,6 @@ def _choose_list(
         tempered_prior=parameters.tempered_prior,
     )  # fmt: skip
     return chain.final
-
-
-def _noisy_counts(
-    table: PrivateTable,
-    plan: RunPlan,
-    part: Part,
-    rules: NDArray[np.uint64],
-    randomness: RandomSource,
-) -> Counts:
-    counts = capture_counts(table, plan.target, part, rules)
-    mechanism = GeometricMechanism(CAPTURES.value, plan.row_epsilon("estimates"))
-    return mechanism.release(counts, randomness)
 
 
 def _evaluate(
@@ -248,9 +248,10 @@ def _model(
     chosen: NDArray[np.int64],
     noisy: Counts,
     estimates: NDArray[np.float64],
+    noise: CountNoise,
     evaluation: Evaluation | None,
 ) -> RuleListModel:
-    intervals = noise_intervals(noisy, _alpha(plan), plan.noise_scale)
+    intervals = noise_intervals(noisy, _alpha(plan), noise.scale)
     conditions = [antecedents.conditions(int(position)) for position in chosen] + [()]
     rules = tuple(
         Rule(
@@ -265,7 +266,7 @@ def _model(
     return RuleListModel(
         classes=plan.classes,
         rules=rules,
-        count_margin=plan.count_margin(),
+        count_margin=noise.margin(),
         antecedent_count=len(antecedents),
         evaluation=evaluation,
     )

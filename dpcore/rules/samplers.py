@@ -130,21 +130,39 @@ def run_chain(
     if tempered_prior:
         weight /= 2
     prior_power = weight / problem.likelihood.step if tempered_prior else 1.0
-    state = np.full(prior.max_rules, -1, dtype=np.int64)
-    state[0] = 0
-    length = min(1, prior.max_rules)
-    trace = np.empty(steps)
-    bounds = np.linspace(0, steps, PARTS + 1).astype(int)
-    for part, (first, last) in enumerate(pairwise(bounds)):
-        noise = uniforms(randomness, 4 * (last - first)).reshape(-1, 4)
-        length = _run_steps(
-            problem.antecedents, problem.classes, problem.likelihood.class_table,
-            problem.likelihood.total_table, np.log(prior.length_weights), prior.size_weights,
-            prior.sizes, prior.counts, weight, prior_power, state, length, noise,
-            trace[first:last],
-        )  # fmt: skip
-        progress("choosing a list", part + 1, PARTS)
-    return Chain(state[:length].copy(), trace)
+    walk = ListWalk(problem, prior, steps, weight, prior_power, progress)
+    return randomness.settle(walk)
+
+
+@dataclass(frozen=True)
+class ListWalk:
+    """The chain of :func:`run_chain`, of target exp(weight x utility) x prior^prior_power."""
+
+    problem: CaptureProblem
+    prior: ListPrior
+    steps: int
+    weight: float
+    prior_power: float
+    progress: Progress
+
+    def run(self, source: RandomSource) -> Chain:
+        """Take all steps and return the last state, with what led there."""
+        problem, prior = self.problem, self.prior
+        state = np.full(prior.max_rules, -1, dtype=np.int64)
+        state[0] = 0
+        length = min(1, prior.max_rules)
+        trace = np.empty(self.steps)
+        bounds = np.linspace(0, self.steps, PARTS + 1).astype(int)
+        for part, (first, last) in enumerate(pairwise(bounds)):
+            noise = uniforms(source, 4 * (last - first)).reshape(-1, 4)
+            length = _run_steps(
+                problem.antecedents, problem.classes, problem.likelihood.class_table,
+                problem.likelihood.total_table, np.log(prior.length_weights), prior.size_weights,
+                prior.sizes, prior.counts, self.weight, self.prior_power, state, length, noise,
+                trace[first:last],
+            )  # fmt: skip
+            self.progress("choosing a list", part + 1, PARTS)
+        return Chain(state[:length].copy(), trace)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -12,7 +12,7 @@ from dpcore.privacy import BudgetSplit, row_epsilon
 from dpcore.randomness import RandomSource
 from dpcore.schema import Schema
 from dpcore.table import PrivateTable
-from dpcore.trees.exact_tree import BlockPlan, block_count, fold_alike, grow_exact
+from dpcore.trees.exact_tree import BlockPlan, fold_alike, grow_exact
 from dpcore.trees.growth import Grown
 from dpcore.trees.house_rule import choose_blocks, choose_leaf_share
 from dpcore.trees.joint_counts import WORK_LIMIT, fits_memory, tree_work
@@ -94,7 +94,6 @@ def run_exact(
 ) -> Grown:
     """Draw the tree of a plan."""
     blocks = _block_plans(plan)
-    total = block_count([block.depth for block in blocks])
     part = training_part(plan.schema, evaluated=plan.parameters.evaluate)
     questions = split_literals(plan.schema, plan.target, reserved=plan.parameters.reserved_splits)
     root = grow_exact(
@@ -105,7 +104,7 @@ def run_exact(
         blocks,
         plan.row_epsilon(LEAVES),
         randomness,
-        lambda done: progress("growing the tree", done, total),
+        lambda done: progress("growing the tree", done, len(blocks)),
     )
     if plan.parameters.prunes:
         fold_alike(root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -51,7 +51,7 @@ def grow_exact(
         Public splits to choose from: a record goes left if the literal holds. Beside them
         there is always the choice not to split, see :data:`STOP_PRIORS`.
     drawn : callable
-        Told how many of the :func:`block_count` blocks are drawn, or need no drawing.
+        Told how many levels of blocks are drawn.
     """
     return _ExactTree(
         table, target, part, questions, blocks, leaf_epsilon, randomness, drawn
@@ -73,17 +73,13 @@ def split_prior(splits: int, level: int) -> NDArray[np.float64]:
     return np.log([(1 - stop) / splits] * splits + [stop])
 
 
-def block_count(depths: Sequence[int]) -> int:
-    """Most blocks of a tree whose levels of blocks have these depths."""
-    return 0 if not depths else 1 + 2 ** depths[0] * block_count(depths[1:])
-
-
 @dataclass(frozen=True)
 class _Rows:
     """The rows of one node, with those of the padding that go the same way.
 
-    The rows of the leaves of a block are those of its root: so the work below a block does not
-    depend on how the records are spread, nor on how many there are.
+    The rows of the leaves of a block are those of its root: so the work of a level of blocks
+    does not depend on how the records are spread, nor on how many there are. That of one block
+    does: so nothing may tell when a block is drawn, but for the last of its level.
 
     Attributes
     ----------
@@ -96,6 +92,11 @@ class _Rows:
     literals: Words
     classes: Words
 
+    @property
+    def everyone(self) -> Words:
+        """Bit vector of all of them."""
+        return np.full(self.classes.shape[1], _ALL)
+
     def only(self, members: Words) -> _Rows:
         """The rows in a bit vector, closed up."""
         return _Rows(*(compress(vectors, members) for vectors in (self.literals, self.classes)))
@@ -103,6 +104,29 @@ class _Rows:
     def counts(self, members: Words) -> Counts:
         """Records per class in a bit vector."""
         return np.asarray(np.bitwise_count(self.classes & members).sum(axis=1), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class _End:
+    """A node where a block ends: the next one begins there, or it is a leaf.
+
+    Attributes
+    ----------
+    grown : Grown
+    rows : _Rows
+        Rows of the block above.
+    members : array of shape (n_words,)
+        Which of them come here.
+    cells : Cells
+    label : int or None
+        Class that the block drew for this leaf.
+    """
+
+    grown: Grown
+    rows: _Rows
+    members: Words
+    cells: Cells
+    label: int | None = None
 
 
 class _ExactTree:
@@ -125,14 +149,23 @@ class _ExactTree:
         self._rows = _Rows(literals, table.class_members(target, part))
         self._blocks, self._randomness = blocks, randomness
         self._noise = GeometricMechanism(1, leaf_epsilon)
-        self._drawn, self._count = drawn, 0
+        self._drawn = drawn
 
     def grow(self) -> Grown:
-        return self._grow(self._rows, {}, 0)
+        """Level by level: nobody can see how long one node of a level takes."""
+        root = Grown()
+        ends = [_End(root, self._rows, self._rows.everyone, {})]
+        for level in range(len(self._blocks)):
+            ends = [below for end in ends for below in self._draw(end, level)]
+            self._drawn(level + 1)
+        for end in ends:
+            self._make_leaf(end)
+        return root
 
-    def _grow(self, rows: _Rows, cells: Cells, level: int) -> Grown:
-        """Draw the block of one level for the rows of one node."""
+    def _draw(self, end: _End, level: int) -> list[_End]:
+        """Draw the block of one level for the rows of one node; return where it ends."""
         plan, prior = self._blocks[level], split_prior(len(self._questions), level)
+        rows = end.rows.only(end.members) if level else end.rows
         weight = ExactWeight.fit(
             plan.utility, plan.depth, plan.epsilon, self._schema.max_rows,
             len(prior), len(rows.classes),
@@ -141,35 +174,28 @@ class _ExactTree:
             rows.literals, rows.classes, prior, plan.depth, plan.utility, weight,
             self._randomness,
         )  # fmt: skip
-        self._tell(1)
-        everyone = np.full(rows.classes.shape[1], _ALL)
-        grown = self._unfold(block, 0, rows, everyone, cells, level)
-        grown.spent += plan.epsilon
-        return grown
+        end.grown.spent += plan.epsilon
+        return self._unfold(block, 0, _End(end.grown, rows, rows.everyone, end.cells))
 
-    def _unfold(
-        self, block: Block, place: int, rows: _Rows, members: Words, cells: Cells, level: int
-    ) -> Grown:
+    def _unfold(self, block: Block, place: int, here: _End) -> list[_End]:
         """Turn a block into nodes. A split that the path has already decided is left out."""
         if place >= len(block.splits):
-            if level + 1 < len(self._blocks):
-                return self._grow(rows.only(members), cells, level + 1)
             label = None if block.labels is None else block.labels[place - len(block.splits)]
-            return self._leaf(rows.counts(members), label)
+            return [replace(here, label=label)]
         position = block.splits[place]
-        sides = self._sides(position, cells)
+        sides = self._sides(position, here.cells)
         if len(sides) == 1:
-            self._skip(place, level)
-            return self._unfold(block, 2 * place + 1 + sides[0][0], rows, members, cells, level)
-        question, holds = self._questions[position], rows.literals[position]
-        children = [
-            self._unfold(
-                block, 2 * place + 1 + side, rows, members & (~holds if side else holds),
-                {**cells, question.column: kept}, level,
-            )
-            for side, kept in sides
-        ]  # fmt: skip
-        return Grown(split=split_on(question, self._schema), children=children)
+            return self._unfold(block, 2 * place + 1 + sides[0][0], here)
+        question, holds = self._questions[position], here.rows.literals[position]
+        here.grown.split = split_on(question, self._schema)
+        ends: list[_End] = []
+        for side, kept in sides:
+            child = Grown()
+            here.grown.children.append(child)
+            members = here.members & (~holds if side else holds)
+            there = _End(child, here.rows, members, {**here.cells, question.column: kept})
+            ends += self._unfold(block, 2 * place + 1 + side, there)
+        return ends
 
     def _sides(self, position: int, cells: Cells) -> list[tuple[int, frozenset[int]]]:
         """Sides of a split that the path leaves possible, with the cells that go there."""
@@ -181,22 +207,12 @@ class _ExactTree:
         inside = frozenset(code for code in known if question.holds(code))
         return [(side, kept) for side, kept in enumerate((inside, known - inside)) if kept]
 
-    def _skip(self, place: int, level: int) -> None:
-        """Report the blocks below one side of a place as done: nobody can reach them."""
-        height = self._blocks[level].depth - (place + 1).bit_length()
-        self._tell(2**height * block_count([b.depth for b in self._blocks[level + 1 :]]))
-
-    def _tell(self, blocks: int) -> None:
-        self._count += blocks
-        self._drawn(self._count)
-
-    def _leaf(self, counts: Counts, label: int | None) -> Grown:
-        return Grown(
-            spent=self._noise.epsilon,
-            noisy_counts=self._noise.release(counts, self._randomness),
-            count_epsilon=self._noise.epsilon,
-            label=label,
-        )
+    def _make_leaf(self, end: _End) -> None:
+        """Buy the class counts of a node where the last block ends."""
+        grown = end.grown
+        grown.spent += self._noise.epsilon
+        grown.noisy_counts = self._noise.release(end.rows.counts(end.members), self._randomness)
+        grown.count_epsilon, grown.label = self._noise.epsilon, end.label
 
 
 def fold_alike(node: Grown) -> None:

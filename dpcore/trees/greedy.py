@@ -175,9 +175,10 @@ def grow_fixed(
 ) -> Grown:
     """Grow a DiffP-ID3 tree of a fixed depth (Friedman, Schuster 2010, Algorithm 2), unpruned.
 
-    Each level spends budget / (depth + 1): half on a count, half on the selection, or on the
-    class counts of a leaf. Deviations: ordered columns are cut at public edges, so no budget
-    goes into finding cut points; the exponential mechanism uses that losses are monotone.
+    Each level has budget / (depth + 1): half for a count, half for the selection. Deviations:
+    the class counts of a leaf take all that its path has left, and a node that is a leaf for
+    want of candidates buys no count; ordered columns are cut at public edges, so no budget goes
+    into finding cut points; the exponential mechanism uses that losses are monotone.
 
     Raises
     ------
@@ -190,22 +191,33 @@ def grow_fixed(
     def visit(place: Place, room: int, leaves: LeafCounts) -> Split | None:
         members = data.members(place.region)
         candidates = data.candidates(place.region) if place.depth < depth else []
-        total = noisy_total(place, share, members, randomness)
-        if too_small(total, share, candidates, len(data.classes)) or widest(candidates) > room:
-            leaves.add(place, share, members)
+        if stops(place, share, candidates, room, members, randomness):
+            leaves.add(place, place.left, members)
             return None
         scores = _scores(data, loss, candidates, members)
-        return _select(data, loss, candidates, scores, place.pay(share), randomness)
+        if len(scores) > 1:
+            place.pay(share)
+        return _select(data, loss, candidates, scores, share, randomness)
 
     return grow(budget, visit, randomness)
 
 
-def too_small(
-    total: int, epsilon: Decimal, candidates: list[ColumnCandidates], n_classes: int
+def stops(
+    place: Place,
+    epsilon: Decimal,
+    candidates: list[ColumnCandidates],
+    room: int,
+    members: Words,
+    randomness: RandomSource,
 ) -> bool:
-    """Stop rule of Friedman and Schuster: fewer records per cell than the noise of a count."""
-    cells = n_classes * widest(candidates)
-    return not candidates or total * float(epsilon) < math.sqrt(2) * cells
+    """Whether a node of a tree of fixed depth is a leaf; a count is bought only if it decides.
+
+    Stop rule of Friedman and Schuster: fewer records per cell than the noise of a count.
+    """
+    if not candidates or widest(candidates) > room:
+        return True
+    total = noisy_total(place, epsilon, members, randomness)
+    return total * float(epsilon) < math.sqrt(2) * len(members) * widest(candidates)
 
 
 def _scores(

@@ -70,7 +70,11 @@ def _plan_fixed(
 ) -> RunPlan:
     row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
     share = share_of(row_level, 2 * (parameters.depth + 1))
-    noise = (CountNoise("a class count of a group", share), CountNoise("a node's own count", share))
+    noise = (
+        # A leaf takes the last level's share whole, and more if it is higher up.
+        CountNoise("a class count of a group, at worst", 2 * share),
+        CountNoise("a node's own count", share),
+    )
     return _plan_tree(schema, target, epsilon, parameters, noise)
 
 

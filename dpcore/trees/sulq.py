@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from dpcore.bits import Words
 from dpcore.randomness import RandomSource
-from dpcore.trees.contingency import ColumnCandidates, NodeData, nth_split, widest
+from dpcore.trees.contingency import ColumnCandidates, NodeData, nth_split
 from dpcore.trees.criteria import real_losses
-from dpcore.trees.driver import LeafCounts, Place, geometric, grow, noisy_total, share_of
-from dpcore.trees.greedy import too_small
+from dpcore.trees.driver import LeafCounts, Place, geometric, grow, share_of
+from dpcore.trees.greedy import stops
 from dpcore.trees.growth import Grown
 from dpcore.trees.parameters import Criterion
 from dpcore.trees.splits import Split
@@ -28,9 +28,11 @@ def grow_sulq(
 ) -> Grown:
     """Grow a SuLQ-ID3 tree of a fixed depth.
 
-    Each level spends budget / (depth + 1): half on the node's count, half on one noisy table
-    of cells by classes for all columns that can still be split, or on the class counts of a
-    leaf. The loss of a split is evaluated on noisy counts, negative ones taken as 0.
+    Each level has budget / (depth + 1): half for the node's count, half for one noisy table of
+    cells by classes for all columns that can still be split. The loss of a split is evaluated
+    on noisy counts, negative ones taken as 0. Deviations as in
+    :func:`dpcore.trees.greedy.grow_fixed`: leaves take what is left, and nothing is asked that
+    decides nothing.
 
     Raises
     ------
@@ -42,10 +44,11 @@ def grow_sulq(
     def visit(place: Place, room: int, leaves: LeafCounts) -> Split | None:
         members = data.members(place.region)
         candidates = data.candidates(place.region) if place.depth < depth else []
-        total = noisy_total(place, share, members, randomness)
-        if too_small(total, share, candidates, len(data.classes)) or widest(candidates) > room:
-            leaves.add(place, share, members)
+        if stops(place, share, candidates, room, members, randomness):
+            leaves.add(place, place.left, members)
             return None
+        if sum(map(len, candidates)) == 1:
+            return nth_split(data.schema, candidates, 0)
         tables = _noisy_tables(data, candidates, members, place.pay(share), randomness)
         scores = np.concatenate(
             [
