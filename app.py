@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from threading import Thread
 from time import sleep
 
 import streamlit as st
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from pages.components import access, faults
+from dpcore.desks import spool
+from dpcore.errors import InstallationError
+from pages.components import access, faults, gate
+from pages.components.upload_door import UploadDoor
 
 SECONDS_FOR_THE_FIRST_PAGE = 4
+_log = logging.getLogger("frostglass.app")
 
 
 async def health(_request: Request) -> JSONResponse:
@@ -24,7 +32,11 @@ async def health(_request: Request) -> JSONResponse:
 
 def start_engine() -> None:
     """Open the data base at once; what later pages and runs need once the first page is out."""
-    service = access.installation()
+    try:
+        service = access.installation()
+    except InstallationError as error:  # Every page says so too, and tries again.
+        _log.error("%s", error)
+        return
     sleep(SECONDS_FOR_THE_FIRST_PAGE)
     import_module("dpcore.plots")
     service.warm_up()
@@ -35,13 +47,17 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Start the engine beside the server, so that neither waits for the other."""
     Thread(target=start_engine, name="start-engine", daemon=True).start()
     yield
-    access.installation().close()
+    with suppress(InstallationError):
+        access.installation().close()
 
 
+# Files that are being received, or are large, are written down while they come: inside the home.
+tempfile.tempdir = str(spool(os.environ.get("FROSTGLASS_HOME")))
 faults.quiet_log()
 app = st.App(
     "pages/navigation.py",
     lifespan=lifespan,
     on_script_error=faults.report,
     routes=[Route("/health", health)],
+    middleware=[Middleware(gate.Gate), Middleware(UploadDoor)],
 )

@@ -14,8 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.requests import RunRequest
 from dpcore.schema import Schema
-from pages.components import access
+from pages.components import access, reading
 
+#: What keeps texts from becoming links on a page, and is not seen there: see ``markup.plain``.
+APART = ":small[]"
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = Schema.from_text(
     """
@@ -37,6 +39,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("FROSTGLASS_WORKERS", "0")
     monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+    monkeypatch.setattr(reading, "PATIENCE", 120.0)
     yield
     access.installation().close()
     access.forget()
@@ -94,12 +97,26 @@ def words(app: AppTest) -> str:
     kinds = ("title", "header", "subheader", "markdown", "caption", "text", "html")
     kinds += ("error", "warning", "info", "success")
     parts = [str(item.value) for kind in kinds for item in app.get(kind)]
-    return "\n".join(parts)
+    return "\n".join(parts).replace(APART, "")
 
 
 def errors(app: AppTest) -> str:
-    return "\n".join(item.value for item in app.error).replace("\\", "")
+    return "\n".join(item.value for item in app.error).replace(APART, "").replace("\\", "")
 
 
 def button(app: AppTest, label: str):
     return next(item for item in app.button if item.label.startswith(label))
+
+
+def bring(app: AppTest, label: str, name: str, content: bytes) -> AppTest:
+    """Upload a file where the page asks for one."""
+    uploader = next(item for item in app.file_uploader if item.label.startswith(label))
+    uploader.upload(name, content, "application/octet-stream")
+    return checked(app.run())
+
+
+def remove(app: AppTest, name: str) -> AppTest:
+    """Take a file off the custodian's desk."""
+    [file] = [file for file in access.service().desk().files() if file.name == name]
+    app.button(key=f"remove-{file.file_id}").click()
+    return checked(app.run())

@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.release import Release
-from pages.components import release_file
+from dpcore.spreadsheets import frame_csv
+from pages.components import made_file, release_file
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,13 @@ def show(
         key=f"{key}-json", on_click="ignore", width="stretch",
     )  # fmt: skip
     right.download_button(
-        "Download CSV", table.to_csv(index=False), f"{name}.csv", "text/csv",
+        "Download CSV", frame_csv(table), f"{name}.csv", "text/csv",
         key=f"{key}-csv", on_click="ignore", width="stretch",
     )  # fmt: skip
     middle.download_button(
-        "Download HTML", release_file.maker(release), f"{name}.html", "text/html",
+        "Download HTML",
+        made_file.later(release_file.maker(release), f"{name}.html", "text/html"),
+        f"{name}.html", "text/html",
         key=f"{key}-html", on_click="ignore", width="stretch",
     )  # fmt: skip
     for place, file in zip(others, more, strict=True):

@@ -26,10 +26,15 @@ def quiet_log() -> None:
     logging.getLogger("streamlit.error_util").addFilter(WithoutValues())
 
 
-def report(fault: Exception) -> bool:
-    """Show a fixed page instead of an uncaught error; log its type and place, not its text."""
+def note(fault: Exception, what: str) -> None:
+    """Log the type and the place of an error that stopped something, not its text."""
     [*_, last] = traceback.extract_tb(fault.__traceback__)
     place = f"{Path(last.filename).name}, line {last.lineno}"
-    _log.error("a page stopped with %s in %s", type(fault).__name__, place)
+    _log.error("%s stopped with %s in %s", what, type(fault).__name__, place)
+
+
+def report(fault: Exception) -> bool:
+    """Show a fixed page instead of an uncaught error."""
+    note(fault, "a page")
     st.error(text("fault"), title="This page could not be shown")
     return True

@@ -11,11 +11,26 @@ import streamlit as st
 
 from pages.components.texts import ASSETS, text
 
+#: Between these characters Streamlit would make a link, a picture or an arrow of a text, also of
+#: one whose marks are escaped.
+_TOGETHER = re.compile(
+    r"(?<=:)(?=//|[^\s:]+:)|(?<=@)|(?=@)|(?<=www)(?=\.)|(?<=[-<>=])(?=[-<>=])", re.IGNORECASE
+)
+#: Something that is not seen, so that what stands before and after it are two texts.
+_APART = ":small[]"
+_MARK = re.compile(r"[\\`*_\[\]$~<&]|:(?=\S|$)")
+#: What makes a heading, a list, a quotation or a line of a text that begins with it.
+_FIRST = re.compile(r"^(\d*)([-+#>=|.)])")
+
 
 def plain(sentence: str) -> str:
-    """Markdown that shows a text as it is, whatever names and comparisons it holds."""
-    escaped = re.sub(r"([\\`*_\[\]$~])", r"\\\1", sentence)
-    return re.sub(r":(?=\S)", r"\\:", escaped)
+    """Markdown that shows a text as it is, on one line, whatever it holds.
+
+    No links, addresses, pictures, signs, lists or headings come of it.
+    """
+    pieces = _TOGETHER.split(" ".join(sentence.split()))
+    marked = _APART.join(_MARK.sub(r"\\\g<0>", piece) for piece in pieces)
+    return _FIRST.sub(r"\1\\\2", marked)
 
 
 def person(name: str) -> str:

@@ -6,15 +6,23 @@ be read must not turn a guarded installation into an open one.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from streamlit import config
+from streamlit.auth_util import get_cookie_with_chunks
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from dpcore.errors import LoginError, RequestError
 from dpcore.users import LOCAL_USER, Role, RoleRules, User
@@ -117,6 +125,37 @@ def user() -> User:
     if st.user.get("is_logged_in") is not True:
         return _STRANGER
     return rules.user(st.user.to_dict())
+
+
+def logged_in(headers: Headers) -> bool:
+    """Whether a request comes from somebody with a role, by its cookies; without a login, all do.
+
+    A page asks :func:`user`. This is for what is fetched beside a page: files to download.
+    """
+    try:
+        rules = _rules()
+        if rules is None:
+            return True
+        known = rules.user(_claims(headers))
+    except (RequestError, LoginError):
+        return False
+    return bool(known.roles) and not known.expired()
+
+
+def _claims(headers: Headers) -> dict[str, Any]:
+    """What the signed cookies of a login say; nothing if there are none, or if they are forged."""
+    secret, cookies = get_cookie_secret(), cookie_parser(headers.get("cookie", ""))
+
+    def signed(name: str) -> bytes | None:
+        value = cookies.get(name, "").encode("latin-1", "replace")
+        return decode_signed_value(secret, name, value)
+
+    try:
+        content = json.loads(get_cookie_with_chunks(signed, USER_COOKIE_NAME) or b"{}")
+    except ValueError:
+        return {}
+    good = isinstance(content, dict) and content.get("is_logged_in") is True
+    return content if good else {}
 
 
 def may(*roles: Role) -> bool:
