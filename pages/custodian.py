@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from pages.components import analysts, audit_log, budget_requests, budgets, intake, markup
+from pages.components import (
+    analysts,
+    audit_log,
+    budget_requests,
+    budgets,
+    intake,
+    markup,
+    stranded,
+)
 
 ADD, REQUESTS = "Add a data set", "Requests"
 VIEWS: Mapping[str, Callable[[], None]] = {
@@ -21,6 +29,7 @@ VIEWS: Mapping[str, Callable[[], None]] = {
 def page() -> None:
     st.title("Custodian", anchor=False)
     markup.lead("Add a data set, decide what is public about it and how much privacy may be spent.")
+    stranded.show()
     waiting = len(budget_requests.open_ones())
     view = st.segmented_control(
         "Task", list(VIEWS), default=ADD, required=True, key="custodian-view",

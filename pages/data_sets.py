@@ -51,6 +51,8 @@ def _card(info: DatasetInfo, *, chosen: bool) -> None:
         _facts(info)
         if info.public:
             markup.banner("public", "public_banner")
+        if info.schema.problem:
+            markup.notice("amber", "No result is private.", info.schema.problem)
         with st.expander(_columns_title(info)):
             schema_view.show(info.schema)
         if info.public and info.truth:

@@ -18,7 +18,7 @@ def frame() -> None:
     st.html(ASSETS / "style.css")
     ground.declare()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    if not who.admit():
+    if not (who.admit() and access.ready()):
         st.navigation(menu.every_page(), position="hidden")
         return
     page = st.navigation(menu.pages())

@@ -19,6 +19,7 @@ from pages.components import (
     result,
     runs_list,
     sharing,
+    slot,
     who,
 )
 
@@ -30,7 +31,8 @@ def page() -> None:
     if dataset is None:
         markup.empty("No data set yet", "Results appear here once a data set exists and was used.")
         return
-    progress.watch_active(dataset.id)
+    with slot.kept():
+        progress.watch_active(dataset.id)
     everything = st.toggle("Show results of all data sets", key="all-releases")
     shown = None if everything else dataset.id
     releases = access.service().releases(shown)

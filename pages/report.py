@@ -13,6 +13,7 @@ from dpcore.report.totals import Total
 from dpcore.requests import DatasetInfo
 from pages.components import (
     access,
+    made_file,
     markup,
     release_file,
     release_names,
@@ -75,9 +76,11 @@ def _finish(dataset: DatasetInfo, chosen: Sequence[Release], written: Applicatio
         st.error(refusal)
         return
     _costs(sums)
+    name = f"frostglass-dossier-{dataset.name}.html"
     st.download_button(
-        "Download the dossier (HTML)", _maker(dataset, chosen, written),
-        f"frostglass-dossier-{dataset.name}.html", "text/html", type="primary",
+        "Download the dossier (HTML)",
+        made_file.later(_maker(dataset, chosen, written), name, "text/html"),
+        name, "text/html", type="primary",
         icon=":material/description:", on_click="ignore", key="report-download",
     )  # fmt: skip
     st.caption(text("report_print"))

@@ -25,6 +25,7 @@ from tests.test_browser import (
     go,
     invented,
     serve,
+    settled,
     type_epsilon,
 )
 from tests.test_browser_report import written_dossier
@@ -89,11 +90,7 @@ def grant(page: Page, email: str, limit: str) -> None:
     page.get_by_role("textbox", name="E-mail address").fill(email)
     page.get_by_label("Limit in all, ε").fill(limit)
     page.get_by_label("Reason (kept in the ledger)").fill("a pilot study")
-    page.get_by_label("Reason (kept in the ledger)").press("Tab")
-    page.wait_for_timeout(800)
-    give = page.get_by_role("button", name="Give this budget")
-    expect(give).to_have_count(1, timeout=WAIT)
-    give.click()
+    page.get_by_role("button", name="Give this budget").click()
     expect(page.get_by_role("table").get_by_text(email)).to_be_visible(timeout=WAIT)
     expect(page.get_by_label("Limit in all, ε")).to_have_value("")
 
@@ -103,7 +100,7 @@ def price(page: Page, title: str, epsilon: str) -> None:
     go(page, title)
     expect(page.get_by_text("Noise on a count").first).to_be_visible(timeout=WAIT)
     type_epsilon(page, epsilon)
-    page.wait_for_timeout(1000)
+    settled(page)
 
 
 def open_review(page: Page) -> None:
@@ -188,7 +185,7 @@ def test_a_day(server: Server, visit: Callable[[str], Page], tmp_path: Path) -> 
 
 def results(page: Page) -> int:
     """How many results the page Releases offers."""
-    page.wait_for_timeout(1500)
+    settled(page, 1500)
     page.get_by_role("combobox", name="Result", exact=True).click()
     expect(page.get_by_role("option").first).to_be_visible(timeout=WAIT)
     count = page.get_by_role("option").count()
@@ -202,7 +199,7 @@ def dossier(page: Page, folder: Path) -> str:
     for name in ("Rule list for died", "Tree for died"):
         page.get_by_role("combobox", name="Results").click()
         page.get_by_role("option", name=re.compile(name)).click()
-        page.wait_for_timeout(800)
+        settled(page)
     page.keyboard.press("Escape")
     return written_dossier(page, folder).read_text(encoding="utf-8")
 
@@ -219,7 +216,7 @@ def agree(server: Server, ann: Page, office: Page, report: str) -> None:
     assert (mine.spent, mine.left, whole.spent) == (own, 0, everything)
     assert meter(ann) == {"Spent": "1.25", "Reserved (waiting)": "0.00", "Left": "0.00"}
     go(office, "Data sets")
-    office.wait_for_timeout(1500)
+    settled(office, 1500)
     assert meter(office) == {"Spent": "1.5834", "Reserved (waiting)": "0.00", "Left": "1.4166"}
     for figure in (f"<td>{own}</td>", f"{everything} (the budget meter rounds it to 1.5834)"):
         assert figure in report, figure

@@ -16,7 +16,17 @@ from dpcore.requests import RunRequest
 from dpcore.schema import Schema
 from dpcore.service import Service
 from tests import reports
-from tests.test_browser import SCHEMA_TEXT, WAIT, Server, browser, go, invented, page, serve
+from tests.test_browser import (
+    SCHEMA_TEXT,
+    WAIT,
+    Server,
+    browser,
+    go,
+    invented,
+    page,
+    serve,
+    settled,
+)
 
 __all__ = ["browser", "page"]
 pytestmark = pytest.mark.browser
@@ -56,7 +66,7 @@ def written_dossier(page: Page, folder: Path) -> Path:
     findings.fill("The old die more often.")
     findings.press("Control+Enter")
     expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible(timeout=WAIT)
-    page.wait_for_timeout(1500)
+    settled(page, 1500)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the dossier").click()
     file = folder / "dossier.html"

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.origins import INFERRED
 from dpcore.requests import Balance
 from dpcore.service import Service
 from dpcore.users import LOCAL_USER, Role, User
 from pages.components import access, meter, who
-from tests.page_tools import SCHEMA, add_ward, button, checked, errors, fit, home, open_page
+from tests.page_tools import SCHEMA, add_ward, bring, button, checked, errors, fit, home, open_page
 from tests.page_tools import ward as people
 from tests.page_tools import words as page_words
 
@@ -121,6 +122,25 @@ def test_nobody_without_a_grant_is_a_limit_of_0() -> None:
     assert "above 0" in errors(checked(app))
 
 
+def test_a_schema_that_was_read_off_the_records_is_for_public_data_only() -> None:
+    app = open_page("custodian")
+    app.file_uploader[0].upload("a.csv", people(300).to_csv(index=False).encode(), "text/csv")
+    app.run()
+    app.segmented_control(key="intake-way").set_value("Use a schema file (YAML or JSON)").run()
+    inferred = SCHEMA.model_copy(update={"origin": INFERRED})
+    app.text_area(key="intake-yaml").set_value(inferred.to_yaml())
+    button(app, "Check and store").click().run()
+    told = errors(checked(app))
+    assert "Nothing was stored. What you typed is kept." in told
+    assert "No result on this data set would be private" in told
+    assert access.service().datasets() == []
+    app.checkbox(key="intake-public").check()
+    button(app, "Check and store").click().run()
+    assert not errors(checked(app))
+    assert [info.schema.origin for info in access.service().datasets()] == [INFERRED]
+    assert "No result is private." in words(open_page())
+
+
 @pytest.mark.parametrize(("visitor", "each"), [(OFFICE, "0"), (None, "")])
 def test_a_new_data_set_with_a_login_is_for_those_with_a_grant(
     visitor: User | None, each: str, login: Login
@@ -128,7 +148,7 @@ def test_a_new_data_set_with_a_login_is_for_those_with_a_grant(
     if visitor is not None:
         login(visitor)
     app = open_page("custodian")
-    app.file_uploader[0].upload("a.csv", people(300).to_csv(index=False).encode(), "text/csv")
+    bring(app, "Data file", "a.csv", people(300).to_csv(index=False).encode())
     app.run()
     app.segmented_control(key="intake-way").set_value("Use a schema file (YAML or JSON)").run()
     field = app.text_input(key="intake-analyst")
@@ -444,7 +464,7 @@ def test_an_analyst_short_of_budget_asks_and_reads_the_answer(login: Login) -> N
     app = over_budget(dataset)
     assert "Not enough budget" in errors(app)
     short = "0.376543211"
-    assert app.text_input(key=f"ask-amount-{dataset}-{short}").value == short
+    assert app.text_input(key=f"ask-amount-{dataset}").value == short
     button(app, "Ask the custodian").click().run()
     assert "Give a reason" in errors(checked(app))
     app.text_input(key=f"ask-reason-{dataset}").set_value("one more tree")
@@ -480,7 +500,7 @@ def test_a_wrong_amount_is_a_sentence(login: Login) -> None:
     dataset = new_ward(each="0")
     login(ANN)
     app = over_budget(dataset)
-    app.text_input(key=f"ask-amount-{dataset}-0.50").set_value("more")
+    app.text_input(key=f"ask-amount-{dataset}").set_value("more")
     app.text_input(key=f"ask-reason-{dataset}").set_value("why")
     button(app, "Ask the custodian").click().run()
     assert "must be a number" in errors(checked(app))

@@ -246,7 +246,7 @@ def test_the_run_of_somebody_else_in_the_address_gives_a_sentence(visit: Visit):
     visit(BOB)
     app = opened_with(run)
     assert "There is no such run." in [item.value for item in app.warning]
-    assert "Set up a run" in words(app)
+    assert "**Set up a run**" in labels(app)
     assert "Finished." not in words(app)
 
 
@@ -272,10 +272,10 @@ def test_a_custodian_who_is_analyst_follows_their_own_runs(visit: Visit, monkeyp
     monkeypatch.setattr(Service, "run", lambda _, run_id: found[run_id])
     for page in ("rule_list", "releases"):
         app = open_page(page)
-        assert [b.key for b in app.button if b.label == "Cancel run"] == ["cancel-own"], page
+        assert [b.key for b in app.button if b.label == "Stop run …"] == ["stop-own"], page
         assert "This is a run by" not in words(app)
     app = opened_with("theirs")
-    assert {b.key for b in app.button if b.label == "Cancel run"} == {"cancel-own", "cancel-theirs"}
+    assert [b.key for b in app.button if b.label == "Stop run …"] == ["stop-own"]
     assert words(app).count("This is a run by `ann@x.org`.") == 1
 
 

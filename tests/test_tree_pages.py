@@ -445,7 +445,7 @@ def test_a_comparison_shows_exactly_what_the_service_answers(monkeypatch):
         asked.update(target=target, methods=methods, epsilons=epsilons, repeats=repeats)
         progress(1, 2)
         return [
-            MethodScore(place, Decimal(epsilon), 0.123 + place / 2, 0.1, 0.9)
+            MethodScore(place, Decimal(epsilon), 0.123 + place / 2, 0.1, 0.9, 40)
             for place in range(len(methods))
             for epsilon in epsilons
         ]
@@ -482,7 +482,7 @@ def test_a_comparison_that_breaks_gives_a_fixed_sentence(monkeypatch):
 
     monkeypatch.setattr(Service, "compare_methods", break_off)
     app = _finished(_compare(open_page("tree"), ("tree", "lookahead")))
-    assert "could not be made" in errors(app)
+    assert "by a fault of this program" in errors(app)
 
 
 def test_a_comparison_of_nothing_gives_a_sentence():

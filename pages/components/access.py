@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from dpcore.errors import FrostglassError
+from dpcore.errors import FrostglassError, InstallationError
 from pages.components import who
 from pages.components.markup import plain
 
@@ -48,6 +48,18 @@ def _service(home: str | None, database_url: str | None) -> Service:
     from dpcore.service import Service
 
     return Service(home=home, database_url=database_url, warm=False)
+
+
+def ready() -> bool:
+    """Whether home folder and database can be used; if not, say what the operator has to do."""
+    try:
+        installation()
+    except InstallationError as error:
+        with st.container(border=True, key="card-installation", width=760):
+            st.title("This installation cannot be used now", anchor=False)
+            st.markdown(plain(str(error)))
+        return False
+    return True
 
 
 def forget() -> None:

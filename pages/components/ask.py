@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.privacy import parse_epsilon, plain_epsilon
 from dpcore.requests import REASON_LIMIT, BudgetRequest, DatasetInfo
-from pages.components import access, amounts, menu, outcome, who
+from pages.components import access, amounts, menu, outcome, slot, who
 from pages.components.markup import plain
 from pages.components.texts import text
 
@@ -30,8 +30,9 @@ def offer(dataset: DatasetInfo, short_by: Decimal | None = None) -> None:
         return
     outcome.tell(f"{_SAID}-{dataset.id}")
     last = _newest(dataset.id)
-    if last is not None:
-        st.markdown(_state(last))
+    with slot.kept():
+        if last is not None:
+            st.markdown(_state(last))
     if access.service().balance(dataset.id).frozen is not None:
         st.markdown("More budget does not help while yours is frozen: write to the custodian.")
     elif last is None or last.state != "open":
@@ -62,14 +63,22 @@ def _state(last: BudgetRequest) -> str:
 
 
 def _form(dataset: DatasetInfo, short_by: Decimal | None) -> None:
-    start = "" if short_by is None else plain_epsilon(short_by)
-    keys = f"ask-amount-{dataset.id}-{start}", f"ask-reason-{dataset.id}"
+    keys = f"ask-amount-{dataset.id}", f"ask-reason-{dataset.id}"
+    _propose(keys[0], "" if short_by is None else plain_epsilon(short_by))
     with st.form(f"ask-{dataset.id}"):
         st.markdown(f"**Ask for more budget.** {text('ask')}")
         left, right = st.columns([1, 2])
-        left.text_input("How much more, ε", start, key=keys[0], placeholder="for example 0.5")
+        left.text_input("How much more, ε", key=keys[0], placeholder="for example 0.5")
         right.text_input("Reason (the custodian reads it)", key=keys[1], max_chars=REASON_LIMIT)
         st.form_submit_button("Ask the custodian", on_click=_ask, args=(dataset.id, *keys))
+
+
+def _propose(amount: str, proposed: str) -> None:
+    """Let an entry hold what is proposed, unless something else was typed there."""
+    state, last = st.session_state, f"{amount}-proposed"
+    if amount not in state or (state[amount] == state[last] != proposed):
+        state[amount] = proposed
+    state[last] = proposed
 
 
 def _ask(dataset_id: str, amount: str, reason: str) -> None:

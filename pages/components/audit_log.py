@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.audit_log import EVENTS, Wanted, chosen, event, to_csv
 from dpcore.privacy import plain_epsilon
 from dpcore.requests import LedgerEntry
-from pages.components import access, markup
+from pages.components import access, made_file, markup
 from pages.components.texts import small, text
 
 _ONE, _ALL = "This data set", "All data sets"
@@ -117,8 +117,10 @@ def _line(entry: LedgerEntry, names: Mapping[str, str] | None) -> dict[str, str]
 
 def _download(entries: Sequence[LedgerEntry], names: Mapping[str, str], which: str) -> None:
     lines = f"{len(entries)} line{'' if len(entries) == 1 else 's'}"
+    name = f"frostglass-ledger-{which}.csv"
     st.download_button(
-        f"Download CSV ({lines})", lambda: to_csv(entries, names), f"frostglass-ledger-{which}.csv",
-        "text/csv", key="audit-csv", on_click="ignore",
+        f"Download CSV ({lines})",
+        made_file.later(lambda: to_csv(entries, names), name, "text/csv"),
+        name, "text/csv", key="audit-csv", on_click="ignore",
         help="With exact amounts and whole identifiers, oldest line first.",
     )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import streamlit as st
 
 from dpcore.errors import FrostglassError
-from pages.components import refresh, who
+from pages.components import faults, refresh, who
 
 if TYPE_CHECKING:
     from dpcore.service import Service
@@ -69,6 +69,8 @@ class Work(ABC):
             problem = ""
         except FrostglassError as mistake:
             problem = str(mistake)
+        except Exception as fault:  # noqa: BLE001  A thread would print its text, which may quote a record.
+            faults.note(fault, "work beside a page")
         finally:
             self.problem = problem
 

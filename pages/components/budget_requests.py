@@ -10,10 +10,10 @@ import streamlit as st
 
 from dpcore.privacy import parse_limit, plain_epsilon
 from dpcore.requests import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
-from pages.components import access, amounts, markup, outcome
+from pages.components import access, amounts, markup, outcome, slot
 from pages.components.texts import text
 
-_SAID = "requests-said"
+_SAID, _SEEN = "requests-said", "requests-seen"
 _HEADER = ("Asked", "Analyst", "Data set", "More, ε", "Reason", "Answer", "By", "What was written")
 
 
@@ -28,9 +28,10 @@ def show() -> None:
     outcome.tell(_SAID)
     asked = access.service().budget_requests()
     names = {key: info.name for key, info in access.datasets().items()}
-    waiting = [one for one in asked if one.state == "open"]
-    for request in waiting:
-        _card(request, names)
+    waiting = {str(one.number): one for one in asked if one.state == "open"}
+    for number, card in slot.of_each(_SEEN, list(waiting)).items():
+        with card:
+            _card(waiting[number], names)
     if not waiting:
         markup.empty("No open request", "When an analyst asks for more, it appears here.")
     _answered([one for one in reversed(asked) if one.state != "open"], names)
@@ -45,7 +46,8 @@ def _card(request: BudgetRequest, names: Mapping[str, str]) -> None:
         markup.facts(_facts(account, whole))
         st.caption("Reason")
         st.text(request.reason)
-        _advise(request, account, whole)
+        with slot.kept():
+            _advise(request, account, whole)
         _form(request, account)
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 FIRST_EPSILONS = ("0.1", "0.5", "2")
 FIRST_METHODS = 3
+#: People set aside below whom the reader is told what chance does.
+_MANY = 400
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,13 @@ class Question:
 class Comparing(Work):
     """A comparison in the making."""
 
-    failed = "The comparison could not be made. Try fewer methods or larger values of ε."
+    failed = (
+        "The comparison could not be made, by a fault of this program. Nothing was "
+        "spent. Try the methods one by one, and please tell the custodian which one fails."
+    )
 
     question: Question
+    relational: bool
     scores: Sequence[Any] | None = None
     ceiling: float | None = None
 
@@ -76,7 +82,8 @@ def show(dataset: DatasetInfo, family: Family) -> None:
         asked = _ask(dataset, family)
         if asked is not None:
             _stop(st.session_state.get(key))
-            st.session_state[key] = Comparing(asked)
+            relational = bool(dataset.schema.children)
+            st.session_state[key] = Comparing(asked, relational)
             st.session_state[key].start(access.service())
         work: Comparing | None = st.session_state.get(key)
         if work is not None and work.question.dataset_id == dataset.id:
@@ -154,7 +161,7 @@ def _result(work: Comparing, key: str) -> None:
     st.caption(
         markup.plain(
             f"Each method predicts {asked.target} {times} for each ε. Points are means, bars reach "
-            f"from the lowest to the highest repetition. {_meaning(work)}"
+            f"from the lowest to the highest repetition. {_meaning(work)} {_certainty(work)}"
         )
     )
     header = ["Method", *(f"ε {epsilon}" for epsilon in asked.epsilons)]
@@ -168,10 +175,29 @@ def _meaning(work: Comparing) -> str:
             "The RMSE is the typical error, in units of what is predicted: the less the better. It "
             "is exact, because the records are public."
         )
+    exact = "The accuracy is exact, because the records are public."
+    if work.ceiling is None:
+        return exact
+    sees = " that sees the main table alone" if work.relational else ""
     return (
-        "The accuracy is exact, because the records are public. The dotted line is an ordinary "
-        f"tree without privacy, of at most 64 groups: {work.ceiling or 0:.1%}. It may do worse "
-        "than a private one, because it takes accidents of these records for rules."
+        f"{exact} The dotted line is an ordinary tree without privacy{sees}, of at most 64 groups: "
+        f"{work.ceiling:.1%}. It may do worse than a private one, because it takes accidents of "
+        "these records for rules."
+    )
+
+
+def _certainty(work: Comparing) -> str:
+    """On how many people it was measured, and what so few cannot show."""
+    people = work.scores[0].people if work.scores else 0
+    measured = f"It was measured on {people:,} people set aside"
+    if people >= _MANY:
+        return f"{measured}."
+    if work.measure == "RMSE":
+        return f"{measured}: so few that small differences between methods may be chance."
+    # Two standard errors of a share of one half.
+    return (
+        f"{measured}: so few that methods whose accuracies are less than {people**-0.5:.0%} apart "
+        "may be equally good."
     )
 
 

@@ -32,7 +32,7 @@ def parameters() -> dict[str, Any]:
 def _delta() -> str | None:
     """Delta as typed; the engine judges it."""
     entry = st.text_input(
-        "δ (chance that the promise fails)", key="set-ebm-delta", placeholder="automatic",
+        "δ (allowance beyond ε)", key="set-ebm-delta", placeholder="automatic",
         help=text("delta"), max_chars=30, **KEEP,
     )  # fmt: skip
     return entry.strip() or None

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.columns import View
 from dpcore.errors import RequestError
 from dpcore.schema import Schema
-from pages.components import access
+from pages.components import access, slot
 from pages.components.configure import KEEP, choice, method, number, pick, tick
 from pages.components.texts import METHODS, text
 
@@ -35,7 +35,8 @@ def parameters() -> dict[str, Any]:
     """
     dataset = access.chosen_dataset()
     assert dataset is not None
-    chosen = _method()
+    with slot.kept():
+        chosen = _method()
     sides = _sides(dataset.schema)
     with st.expander("Advanced settings"):
         chosen |= _advanced(chosen)

@@ -131,7 +131,7 @@ def _shares(source: str) -> dict[str, str] | None:
     )
     steps = ["list", "estimates"]
     if source == "dp_fim":
-        steps = ["antecedents", *steps]
+        steps.append("antecedents")  # Last, so that the others keep their columns.
     places = st.columns(3)
     shares = {}
     for place, step in zip(places, steps, strict=False):

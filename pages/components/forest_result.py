@@ -16,6 +16,7 @@ from pages.components import (
     figure,
     markup,
     predict,
+    slot,
     tree_view,
     truth,
 )
@@ -37,8 +38,9 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     st.markdown(f"**{trees} tree{'' if trees == 1 else 's'}**; {SHARING[model.sharing]}.")
     true = truth.ask(release, key) if public else None
     _vote(release, model, key)
-    if true is not None:
-        _groups(release, model, true)
+    with slot.kept():
+        if true is not None:
+            _groups(release, model, true)
     use, words, check, single, card, files = st.tabs(_TABS, key=f"{key}-tabs")
     with use:
         attribute_use(model, key)

@@ -10,7 +10,7 @@ from dpcore.columns import NumericColumn
 from dpcore.estimates import percent
 from dpcore.release import Release
 from dpcore.schema import ChildTable, Schema
-from pages.components import ilp_case, markup
+from pages.components import ilp_case, markup, slot
 from pages.components.texts import text
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def show(release: Release, model: Any, key: str) -> None:
         return
     start = _start(release, model, key)
     tables = _edited(release, model, start, f"{key}-try-{start}")
-    _too_many(release.domain, tables)
+    with slot.kept():
+        _too_many(release.domain, tables)
     _answer(release, model, tables)
 
 

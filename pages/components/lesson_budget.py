@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.errors import BudgetError
 from dpcore.privacy import format_epsilon
-from pages.components import figure, markup
+from pages.components import figure, markup, slot
 from pages.components import lesson_parts as lesson
 from pages.components.texts import text
 
@@ -34,8 +34,11 @@ def show() -> None:
     lesson.again("Start again with other noise", _KEY)
     budget, refusal = ask_often(questions, epsilon, lesson.draw(_KEY))
     toy_meter("lesson 4", budget)
-    if refusal:
-        st.warning(markup.plain(refusal), title="The toy budget is empty", icon=":material/block:")
+    with slot.kept():
+        if refusal:
+            st.warning(
+                markup.plain(refusal), title="The toy budget is empty", icon=":material/block:"
+            )
     found = averages([answer.noisy for answer in budget.answers], epsilon)
     truth = budget.answers[0].asked.people
     shown = (truth, found, epsilon, CAP, questions)

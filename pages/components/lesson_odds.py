@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import streamlit as st
 
 from pages.components import figure, markup
@@ -16,8 +18,8 @@ _KEY = "lesson-odds"
 def show() -> None:
     """The lesson."""
     from dpcore.lessons import shown_chance, worst_odds
-    from dpcore.plan import guaranteed_odds
     from dpcore.plots import odds_alt, odds_figure
+    from dpcore.privacy import odds_sentence
 
     lesson.begin("Epsilon as odds", text("lesson_odds"))
     left, right = st.columns(2)
@@ -32,7 +34,7 @@ def show() -> None:
         f'<p class="fg-noise">Before: <b>{before}%</b> · after, in the worst case: between '
         f"<b>{shown_chance(odds.lowest)}</b> and <b>{shown_chance(odds.highest)}</b></p>"
     )
-    st.markdown(markup.plain(guaranteed_odds(epsilon, "unconditional")))
+    st.markdown(markup.plain(odds_sentence(epsilon, Decimal(0))))
     figure.show(odds_figure(odds, epsilon), key=f"{_KEY}-chart", alt=odds_alt(odds, epsilon))
     with st.expander("The same as a table"):
         rows = []

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.errors import BudgetError
 from dpcore.privacy import format_epsilon
 from pages.components import lesson_parts as lesson
-from pages.components import markup
+from pages.components import markup, slot
 from pages.components.lesson_budget import toy_meter
 from pages.components.texts import text
 
@@ -44,9 +44,11 @@ def show() -> None:
         st.button("Ask (toy budget)", key=f"{_KEY}-ask", on_click=_ask, type="primary")
         st.button("Reset the toy budget", key=f"{_KEY}-reset", on_click=_reset)
     toy_meter("sandbox", budget)
-    if refusal := st.session_state.get(_REFUSAL):
-        st.warning(markup.plain(refusal), icon=":material/block:")
-    _answers(budget)
+    with slot.kept():
+        if refusal := st.session_state.get(_REFUSAL):
+            st.warning(markup.plain(refusal), icon=":material/block:")
+    with slot.kept():
+        _answers(budget)
     lesson.question(text("lesson_sandbox_question"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.components import access
+from pages.components import access, slot
 
 
 def of(key: str, action: Callable[[], object], success: str) -> bool:
@@ -17,9 +17,15 @@ def of(key: str, action: Callable[[], object], success: str) -> bool:
 
 
 def tell(key: str) -> None:
-    """Say it, once."""
-    problem, success = st.session_state.pop(key, (None, None))
-    if problem:
-        st.error(problem)
-    elif success:
-        st.success(success)
+    """Say it, once, in a slot that is always there."""
+    problem, success = _said(key)
+    with slot.kept():
+        if problem:
+            st.error(problem)
+        elif success:
+            st.success(success)
+
+
+def _said(key: str) -> tuple[str | None, str | None]:
+    said: tuple[str | None, str | None] = st.session_state.pop(key, (None, None))
+    return said

@@ -92,7 +92,8 @@ def _wanted(number: Any) -> float:
     span = float(number.upper - number.lower)
     return float(
         st.number_input(
-            f"Typical error wanted (RMSE), in units of {number.name}", 0.0, span, span / 10,
+            f"Typical error wanted (RMSE), in units of {markup.plain(number.name)}",
+            0.0, span, span / 10,
             key=f"{_WANTED}-{number.name}",
         )
     )  # fmt: skip

@@ -34,12 +34,12 @@ def _field(column: Any, key: str) -> Any:
     if not isinstance(column, NumericColumn):
         options = [*column.classes, OTHER]
         return st.selectbox(
-            column.name, options, index=None, placeholder="not known", key=key,
+            markup.plain(column.name), options, index=None, placeholder="not known", key=key,
             help=markup.plain(column.description) or None,
         )  # fmt: skip
     low, high = format_number(column.lower), format_number(column.upper)
     return st.number_input(
-        f"{column.name} ({column.unit})" if column.unit else column.name,
+        markup.plain(f"{column.name} ({column.unit})" if column.unit else column.name),
         value=None,
         step=1 if column.type == "integer" else None,
         placeholder="not known",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.requests import RunStatus
-from pages.components import access, families, markup, refresh, who
+from pages.components import access, families, markup, refresh, stop_run, who
 from pages.components.texts import text
 
 _ENDINGS = {
@@ -17,7 +19,7 @@ _ENDINGS = {
 
 
 def show(dataset_id: str) -> tuple[RunStatus | None, str]:
-    """Panels of active runs on a data set.
+    """Cards of the visitor's runs on a data set, and of the run in the address.
 
     Returns the run named in the address, if any, and a key of all that was shown: empty if
     there was nothing.
@@ -25,26 +27,51 @@ def show(dataset_id: str) -> tuple[RunStatus | None, str]:
     named, problem = _named_run()
     if named is not None:
         _select_data_set_of(named, dataset_id)
-    shown = watch_active(dataset_id)
     if problem:
         st.warning(problem)
-    if named is not None and named.id not in shown:
-        if named.active:
-            _watch(named.id)
+    return named, "-".join(_cards(dataset_id, named))
+
+
+def watch_active(dataset_id: str) -> None:
+    """A card for each run of the visitor's in progress, whichever tab started it."""
+    _cards(dataset_id, None)
+
+
+def _cards(dataset_id: str, named: RunStatus | None) -> list[str]:
+    """Draw the cards, oldest run first, that in the address last; return whose they are."""
+    runs = _in_their_places(dataset_id)
+    going_on = [status for status in runs if status.active]
+    if named is not None and named.id not in [status.id for status in runs]:
+        runs.append(named)
+    for status in runs:
+        if status.active:
+            _watch(status)
         else:
-            _ending(named)
-        shown.append(named.id)
-    return named, "-".join(shown)
+            _ended(status, named, going_on)
+    stop_run.question(going_on)
+    return [status.id for status in runs]
 
 
-def watch_active(dataset_id: str) -> list[str]:
-    """A panel for each run of the visitor's in progress, whichever tab started it."""
+def _in_their_places(dataset_id: str) -> list[RunStatus]:
+    """The visitor's runs, such that no button comes to stand where that of another run was.
+
+    One that ends keeps its place as long as a run goes on below it; new ones come last.
+    """
     service = access.service()
     runs = service.runs(dataset_id, active=True)  # To custodians everybody's.
-    active = [status.id for status in runs if status.analyst == service.user.name]
-    for run_id in active:
-        _watch(run_id)
-    return active
+    found = {run.id: run for run in reversed(runs) if run.analyst == service.user.name}
+    key = f"run-cards-{dataset_id}"
+    drawn: list[str] = st.session_state.get(key, [])
+    for run_id in drawn:
+        if run_id not in found:
+            ended, _ = access.attempt(partial(service.run, run_id))
+            if ended is not None:
+                found[run_id] = ended
+    kept = [*(run for run in drawn if run in found), *(run for run in found if run not in drawn)]
+    while kept and not found[kept[-1]].active:
+        kept.pop()
+    st.session_state[key] = kept
+    return [found[run] for run in kept]
 
 
 def _named_run() -> tuple[RunStatus | None, str | None]:
@@ -61,40 +88,51 @@ def _select_data_set_of(run: RunStatus, selected: str) -> None:
         st.rerun()
 
 
-def _watch(run_id: str) -> None:
-    with st.container(border=True, key=f"card-run-{run_id}"):
-        _follow(run_id)
-        st.button("Cancel run", key=f"cancel-{run_id}", on_click=_cancel, args=(run_id,))
+def _watch(status: RunStatus) -> None:
+    with st.container(border=True, key=f"card-run-{status.id}"):
+        _follow(status.id, status.state)
+        if _is_own(status):
+            stop_run.button(status)
 
 
 @refresh.every(1)
-def _follow(run_id: str) -> None:
+def _follow(run_id: str, drawn: str) -> None:
+    """The part of a card that refreshes itself; ``drawn`` is the state that its button is for."""
     who.follow()
     status, problem = access.attempt(lambda: access.service().run(run_id))
     if status is None:
         st.warning(problem)
         return
-    if not status.active:
-        if access.RUN_PARAMETER not in st.query_params:  # Else another result is being read.
+    if status.state != drawn:
+        ended = not status.active
+        if ended and access.RUN_PARAMETER not in st.query_params:  # Else another is being read.
             st.query_params[access.RUN_PARAMETER] = run_id
         st.rerun()
     _panel(status)
 
 
 def _panel(status: RunStatus) -> None:
-    cost = format_epsilon(status.request.epsilon)
-    heading = families.of_request(status.request).heading(status.request.target)
-    st.subheader(f"{markup.plain(heading)}, ε = {cost}", anchor=False)
-    _by(status)
+    _heading(status)
     waiting = status.state == "queued"
     st.progress(0.0 if waiting else status.fraction, text=_words(status))
     st.caption(text("leave_page"))
-    st.markdown(text("cancel_queued" if waiting else "cancel_running"))
+    if _is_own(status):
+        st.markdown(stop_run.words(status))
+
+
+def _heading(status: RunStatus) -> None:
+    heading = markup.plain(families.of_request(status.request).heading(status.request.target))
+    st.subheader(f"{heading}, ε = {format_epsilon(status.request.epsilon)}", anchor=False)
+    _by(status)
+
+
+def _is_own(status: RunStatus) -> bool:
+    return status.analyst == access.service().user.name
 
 
 def _by(status: RunStatus) -> None:
     """Whose a run is, if it is not the visitor's: custodians may follow all."""
-    if status.analyst != access.service().user.name:
+    if not _is_own(status):
         st.caption(f"This is a run by {markup.person(status.analyst)}.")
 
 
@@ -105,12 +143,25 @@ def _words(status: RunStatus) -> str:
     return f"{step[:1].upper()}{step[1:]}: {status.fraction:.0%} of this step"
 
 
-def _cancel(run_id: str) -> None:
-    access.attempt(lambda: access.service().cancel(run_id))
+def _ended(status: RunStatus, named: RunStatus | None, going_on: list[RunStatus]) -> None:
+    """How a run ended: in its card while runs go on; the one in the address can be closed."""
+    card = st.container(
+        border=bool(going_on), key=f"{'card' if going_on else 'end-of'}-run-{status.id}"
+    )
+    with card:
+        if going_on:
+            _heading(status)
+        else:
+            _by(status)
+        _ending(status)
+        if named is not None and status.id == named.id:
+            st.button(
+                "Close", key="close-run", on_click=access.forget_run,
+                help="Hides this; the result stays.",
+            )  # fmt: skip
 
 
 def _ending(status: RunStatus) -> None:
-    _by(status)
     cost = f"ε {format_epsilon(status.request.epsilon)}"
     if status.state == "done":
         markup.notice("plain", "Finished.", f"This run spent {cost}. Reading it again is free.")
@@ -118,6 +169,3 @@ def _ending(status: RunStatus) -> None:
         kept = "spent" if status.charged else "returned to the budget"
         show_it = st.info if status.state == "cancelled" else st.error
         show_it(f"{markup.plain(status.message)} ({cost} {kept}.)", title=_ENDINGS[status.state])
-    st.button(
-        "Close", key="close-run", on_click=access.forget_run, help="Hides this; the result stays."
-    )

@@ -17,6 +17,7 @@ from pages.components import (
     redescriptions_pair,
     redescriptions_table,
     redescriptions_view,
+    slot,
     truth,
 )
 from pages.components.redescriptions_state import Reading, remembered
@@ -53,8 +54,9 @@ def _body(release: Release, model: Any, tables: Sequence[Any] | None, key: str) 
     reading = Reading.of(release, model, found, threshold, tables, key)
     redescriptions_view.points(reading)
     redescriptions_view.one(reading)
-    if reading.exact is not None:
-        redescriptions_view.against_truth(reading)
+    with slot.kept():
+        if reading.exact is not None:
+            redescriptions_view.against_truth(reading)
     _tabs(_TABS, reading)
 
 

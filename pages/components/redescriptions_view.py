@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from pages.components import figure, markup
+from pages.components import figure, markup, slot
 from pages.components.redescriptions_state import (
     GAIN,
     JACCARD,
@@ -152,16 +152,17 @@ def _clicked(reading: Reading) -> Callable[[], None]:
 def one(reading: Reading) -> None:
     """A box to choose from, and the one that is read in full."""
     chosen = reading.chosen
-    if chosen is None:
-        st.info(all_aside(reading))
-        return
-    st.segmented_control(
-        "Best first by", [GAIN, JACCARD], default=GAIN, required=True,
-        key=order_key(reading.key), help=text("order"),
-    )  # fmt: skip
-    with st.container(border=True, key=f"card-{reading.key}-read"):
-        _choose(reading, chosen)
-        _in_full(reading, chosen)
+    with slot.kept():
+        if chosen is None:
+            st.info(all_aside(reading))
+            return
+        st.segmented_control(
+            "Best first by", [GAIN, JACCARD], default=GAIN, required=True,
+            key=order_key(reading.key), help=text("order"),
+        )  # fmt: skip
+        with st.container(border=True, key=f"card-{reading.key}-read"):
+            _choose(reading, chosen)
+            _in_full(reading, chosen)
 
 
 def _choose(reading: Reading, chosen: Any) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpcore.release import Release
 from dpcore.requests import ReleaseNote
-from pages.components import families, who
+from pages.components import families, slot, who
 from pages.components.release_names import label
 
 _NO_TARGET = "(nothing is predicted)"
@@ -62,8 +62,9 @@ def choose(
         wanted = _ask(releases)
         st.button("Clear the filter", on_click=clear)
     kept = [r for r in releases if wanted.fits(r, notes.get(r.id), others.get(r.id, ""))]
-    if len(kept) < len(releases):
-        st.caption(f"{len(kept)} of {len(releases)} results fit the filter.")
+    with slot.kept():
+        if len(kept) < len(releases):
+            st.caption(f"{len(kept)} of {len(releases)} results fit the filter.")
     return kept
 
 

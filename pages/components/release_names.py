@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.privacy import format_epsilon
 from dpcore.release import Release
 from dpcore.requests import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
-from pages.components import access, families, markup
+from pages.components import access, families, markup, outcome, slot
 from pages.components.texts import text
 
 #: Boxes in which a release is chosen by its name.
@@ -28,14 +28,21 @@ def label(release: Release, note: ReleaseNote | None, by: str = "") -> str:
 
 def show(release: Release, note: ReleaseNote | None, *, own: bool = True) -> None:
     """Name and note of a release, and the form by which its owner changes them."""
-    if note is not None and note.name:
+    with slot.kept():
+        if note is not None:
+            _read(note)
+    with slot.kept():
+        if own:
+            _offer(release, note)
+
+
+def _read(note: ReleaseNote) -> None:
+    if note.name:
         st.subheader(markup.plain(note.name), anchor=False)
-    if note is not None and note.note:
+    if note.note:
         st.text(note.note)
         at = f"{note.time:%Y-%m-%d %H:%M} UTC"
         st.caption(f"Note by {markup.person(note.author)}, {at}.")
-    if own:
-        _offer(release, note)
 
 
 def _offer(release: Release, note: ReleaseNote | None) -> None:
@@ -43,11 +50,7 @@ def _offer(release: Release, note: ReleaseNote | None) -> None:
         st.markdown(text("release_note"))
         with st.form(f"note-{release.id}", border=False):
             _form(release, note)
-    refusal, done = st.session_state.pop(_SAID, ("", False))
-    if refusal:
-        st.error(refusal)
-    elif done:
-        st.success("Saved.", icon=":material/check:")
+    outcome.tell(_SAID)
 
 
 def _form(release: Release, note: ReleaseNote | None) -> None:
@@ -60,8 +63,7 @@ def _form(release: Release, note: ReleaseNote | None) -> None:
 def _save(release_id: str, name_key: str, note_key: str) -> None:
     """Write both down before the page is drawn again, so that every list shows the new name."""
     written = st.session_state[name_key], st.session_state[note_key]
-    _, refusal = access.attempt(lambda: access.service().note_release(release_id, *written))
-    st.session_state[_SAID] = (refusal, refusal is None)
+    outcome.of(_SAID, lambda: access.service().note_release(release_id, *written), "Saved.")
     for box in (OPEN, *SIDES):  # A box shows a changed name only if its choice is made again.
         if box in st.session_state:
             st.session_state[box] = st.session_state[box]

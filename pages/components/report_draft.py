@@ -15,7 +15,7 @@ import streamlit as st
 
 from dpcore.drafts import Draft, KeptDraft
 from dpcore.report.application import Application
-from pages.components import access, who
+from pages.components import access, slot, who
 from pages.components.texts import text
 
 #: Name of the part that holds the chosen results; the others are those of an application.
@@ -43,10 +43,11 @@ def take_over(dataset_id: str, readable: set[str]) -> KeptDraft | None:
     parts[RESULTS] = [one for one in parts[RESULTS] if one in readable]
     for name, value in parts.items():
         _fill(key(dataset_id, name), value, stay=problem is not None)
-    if problem:
-        st.warning(problem)
-    if gone:
-        st.warning(_lost(len(gone)))
+    with slot.kept():
+        if problem:
+            st.warning(problem)
+        if gone:
+            st.warning(_lost(len(gone)))
     return kept
 
 

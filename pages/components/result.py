@@ -32,6 +32,11 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
         family.body(release, model, key, public=public)
 
 
+def not_private(release: Release) -> str:
+    """Why a result has no guarantee."""
+    return " ".join((*release.certificate.problems, "It carries no privacy guarantee."))
+
+
 def _spent(release: Release) -> str:
     card = release.certificate
     delta = f", δ {small(card.delta)}" if card.delta else ""
@@ -47,6 +52,6 @@ def _banners(release: Release, *, rehearsal: bool, public: bool) -> None:
     if rehearsal:
         markup.banner("rehearsal", "rehearsal_banner")
     elif not release.certificate.private:
-        markup.banner("amber", "seeded_banner")
+        markup.notice("amber", "Not private.", not_private(release))
     if public:
         markup.banner("public", "public_banner")

@@ -9,7 +9,7 @@ from decimal import Decimal
 import streamlit as st
 
 from dpcore.errors import FrostglassError
-from dpcore.privacy import format_epsilon
+from dpcore.privacy import delta_sentence, format_epsilon
 from dpcore.requests import Quote, RunRequest
 from pages.components import access, ask, families, markup
 from pages.components.texts import small, text
@@ -44,19 +44,26 @@ def close_review() -> None:
     st.session_state.pop(KEY, None)
 
 
-def follow() -> None:
+def follow() -> bool:
     """After an answer: draw the page with it. A run goes into the address instead of the review.
 
     The review goes last: if a rerun interrupts this, the next one does it again.
+
+    Returns
+    -------
+    bool
+        Whether a run has just begun.
     """
     review: Review | None = st.session_state.get(KEY)
     if review is None:
-        return
+        return False
     review.answered = False
-    if review.run_id is not None:
-        st.query_params[access.RUN_PARAMETER] = review.run_id
-        st.session_state.pop(access.REHEARSAL_KEY, None)
-        close_review()
+    if review.run_id is None:
+        return False
+    st.query_params[access.RUN_PARAMETER] = review.run_id
+    st.session_state.pop(access.REHEARSAL_KEY, None)
+    close_review()
+    return True
 
 
 def is_answered() -> bool:
@@ -143,15 +150,12 @@ def _delta_used(quote: Quote) -> dict[str, str]:
 
 
 def _promise(quote: Quote) -> None:
-    kind = f"Kind of guarantee: {quote.plan.guarantee}"
-    if quote.plan.guarantee == "unconditional":
+    promised = quote.plan.promised
+    kind = f"Kind of guarantee: {promised}"
+    if promised == "unconditional":
         st.markdown(f"**{kind}.** {quote.guarantee}")
     else:
         st.warning(quote.guarantee, icon="⚠️", title=kind)
     st.markdown(f"**What ε means here.** {quote.odds}")
-    if quote.plan.delta:
-        once = int(1 / quote.plan.delta)
-        st.markdown(
-            f"**What δ means here.** The promise of ε may fail, with a chance of about "
-            f"{small(quote.plan.delta)} (1 in {once:,})."
-        )
+    if quote.plan.delta and promised != "none":
+        st.markdown(f"**What δ means here.** {delta_sentence(quote.plan.delta)}")

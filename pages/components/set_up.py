@@ -10,7 +10,17 @@ from dpcore.columns import NumericColumn
 from dpcore.errors import RequestError
 from dpcore.privacy import format_epsilon, parse_epsilon
 from dpcore.requests import DatasetInfo, Quote, RunRequest
-from pages.components import access, ask, configure, epsilon, markup, planner, result, review
+from pages.components import (
+    access,
+    ask,
+    configure,
+    epsilon,
+    markup,
+    planner,
+    result,
+    review,
+    slot,
+)
 from pages.components.families import Family
 from pages.components.texts import step_name, text
 
@@ -30,12 +40,15 @@ def show(dataset: DatasetInfo, family: Family) -> None:
             request, problem = access.attempt(
                 lambda: _request(dataset, family, target, entry, parameters)
             )
-        quote = _quote(request, problem)
-        if quote is not None and quote.cost > quote.balance_before.left:
-            ask.offer(dataset, quote.cost - quote.balance_before.left)
+        with slot.kept():
+            quote = _quote(request, problem)
+        with slot.kept():
+            if quote is not None and quote.cost > quote.balance_before.left:
+                ask.offer(dataset, quote.cost - quote.balance_before.left)
         if quote is not None and family.hint is not None:
             family.hint(quote)
-    shaped = _shaped(dataset)
+    with slot.kept():
+        shaped = _shaped(dataset)
     _buttons(dataset, request, quote, shaped=shaped)
     if family.targeted:
         planner.show(request, quote, shaped=shaped, number=_number(dataset, family, target))
@@ -151,8 +164,9 @@ def _rehearsal(request: RunRequest | None) -> None:
         return
     st.divider()
     st.header("Rehearsal", anchor=False)
-    if rehearsed != request:
-        st.info("The settings have changed since. Rehearse again to see their effect.")
+    with slot.kept():
+        if rehearsed != request:
+            st.info("The settings have changed since. Rehearse again to see their effect.")
     st.caption(markup.plain(_shape_sentence(release)))
     result.show(release, key="rehearsal", rehearsal=True)
 

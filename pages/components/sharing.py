@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpcore.requests import Sharing
-from pages.components import access, markup, who
+from pages.components import access, markup, outcome, slot, who
 from pages.components.texts import text
 
 _EVERYBODY = "Everybody who may see this data set"
-_REFUSED = "sharing-refused"
+_SAID = "sharing-said"
 
 
 def read(dataset_id: str | None) -> dict[str, Sharing]:
@@ -36,13 +36,14 @@ def own(release_id: str, found: Mapping[str, Sharing]) -> bool:
 def show(release_id: str, found: Mapping[str, Sharing]) -> None:
     """Say whose a result is; its owner may share it here."""
     sharing = found.get(release_id)
-    if sharing is None:
-        return
-    if sharing.owner == who.user().name:
-        _offer(release_id, sharing.shared)
-    else:
-        readers = _EVERYBODY if sharing.shared else "Not shared: only its owner and custodians"
-        st.markdown(f"**By** {markup.person(sharing.owner)}. {readers} can read it.")
+    with slot.kept():
+        if sharing is None:
+            return
+        if sharing.owner == who.user().name:
+            _offer(release_id, sharing.shared)
+        else:
+            readers = _EVERYBODY if sharing.shared else "Not shared: only its owner and custodians"
+            st.markdown(f"**By** {markup.person(sharing.owner)}. {readers} can read it.")
 
 
 def _offer(release_id: str, shared: bool) -> None:
@@ -56,12 +57,9 @@ def _offer(release_id: str, shared: bool) -> None:
         key=key, on_change=_share, args=(release_id, key),
     )  # fmt: skip
     st.caption(text("sharing"))
-    if refusal := st.session_state.pop(_REFUSED, None):
-        st.error(refusal)
+    outcome.tell(_SAID)
 
 
 def _share(release_id: str, key: str) -> None:
     wanted = bool(st.session_state[key])
-    _, st.session_state[_REFUSED] = access.attempt(
-        lambda: access.service().share(release_id, wanted)
-    )
+    outcome.of(_SAID, lambda: access.service().share(release_id, wanted), "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.components import access, menu
+from pages.components import access, menu, slot
 from pages.components.texts import text
 
 #: Holds the page on which the tour is open; nothing before the first page, empty when closed.
@@ -17,9 +17,10 @@ def show(page: str) -> None:
     """The tour, if it is open on this page; who comes back for a result needs none."""
     page = page or _FIRST
     opened = "" if access.RUN_PARAMETER in st.query_params else page
+    above = slot.kept()
     if st.session_state.setdefault(_KEY, opened) != page:
         return
-    with st.container(border=True, key="card-tour"):
+    with above, st.container(border=True, key="card-tour"):
         steps = text("tour" if menu.may_open("rule_list.py") else "tour_custodian")
         st.html(f'<section class="fg-tour" aria-label="Tour">{steps}</section>')
         st.button("Got it, hide the tour", key="tour-hide", on_click=_hide)

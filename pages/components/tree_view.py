@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.privacy import format_epsilon
 from dpcore.release import Release
-from pages.components import cells, figure, markup
+from pages.components import cells, figure, markup, slot
 from pages.components.texts import text
 from pages.components.truth import Truth
 
@@ -58,7 +58,8 @@ def _choices(tree: Any, key: str) -> tuple[bool, bool, int | None]:
     with st.container(horizontal=True, vertical_alignment="center"):
         layout = st.container(width="content")
         unfold = folded and st.toggle("Show folded parts", key=f"{key}-unfold", help=text("folded"))
-    levels = _levels(tree, key, unfold=unfold)
+    with slot.kept():
+        levels = _levels(tree, key, unfold=unfold)
     wide = branches_width(tree, unfold=unfold, levels=levels) > _WIDEST
     style = layout.segmented_control(
         "Drawn as", _LAYOUTS, default=_LAYOUTS[wide], required=True, key=f"{key}-layout-{wide}",

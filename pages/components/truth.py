@@ -9,7 +9,7 @@ from typing import TypeVar
 import streamlit as st
 
 from dpcore.release import Release
-from pages.components import access
+from pages.components import access, slot
 from pages.components.texts import text
 
 T = TypeVar("T")
@@ -39,10 +39,12 @@ def ask(release: Release, key: str) -> Truth | None:
 
 def wanted(release: Release, key: str, read: Callable[[Release], T]) -> T | None:
     """What ``read`` tells of the public records, if the visitor wants it."""
-    if not st.toggle("Show true values beside noisy ones (public data only)", key=f"{key}-truth"):
-        return None
-    st.caption(text("true_values"))
-    truth, problem = access.attempt(lambda: read(release))
-    if problem:
-        st.warning(problem)
+    shown = st.toggle("Show true values beside noisy ones (public data only)", key=f"{key}-truth")
+    with slot.kept():
+        if not shown:
+            return None
+        st.caption(text("true_values"))
+        truth, problem = access.attempt(lambda: read(release))
+        if problem:
+            st.warning(problem)
     return truth

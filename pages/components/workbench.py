@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.requests import RunStatus
+from dpcore.requests import DatasetInfo, RunStatus
 from pages.components import (
     access,
     compare_methods,
@@ -14,6 +14,7 @@ from pages.components import (
     progress,
     result,
     review,
+    slot,
 )
 from pages.components import set_up as setting_up
 from pages.components.families import Family
@@ -28,21 +29,37 @@ def page(family: Family) -> None:
         markup.empty("No data set yet", "Start with public demonstration data, or add your own.")
         menu.link("data_sets.py", "Go to Data sets")
         return
-    review.follow()
-    named, shown = progress.show(dataset.id)
-    if named is not None and named.release_id is not None:
-        _read(named, family)
-    if shown:
-        # A new key closes it, so that what has just happened is in sight.
-        with st.expander("**Set up another run**", key=f"again-{family.name}-{shown}"):
-            setting_up.show(dataset, family)
+    if review.follow():  # What has just begun shall be in sight.
+        st.session_state[_form_key(family)] = False
+    with slot.kept():
+        named, shown = progress.show(dataset.id)
+        if named is not None and named.release_id is not None:
+            _read(named, family)
+    if not _set_up(dataset, family, shown):
         access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.
-    else:
-        st.header("Set up a run", anchor=False)
-        setting_up.show(dataset, family)
     if dataset.public and family.methods and family.targeted:
         compare_methods.show(dataset, family)
     review.show()
+
+
+def _form_key(family: Family) -> str:
+    return f"set-up-{family.name}"
+
+
+def _set_up(dataset: DatasetInfo, family: Family, shown: str) -> bool:
+    """The form of a run, and whether it is in sight.
+
+    At first it is open if nothing else is shown, and it opens again once nothing is. What comes
+    by itself leaves it as it is: somebody may be typing in it.
+    """
+    key, before, state = _form_key(family), f"beside-{family.name}", st.session_state
+    if key not in state or (state.get(before) and not shown):
+        state[key] = not shown
+    state[before] = shown
+    # The words stay the same: the browser knows it by them.
+    with st.expander("**Set up a run**", key=key, on_change="rerun") as form:
+        setting_up.show(dataset, family)
+    return bool(form.open)
 
 
 def _read(run: RunStatus, family: Family) -> None:
