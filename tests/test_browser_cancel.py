@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -55,15 +56,29 @@ class Queue:
         return balance.spent + balance.reserved
 
 
+def ward(service: Service) -> str:
+    """A public data set; returns its id."""
+    schema = Schema.from_text(SCHEMA_TEXT)
+    return service.add_dataset(invented(), schema, budget=Decimal(3), public=True).id
+
+
+@contextmanager
+def standing(home: Path, dataset_id: str) -> Iterator[Queue]:
+    """An application whose queue has no worker but the test."""
+    with (
+        Service(home, workers=1, worker_command=NOBODY) as service,
+        serve(home, FROSTGLASS_WORKERS="0") as server,
+    ):
+        yield Queue(f"{server.url}/rule_list", service, dataset_id)
+
+
 @pytest.fixture
 def queue(tmp_path: Path) -> Iterator[Queue]:
     home = tmp_path / "home"
-    with Service(home, workers=1, worker_command=NOBODY) as service:
-        info = service.add_dataset(
-            invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(3), public=True
-        )
-        with serve(home, FROSTGLASS_WORKERS="0") as server:
-            yield Queue(f"{server.url}/rule_list", service, info.id)
+    with Service(home, workers=0) as service:
+        dataset_id = ward(service)
+    with standing(home, dataset_id) as queue:
+        yield queue
 
 
 def place_of(button: Locator) -> tuple[float, float]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from decimal import Decimal
 from pathlib import Path
@@ -13,26 +14,24 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from dpcore.requests import RunRequest
 from dpcore.schema import Schema
+from dpcore.service import Service
 from dpcore.users import User
 from pages.components import menu
 from tests.identity_provider import log_in, provider
 from tests.test_browser import (
-    LONG_POOL,
     SCHEMA_TEXT,
     WAIT,
     Server,
     browser,
-    finished,
     go,
     invented,
-    open_review,
+    page,
     serve,
-    spend_button,
-    use_pool,
 )
+from tests.test_browser_cancel import Queue, queue, standing, ward
 from tests.test_browser_day import ANALYST, OFFICE, PEOPLE, ROLES, show
 
-__all__ = ["browser"]
+__all__ = ["browser", "page", "queue"]
 pytestmark = pytest.mark.browser
 #: Milliseconds between two keys.
 PACE = 90
@@ -44,14 +43,18 @@ FIELDS = (
 
 def typed(field: Locator, words: str) -> None:
     """Type over what a field holds, key by key, and see that nothing gets lost."""
-    field.click()
+    field.focus()
     field.press("ControlOrMeta+a")
     field.page.keyboard.type(words, delay=PACE)
     assert field.input_value() == words
 
 
-def fill_out(page: Page) -> int:
-    """Type into every field in sight and leave each with the tabulator, which sends it."""
+def fill_out(page: Page, changes: Iterable[Callable[[], object]] = ()) -> int:
+    """Type into every field in sight and leave each with the tabulator, which sends it.
+
+    After each field comes the next of the changes to the page, and no wait.
+    """
+    coming = iter(changes)
     fields = page.get_by_test_id("stMain").locator(FIELDS)
     done = 0
     while done < fields.count():
@@ -62,6 +65,7 @@ def fill_out(page: Page) -> int:
             number = field.get_attribute("type") == "number"
             typed(field, "12" if whole else "0.25" if number else f"0.{done:02}")
             field.press("Tab")
+            next(coming, lambda: None)()
     return done
 
 
@@ -147,67 +151,43 @@ def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Serve
         assert limits.input_value() == "1.5"
 
 
-@pytest.fixture
-def local(browser: Browser, tmp_path: Path) -> Iterator[tuple[Server, Page]]:
-    """The first page of an installation without a login, with a public data set."""
-    with serve(tmp_path / "home") as server, ExitStack() as stack:
-        with server.service() as service:
-            schema = Schema.from_text(SCHEMA_TEXT)
-            service.add_dataset(invented(), schema, budget=Decimal(20), public=True)
-        context = browser.new_context(viewport={"width": 1360, "height": 900})
-        stack.callback(context.close)
-        page = context.new_page()
-        page.goto(server.url)
-        expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(
-            timeout=WAIT
-        )
-        yield server, page
-
-
-def start_a_run(page: Page, pool: str) -> None:
-    """In a tab of its own."""
-    go(page, "Rule list")
-    expect(page.get_by_text("Noise on a count: ±")).to_be_visible(timeout=WAIT)
-    use_pool(page, pool)
-    open_review(page)
-    spend_button(page).click()
-    stop = page.get_by_role(
-        "button", name=re.compile("^(Cancel|Stop) run")
-    )  # Waiting, begun, or over.
-    expect(stop.or_(page.get_by_text("Finished.")).first).to_be_visible(timeout=WAIT)
-
-
-def test_a_run_is_set_up_while_one_of_another_tab_begins_and_ends(
-    local: tuple[Server, Page],
-) -> None:
-    server, page = local
-    go(page, "Rule list")
+def test_a_run_is_set_up_while_runs_of_another_tab_come_and_go(page: Page, queue: Queue) -> None:
+    page.goto(queue.url)
     expect(page.get_by_text("Noise on a count: ±")).to_be_visible(timeout=WAIT)
     open_everything(page)
-    other = page.context.new_page()
-    other.goto(server.url)
-    start_a_run(other, LONG_POOL)
-    page.bring_to_front()
-    assert fill_out(page) > 8
-    finished(other)
-    expect(page.get_by_text("Finished.")).to_be_visible(timeout=WAIT)
-    entry = page.get_by_label("Exact ε")
-    expect(entry).to_be_visible()
-    typed(entry, "0.375")
+    first, second = queue.add(), queue.add()
+    assert fill_out(page) > 8  # What is sent draws the page, and with it the new cards.
+    cancel, stop = (page.get_by_role("button", name=re.compile(w)) for w in ("^Cancel", "^Stop"))
+    expect(cancel).to_have_count(2, timeout=WAIT)
+    fill_out(page, [lambda: queue.begin(first), lambda: queue.begin(second)])
+    expect(stop).to_have_count(2, timeout=WAIT)
+    fill_out(page, [lambda: queue.end(first), lambda: queue.end(second)])
+    expect(stop).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_text("The run failed", exact=True)).to_be_visible(timeout=WAIT)
+    typed(page.get_by_label("Exact ε"), "0.375")
+
+
+@pytest.fixture
+def busy(tmp_path: Path) -> Iterator[Queue]:
+    """A run that goes on beside a result to name and to put into a report."""
+    home = tmp_path / "home"
+    with Service(home, workers=1) as service:
+        dataset_id = ward(service)
+        asked = RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5"))
+        run = service.submit(asked, "a result")
+        while service.run(run).active:
+            time.sleep(0.1)
+        assert service.run(run).state == "done"
+    with standing(home, dataset_id) as queue:
+        queue.begin(queue.add())
+        yield queue
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("title", [entry.title for entry in menu.MENU])
-def test_every_page_is_filled_out(local: tuple[Server, Page], title: str) -> None:
-    server, page = local
-    with server.service() as service:
-        [dataset] = service.datasets()
-        asked = RunRequest(dataset_id=dataset.id, target="died", epsilon=Decimal("0.5"))
-        service.submit(asked, "a result to name and to put into a report")
-    other = page.context.new_page()
-    other.goto(server.url)
-    start_a_run(other, LONG_POOL)
-    page.bring_to_front()
+def test_every_page_is_filled_out(page: Page, busy: Queue, title: str) -> None:
+    page.goto(busy.url)
+    expect(page.get_by_role("button", name="Stop run …")).to_be_visible(timeout=WAIT)
     go(page, title)
     views = page.get_by_test_id("stMain").get_by_test_id("stButtonGroup")
     options = views.first.get_by_role("radio") if title == "Custodian" else None
