@@ -2,7 +2,7 @@
 
 Public are the sizes of the files, which their custodian sees, and what the schema declares. An
 operator sets the base of both limits by ``FROSTGLASS_UPLOAD_MEMORY`` (MiB) and
-``FROSTGLASS_UPLOAD_SECONDS``.
+``FROSTGLASS_UPLOAD_SECONDS``. Neither grows without end: a schema may declare any number of rows.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from dpcore.errors import RequestError
 from dpcore.schema import Schema
@@ -21,6 +23,8 @@ _SECONDS = ("FROSTGLASS_UPLOAD_SECONDS", 50)
 #: A file or table of this many bytes doubles the limit; one of twice as many trebles it.
 _MEMORY_DOUBLES, _SECONDS_DOUBLES = 256 << 20, 25 << 20
 _MIB = 1 << 20
+#: However large an upload or its table is said to be, it gets no more than so many times the base.
+_MOST = 64
 #: Bytes for the name and number of one person, while rows are read.
 _PERSON = 256
 
@@ -54,11 +58,21 @@ class Limits:
         """
         stored = 0 if schema is None else stored_bytes(schema)
         size = stored + sum(path.stat().st_size for path in files if path.is_file())
+        memory, seconds = _base(*_MEMORY) * _MIB, _base(*_SECONDS)
         return cls(
-            memory=round(_base(*_MEMORY) * _MIB * (1 + size / _MEMORY_DOUBLES)),
-            seconds=round(_base(*_SECONDS) * (1 + size / _SECONDS_DOUBLES)),
+            memory=min(_grown(memory, size / _MEMORY_DOUBLES), max(memory, machine_memory())),
+            seconds=_grown(seconds, size / _SECONDS_DOUBLES),
             written=stored + _MIB,
         )
+
+
+def machine_memory() -> int:
+    """Bytes of memory that this machine has."""
+    return psutil.virtual_memory().total
+
+
+def _grown(base: int, doublings: float) -> int:
+    return round(base * min(1 + doublings, _MOST))
 
 
 def stored_bytes(schema: Schema) -> int:

@@ -129,13 +129,25 @@ def _confine(memory: int, seconds: int, written: int) -> None:
         resource.RLIMIT_NOFILE: _OPEN_FILES,
         resource.RLIMIT_CORE: 0,  # A core dump would hold records.
     }
-    for kind, limit in limits.items():
-        with suppress(ValueError):  # Not every system knows every limit.
-            resource.setrlimit(kind, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    for kind, most in limits.items():
+        _limit(kind, most)
+    _limit(resource.RLIMIT_CPU, seconds, 5)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     os.nice(5)
+    with suppress(OSError):  # Where memory runs short, Linux ends this process before any other.
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+def _limit(kind: int, most: int, grace: int = 0) -> None:
+    """Set one limit, or the one that is there already if it is lower.
+
+    With a grace the process is warned, by a signal that tells why it ends, before it is killed.
+    """
+    there = resource.getrlimit(kind)[1]
+    hard = min(most + grace, sys.maxsize if there == resource.RLIM_INFINITY else there)
+    with suppress(ValueError, OSError):  # Not every system knows every limit.
+        resource.setrlimit(kind, (min(most, hard - bool(grace)), hard))
 
 
 def _source(source: Any) -> Any:
@@ -230,6 +242,7 @@ def _check_joint(_: Tell, left: str, right: str, schema: str) -> None:
 
 
 def _store(tell: Tell, source: Any, schema: str, folder: str, right: str | None = None) -> None:
+    from dpcore.disk import needing_room
     from dpcore.ingest import ingest
     from dpcore.randomness import SecureRandom
     from dpcore.relations import rows_for
@@ -241,7 +254,8 @@ def _store(tell: Tell, source: Any, schema: str, folder: str, right: str | None 
     told = {name: _counted(pieces, tell, name) for name, pieces in children.items()}
     table = ingest(_counted(rows, tell, declared.entity), declared, SecureRandom(), told)
     tell("", 0)
-    table.save(Path(folder))
+    with needing_room(Path(folder)):
+        table.save(Path(folder))
 
 
 def _counted(pieces: Iterator[Any], tell: Tell, table: str) -> Iterator[Any]:

@@ -21,6 +21,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 from sqlalchemy.exc import IntegrityError
 
 from dpcore.database import Hook, datasets, read, utc_now, write
+from dpcore.disk import needing_room
 from dpcore.engines import private_folder
 from dpcore.errors import ConflictError, FrostglassError, NotFoundError, SchemaError
 from dpcore.home import to_disk
@@ -77,20 +78,23 @@ class Store:
             If the name is taken.
         SchemaError
             If the table was made for another schema.
+        IngestError
+            If the disk is full.
         """
         self.check_name(name)
         dataset_id = uuid.uuid4().hex
         incoming = self._folders.incoming / dataset_id
-        incoming.mkdir(mode=0o700)
-        with claimed(incoming / _OWNER):
-            self._write(incoming, schema, table)
-            try:
-                self.enter(dataset_id, name, schema, public, truth=truth, on_entered=on_added)
-            except FrostglassError:
-                # After any other error the entry may exist, so the folder stays.
-                if not self._knows(dataset_id):
-                    self.discard(dataset_id)
-                raise
+        with needing_room(self._folders.incoming):
+            incoming.mkdir(mode=0o700)
+            with claimed(incoming / _OWNER):
+                self._write(incoming, schema, table)
+                try:
+                    self.enter(dataset_id, name, schema, public, truth=truth, on_entered=on_added)
+                except FrostglassError:
+                    # After any other error the entry may exist, so the folder stays.
+                    if not self._knows(dataset_id):
+                        self.discard(dataset_id)
+                    raise
         return self.dataset(dataset_id)
 
     def enter(
@@ -119,7 +123,8 @@ class Store:
             "truth": truth,
             "created": utc_now(),
         }
-        write(self._engine, lambda connection: _enter(connection, row, on_entered))
+        with needing_room(self._folders.stored):
+            write(self._engine, lambda connection: _enter(connection, row, on_entered))
 
     def discard(self, dataset_id: str) -> None:
         """Remove the folder of a data set. What a kill leaves of it, the next start removes."""

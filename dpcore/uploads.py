@@ -185,9 +185,10 @@ class _Reader:
 
     def end(self) -> None:
         """End it and whatever it has begun."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        if self._process.returncode is None:  # Else its number may be another's by now.
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError):
@@ -230,7 +231,9 @@ class _Reader:
         """Messages that are there by now, or soon."""
         assert self._process.stdout is not None
         pipe = self._process.stdout.fileno()
-        if not select.select([pipe], [], [], _LOOK)[0]:
+        waiting = select.poll()  # Not select(), which knows no file beyond the 1,024th.
+        waiting.register(pipe, select.POLLIN)
+        if not waiting.poll(_LOOK * 1000):
             return
         piece = os.read(pipe, 1 << 16)
         if not piece or len(self._rest) > _LONGEST_ANSWER:

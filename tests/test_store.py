@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from dpcore.database import open_database
-from dpcore.errors import ConflictError, NotFoundError, SchemaError
+from dpcore.errors import ConflictError, IngestError, NotFoundError, SchemaError
 from dpcore.ingest import frame_chunks, ingest
 from dpcore.randomness import SecureRandom
 from dpcore.schema import Schema
@@ -52,6 +53,34 @@ def test_everything_on_disk_is_for_its_owner_alone(store: Store, tmp_path: Path)
     for path in (tmp_path / "datasets").rglob("*"):
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600)
     assert (tmp_path / "datasets").stat().st_mode & 0o777 == 0o700
+
+
+class _OnFullDisk:
+    """A table for which there is no room."""
+
+    def save(self, _directory: Path) -> None:
+        Path("/dev/full").write_text("x", encoding="utf-8")
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_nothing(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(IngestError, match=r"disk of this computer is full\. Nothing was stored"):
+        store.add_dataset("small", small_schema(), _OnFullDisk(), public=False)
+    assert not folders(tmp_path)
+    assert not store.datasets()
+
+
+def test_a_database_without_room_is_a_sentence_and_leaves_nothing(
+    store: Store, engine: Engine, tmp_path: Path
+) -> None:
+    def no_more(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")
+
+    sa.event.listen(engine, "begin", no_more)
+    schema = small_schema(description="long " * 10_000)
+    with pytest.raises(IngestError, match=r"disk of this computer is full\. Nothing was stored"):
+        store.add_dataset("small", schema, table_for(schema), public=False)
+    assert not folders(tmp_path)
+    assert not store.datasets()
 
 
 def test_a_name_is_taken_once(store: Store, tmp_path: Path) -> None:

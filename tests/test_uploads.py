@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -11,8 +12,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -20,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpcore import reader, uploads
+from dpcore import disk, limits, reader, uploads
 from dpcore.errors import FrostglassError, IngestError, RequestError, SchemaError
 from dpcore.limits import Limits, stored_bytes
 from dpcore.schema import Schema
@@ -164,6 +166,80 @@ def test_a_reader_works_from_any_folder_and_is_told_no_secret(
     assert b"CANARY" not in told
 
 
+def test_a_reader_that_ended_by_itself_costs_no_other_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The number of a process that is gone may be another's."""
+    ended: list[int] = []
+    monkeypatch.setattr(uploads, "_idle", [])
+    parse_schema(ONE.to_yaml())
+    [reader] = uploads._idle
+    process = reader._process
+    process.kill()
+    process.wait()
+    monkeypatch.setattr(uploads.os, "killpg", lambda number, _: ended.append(number))
+    assert parse_schema(ONE.to_yaml()) == ONE
+    assert not ended
+    reader.end()
+    assert not ended
+
+
+def test_an_application_with_many_files_open_can_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2000:
+        pytest.skip("this machine lets no process open so many files")
+    monkeypatch.setattr(uploads, "_idle", [])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2000 if 0 <= soft < 2000 else soft, hard))
+    with ExitStack() as many:
+        many.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(1100):
+            many.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        assert parse_schema(ONE.to_yaml()) == ONE
+        uploads._idle.pop().end()
+
+
+def test_a_limit_that_is_lower_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_CPU, (20, 20)); "
+        "from dpcore import reader; reader.main()"
+    )
+    monkeypatch.setattr(uploads, "READER_COMMAND", (sys.executable, "-c", code))
+    monkeypatch.setattr(uploads, "_idle", [])
+    assert parse_schema(ONE.to_yaml()) == ONE
+    uploads._idle.pop().end()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux chooses so")
+def test_where_memory_runs_short_a_reader_ends_before_the_application(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "open('/proc/self/oom_score_adj').read()"
+    monkeypatch.setattr(uploads, "READER_COMMAND", _reader_that(code))
+    monkeypatch.setattr(uploads, "_idle", [])
+    assert int(ask("header", path="")) == 1000
+
+
+@pytest.mark.parametrize("file", ["schema.json", "cells.npy"])
+def test_a_full_disk_is_a_sentence(tmp_path: Path, file: str) -> None:
+    upload, folder = tmp_path / "x.csv", tmp_path / "out"
+    upload.write_text("a\n1\n")
+    folder.mkdir()
+    (folder / file).symlink_to("/dev/full")
+    told = not_stored(upload, ONE, folder)
+    assert "disk of this computer is full" in told
+    assert "files that were brought are kept" in told
+    assert "Make room" in told
+
+
+def test_numpy_does_not_say_why_it_could_not_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nameless = OSError("8 requested and 2 written")
+    assert not disk.is_full(nameless, tmp_path)
+    monkeypatch.setattr(disk.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    assert disk.is_full(nameless, tmp_path)
+
+
 def test_what_libraries_print_reaches_nobody(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SchemaError):
         parse_schema("name: [CANARY")
@@ -211,6 +287,7 @@ def test_limits_grow_with_public_sizes_and_are_the_operators(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "x"
+    monkeypatch.setattr(limits, "machine_memory", lambda: 1000 * GIB)
     with file.open("wb") as stream:
         stream.truncate(GIB)
     small, large = Limits.of([]), Limits.of([file])
@@ -224,6 +301,17 @@ def test_limits_grow_with_public_sizes_and_are_the_operators(
     monkeypatch.setenv("FROSTGLASS_UPLOAD_MEMORY", "much")
     with pytest.raises(RequestError, match="FROSTGLASS_UPLOAD_MEMORY must be a whole number"):
         Limits.of([])
+
+
+def test_limits_do_not_grow_beyond_what_is_sensible(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = ONE.model_copy(update={"max_rows": 10**30})
+    monkeypatch.setattr(limits, "machine_memory", lambda: 24 * GIB)
+    most = Limits.of([], endless)
+    assert (most.memory, most.seconds) == (24 * GIB, 3200)
+    monkeypatch.setattr(limits, "machine_memory", lambda: 1000 * GIB)
+    assert Limits.of([], endless).memory == 128 * GIB
+    monkeypatch.setattr(limits, "machine_memory", lambda: GIB)
+    assert Limits.of([], endless).memory == 2 * GIB, "what the operator says counts"
 
 
 def test_the_declared_size_of_a_stored_table_is_no_less_than_the_real_one(tmp_path: Path) -> None:
