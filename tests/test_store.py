@@ -76,9 +76,9 @@ def test_a_database_without_room_is_a_sentence_and_leaves_nothing(
         connection.exec_driver_sql("PRAGMA max_page_count = 1")
 
     sa.event.listen(engine, "begin", no_more)
-    schema = small_schema(description="long " * 10_000)
+    schema, table = small_schema(), table_for(small_schema())
     with pytest.raises(IngestError, match=r"disk of this computer is full\. Nothing was stored"):
-        store.add_dataset("small", schema, table_for(schema), public=False)
+        store.add_dataset("small", schema, table, public=True, truth="x" * 50_000)
     assert not folders(tmp_path)
     assert not store.datasets()
 
