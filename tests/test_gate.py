@@ -194,6 +194,35 @@ def test_strangers_can_hold_only_so_many_sockets(client, monkeypatch) -> None:
         again.send_text("x")
 
 
+@pytest.mark.parametrize(
+    ("address", "limited"),
+    [("10.0.0.7", True), ("2001:db8::7", True), ("127.0.0.1", False), ("::1", False)],
+)
+def test_one_address_cannot_hold_all_sockets_of_strangers(
+    settings, monkeypatch, address: str, limited: bool
+) -> None:
+    monkeypatch.setattr(who, "logged_in", lambda _: False)
+    monkeypatch.setattr(gate, "STRANGERS_OF_ONE", 2)
+    door = gate.Gate(Starlette(routes=[WebSocketRoute("/_stcore/stream", _socket)]))
+    one, other = (
+        TestClient(door, base_url=HOME, client=(name, 5)) for name in (address, "10.0.0.8")
+    )
+    with one.websocket_connect(SOCKET) as first, one.websocket_connect(SOCKET) as second:
+        if limited:
+            with pytest.raises(WebSocketDisconnect), one.websocket_connect(SOCKET):
+                pass
+        else:
+            with one.websocket_connect(SOCKET) as third:
+                third.send_text("x")
+        with other.websocket_connect(SOCKET) as from_elsewhere:
+            from_elsewhere.send_text("x")
+        first.send_text("x")
+        second.send_text("x")
+    with one.websocket_connect(SOCKET) as again:
+        again.send_text("x")
+    assert not door._strangers
+
+
 @pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//", "\x00"])
 def test_an_origin_that_is_no_address_is_another_site(client, origin: str) -> None:
     answer = client.put("/_stcore/upload_file/x", headers={"origin": origin})

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 from streamlit import config
 
 from pages.components import upload_door, who
@@ -150,17 +151,128 @@ def test_what_broke_off_or_was_deleted_is_not_held(come: Any) -> None:
     assert upload_door._guests["office"].bytes == 0
 
 
-def test_connections_that_are_gone_are_forgotten(
-    come: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    come("gone")
-    send(_Inside(), "gone", "a", LARGEST)
-    runtime = SimpleNamespace(is_active_session=lambda session: session != "gone")
+class _Runtime:
+    """Streamlit's, as far as the door knows it: who is connected, and what it holds."""
+
+    def __init__(self, *held: str) -> None:
+        self.gone: set[str] = set()
+        self.held = set(held)
+        self.now = 1_000_000.0
+        self.uploaded_file_mgr = SimpleNamespace(remove_session_files=self.held.discard)
+
+    def is_active_session(self, session: str) -> bool:
+        return session not in self.gone
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> _Runtime:
+    found = _Runtime("one", "two", "office")
     monkeypatch.setattr(upload_door, "exists", lambda: True)
-    monkeypatch.setattr(upload_door, "get_instance", lambda: runtime)
+    monkeypatch.setattr(upload_door, "get_instance", lambda: found)
+    monkeypatch.setattr(upload_door.time, "time", lambda: found.now)
+    return found
+
+
+def test_who_comes_back_may_send_without_a_new_page(come: Any, runtime: _Runtime) -> None:
+    come("one")
+    come("office")
+    runtime.gone.add("one")
+    assert send(_Inside(), "office", "a") == 204  # The door looks who is there.
+    runtime.now += 120
+    runtime.gone.clear()
+    assert send(_Inside(), "one", "a") == 204
+
+
+def test_what_is_held_for_who_broke_off_counts_until_it_is_let_go(
+    come: Any, runtime: _Runtime
+) -> None:
+    for session in ("one", "two", "office"):
+        come(session)
+    for session in ("one", "two"):
+        for file in ("a", "b"):
+            assert send(_Inside(), session, file, LARGEST) == 204
+    runtime.gone |= {"one", "two"}
+    assert send(_Inside(), "office", "a", LARGEST) == 429
+    assert runtime.held == {"one", "two", "office"}
+    runtime.now += upload_door.AWAY + 1
+    assert send(_Inside(), "office", "a", LARGEST) == 204
+    assert runtime.held == {"office"}
+    assert set(upload_door._guests) == {"office"}
+
+
+def test_only_so_many_who_broke_off_are_known(
+    come: Any, runtime: _Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_door, "AWAY_AT_ONCE", 2)
+    for number, session in enumerate(("one", "two", "three")):
+        come(session)
+        runtime.gone.add(session)
+        runtime.now += number + 1
+    come("office")
+    assert set(upload_door._guests) == {"two", "three", "office"}
+
+
+def test_a_hold_stays_until_its_file_is_deleted_indeed(come: Any) -> None:
     come("office")
     assert send(_Inside(), "office", "a", LARGEST) == 204
-    assert set(upload_door._guests) == {"office"}
+    assert send(_Inside(403), "office", "a", None, "DELETE") == 403
+    assert upload_door._guests["office"].bytes == LARGEST
+    assert send(_Inside(), "office", "a", None, "DELETE") == 204
+    assert upload_door._guests["office"].bytes == 0
+
+
+def test_a_file_on_its_way_is_held_whatever_else_is_said_of_it(come: Any) -> None:
+    come("office")
+
+    class Receiving(_Inside):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            await asyncio.to_thread(self.meanwhile)
+            await super().__call__(scope, receive, send)
+
+        def meanwhile(self) -> None:
+            assert said("DELETE") == 204
+            assert said("PUT") == 409
+            assert upload_door._guests["office"].bytes == LARGEST
+
+    def said(method: str) -> int:
+        return send(_Inside(), "office", "a", 1, method)
+
+    assert send(Receiving(), "office", "a", LARGEST) == 204
+    assert send(_Inside(), "office", "a", 5) == 204
+    assert upload_door._guests["office"].bytes == 5
+
+
+def test_an_upload_of_which_nothing_comes_is_ended(
+    come: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    come("office")
+    monkeypatch.setattr(upload_door, "SILENCE", 0.01)
+
+    async def reading(scope: Any, receive: Any, _send: Any) -> None:
+        await Request(scope, receive).body()
+
+    async def nothing() -> Any:
+        await asyncio.Event().wait()
+
+    said: list[Any] = []
+
+    async def answer(message: Any) -> None:
+        said.append(message)
+
+    scope = {
+        "type": "http", "method": "PUT", "path": "/_stcore/upload_file/office/a",
+        "headers": [(b"content-length", b"10")],
+    }  # fmt: skip
+    asyncio.run(UploadDoor(reading)(scope, nothing, answer))
+    assert said[0]["status"] == 408
+    assert b"Upload it again" in said[1]["body"]
+    assert upload_door._guests["office"].bytes == 0
+
+
+def test_whoever_is_not_let_in_is_told_what_helps(come: Any) -> None:
+    refusal = upload_door._admit("unknown", "a", 10)
+    assert refusal is not None
+    assert b"Reload the page and try again" in refusal.body
 
 
 def test_other_requests_pass() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from base64 import b64encode
+from collections import Counter
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -32,6 +33,8 @@ _EVERYWHERE = ("", "0.0.0.0", "::")
 _READING = ("GET", "HEAD", "OPTIONS")
 #: Web sockets at once of people who have not logged in, where a login is needed.
 STRANGERS = 100
+#: Those of them that come from one address.
+STRANGERS_OF_ONE = 20
 _WRONG_HOST = (
     "Frostglass does not answer to this address. If you run it: name the address in "
     "server.allowedHosts, as docs/deployment.md says."
@@ -89,7 +92,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._strangers = 0
+        self._strangers = Counter[str]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -112,14 +115,27 @@ class Gate:
         self, scope: Scope, receive: Receive, send: Send, refusal: Response | None
     ) -> None:
         stranger = not who.logged_in(Headers(scope=scope))
-        if refusal is not None or (stranger and self._strangers >= STRANGERS):
+        address = _address(scope)
+        if refusal is not None or (stranger and self._full(address)):
             await send({"type": "websocket.close", "code": 1008})
             return
-        self._strangers += stranger
+        self._strangers[address] += stranger
         try:
             await self._app(scope, receive, send)
         finally:
-            self._strangers -= stranger
+            self._strangers[address] -= stranger
+            self._strangers += Counter()  # Forget addresses that have none.
+
+    def _full(self, address: str) -> bool:
+        """Whether there are as many strangers as there may be, or as many from one address."""
+        many = bool(address) and self._strangers[address] >= STRANGERS_OF_ONE
+        return many or self._strangers.total() >= STRANGERS
+
+
+def _address(scope: Scope) -> str:
+    """Where a connection comes from; nothing if a proxy on this machine does not say."""
+    name = (scope.get("client") or ("", 0))[0]
+    return "" if _in_digits(name) and ipaddress.ip_address(name).is_loopback else name
 
 
 def _place(scope: Scope) -> str:
