@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
-from threading import Thread
+from threading import Event, Thread
 from time import sleep
 
 import streamlit as st
@@ -23,6 +23,7 @@ from pages.components import access, faults, gate
 from pages.components.upload_door import UploadDoor
 
 SECONDS_FOR_THE_FIRST_PAGE = 4
+SECONDS_BETWEEN_SWEEPS = 3600
 _log = logging.getLogger("frostglass.app")
 
 
@@ -42,11 +43,23 @@ def start_engine() -> None:
     service.warm_up()
 
 
+def sweep(ended: Event) -> None:
+    """Now and then remove what is old, as each start does."""
+    while not ended.wait(SECONDS_BETWEEN_SWEEPS):
+        try:
+            access.installation().sweep()
+        except (InstallationError, OSError) as error:  # Perhaps it goes next time.
+            _log.error("old uploads could not be removed: %s", type(error).__name__)
+
+
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Start the engine beside the server, so that neither waits for the other."""
+    ended = Event()
     Thread(target=start_engine, name="start-engine", daemon=True).start()
+    Thread(target=sweep, args=(ended,), name="sweep", daemon=True).start()
     yield
+    ended.set()
     with suppress(InstallationError):
         access.installation().close()
 

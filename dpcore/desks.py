@@ -2,7 +2,7 @@
 
 Each custodian has a desk: a folder of their own inside the home, which only the program's user can
 read. A desk outlives pages, logins and restarts. It is cleared when its data set is stored, when
-the custodian says so, and when nothing on it was touched for :data:`DAYS`.
+the custodian says so, and by :func:`clear_old` when nothing on it was touched for :data:`DAYS`.
 """
 
 from __future__ import annotations
@@ -75,9 +75,8 @@ class Desk:
     """
 
     def __init__(self, home: Path, owner: str) -> None:
-        desks = _desks(home)
-        _clear_old(desks)
-        self.folder = desks / hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()[:32]
+        mark = hashlib.sha256(owner.encode("utf-8", "replace")).hexdigest()[:32]
+        self.folder = _desks(home) / mark
 
     def files(self) -> list[KeptFile]:
         """Every file, in the order in which they came."""
@@ -103,8 +102,9 @@ class Desk:
         ending = suffix if suffix.removeprefix(".") in endings else ".csv"
         if len(self.files()) >= MAX_FILES:
             raise IngestError(_TOO_MANY)
-        path = private_folder(self.folder) / f"{ident}{ending}"
+        path = self.folder / f"{ident}{ending}"
         try:
+            private_folder(self.folder)
             return self._take(KeptFile(ident, name, place, 0, path), content)
         except OSError:
             raise IngestError(_NO_ROOM) from None
@@ -168,17 +168,18 @@ class Desk:
 
 
 def spool(home: str | Path | None = None) -> Path:
-    """A private folder inside the home for what a server writes down while it receives a file."""
-    return private_folder(private_folder(Path(home) if home else default_home()) / "spool")
+    """Where a server writes down what it receives: a folder that the service makes in the home."""
+    return (Path(home) if home else default_home()).absolute() / "spool"
 
 
 def _desks(home: Path) -> Path:
     return private_folder(home / "uploads")
 
 
-def _clear_old(desks: Path) -> None:
+def clear_old(home: Path) -> None:
+    """Clear the desks that nobody has touched for :data:`DAYS`."""
     oldest = time.time() - DAYS * 86_400
-    for folder in desks.iterdir():
+    for folder in _desks(home).iterdir():
         with suppress(FileNotFoundError):  # Somebody is at work there.
             if max(path.stat().st_mtime for path in [folder, *folder.glob("*")]) < oldest:
                 shutil.rmtree(folder, ignore_errors=True)

@@ -7,6 +7,7 @@ name of a second, empty file too: it stays when an older home is copied over thi
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import struct
@@ -15,7 +16,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
+from tempfile import TemporaryFile
 
+from sqlalchemy.exc import DBAPIError
+
+from dpcore.disk import is_full
 from dpcore.engines import private_folder
 from dpcore.errors import InstallationError
 from dpcore.turns import holding
@@ -26,6 +31,11 @@ _NOT_OURS = "lost+found"
 _SEEN = "seen-"
 #: Linux's question for the generation of a file: who gets its number later has another one.
 _GENERATION = 0x80087601
+_UNUSABLE = (
+    "The home folder cannot be used: {why}. Nothing is lost. Put that right, or correct "
+    "FROSTGLASS_HOME; then try again."
+)
+_FULL = "The disk of the home folder is full. Nothing is lost. Make room on it; then try again."
 _UNREADABLE = "The file installation.json of this home folder cannot be read."
 
 
@@ -58,6 +68,35 @@ class Binding:
     installation: str
     file: str
     mark: Line
+
+
+@contextmanager
+def usable(folder: Path) -> Iterator[None]:
+    """Make a home folder, see that it can be written to, and go on with it.
+
+    Raises
+    ------
+    InstallationError
+        If the folder, or what is done inside it, meets a disk or a file system that refuses.
+    """
+    try:
+        with TemporaryFile(dir=private_folder(folder)) as probe:
+            probe.write(b"x")
+        yield
+    except (OSError, DBAPIError) as error:
+        if is_full(error, folder):
+            raise InstallationError(_FULL) from None
+        if isinstance(error, DBAPIError):
+            raise
+        raise InstallationError(_UNUSABLE.format(why=_reason(error))) from None
+
+
+def _reason(error: OSError) -> str:
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "this program may not write there"
+    if error.errno in (errno.ENOTDIR, errno.EEXIST):
+        return "a file stands where a folder should be"
+    return os.strerror(error.errno or errno.EIO)
 
 
 class Home:

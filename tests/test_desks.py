@@ -93,9 +93,39 @@ def test_a_desk_that_nobody_touched_for_long_is_cleared(tmp_path: Path) -> None:
     long_ago = time.time() - (desks.DAYS + 1) * 86_400
     for path in [*old.folder.iterdir(), old.folder]:
         os.utime(path, (long_ago, long_ago))
-    Desk(tmp_path, "cid")
+    desks.clear_old(tmp_path)
     assert not old.folder.exists()
     assert new.files()
+
+
+def test_each_start_and_each_sweep_clears_what_is_old(tmp_path: Path) -> None:
+    """Also if no custodian ever comes again."""
+
+    def lie_about() -> Desk:
+        desk = Desk(tmp_path, "ann")
+        keep(desk)
+        for path in [*desk.folder.iterdir(), desk.folder]:
+            os.utime(path, (0, 0))
+        return desk
+
+    old = lie_about()
+    with Service(tmp_path, workers=0) as service:
+        assert not old.folder.exists()
+        old = lie_about()
+        service.sweep()
+        assert not old.folder.exists()
+
+
+def test_without_room_for_a_desk_there_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_path: Path) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    desk = Desk(tmp_path, "ann")
+    monkeypatch.setattr(desks, "private_folder", full)
+    with pytest.raises(IngestError, match="no room"):
+        keep(desk)
 
 
 def test_a_desk_holds_only_so_many_files(tmp_path: Path) -> None:
@@ -117,6 +147,7 @@ def test_what_a_server_writes_down_while_it_receives_is_inside_the_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = spool(tmp_path / "home")
+    Service(tmp_path / "home", workers=0).close()
     assert folder == tmp_path / "home" / "spool"
     assert folder.stat().st_mode & 0o777 == 0o700
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import shutil
 import sqlite3
@@ -480,3 +481,56 @@ def test_processes_may_start_on_a_new_home_at_once(home: Path) -> None:
     binding = Home(home).binding()
     assert binding is not None
     assert read(engine, name_of) == binding.installation
+
+
+# A home that cannot be used
+
+
+def unusable(home: Path) -> str:
+    with pytest.raises(InstallationError) as caught:
+        Service(home, workers=0)
+    assert str(home) not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("place", ["home", "home/deeper", "home/incoming"])
+def test_a_file_in_the_place_of_a_folder_is_a_sentence(tmp_path: Path, place: str) -> None:
+    file = tmp_path / ("home/incoming" if place.endswith("incoming") else "home")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("")
+    told = unusable(tmp_path / place.removesuffix("/incoming"))
+    assert "a file stands where a folder should be" in told
+    assert "FROSTGLASS_HOME" in told
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (errno.EACCES, "this program may not write there"),
+        (errno.EROFS, "this program may not write there"),
+        (errno.ENOSPC, "The disk of the home folder is full. Nothing is lost. Make room on it"),
+        (errno.EIO, "Input/output error"),
+    ],
+)
+def test_a_disk_that_refuses_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, sentence: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, "refused", "/secret/path")
+
+    monkeypatch.setattr("dpcore.home.TemporaryFile", refuse)
+    assert sentence in unusable(tmp_path / "home")
+
+
+def test_a_disk_that_is_full_when_the_database_is_made_is_a_sentence(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def small(url: str) -> sa.Engine:
+        engine = connect(url)
+        sa.event.listen(
+            engine, "begin", lambda made: made.exec_driver_sql("PRAGMA max_page_count = 2")
+        )
+        return engine
+
+    monkeypatch.setattr("dpcore.database.connect", small)
+    assert "The disk of the home folder is full" in unusable(home)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 from dpcore.database import jobs, write
 from dpcore.ledger import Ledger
 from dpcore.requests import RunRequest
 from pages.components import access
-from tests.page_tools import add_ward, checked, errors, home, open_page, words  # noqa: F401
+from tests.page_tools import ROOT, add_ward, checked, errors, home, open_page, words  # noqa: F401
 
 
 def folder() -> Path:
@@ -32,6 +34,29 @@ def test_every_page_says_what_is_wrong_until_it_is_put_right() -> None:
     assert database.read_bytes() == b""
     database.write_bytes(kept)
     assert "ward" in words(open_page())
+
+
+def test_every_page_says_why_a_home_cannot_be_used() -> None:
+    folder().write_text("")
+    for name in ("data_sets", "custodian"):
+        shown = open_page(name)
+        assert [item.value for item in shown.title] == ["This installation cannot be used now"]
+        assert "a file stands where a folder should be" in words(shown)
+        assert "Put that right, or correct FROSTGLASS_HOME" in words(shown).replace("\\", "")
+    folder().unlink()
+    assert "This installation" not in str([item.value for item in open_page().title])
+
+
+def test_a_home_that_cannot_be_used_does_not_stop_the_server(tmp_path: Path) -> None:
+    """Nor is anything received into another folder, should the home be put right meanwhile."""
+    place = tmp_path / "file"
+    place.write_text("")
+    code = "import tempfile, app; print(tempfile.gettempdir())"
+    environment = {**os.environ, "FROSTGLASS_HOME": str(place)}
+    told = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert told.stdout.strip() == str(place / "spool"), told.stderr
 
 
 def test_a_custodian_ends_a_run_whose_machine_has_vanished() -> None:

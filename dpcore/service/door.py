@@ -14,9 +14,11 @@ from types import TracebackType
 from typing import Self
 
 from dpcore.database import default_home, default_url
+from dpcore.desks import clear_old, spool
 from dpcore.engines import private_folder
 from dpcore.errors import AccessError, LoginError, NotFoundError, RequestError
 from dpcore.grants import Grants
+from dpcore.home import usable
 from dpcore.installation import open_installation
 from dpcore.jobs import WORKER_COMMAND, JobRunner
 from dpcore.ledger import Ledger
@@ -56,14 +58,16 @@ class Door:
         worker_command: Sequence[str] = WORKER_COMMAND,
         warm: bool = True,
     ) -> None:
-        folder = private_folder(Path(home) if home else default_home()).resolve()
-        url = database_url or default_url(folder)
-        engine = open_installation(folder, url)
-        self._home, self._engine = folder, engine
+        folder = (Path(home) if home else default_home()).resolve()
+        with usable(folder):
+            url = database_url or default_url(folder)
+            engine = open_installation(folder, url)
+            self._home, self._engine = folder, engine
+            self._store = Store(folder, engine)
+            private_folder(spool(folder))
+            self.sweep()
         self._ledger, self._grants = Ledger(engine), Grants(engine)
-        self._store, self._released = Store(folder, engine), Released(engine)
-        self._strays = Strays(engine, self._store)
-        self._store.sweep()
+        self._released, self._strays = Released(engine), Strays(engine, self._store)
         count = _default_workers() if workers is None else workers
         self._jobs = JobRunner(folder, url, engine, count, worker_command, warm=warm)
         self._user = LOCAL_USER
@@ -82,6 +86,11 @@ class Door:
     def warm_up(self) -> None:
         """Start the background processes now, rather than with the first run."""
         self._jobs.warm_up()
+
+    def sweep(self) -> None:
+        """Remove what dead processes left half-way in, and what custodians left lying too long."""
+        self._store.sweep()
+        clear_old(self._home)
 
     def close(self) -> None:
         """Let the workers finish what they are doing and end. Also ``with Service() as s:``."""
