@@ -33,6 +33,10 @@ _NO_ROOM = (
     "The file could not be kept: this computer has no room for it, or cannot write. Nothing of it "
     "was kept. Tell whoever runs it, then upload the file again."
 )
+_NOT_NOTED = (
+    "What you typed could not be written down: this computer has no room for it, or cannot write. "
+    "It is lost if you leave this page now. Tell whoever runs it."
+)
 _PIECE = 1 << 20
 _LIST, _NOTES = "files.json", "notes.json"
 _changing = RLock()
@@ -150,10 +154,19 @@ class Desk:
             return ""
 
     def note(self, text: str) -> None:
-        """Write down what was typed so far, if there are files that it is about."""
+        """Write down what was typed so far, if there are files that it is about.
+
+        Raises
+        ------
+        IngestError
+            If it cannot be written. What was written down before stays.
+        """
         with _changing:
-            if self.folder.is_dir():
-                self._write(_NOTES, text)
+            try:
+                if self.folder.is_dir():
+                    self._write(_NOTES, text)
+            except OSError:
+                raise IngestError(_NOT_NOTED) from None
 
     def _list(self, files: list[KeptFile]) -> None:
         entries = [asdict(kept) | {"path": kept.path.name} for kept in files]

@@ -128,6 +128,18 @@ def test_without_room_for_a_desk_there_is_a_sentence(
         keep(desk)
 
 
+def test_notes_that_cannot_be_written_leave_those_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(tmp_path, "ann")
+    keep(desk)
+    desk.note("typed")
+    (desk.folder / ".notes.json").symlink_to("/dev/full")
+    with pytest.raises(IngestError, match="could not be written down"):
+        desk.note("more")
+    assert desk.notes() == "typed"
+
+
 def test_a_desk_holds_only_so_many_files(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "ann")
     for _ in range(desks.MAX_FILES):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from threading import Event
+from typing import Any
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.errors import SchemaError
 from dpcore.schema import Schema
+from dpcore.service import Service
 from dpcore.users import User
 from pages.components import access, intake_drafts, reading, schema_rows, schema_view, who
 from tests.page_tools import bring, button, checked, errors, home, open_page, remove, words
@@ -332,3 +335,103 @@ def test_a_long_reading_shows_how_far_it_is_and_can_be_stopped(monkeypatch):
             break
         time.sleep(0.1)
     assert "Remove the file, or bring another one" in errors(app)
+
+
+def controls(app: AppTest) -> list[Any]:
+    """What changes which files lie on the desk."""
+    removing = [item for item in app.button if item.label == "Remove"]
+    assert removing
+    assert app.file_uploader
+    return [*removing, *app.file_uploader]
+
+
+def test_nothing_is_removed_or_brought_while_a_data_set_is_stored(monkeypatch):
+    app = upload()
+    other_tab = open_page("custodian")
+    assert not any(item.disabled for item in controls(checked(app.run())))
+    begun, go_on = Event(), Event()
+
+    def add(_service: Service, *_: object, **__: object) -> None:
+        begun.set()
+        go_on.wait(60)
+        raise SchemaError("It is over.")
+
+    monkeypatch.setattr(Service, "add_dataset", add)
+    monkeypatch.setattr(reading, "PATIENCE", 0.0)
+    complete(app)
+    assert begun.wait(60)
+    checked(app.run())
+    assert "Checking and storing" in words(app)
+    assert all(item.disabled for item in controls(app))
+    files = access.service().desk().files()
+    remove(other_tab, "left.csv")  # Drawn before, so it could still be pressed.
+    assert access.service().desk().files() == files
+    assert all(item.disabled for item in controls(other_tab))
+    thread = reading.current().thread
+    go_on.set()
+    thread.join(60)
+    assert "It is over." in errors(checked(app.run()))
+    assert not any(item.disabled for item in controls(app))
+
+
+def test_what_is_under_way_is_shown_although_its_files_are_gone(monkeypatch):
+    app = upload()
+    go_on = Event()
+
+    def add(_service: Service, *_: object, **__: object) -> None:
+        access.installation().desk().clear()
+        go_on.wait(60)
+
+    monkeypatch.setattr(Service, "add_dataset", add)
+    monkeypatch.setattr(reading, "PATIENCE", 0.0)
+    complete(app)
+    thread = reading.current().thread
+    for _ in range(600):
+        if not access.service().desk().files():
+            break
+        time.sleep(0.1)
+    checked(app.run())
+    assert "Checking and storing" in words(app)
+    go_on.set()
+    thread.join(60)
+
+
+def test_a_fault_that_nobody_foresaw_is_not_called_a_stop(monkeypatch):
+    def add(_service: Service, *_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    app = upload()
+    monkeypatch.setattr(Service, "add_dataset", add)
+    complete(app)
+    assert "This did not work, and nothing was stored" in errors(app)
+    assert "stopped" not in errors(app)
+
+
+def test_a_disk_without_room_for_what_is_typed_is_said(monkeypatch):
+    app = upload()
+    (access.service().desk().folder / ".notes.json").symlink_to("/dev/full")
+    app.text_input(key="intake-name").set_value("Two views")
+    checked(app.run())
+    assert "could not be written down" in words(app)
+    assert app.text_input(key="intake-name").value == "Two views"
+
+
+def test_a_disk_without_room_for_a_new_form_is_said():
+    app = upload()
+    (access.service().desk().folder / ".notes.json").symlink_to("/dev/full")
+    bring(app, "Further tables", "third.csv", LEFT)
+    assert "could not be written down" in errors(app)
+    assert "could not be written down" in errors(checked(app.run()))
+
+
+def test_nothing_can_be_changed_as_soon_as_reading_takes_long(monkeypatch):
+    go_on = Event()
+    monkeypatch.setattr(intake_drafts, "ask", lambda *_, **__: go_on.wait(60) and ["a"])
+    monkeypatch.setattr(reading, "PATIENCE", 0.0)
+    app = open_page("custodian")
+    bring(app, "Data file", "left.csv", LEFT)
+    assert "Reading the header" in words(app)
+    assert all(item.disabled for item in controls(app))
+    thread = reading.current().thread
+    go_on.set()
+    thread.join(60)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpcore.service import Service
 
 
-class _Stopped(Exception):  # noqa: N818  A wish of the visitor is no error.
+class Stopped(Exception):  # noqa: N818  A wish of the visitor is no error.
     """The visitor does not want to wait any longer."""
 
 
@@ -57,7 +57,7 @@ class Work(ABC):
     def tell(self, done: int, total: int) -> None:
         """Note progress; ends the work if the visitor wants that."""
         if self.stop.is_set():
-            raise _Stopped
+            raise Stopped
         self.done, self.total = done, total
 
     def _run(self, service: Service) -> None:
@@ -65,7 +65,7 @@ class Work(ABC):
         try:
             self.make(service)
             problem = ""
-        except _Stopped:
+        except Stopped:
             problem = ""
         except FrostglassError as mistake:
             problem = str(mistake)

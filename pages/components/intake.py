@@ -7,6 +7,8 @@ there again after another page, a reload or a new login. No file is read here: s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
@@ -15,6 +17,7 @@ from dpcore.desks import DAYS, Desk
 from dpcore.errors import FrostglassError
 from dpcore.requests import DatasetInfo
 from pages.components import access, intake_form, reading, schema_rows
+from pages.components.background import Stopped
 from pages.components.intake_draft import Draft
 from pages.components.intake_drafts import (
     look_at,
@@ -48,6 +51,7 @@ def show() -> None:
     """Upload, describe, store."""
     above = st.container()
     desk = access.service().desk()
+    work = reading.current()  # First: once it has ended, what it did is seen below.
     earlier: Draft | None = st.session_state.get(_STATE)
     if earlier is not None and earlier.stored is not None:
         _start_afresh(earlier.stored)
@@ -55,17 +59,17 @@ def show() -> None:
     if stored is not None:
         with above:
             _confirm(stored)
-    uploads = _uploads(desk, again=earlier is not None and bool(earlier.problem))
-    if uploads is None:
+    again = earlier is not None and bool(earlier.problem)
+    uploads = _uploads(desk, again=again, busy=work is not None)
+    if uploads is None and work is None:
         _forget()
         return
-    work = reading.current()
     with st.container():  # Always there, so that nothing below moves.
-        draft = None if work else _draft_of(desk, uploads)
-    if draft is None:
-        if (under_way := work or reading.current()) is None:
-            st.rerun()  # It has ended just now.
-        reading.wait(under_way)
+        draft = None if uploads is None or work else _draft_of(desk, uploads)
+    if draft is None or uploads is None:
+        if work is None:
+            st.rerun()  # It has begun just now: what stands above must not be changed meanwhile.
+        reading.wait(work)
         return
     if draft.problem:
         if earlier is not draft:
@@ -87,13 +91,13 @@ def _describe_and_store(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     else:
         _by_file(desk, uploads, draft)
     _show_faults(draft)
-    draft.note(desk, Draft.typed())
+    _note(desk, draft)
 
 
-def _uploads(desk: Desk, *, again: bool) -> Uploads | None:
-    """The main file and those beside it; a database has none."""
+def _uploads(desk: Desk, *, again: bool, busy: bool) -> Uploads | None:
+    """The main file and those beside it; a database has none. Nothing changes while one is read."""
     label = "Data file (CSV, Parquet, SQLite or DuckDB)"
-    found = files_at(desk, "main", label, types=TYPES + DATABASES, again=again)
+    found = files_at(desk, "main", label, types=TYPES + DATABASES, again=again, busy=busy)
     st.caption(text("upload").format(days=DAYS))
     if not found:
         return None
@@ -104,6 +108,7 @@ def _uploads(desk: Desk, *, again: bool) -> Uploads | None:
         "second",
         "A second file about the same people (optional)",
         again=again,
+        busy=busy,
         help=text("second_file"),
     )
     further = files_at(
@@ -111,6 +116,7 @@ def _uploads(desk: Desk, *, again: bool) -> Uploads | None:
         "further",
         "Further tables about the same people (optional)",
         several=True,
+        busy=busy,
         help=text("further_tables"),
     )
     return Uploads(found[0], second[0] if second else None, further)
@@ -120,6 +126,32 @@ def _forget() -> None:
     """Nothing lies on the desk: what was typed goes too."""
     for key in [key for key in st.session_state if str(key).startswith(_STATE)]:
         del st.session_state[key]
+
+
+def _note(desk: Desk, draft: Draft) -> None:
+    """Write down what stands in the form, or warn that this cannot be done."""
+    _, problem = access.attempt(lambda: draft.note(desk, Draft.typed()))
+    if problem:
+        st.warning(problem)
+
+
+@contextmanager
+def _telling(
+    desk: Desk, draft: Draft, tell: Callable[[str], None], advice: str = ""
+) -> Iterator[None]:
+    """What a reading does: why it came to nothing is told, and whatever came of it is noted."""
+    try:
+        yield
+    except FrostglassError as mistake:
+        tell(plain(str(mistake)))
+    except Stopped:
+        tell(_STOPPED + advice)
+        raise
+    except Exception:
+        tell(reading.Reading.failed + advice)
+        raise
+    finally:
+        draft.note(desk)
 
 
 def _confirm(stored: DatasetInfo) -> None:
@@ -141,7 +173,11 @@ def _draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
     if earlier is not None and earlier.file_ids[0] == ids[0]:
         draft.tables = earlier.tables
     with st.spinner("Reading the header …"):
-        _begin_describing(desk, uploads, draft, None)
+        work = _begin_describing(desk, uploads, draft, None)
+    if not work.active and work.problem:  # Not even that could be noted.
+        draft.problem, draft.noted = plain(work.problem), desk.notes()
+        st.session_state[_STATE] = draft
+        return draft
     return None if reading.current() else _known_draft(desk, ids)
 
 
@@ -157,18 +193,17 @@ def _known_draft(desk: Desk, ids: list[str]) -> Draft | None:
     return mine
 
 
-def _begin_describing(desk: Desk, uploads: Uploads, draft: Draft, key: str | None) -> None:
-    def describe(_service: Service, watch: Watch) -> None:
-        draft.problem = f"{_STOPPED} Remove the file, or bring another one."
-        try:
-            _describe(uploads, draft, key, watch)
-            draft.problem = ""
-        except FrostglassError as mistake:
-            draft.problem = plain(str(mistake))
-        finally:
-            draft.note(desk)
+def _begin_describing(
+    desk: Desk, uploads: Uploads, draft: Draft, key: str | None
+) -> reading.Reading:
+    def tell(problem: str) -> None:
+        draft.problem = problem
 
-    reading.begin("Reading the header", describe)
+    def describe(_service: Service, watch: Watch) -> None:
+        with _telling(desk, draft, tell, " Remove the file, or bring another one."):
+            _describe(uploads, draft, key, watch)
+
+    return reading.begin("Reading the header", describe)
 
 
 def _describe(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
@@ -266,18 +301,13 @@ def _fill_in(
     wanted = (answers.suggest_for, answers.suggest_type)
 
     def look(_service: Service, watch: Watch) -> None:
-        draft.faults = [_STOPPED]
-        try:
+        draft.faults = []
+        table.show(rows)
+        with _telling(desk, draft, draft.faults.append):
             found = look_at(uploads, table, tables, draft.person, *wanted, watch)
-            draft.faults = []
             table.show(schema_rows.replace_row(rows, found))
-        except FrostglassError as mistake:
-            draft.faults = [plain(str(mistake))]
-            table.show(rows)
-        finally:
-            draft.note(desk)
 
-    draft.note(desk, Draft.typed())
+    _note(desk, draft)
     with st.spinner("Looking at the column's values …"):
         reading.begin("Looking at the column's values", look)
     st.rerun()
@@ -304,8 +334,7 @@ def _store(
         return
 
     def add(service: Service, watch: Watch) -> None:
-        draft.faults = [_STOPPED]
-        try:
+        with _telling(desk, draft, draft.faults.append):
             schema = answers.schema(watch)
             source, right = uploads.source(schema.entity, children)
             draft.stored = service.add_dataset(
@@ -314,12 +343,8 @@ def _store(
                 public=answers.public, watch=watch,
             )  # fmt: skip
             desk.drop(*(file.file_id for file in uploads.all))
-        except FrostglassError as mistake:
-            draft.faults = [plain(str(mistake))]
-        finally:
-            draft.note(desk)
 
-    draft.note(desk, Draft.typed())
+    _note(desk, draft)
     with st.spinner("Checking and storing …"):
         work = reading.begin("Checking and storing", add)
     if work.active or draft.stored is not None:

@@ -40,21 +40,23 @@ def files_at(
     types: tuple[str, ...] = TYPES,
     several: bool = False,
     again: bool = False,
+    busy: bool = False,
     help: str | None = None,
 ) -> list[KeptFile]:
     """What lies at one place of the desk; and where files are brought there, if more may come.
 
-    With ``again`` a file may be brought although there is one, which it replaces.
+    With ``again`` a file may be brought although there is one, which it replaces. While ``busy``,
+    the files are being read: all is shown, nothing can be changed, and what arrives is kept later.
     """
     kept = [file for file in desk.files() if file.place == place]
     with st.container():
         for file in kept:
-            _card(desk, file, label.split(" (")[0])
+            _card(desk, file, label.split(" (")[0], busy)
         if problem := st.session_state.pop(f"upload-problem-{place}", None):
             st.error(problem)
     if several or again or not kept:
-        found = receive(label, place, types=types, several=several, help=help)
-        if found:
+        found = receive(label, place, types=types, several=several, disabled=busy, help=help)
+        if found and not busy:
             _keep(desk, place, found, replaced=[] if several else kept)
     return kept
 
@@ -65,6 +67,7 @@ def receive(
     *,
     types: tuple[str, ...],
     several: bool = False,
+    disabled: bool = False,
     help: str | None = None,
 ) -> list[Any]:
     """Ask for files. Whoever gets some calls :func:`let_go`, or they come again and again."""
@@ -75,6 +78,7 @@ def receive(
         accept_multiple_files=several,
         key=f"upload-{place}-{st.session_state.get(_round(place), 0)}",
         help=help,
+        disabled=disabled,
     )
     return list(found) if several else [found] if found is not None else []
 
@@ -112,22 +116,22 @@ def _keep(desk: Desk, place: str, files: list[Any], *, replaced: list[KeptFile])
     st.rerun()
 
 
-def _card(desk: Desk, file: KeptFile, label: str) -> None:
+def _card(desk: Desk, file: KeptFile, label: str, busy: bool) -> None:
     with st.container(border=True, key=f"card-upload-{file.file_id}"):
         left, right = st.columns([4, 1], vertical_alignment="center")
         left.markdown(f"{label}: **{plain(file.name)}**, {_size(file.size)}")
         right.button(
             "Remove", key=f"remove-{file.file_id}", on_click=_drop, args=(desk, file),
-            width="stretch", help="Deletes the uploaded copy from this computer.",
+            width="stretch", help="Deletes the uploaded copy from this computer.", disabled=busy,
         )  # fmt: skip
 
 
 def _drop(desk: Desk, file: KeptFile) -> None:
-    """Remove a file, and with the main one all else; what reads them meanwhile is stopped."""
+    """Remove a file, and with the main one all else; not while they are read, as the page says."""
     if file.file_id not in (kept.file_id for kept in desk.files()):
         return  # It is gone already, and what lies there now was brought in another tab.
-    if (work := reading.current()) is not None:
-        work.stop.set()
+    if reading.current() is not None:
+        return
     if file.place == "main":
         desk.clear()
     else:
