@@ -80,15 +80,25 @@ class Session:
         Cookies of the visitor, for instance after a login.
     refresh
         Whether to answer requests to refresh a fragment, as a browser does.
+    resumes
+        Name of a session that broke off and is to go on.
     """
 
     def __init__(
-        self, url: str, cookies: Mapping[str, str] | None = None, *, refresh: bool = True
+        self,
+        url: str,
+        cookies: Mapping[str, str] | None = None,
+        *,
+        refresh: bool = True,
+        resumes: str = "",
     ) -> None:
         self._url = url.rstrip("/")
         self._refresh = refresh
         self._open = ExitStack()
-        self._socket = self._open.enter_context(_connect(self._url, dict(cookies or {})))
+        self._cookies = dict(cookies or {})
+        self._socket = self._open.enter_context(_connect(self._url, self._cookies, resumes))
+        #: The name by which the server knows it.
+        self.name = resumes
         self._drawn: dict[Path, Drawn] = {}
         self._values: dict[str, WidgetState] = {}
         self._timers: dict[str, _Timer] = {}
@@ -160,6 +170,18 @@ class Session:
         pressed = WidgetState(id=button.proto.id, trigger_value=True)
         for last in range(times - 1, -1, -1):
             self.rerun(pressed, wait=wait and not last, fragment_id=button.fragment)
+
+    def upload(self, content: bytes, file: str = "file") -> int:
+        """Send a file as a widget would; return the status of the answer."""
+        token = self._cookies[XSRF_COOKIE]
+        answer = httpx.put(
+            f"{self._url}/_stcore/upload_file/{self.name}/{file}",
+            files={"file": content},
+            headers={"X-Xsrftoken": token, "origin": self._url},
+            cookies=self._cookies,
+            timeout=WAIT,
+        )
+        return answer.status_code
 
     def send(self, frame: bytes) -> None:
         """Send bytes that need not mean anything."""
@@ -248,6 +270,7 @@ class Session:
 
     def _on_new_session(self, message: ForwardMsg) -> None:
         self.page_hash = message.new_session.page_script_hash
+        self.name = message.new_session.initialize.session_id
         self._run = message.metadata.run.script_run_id
         if not message.metadata.run.fragment_ids:
             self._timers.clear()
@@ -311,7 +334,7 @@ class Session:
                 self._socket.send(message.SerializeToString())
 
 
-def _connect(url: str, cookies: dict[str, str]) -> ClientConnection:
+def _connect(url: str, cookies: dict[str, str], resumes: str) -> ClientConnection:
     """Shake hands as the browser does: the forgery token stands in a cookie and beside it."""
     if XSRF_COOKIE not in cookies:
         answer = httpx.get(f"{url}/_stcore/health", cookies=cookies, timeout=WAIT)
@@ -320,7 +343,7 @@ def _connect(url: str, cookies: dict[str, str]) -> ClientConnection:
     return connect(
         f"ws://{parts.netloc}{parts.path}/_stcore/stream",
         origin=f"{parts.scheme}://{parts.netloc}",
-        subprotocols=["streamlit", cookies[XSRF_COOKIE] or "none"],
+        subprotocols=["streamlit", cookies[XSRF_COOKIE] or "none", *filter(None, [resumes])],
         additional_headers={"Cookie": "; ".join(f"{k}={v}" for k, v in cookies.items())},
         open_timeout=WAIT,
         max_size=None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,8 @@ from streamlit import config
 from pages.components import upload_door, who
 from pages.components.upload_door import UploadDoor
 from tests.page_tools import home
+from tests.streamlit_client import Session
+from tests.test_browser import serve
 
 __all__ = ["home"]
 MIB = 1 << 20
@@ -273,6 +276,23 @@ def test_whoever_is_not_let_in_is_told_what_helps(come: Any) -> None:
     refusal = upload_door._admit("unknown", "a", 10)
     assert refusal is not None
     assert b"Reload the page and try again" in refusal.body
+
+
+def test_a_page_whose_connection_broke_off_goes_on_sending(tmp_path: Path) -> None:
+    with serve(tmp_path / "home") as server:
+        with Session(server.url) as page:
+            page.open("custodian")
+            assert page.upload(b"x") == 204
+        with Session(server.url) as other:
+            other.wait(lambda: not _takes(page))
+            other.open("custodian")
+            assert other.upload(b"x") == 204
+        with Session(server.url, resumes=page.name) as back:
+            back.wait(lambda: _takes(back))
+
+
+def _takes(session: Session) -> bool:
+    return session.upload(b"x") == 204
 
 
 def test_other_requests_pass() -> None:
