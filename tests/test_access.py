@@ -24,7 +24,7 @@ ONE = Decimal(1)
 FAR = datetime(2999, 1, 1, tzinfo=UTC)
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
 #: Methods that say who somebody is or end the installation: nothing of a data set is in them.
-ABOUT_THE_PROGRAM = {"acting", "user", "warm_up", "close"}
+ABOUT_THE_PROGRAM = {"acting", "user", "warm_up", "sweep", "close"}
 
 
 def user(name: str, *roles: Role, expires: datetime = FAR) -> User:
