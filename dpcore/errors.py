@@ -20,6 +20,14 @@ class RequestError(FrostglassError):
     """A run was asked for with parameters that cannot be honoured."""
 
 
+class InputError(RequestError, ValueError):
+    """An estimator was given records of a form that it does not take.
+
+    scikit-learn asks for a :class:`ValueError` here. The message may name columns and sizes, which
+    the caller has at hand, and no value.
+    """
+
+
 class BudgetError(FrostglassError):
     """An epsilon or delta is not a usable number, or is more than what is left."""
 

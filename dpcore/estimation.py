@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -10,13 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.columns import BooleanColumn, NumericColumn
 from dpcore.encoding import encode
-from dpcore.errors import RequestError
-from dpcore.inference import domain_of, warn_of
+from dpcore.errors import InputError, RequestError
+from dpcore.inference import domain_of, level_outside, warn_of
 from dpcore.ingest import check_columns, check_header, frame_chunks, ingest
 from dpcore.plan import Learner, RunPlan, no_progress
 from dpcore.privacy import parse_epsilon
@@ -38,6 +42,14 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
 
     _learner: ClassVar[Learner]
     _model: ClassVar[type[BaseModel]]
+
+    def __sklearn_tags__(self) -> Tags:
+        """Missing values and text are members of the domain like any other value."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
 
     def _plan(self, schema: Schema, target: str, **changes: Any) -> RunPlan:
         """Plan of a fit: parameters of the learner, some of them changed."""
@@ -114,6 +126,8 @@ class PrivateEstimator(LearnerEstimator):
 
         Raises
         ------
+        InputError
+            If ``X`` or ``y`` is not of the form above. Nothing is charged.
         RequestError, SchemaError
             If parameters, schema and columns do not fit together. Nothing is charged.
         BudgetError
@@ -129,7 +143,7 @@ class PrivateEstimator(LearnerEstimator):
         plan = self._plan(prepared.schema, prepared.target)
         outputs = self._outputs(prepared.schema.column(prepared.target))
         release, model = self._run(plan, prepared.frame)
-        return self._fitted(release, model, outputs, np.shape(X)[1])
+        return self._fitted(release, model, outputs, prepared.features)
 
     @classmethod
     def from_release(cls, release: Release) -> Self:
@@ -198,7 +212,8 @@ class PrivateClassifier(Labelling, PrivateEstimator):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Class probabilities, columns in the order of ``classes_``: shape (n_rows, n_classes)."""
-        return np.asarray(self.model_.predict_proba(self._features(X), self.schema_))
+        frame = self._features(X)
+        return np.asarray(self.model_.predict_proba(frame, self.schema_))
 
     def _codes(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
         frame = self._features(X)
@@ -215,7 +230,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """Predicted number of each row: shape (n_rows,)."""
-        return np.asarray(self.model_.predict(self._features(X), self.schema_))
+        frame = self._features(X)
+        return np.asarray(self.model_.predict(frame, self.schema_))
 
     @classmethod
     def _check_target(cls, column: Any) -> None:
@@ -233,6 +249,11 @@ class PreparedFit:
     schema: Schema
     target: str
 
+    @property
+    def features(self) -> int:
+        """Columns beside the target."""
+        return self.frame.shape[1] - 1
+
 
 def prepare_fit(
     X: Any,  # noqa: N803
@@ -246,20 +267,23 @@ def prepare_fit(
 
     Raises
     ------
+    InputError
+        If one of them is not of the form that is asked for, or a feature of the schema is missing.
     RequestError
-        If lengths differ or the target cannot be told.
+        If the target cannot be told.
     IngestError
-        If a column of the schema is missing.
+        If the column that names the person is missing.
     """
-    if len(X) != len(y):
-        raise RequestError(f"X has {len(X)} rows and y has {len(y)}: they must be the same.")
     name = target or _target_name(y, schema)
-    frame = features_of(X, schema, name).copy(deep=False)
+    frame, labels = features_of(X, schema, name).copy(deep=False), _column(y)
+    if len(frame) != len(labels):
+        raise InputError(f"X has {len(frame)} rows and y has {len(labels)}: they must be the same.")
     if name in frame.columns:
         raise RequestError(f"X must not hold the target '{name}'.")
-    frame[name] = _column(y)
-    domain = domain_of(frame, schema, name, numeric_target=numeric_target)
+    check_size(frame)
+    frame[name] = labels
     check_header([str(column) for column in frame.columns])
+    domain = domain_of(frame, schema, name, numeric_target=numeric_target)
     check_columns(frame, domain)
     return PreparedFit(frame, domain, name)
 
@@ -276,44 +300,81 @@ def _target_name(y: Any, schema: Schema | None) -> str:
 
 
 def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # noqa: N803
-    """``X`` as a frame with text names; an array takes the schema's feature names in order."""
+    """``X`` as a frame with text names; an array takes the schema's feature names in order.
+
+    Only form is looked at. Values are all members of the schema's domain, so no value is refused.
+
+    Raises
+    ------
+    InputError
+        If it has not two dimensions, is sparse, or lacks a feature of the schema.
+    """
+    features = None if schema is None else [own.name for own in schema if own.name != target]
     if isinstance(X, pd.DataFrame):
-        return X.set_axis([str(name) for name in X.columns], axis=1).reset_index(drop=True)
-    array = X if isinstance(X, np.ndarray) else _rows(X)
+        frame = X.set_axis([str(name) for name in X.columns], axis=1).reset_index(drop=True)
+        absent = [name for name in features or [] if name not in frame.columns]
+        if absent:
+            names = ", ".join(f"'{name}'" for name in absent[:10])
+            raise InputError(f"X has no column {names}, which the schema describes.")
+        return frame
+    array = _rows(X)
     if array.ndim != 2:
-        raise RequestError("X must have two dimensions: rows and features.")
-    names = [f"x{i}" for i in range(array.shape[1])]
-    if schema is not None:
-        features = [column.name for column in schema if column.name != target]
-        if len(features) != array.shape[1]:
-            raise RequestError(
-                f"X has {array.shape[1]} columns and the schema describes {len(features)} features."
-            )
-        names = features
-    return pd.DataFrame(array, columns=names)
+        raise InputError(
+            "X must have two dimensions: rows and features. Reshape your data: "
+            "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one row."
+        )
+    if features is None:
+        features = [f"x{i}" for i in range(array.shape[1])]
+    if len(features) != array.shape[1]:
+        raise InputError(
+            f"X has {array.shape[1]} features, but Frostglass is expecting {len(features)} "
+            "features as input: those of the schema, in its order."
+        )
+    return pd.DataFrame(array, columns=features)
 
 
-def _column(y: Any) -> pd.Series[Any]:
-    """A target by place. A list stays what it is: one value must not change the type of others."""
-    if isinstance(y, pd.DataFrame):
-        y = y.squeeze("columns")
-    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if getattr(y, "ndim", 1) != 1:
-        raise RequestError("y must have one dimension: one value for each row of X.")
-    if hasattr(y, "dtype"):
-        return pd.Series(y).reset_index(drop=True)
-    return pd.Series(list(y), dtype=object)
-
-
-def _rows(X: Any) -> NDArray[np.object_]:  # noqa: N803
+def _rows(X: Any) -> NDArray[Any]:  # noqa: N803
     """Rows as an array; nested lists keep the type of each value."""
+    if issparse(X):
+        raise InputError("X is sparse, which is not supported: pass X.toarray().")
     if hasattr(X, "__array__"):
         return np.asarray(X)
     try:
         return np.array([list(row) for row in X], dtype=object)
     except (TypeError, ValueError):
-        raise RequestError("X must have two dimensions: rows and features.") from None
+        return np.array(None)
+
+
+def _column(y: Any) -> pd.Series[Any]:
+    """A target by place. A list stays what it is: one value must not change the type of others."""
+    if y is None:
+        raise InputError("This estimator requires y to be passed, but the target y is None.")
+    if hasattr(y, "__array__") and not isinstance(y, pd.Series | pd.DataFrame):
+        y = np.asarray(y)
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        words = "A column-vector y was passed when a 1d array was expected: pass y.ravel()."
+        warnings.warn(words, DataConversionWarning, stacklevel=level_outside())
+        y = y.iloc[:, 0] if isinstance(y, pd.DataFrame) else y[:, 0]
+    if getattr(y, "ndim", 1) != 1:
+        raise InputError("y must have one dimension: one value for each row of X.")
+    if hasattr(y, "dtype"):
+        return pd.Series(y).reset_index(drop=True)
+    return pd.Series(list(y), dtype=object)
+
+
+def check_size(frame: pd.DataFrame) -> None:
+    """Refuse a frame without rows or columns.
+
+    Raises
+    ------
+    InputError
+        Naming what there is none of.
+    """
+    for count, what in zip(frame.shape, ("sample(s)", "feature(s)"), strict=True):
+        if count == 0:
+            raise InputError(
+                f"X has 0 {what} (shape={frame.shape}) while a minimum of 1 is required."
+            )
 
 
 def class_labels(column: Any) -> NDArray[Any]:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpcore.columns import MISSING, OTHER
 from dpcore.encoding import texts_of
-from dpcore.errors import PrivacyLeakWarning, RequestError
+from dpcore.errors import InputError, PrivacyLeakWarning
 from dpcore.origins import INFERRED, problem_of
 from dpcore.schema import INFERRED_NAME, Schema
 
 _BINS = 10
-#: Where the code of this package is; warnings point outside of it.
-_ENGINE = str(Path(__file__).parent)
+#: Name of this package; warnings point outside of it.
+_ENGINE = __name__.partition(".")[0]
 
 
 def domain_of(
@@ -27,7 +28,7 @@ def domain_of(
 
     Raises
     ------
-    SchemaError, RequestError
+    SchemaError, InputError
         If there is none and the data cannot be described.
     """
     if schema is None:
@@ -41,15 +42,19 @@ def warn_of(problem: str, advice: str = "") -> None:
     """Warn, at the first line outside this package, if there is a problem."""
     if problem:
         words = f"The result is not differentially private. {problem} {advice}".strip()
-        warnings.warn(words, PrivacyLeakWarning, stacklevel=_level_outside())
+        warnings.warn(words, PrivacyLeakWarning, stacklevel=level_outside())
 
 
-def _level_outside() -> int:
-    """The first line outside this package, as :func:`warn_of` counts levels of the stack."""
+def level_outside() -> int:
+    """The first line outside this package: ``stacklevel`` of a warning of the caller."""
     level, frame = 2, sys._getframe(2)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_ENGINE):
+    while frame.f_back is not None and _package(frame) == _ENGINE:
         level, frame = level + 1, frame.f_back
     return level
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def infer_schema(frame: pd.DataFrame, target: str, *, numeric_target: bool) -> Schema:
@@ -61,12 +66,19 @@ def infer_schema(frame: pd.DataFrame, target: str, *, numeric_target: bool) -> S
     ------
     SchemaError
         If the data cannot be described, such as a column with too many categories.
+    InputError
+        If the target is not of the kind asked for, has one class alone, or a column is complex.
     """
     columns = []
     for name in frame:
-        as_number = numeric_target if str(name) == target else _is_numeric(frame[name])
-        fields = (_infer_numbers if as_number else _infer_categories)(frame[name])
-        columns.append({"name": str(name), "target": str(name) == target, **fields})
+        values, is_target = frame[name].infer_objects(), str(name) == target
+        if pd.api.types.is_complex_dtype(values.dtype):
+            raise InputError(f"Complex data not supported: column '{name}' holds complex numbers.")
+        if is_target:
+            fields = _infer_target(values, numeric=numeric_target)
+        else:
+            fields = (_infer_numbers if _is_numeric(values) else _infer_categories)(values)
+        columns.append({"name": str(name), "target": is_target, **fields})
     return Schema.from_mapping(
         {
             "name": INFERRED_NAME,
@@ -77,15 +89,34 @@ def infer_schema(frame: pd.DataFrame, target: str, *, numeric_target: bool) -> S
     )
 
 
+def _infer_target(values: pd.Series[Any], *, numeric: bool) -> dict[str, Any]:
+    if numeric:
+        if not len(_finite(values)):
+            raise InputError("y holds no numbers: use a classifier.")
+        return _infer_numbers(values)
+    if pd.api.types.is_float_dtype(values.dtype) and (_finite(values) % 1 != 0).any():
+        raise InputError(
+            "Unknown label type: y is continuous. Use a regressor, or pass y as text if every "
+            "number is a class."
+        )
+    fields = _infer_categories(values)
+    if len(fields.get("categories", (False, True))) < 2:
+        raise InputError("y has only one class: a classifier needs at least 2.")
+    return fields
+
+
+def _finite(values: pd.Series[Any]) -> pd.Series[float]:
+    numbers = pd.to_numeric(values, errors="coerce").astype(float)
+    return numbers[np.isfinite(numbers)]
+
+
 def _is_numeric(values: pd.Series[Any]) -> bool:
     numeric = pd.api.types.is_numeric_dtype(values.dtype)
-    return bool(numeric and not pd.api.types.is_bool_dtype(values.dtype) and values.notna().any())
+    return bool(numeric and not pd.api.types.is_bool_dtype(values.dtype) and len(_finite(values)))
 
 
 def _infer_numbers(values: pd.Series[Any]) -> dict[str, Any]:
-    numbers = pd.to_numeric(values, errors="coerce").astype(float)
-    if not np.isfinite(numbers).any():
-        raise RequestError("y holds no numbers: use a classifier.")
+    numbers = _finite(values)
     low, high = float(numbers.min()), float(numbers.max())
     high = high if high > low else low + 1
     return {"type": "real", "lower": low, "upper": high, "bins": _BINS}
@@ -94,5 +125,5 @@ def _infer_numbers(values: pd.Series[Any]) -> dict[str, Any]:
 def _infer_categories(values: pd.Series[Any]) -> dict[str, Any]:
     if pd.api.types.is_bool_dtype(values.dtype):
         return {"type": "boolean"}
-    found = sorted(set(texts_of(values)) - {""}) or ["none"]
+    found = sorted(set(texts_of(values)) - {"", MISSING, OTHER}) or ["none"]
     return {"type": "categorical", "categories": found}

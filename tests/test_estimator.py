@@ -18,7 +18,13 @@ from sklearn.preprocessing import FunctionTransformer
 
 from dpcore.accountant import BudgetAccountant
 from dpcore.columns import COLUMN_ADAPTER
-from dpcore.errors import BudgetError, IngestError, PrivacyLeakWarning, RequestError
+from dpcore.errors import (
+    BudgetError,
+    IngestError,
+    InputError,
+    PrivacyLeakWarning,
+    RequestError,
+)
 from dpcore.estimation import class_labels
 from dpcore.release import Release
 from dpcore.rules.estimator import DPRuleListClassifier
@@ -105,7 +111,7 @@ def test_too_little_budget_stops_before_anything_is_charged():
         ({"epsilon": float("nan")}, ["age", "sex"], BudgetError),
         ({"sampler": "guess"}, ["age", "sex"], RequestError),
         ({"max_rules": 0}, ["age", "sex"], RequestError),
-        ({}, ["age"], IngestError),
+        ({}, ["age"], InputError),
     ],
 )
 def test_what_cannot_be_fitted_costs_nothing(changes, columns, error):
@@ -129,7 +135,7 @@ def test_works_in_a_pipeline_and_on_arrays():
     as_array = frame.to_numpy(dtype=object)
     model = estimator().fit(as_array, died.to_numpy())
     assert model.score(as_array, died.to_numpy()) > 0.85
-    with pytest.raises(RequestError, match="3 columns and the schema describes 2"):
+    with pytest.raises(RequestError, match="3 features, but Frostglass is expecting 2"):
         estimator().fit(np.zeros((600, 3)), died)
 
 

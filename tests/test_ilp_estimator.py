@@ -19,6 +19,7 @@ from dpcore.accountant import BudgetAccountant
 from dpcore.errors import (
     BudgetError,
     IngestError,
+    InputError,
     PrivacyLeakWarning,
     RequestError,
     SchemaError,
@@ -96,7 +97,8 @@ def test_every_parameter_is_a_keyword_with_its_default() -> None:
     keywords = inspect.signature(DPILPClassifier.__init__).parameters
     assert set(keywords) - shared == set(ILPParameters.model_fields)
     for name, field in ILPParameters.model_fields.items():
-        expected = False if name == "evaluate" else field.default
+        default = float(field.default) if isinstance(field.default, Decimal) else field.default
+        expected = False if name == "evaluate" else default
         assert keywords[name].default == expected, name
         assert keywords[name].kind is inspect.Parameter.KEYWORD_ONLY
         assert name in str(DPILPClassifier.__doc__)
@@ -211,7 +213,7 @@ def test_what_cannot_be_asked_for_costs_nothing(changes: dict[str, Any], error: 
     ("change", "error", "sentence"),
     [
         (lambda t: {"drug": t["drug"]}, RequestError, "'patient'"),
-        (lambda t: {**t, "patient": t["patient"].drop(columns="age")}, IngestError, "age"),
+        (lambda t: {**t, "patient": t["patient"].drop(columns="age")}, InputError, "age"),
         (lambda t: {**t, "patient": t["patient"].iloc[1:]}, RequestError, "the same"),
         (lambda t: {**t, "patient": t["patient"].assign(ill=True)}, RequestError, "'ill'"),
     ],

@@ -12,6 +12,7 @@ from dpcore.demo import DEMOS
 from dpcore.errors import (
     BudgetError,
     IngestError,
+    InputError,
     PrivacyLeakWarning,
     RequestError,
     SchemaError,
@@ -145,7 +146,7 @@ def test_the_charge_comes_before_the_records(monkeypatch):
         ({"depth": 9}, None, RequestError),
         ({"left": ("weight",)}, None, SchemaError),
         ({"left": ("age",), "right": ("age",)}, None, RequestError),
-        ({}, ["diabetes", "age", "sugar"], IngestError),
+        ({}, ["diabetes", "age", "sugar"], InputError),
     ],
 )
 def test_what_cannot_be_mined_costs_nothing(changes, columns, error):

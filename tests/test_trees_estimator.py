@@ -17,7 +17,13 @@ from sklearn.preprocessing import FunctionTransformer
 
 from dpcore import estimation
 from dpcore.accountant import BudgetAccountant
-from dpcore.errors import BudgetError, IngestError, PrivacyLeakWarning, RequestError
+from dpcore.errors import (
+    BudgetError,
+    IngestError,
+    InputError,
+    PrivacyLeakWarning,
+    RequestError,
+)
 from dpcore.release import Release
 from dpcore.schema import Schema
 from dpcore.trees.estimator import DPForestClassifier, DPTreeClassifier
@@ -150,7 +156,7 @@ def test_the_charge_comes_before_the_records(kind, monkeypatch):
         ({"method": "guess"}, ["age", "sex"], RequestError),
         ({"criterion": "guess"}, ["age", "sex"], RequestError),
         ({"depth": 0}, ["age", "sex"], RequestError),
-        ({}, ["age"], IngestError),
+        ({}, ["age"], InputError),
     ],
 )
 def test_what_cannot_be_fitted_costs_nothing(kind, changes, columns, error):
@@ -171,7 +177,7 @@ def test_works_in_a_pipeline_and_on_arrays(kind):
     same = make(kind, random_state=1).fit(frame, died)
     assert model.model_ == same.model_
     assert model.predict(as_array).tolist() == same.predict(frame).tolist()
-    with pytest.raises(RequestError, match="3 columns and the schema describes 2"):
+    with pytest.raises(RequestError, match="3 features, but Frostglass is expecting 2"):
         make(kind).fit(np.zeros((600, 3)), died)
 
 

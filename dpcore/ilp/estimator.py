@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel
+from scipy.sparse import issparse
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dpcore.accountant import Accountant
@@ -87,7 +88,7 @@ class DPILPClassifier(Labelling, LearnerEstimator):
         clauses: int = 2,
         positive_weight: int = 1,
         negative_weight: int = 1,
-        count_share: Any = Decimal("0.2"),
+        count_share: Any = 0.2,
         length_prior: bool = True,
         criterion: str = "best",
         min_share: float = 0.05,
@@ -117,6 +118,12 @@ class DPILPClassifier(Labelling, LearnerEstimator):
         self.accountant = accountant
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Tags:
+        """A theory is about one class: it cannot tell the others from each other."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
     def fit(self, X: Any, y: Any) -> Self:
         """Spend ``epsilon`` and learn a theory.
 
@@ -143,7 +150,7 @@ class DPILPClassifier(Labelling, LearnerEstimator):
         plan = self._plan(prepared.schema, prepared.target)
         classes = class_labels(prepared.schema.column(prepared.target))
         release, model = self._run(plan, prepared.frame, children)
-        return self._fitted(release, model, {"classes_": classes}, np.shape(main)[1])
+        return self._fitted(release, model, {"classes_": classes}, prepared.features)
 
     @classmethod
     def from_release(cls, release: Release) -> Self:
@@ -184,7 +191,7 @@ class DPILPClassifier(Labelling, LearnerEstimator):
 
 def _tables(X: Any, schema: Schema | None) -> tuple[Any, dict[str, pd.DataFrame]]:
     """The main table, which may be an array if it is the only one, and the others."""
-    if not isinstance(X, Mapping):
+    if not isinstance(X, Mapping) or issparse(X):  # Some sparse arrays are dictionaries.
         return X, {}
     if schema is None:
         raise RequestError("Several tables need a schema that describes them: schema=...")

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpcore.accountant import Accountant
 from dpcore.columns import View
-from dpcore.errors import RequestError
-from dpcore.estimation import LearnerEstimator, features_of
+from dpcore.errors import InputError, RequestError
+from dpcore.estimation import LearnerEstimator, check_size, features_of
 from dpcore.inference import domain_of
 from dpcore.ingest import check_columns, check_header
 from dpcore.plan import Learner
@@ -199,8 +199,9 @@ def _prepared(
 ) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]], Schema]:
     """One frame of both views, the columns of each if there were two, and the schema."""
     frame, views = _joined(X, y, schema)
-    domain = domain_of(frame, schema, "")
+    check_size(frame)
     check_header([str(column) for column in frame.columns])
+    domain = domain_of(frame, schema, "")
     check_columns(frame, domain)
     return frame, views, domain
 
@@ -212,7 +213,7 @@ def _joined(
         return features_of(X, schema, ""), {}
     frame, other = _side(X, schema, "left"), _side(y, schema, "right")
     if len(frame) != len(other):
-        raise RequestError(
+        raise InputError(
             f"The views have {len(frame)} and {len(other)} rows: row by row they must be the "
             "same people."
         )
@@ -235,7 +236,7 @@ def _side(values: Any, schema: Schema | None, side: View) -> pd.DataFrame:
         return frame.set_axis([f"{side}_{place}" for place in range(frame.shape[1])], axis=1)
     names = schema.view(side)
     if len(names) != frame.shape[1]:
-        raise RequestError(
+        raise InputError(
             f"The {side} view has {frame.shape[1]} columns and the schema puts {len(names)} on "
             "that side: name the columns with a data frame."
         )
