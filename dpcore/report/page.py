@@ -30,7 +30,7 @@ from dpcore.report.statement import statement
 from dpcore.report.totals import exact_epsilon, totals, weakest
 from dpcore.requests import Balance, DatasetInfo, ReleaseNote
 
-_TEMPLATES = Path(__file__).resolve().parents[2] / "assets" / "report"
+_TEMPLATES = Path(__file__).with_name("templates")
 #: Pixels of a sheet that a figure may take, and how far it may shrink for it.
 _HEIGHT, _SMALLEST = 900, 0.6
 _CHART = {"staticPlot": True, "displayModeBar": False}
