@@ -152,6 +152,7 @@ class _Worker:
 
         request = job.request
         dataset = self.store.dataset(request.dataset_id)
+        dataset.check_private()
         learner = get_learner(request.algorithm)
         plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters)
         self.store.check_stored(dataset.id, plan.schema)

@@ -194,24 +194,25 @@ def make_release(
 
 
 def _inferred_before_origins(content: Any) -> bool:
-    """Whether an estimator without a schema wrote this before schemas said where they come from.
+    """Whether this was written with an inferred schema before schemas said where they come from.
 
-    Its schema then has a name that such estimators give, and they alone.
+    Its schema then has a name that estimators without a schema give, and they alone.
     """
-    if not (isinstance(content, dict) and content.get("dataset_id") == IN_MEMORY):
+    if not isinstance(content, dict):
         return False
     card, domain = content.get("certificate"), content.get("domain")
     return (
         isinstance(card, dict)
         and "origins" not in card
         and isinstance(domain, dict)
+        and "origin" not in domain
         and domain.get("name") == INFERRED_NAME
     )
 
 
 def _marked(content: dict[str, Any]) -> dict[str, Any]:
     """The same release, whose schema and certificate say that it is not private."""
-    before = Schema.model_validate(content["domain"])
+    before = Schema.model_validate(content["domain"] | {"origin": DECLARED})
     after = before.model_copy(update={"origin": INFERRED})
     card = content["certificate"] | {"origins": [INFERRED], "guarantee": "none"}
     if card.get("schema_hash") == before.hash:

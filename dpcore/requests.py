@@ -224,6 +224,11 @@ class DatasetInfo:
     created: datetime
     truth: str = ""
 
+    def check_private(self) -> None:
+        """Raise ``SchemaError`` if the records are private and no result on them would be."""
+        if not self.public:
+            self.schema.check_private()
+
 
 @dataclass(frozen=True)
 class Stray:

@@ -17,11 +17,12 @@ from pydantic import Field, ValidationError, model_validator
 
 from dpcore.columns import MAX_COLUMNS, Column, Frozen, Name, View
 from dpcore.errors import SchemaError
-from dpcore.origins import DECLARED, Origin, problem_of, refusal_of
+from dpcore.origins import DECLARED, INFERRED, Origin, problem_of, refusal_of
 from dpcore.validation import explain_validation
 
 SCHEMA_VERSION: Final = 1
-#: What a schema is called that an estimator read off the records.
+#: What a schema is called that an estimator read off the records. One of this name that does not
+#: say where it comes from was written before schemas did, and is taken for such a one.
 INFERRED_NAME: Final = "inferred"
 #: Most child rows kept of all entities together, in one child table.
 MAX_CHILD_ROWS = 500_000_000
@@ -153,6 +154,13 @@ class Schema(_Table):
     children: tuple[ChildTable, ...] = Field(default=(), max_length=20)
     origin: Origin = DECLARED
 
+    @model_validator(mode="before")
+    @classmethod
+    def _from_before_origins(cls, content: Any) -> Any:
+        if isinstance(content, dict) and content.get("name") == INFERRED_NAME:
+            return {"origin": INFERRED, **content}
+        return content
+
     @model_validator(mode="after")
     def _private_key(self) -> Self:
         if any(column.name == self.privacy_unit.column for column in self.columns):
@@ -251,7 +259,10 @@ class Schema(_Table):
 
     def to_yaml(self) -> str:
         """YAML form, defaults left out, for people to read and edit."""
-        return yaml.safe_dump(self._written(), sort_keys=False, allow_unicode=True)
+        content = self._written()
+        if self.name == INFERRED_NAME:
+            content["origin"] = self.origin  # Left out, it would be read as inferred.
+        return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
     def _written(self) -> dict[str, Any]:
         content = {"version": self.version, **self.model_dump(mode="json", exclude_defaults=True)}

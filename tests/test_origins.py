@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from decimal import Decimal
 from pathlib import Path
@@ -16,9 +17,11 @@ from pydantic import ValidationError
 from dpcore import demo
 from dpcore.accountant import BudgetAccountant
 from dpcore.commands.text import certificate_text, release_text
+from dpcore.database import datasets, write
 from dpcore.ebm.estimator import DPEBMClassifier, DPEBMRegressor
-from dpcore.errors import PrivacyLeakWarning
+from dpcore.errors import PrivacyLeakWarning, SchemaError
 from dpcore.ilp.estimator import DPILPClassifier
+from dpcore.jobs import run_job
 from dpcore.origins import INFERRED
 from dpcore.plan import guarantee_sentence
 from dpcore.redescriptions.estimator import RedescriptionMiner
@@ -26,9 +29,12 @@ from dpcore.release import Release
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.page import release_page
 from dpcore.rules.estimator import DPRuleListClassifier
-from dpcore.schema import Schema
+from dpcore.schema import INFERRED_NAME, Schema
+from dpcore.service import Service
 from dpcore.trees.estimator import DPForestClassifier, DPTreeClassifier
+from tests.fake_learner import fake_request, register, small_frame, small_schema
 
+register()
 DEMO = Path(demo.__file__).parent
 SALARY = 987_654.25
 CLASSIFIERS = [
@@ -170,6 +176,71 @@ def test_an_old_release_of_an_inferred_schema_is_found_out():
         release = fitted(DPTreeClassifier, {}).release_
     again = Release.from_json(json.dumps(as_before(release)))
     assert again == release
+    assert not again.certificate.private
+
+
+def old_schema() -> dict[str, Any]:
+    """An inferred schema as versions wrote it that knew nothing of origins."""
+    content = json.loads(small_schema(INFERRED_NAME).to_json())
+    del content["origin"]
+    return content
+
+
+def test_an_old_inferred_schema_is_found_out():
+    for found in (
+        Schema.from_mapping(old_schema()),
+        Schema.model_validate_json(json.dumps(old_schema())),
+        Schema.from_text(json.dumps(old_schema())),
+    ):
+        assert found.origin == INFERRED
+        assert Schema.from_text(found.to_yaml()) == found
+    said = Schema.from_mapping(old_schema() | {"origin": "declared"})
+    assert said.origin == "declared"
+    assert Schema.from_text(said.to_yaml()) == Schema.from_text(said.to_json()) == said
+
+
+def made_old(home: Path, dataset_id: str, engine: Any) -> None:
+    """Make a stored data set one of an early version, whose schema was inferred."""
+    content = old_schema()
+    plain = Schema.from_mapping(content | {"origin": "declared"})
+    (home / "datasets" / dataset_id / "schema.json").write_text(json.dumps(content))
+    values = {"schema": json.dumps(content), "schema_hash": plain.hash}
+    write(engine, lambda connection: connection.execute(datasets.update().values(**values)))
+
+
+def test_nothing_is_spent_on_private_records_with_an_old_inferred_schema(tmp_path: Path):
+    nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
+    with Service(tmp_path, workers=1, worker_command=nobody) as service:
+        added = service.add_dataset(small_frame(), small_schema(INFERRED_NAME, origin="declared"),
+                                    budget=Decimal(2))  # fmt: skip
+        waiting = service.submit(fake_request(added.id), "before")
+        made_old(tmp_path, added.id, service._engine)
+        assert service.dataset(added.id).schema.origin == INFERRED
+        with pytest.raises(SchemaError, match="would be private"):
+            service.submit(fake_request(added.id), "after")
+        run_job(tmp_path, str(service._engine.url), waiting)
+        assert service.run(waiting).state == "failed"
+        assert "would be private" in service.run(waiting).message
+        assert service.total_balance(added.id).left == 2
+
+
+def test_a_run_on_public_records_with_an_old_inferred_schema_ends_well(tmp_path: Path):
+    with Service(tmp_path, workers=0) as service:
+        added = service.add_dataset(small_frame(), small_schema(INFERRED_NAME, origin="declared"),
+                                    budget=Decimal(2), public=True)  # fmt: skip
+        made_old(tmp_path, added.id, service._engine)
+        run = service.submit(fake_request(added.id), "n")
+        assert service.run(run).state == "done"
+        [release] = service.releases()
+        assert not release.certificate.private
+
+
+def test_an_old_release_of_a_stored_inferred_schema_is_found_out():
+    with pytest.warns(PrivacyLeakWarning):
+        release = fitted(DPTreeClassifier, {}).release_
+    stored = as_before(release) | {"dataset_id": "da7a" * 8}
+    again = Release.from_json(json.dumps(stored))
+    assert again.certificate.origins == again.domain.origins == (INFERRED,)
     assert not again.certificate.private
 
 

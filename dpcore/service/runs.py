@@ -143,6 +143,7 @@ class Runs(Door):
         dataset = self._usable(request.dataset_id)
         if not self._store.present(dataset.id):
             raise RequestError(RECORDS_GONE)
+        dataset.check_private()
         learner = get_learner(request.algorithm)
         plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters)
         return dataset, plan
