@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NoReturn, Protocol, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Dialect, Engine
@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, Operationa
 from typing_extensions import override
 
 from dpcore.engines import connect
-from dpcore.errors import InstallationError
+from dpcore.errors import AwayError, InstallationError
 from dpcore.turns import turn
 
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
@@ -31,8 +31,18 @@ HEAD: Final = "0004"
 _ATTEMPTS = 10
 #: SQLSTATEs after which PostgreSQL asks for the transaction to be repeated.
 _REPEAT = frozenset({"40001", "40P01"})
-#: Beginnings of SQLSTATEs of a server that is away, full or restarting.
-_AWAY = ("08", "53", "57P", "25006")
+#: SQLSTATE of a lock that did not come in time.
+_LOCKED = "55P03"
+#: Beginnings of SQLSTATEs of a server that is away, full, restarting or locked.
+_AWAY = ("08", "53", "57P", "25006", _LOCKED)
+_FILES_AWAY = (
+    "A file of the home folder cannot be used. See that its disk is there and has room, and that "
+    "its files belong to the user who runs the application; then try again. Nothing is lost."
+)
+_HELD_UP = (
+    "Somebody else has locked the tables of the database. Nothing was changed. Try again; if it "
+    "stays like this, end the session that holds them (see pg_stat_activity)."
+)
 #: Longest pause between two attempts to reach such a server, in seconds.
 _LONGEST_PAUSE = 5.0
 _MIGRATION_LOCK = 7_316_452_001
@@ -48,8 +58,8 @@ class Watch(Protocol):
     def before(self, connection: Connection) -> None:
         """Refuse the transaction by raising, before anything is written."""
 
-    def after(self, connection: Connection) -> Callable[[], None]:
-        """What is to be done once the transaction is committed."""
+    def after(self, connection: Connection) -> Callable[[], object]:
+        """What is to be done once the transaction is committed. May raise to undo it."""
 
 
 class ExactDecimal(sa.TypeDecorator[Decimal]):
@@ -327,7 +337,7 @@ def _writing(engine: Engine, work: Callable[[Connection], T]) -> T:
     watched: Watch | None = engine.get_execution_options().get("frostglass_watch")
     with _turn(engine), engine.connect() as plain:
         connection = plain.execution_options(frostglass_write=True)
-        then: Callable[[], None] | None = None
+        then: Callable[[], object] | None = None
         with connection.begin():
             if watched is not None:
                 watched.before(connection)
@@ -349,25 +359,42 @@ def _repeat(once: Callable[[], T], patience: float) -> T:
     while True:
         try:
             return once()
-        except DBAPIError as error:
+        except (DBAPIError, OSError, AwayError) as error:
             contested = attempt < _ATTEMPTS - 1 and _repeatable(error)
             if not contested and not (is_away(error) and time.monotonic() < end):
-                raise
+                _give_up(error)
         time.sleep(min(_LONGEST_PAUSE, 0.01 * 2**attempt))
         attempt += 1
 
 
-def _repeatable(error: DBAPIError) -> bool:
-    state = getattr(error.orig, "sqlstate", None)
-    return state in _REPEAT or "database is locked" in str(error.orig)
+def _give_up(error: Exception) -> NoReturn:
+    """Raise an error, in a sentence if it is about files or locks."""
+    if isinstance(error, OSError):
+        raise AwayError(_FILES_AWAY) from None
+    if _state(error) == _LOCKED:
+        raise AwayError(_HELD_UP) from None
+    raise error
 
 
-def is_away(error: DBAPIError) -> bool:
-    """Whether a database server cannot be reached now, but perhaps later."""
+def _state(error: Exception) -> str | None:
+    """SQLSTATE that a server sent; empty if it is none that sends any."""
+    return getattr(getattr(error, "orig", None), "sqlstate", "")
+
+
+def _repeatable(error: Exception) -> bool:
+    if not isinstance(error, DBAPIError):
+        return False
+    return _state(error) in _REPEAT or "database is locked" in str(error.orig)
+
+
+def is_away(error: Exception) -> bool:
+    """Whether database or home folder cannot be reached now, but perhaps later."""
+    if isinstance(error, OSError | AwayError):
+        return True
     if not isinstance(error, OperationalError | InterfaceError | InternalError):
         return False
     # A server that is not there sends no state; errors of SQLite have no such attribute.
-    state = getattr(error.orig, "sqlstate", "")
+    state = _state(error)
     return error.connection_invalidated or state is None or state.startswith(_AWAY)
 
 
@@ -382,6 +409,10 @@ def _upgrade_alone(engine: Engine) -> None:
     if engine.dialect.name == "sqlite":
         write(engine, _upgrade)
         return
+    _repeat(lambda: _upgrade_in_turn(engine), _patience(engine))
+
+
+def _upgrade_in_turn(engine: Engine) -> None:
     # Each statement sees what others committed, so the loser of the race sees their tables.
     waiting = engine.execution_options(isolation_level="READ COMMITTED")
     with waiting.begin() as connection:

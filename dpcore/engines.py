@@ -7,10 +7,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.exc import ArgumentError
+
+from dpcore.errors import InstallationError
+from dpcore.owners import hand_over, open_private
 
 #: How long SQLite waits for a lock by itself, in milliseconds.
 BUSY_TIMEOUT: Final = 60_000
+#: How long a session of PostgreSQL waits for a lock, in milliseconds.
+LOCK_TIMEOUT: Final = 60_000
 #: A server that does not answer is given up after this many seconds, however it vanished.
 _LIVENESS = {
     "connect_timeout": "10",
@@ -18,6 +24,14 @@ _LIVENESS = {
     "keepalives_interval": "10",
     "keepalives_count": "3",
 }
+_BAD_URL = (
+    "FROSTGLASS_DATABASE_URL is no address of a database. It must look like "
+    "sqlite:////folder/frostglass.db or postgresql+psycopg://user:password@host/name."
+)
+_URI_FILE = (
+    "The address of the database must name its file itself: write "
+    "sqlite:////folder/frostglass.db, without 'file:' and without 'uri=true'."
+)
 
 
 def connect(url: str) -> Engine:
@@ -26,9 +40,9 @@ def connect(url: str) -> Engine:
 
 
 def _sqlite(url: str) -> Engine:
+    file = sqlite_file(url)
     # Values are never part of an error's text: it may reach a log.
     engine = sa.create_engine(url, hide_parameters=True)
-    file = sqlite_file(url)
     if file is not None:
         private_folder(file.parent)
         _private_file(file)
@@ -53,7 +67,7 @@ def _sqlite(url: str) -> Engine:
 
 
 def _postgresql(url: str) -> Engine:
-    parsed = sa.make_url(url)
+    parsed = _parsed(url)
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
     liveness = {name: value for name, value in _LIVENESS.items() if name not in parsed.query}
@@ -64,24 +78,44 @@ def _postgresql(url: str) -> Engine:
         pool_pre_ping=True,
     )
 
+    def on_connect(connection: Any, _: object) -> None:
+        connection.execute(f"SET lock_timeout = {LOCK_TIMEOUT}")
+        connection.commit()
+
     def on_begin(connection: Connection) -> None:
         # LOCK TABLE takes no snapshot, so the transaction sees what the last writer left.
         if connection.get_execution_options().get("frostglass_write"):
             connection.exec_driver_sql("LOCK TABLE ledger_entries IN SHARE ROW EXCLUSIVE MODE")
 
+    sa.event.listen(engine, "connect", on_connect)
     sa.event.listen(engine, "begin", on_begin)
     return engine
 
 
 def sqlite_file(url: str) -> Path | None:
-    """File of a SQLite database; ``None`` for a server, or one in memory."""
-    parsed = sa.make_url(url)
+    """File of a SQLite database; ``None`` for a server, or one in memory.
+
+    Raises
+    ------
+    InstallationError
+        If the address cannot be read, or hides its file in a URI.
+    """
+    parsed = _parsed(url)
     in_file = parsed.drivername.startswith("sqlite") and parsed.database not in (
         None,
         "",
         ":memory:",
     )
+    if in_file and str(parsed.database).startswith("file:"):
+        raise InstallationError(_URI_FILE)
     return Path(str(parsed.database)).absolute() if in_file else None
+
+
+def _parsed(url: str) -> URL:
+    try:
+        return sa.make_url(url)
+    except (ArgumentError, ValueError):
+        raise InstallationError(_BAD_URL) from None
 
 
 def private_folder(path: Path) -> Path:
@@ -89,8 +123,9 @@ def private_folder(path: Path) -> Path:
     for folder in [*reversed(path.parents), path]:
         if not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)
+            hand_over(folder)
     return path
 
 
 def _private_file(path: Path) -> None:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    os.close(open_private(path))

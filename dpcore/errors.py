@@ -56,6 +56,10 @@ class InstallationError(FrostglassError):
     """Home folder and database do not fit together, or one cannot be used: for operators."""
 
 
+class AwayError(InstallationError):
+    """Home folder or database cannot be used now, but perhaps later: it is worth trying again."""
+
+
 class CancelledError(FrostglassError):
     """A run was cancelled before it touched a private record."""
 

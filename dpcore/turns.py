@@ -9,9 +9,23 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
+
+from dpcore.errors import AwayError
+from dpcore.owners import open_private
+
+#: Seconds after which a turn is not waited for any longer. Who has it may be waiting for the lock
+#: of SQLite, which takes half as long at most.
+TIMEOUT: Final = 120.0
+_HELD_UP = (
+    "Another process of this installation has held this one up for minutes. Nothing was changed. "
+    "Try again; if it stays like this, stop the process that hangs."
+)
 
 
 @contextmanager
@@ -19,8 +33,13 @@ def turn(path: Path) -> Iterator[None]:
     """Wait for the turn that a file stands for, and have it until the block ends.
 
     The file is made if it is absent and never removed: a removed one would be a second queue.
+
+    Raises
+    ------
+    AwayError
+        If the turn does not come within :data:`TIMEOUT`.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    handle = open_private(path)
     try:
         with holding(handle):
             yield
@@ -30,17 +49,51 @@ def turn(path: Path) -> Iterator[None]:
 
 @contextmanager
 def holding(handle: int) -> Iterator[None]:
-    """Hold the lock of an open file."""
+    """Hold the lock of an open file, which the caller closes. Raises ``AwayError``."""
     if sys.platform == "win32":
         yield
         return
     import fcntl
 
-    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        _queue(handle, TIMEOUT)
     try:
         yield
     finally:
         fcntl.flock(handle, fcntl.LOCK_UN)  # By name: a forked child may have the file open too.
+
+
+def _queue(handle: int, seconds: float) -> None:
+    """Wait for the lock of an open file. The system's queue knows no end, so a thread stands in it.
+
+    The lock belongs to the open file, not to the thread, and comes to whoever has the file open.
+    """
+    import fcntl
+
+    own, came, given_up = os.dup(handle), Future[None](), threading.Event()
+
+    def stand() -> None:
+        try:
+            fcntl.flock(own, fcntl.LOCK_EX)
+            if given_up.is_set():
+                fcntl.flock(own, fcntl.LOCK_UN)
+            came.set_result(None)
+        except OSError as error:
+            came.set_exception(error)
+        finally:
+            os.close(own)
+
+    threading.Thread(target=stand, daemon=True).start()
+    try:
+        came.result(seconds)
+    except BaseException as error:
+        given_up.set()
+        fcntl.flock(handle, fcntl.LOCK_UN)
+        if isinstance(error, TimeoutError):
+            raise AwayError(_HELD_UP) from None
+        raise
 
 
 @contextmanager
