@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,11 +24,12 @@ from sqlalchemy.exc import DBAPIError
 from dpcore.disk import is_full
 from dpcore.engines import private_folder
 from dpcore.errors import InstallationError
+from dpcore.owners import open_private
 from dpcore.turns import holding
 
 _SIZE = 512
-#: A folder that file systems make at the top of a disk.
-_NOT_OURS = "lost+found"
+#: Folders of data sets are called so. Others are not ours: ``lost+found`` at the top of a disk.
+_IDENTIFIER = re.compile(r"[0-9a-f]{32}")
 _SEEN = "seen-"
 #: Linux's question for the generation of a file: who gets its number later has another one.
 _GENERATION = 0x80087601
@@ -41,13 +43,30 @@ _UNREADABLE = "The file installation.json of this home folder cannot be read."
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the ledger: its number, and a fingerprint of what it says."""
+    """A line of the ledger.
+
+    Attributes
+    ----------
+    number : int
+        The one that the database gave it. Numbers may have gaps.
+    print : str
+        Fingerprint of what it says.
+    count : int or None
+        Lines up to it, itself included; ``None`` if nobody has counted them.
+    """
 
     number: int
     print: str
+    count: int | None = None
+
+    def fits(self, mark: Line) -> bool:
+        """Whether this is the line of a mark, with as many lines before it if both know that."""
+        counted = None not in (self.count, mark.count)
+        same = (self.number, self.print) == (mark.number, mark.print)
+        return same and (not counted or self.count == mark.count)
 
 
-NO_LINE = Line(0, "")
+NO_LINE = Line(0, "", 0)
 
 
 @dataclass(frozen=True)
@@ -113,8 +132,14 @@ class Home:
 
     def stored(self) -> frozenset[str]:
         """Identifiers of the data sets whose folders are here."""
-        found = (self.folder / "datasets").glob("*/")
-        return frozenset(path.name for path in found if path.name != _NOT_OURS)
+        return stored_in(self.folder / "datasets")
+
+    def early(self) -> bool:
+        """Whether a version that did not bind was at work here, and none that does.
+
+        Every version makes ``incoming``, which no backup of the data sets brings back.
+        """
+        return (self.folder / "incoming").is_dir() and not self._seen()
 
     def binding(self) -> Binding | None:
         """What the file says, if there is one.
@@ -145,7 +170,7 @@ class Home:
         """Write the file anew: whole, or not at all."""
         fresh = self._file.with_name("installation.new")
         fresh.unlink(missing_ok=True)
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = open_private(fresh, os.O_WRONLY | os.O_EXCL)
         try:
             content = Binding(installation, _file_of(handle), mark)
             os.write(handle, _text(content))
@@ -155,11 +180,14 @@ class Home:
         fresh.replace(self._file)
         for number in self._seen():
             self._seen_file(number).unlink(missing_ok=True)
-        self._seen_file(mark.number).touch(mode=0o600)
+        self._make_seen(mark.number)
         to_disk(self.folder)
 
     def _seen_file(self, number: int) -> Path:
         return self.folder / f"{_SEEN}{number}"
+
+    def _make_seen(self, number: int) -> None:
+        os.close(open_private(self._seen_file(number)))
 
     def advance(self, line: Line) -> None:
         """Move the mark on to a committed line; never back."""
@@ -168,7 +196,7 @@ class Home:
             if line.number > present.mark.number:
                 stream.seek(0)
                 stream.write(_text(replace(present, mark=line)))
-                self._seen_file(line.number).touch(mode=0o600)
+                self._make_seen(line.number)
                 self._seen_file(present.mark.number).unlink(missing_ok=True)
 
     @contextmanager
@@ -182,7 +210,7 @@ def _text(binding: Binding) -> bytes:
     content = {
         "installation": binding.installation,
         "file": binding.file,
-        "mark": [binding.mark.number, binding.mark.print],
+        "mark": [binding.mark.number, binding.mark.print, binding.mark.count],
     }
     return json.dumps(content).encode().ljust(_SIZE - 1) + b"\n"
 
@@ -190,12 +218,15 @@ def _text(binding: Binding) -> bytes:
 def _parse(content: bytes) -> Binding:
     try:
         found = json.loads(content)
-        number, fingerprint = found["mark"]
-        return Binding(
-            str(found["installation"]), str(found["file"]), Line(int(number), str(fingerprint))
-        )
+        return Binding(str(found["installation"]), str(found["file"]), _mark(*found["mark"]))
     except (ValueError, TypeError, KeyError):
         raise InstallationError(_UNREADABLE) from None
+
+
+def _mark(number: int, fingerprint: str, count: int | None = None) -> Line:
+    """A mark as it was written, by early versions without a count."""
+    line = Line(int(number), str(fingerprint), None if count is None else int(count))
+    return line if line.number else NO_LINE
 
 
 def _file_of(handle: int) -> str:
@@ -208,6 +239,17 @@ def _file_of(handle: int) -> str:
             answer = fcntl.ioctl(handle, _GENERATION, bytes(8))
             (generation,) = struct.unpack_from("I", answer)
     return f"{number}.{generation}"
+
+
+def stored_in(datasets: Path) -> frozenset[str]:
+    """Names of the folders of data sets in a folder, which may be absent."""
+    if not datasets.exists():
+        return frozenset()
+    return frozenset(
+        path.name
+        for path in datasets.iterdir()
+        if _IDENTIFIER.fullmatch(path.name) and path.is_dir()
+    )
 
 
 def to_disk(path: Path) -> None:

@@ -15,8 +15,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import uuid
-from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -25,7 +26,7 @@ from sqlalchemy.exc import DBAPIError
 
 from dpcore.database import installation, is_away, open_database, read, watch, write
 from dpcore.engines import connect, sqlite_file
-from dpcore.errors import InstallationError
+from dpcore.errors import AwayError, InstallationError
 from dpcore.home import NO_LINE, Binding, Home, Line
 from dpcore.turns import turn
 
@@ -66,6 +67,11 @@ _AWAY = (
     "The database does not answer. Start it, or correct FROSTGLASS_DATABASE_URL; then try again. "
     "Nothing is lost."
 )
+_UNMARKED = (
+    "The home folder cannot be written to, so nothing more can be spent: a ledger that forgets "
+    "could not be told from this one. Nothing was spent. Whoever runs this must see whether its "
+    "disk is full, and whom its files belong to; then try again."
+)
 _BROKEN = f"The database cannot be read. {_WAY_OUT}"
 
 #: Columns of a line that its fingerprint covers: those that every version of the tables has.
@@ -73,8 +79,16 @@ _COLUMNS = (
     "sequence, kind, time, dataset_id, analyst, run_id, epsilon, delta, nonce, request_hash, "
     "release_id, note"
 )
-_NEWEST = sa.text(f"SELECT {_COLUMNS} FROM ledger_entries ORDER BY sequence DESC LIMIT 1")
+_NEWEST = sa.text(
+    f"SELECT {_COLUMNS}, (SELECT count(*) FROM ledger_entries WHERE sequence > :after) "
+    "FROM ledger_entries ORDER BY sequence DESC LIMIT 1"
+)
 _NUMBERED = sa.text(f"SELECT {_COLUMNS} FROM ledger_entries WHERE sequence = :number")
+_COUNT = sa.text("SELECT count(*) FROM ledger_entries WHERE sequence <= :number")
+#: Whether budget is claimed, or records are about to be read, in lines after one.
+_SPENDS = sa.text(
+    "SELECT 1 FROM ledger_entries WHERE sequence > :after AND kind IN ('reserve', 'touch')"
+)
 _DATASETS = sa.text("SELECT id FROM datasets")
 
 
@@ -90,8 +104,12 @@ class Facts:
         The home's file.
     copied, damaged : bool
         Whether that file is a copy; whether it cannot be read.
+    early : bool
+        Whether the home was in use by a version that did not bind, and by none that does.
     stored : frozenset of str
         Data sets whose folders are in the home.
+    tables : bool
+        Whether the database has any.
     database : str or None
         Identifier in the database.
     known : frozenset of str
@@ -106,7 +124,9 @@ class Facts:
     binding: Binding | None
     copied: bool
     damaged: bool
+    early: bool
     stored: frozenset[str]
+    tables: bool
     database: str | None
     known: frozenset[str]
     newest: Line
@@ -120,7 +140,7 @@ class Facts:
     @property
     def follows(self) -> bool:
         """Whether the ledger is the one that the home has seen, perhaps with further lines."""
-        return self.marked == self.mark
+        return self.marked.fits(self.mark)
 
     @property
     def blank(self) -> bool:
@@ -135,7 +155,7 @@ class Facts:
         if self.copied:
             return COPIED
         if self.database is None and self.blank:
-            return LOST if self.stored or self.mark != NO_LINE else None
+            return LOST if self._forgets_all else None
         if self.binding is None:
             return self._fault_of_strangers()
         # A database of an early version has no identifier: its lines must be those seen here.
@@ -145,11 +165,20 @@ class Facts:
             return OTHER
         return None if self.follows else OLDER
 
+    @property
+    def _forgets_all(self) -> bool:
+        """Whether a database that holds nothing ought to hold something.
+
+        Under a version that did not bind, the first upload may have been killed: then there are
+        tables without a line, and a folder that they do not know.
+        """
+        unused = self.tables and (self.early or self.binding is not None)
+        return self.mark != NO_LINE or bool(self.stored and not unused)
+
     def _fault_of_strangers(self) -> str | None:
         """The home was never bound. Both may come from a version that did not bind."""
-        if self.database is not None:
-            return OTHER
-        return None if self.stored & self.known else OTHER
+        upgraded = self.database is None and self.early and self.stored & self.known
+        return None if upgraded else OTHER
 
     @property
     def code(self) -> str:
@@ -161,6 +190,28 @@ def _plain(facts: Facts) -> list[object]:
     return [sorted(x) if isinstance(x, frozenset) else x for x in astuple(facts)]
 
 
+@contextmanager
+def usable_home() -> Iterator[None]:
+    """Say in a sentence that a file of the installation cannot be used.
+
+    Raises
+    ------
+    InstallationError
+        In place of ``OSError``.
+    """
+    try:
+        yield
+    except OSError as error:
+        name = Path(str(error.filename)).name if error.filename else "a file"
+        raise InstallationError(
+            f"The home folder cannot be used ({name}: {error.strerror}). Its disk must be there, "
+            "with room, and all that is in it must belong to the user who runs the application: "
+            "run commands as that user ('sudo -u frostglass ...'), and give back what belongs to "
+            "somebody else ('chown -R frostglass: FOLDER'). Nothing was lost."
+        ) from None
+
+
+@usable_home()
 def open_installation(folder: Path, url: str) -> Engine:
     """Open the database of a home folder, bound to it; bind the two if both are new.
 
@@ -168,7 +219,7 @@ def open_installation(folder: Path, url: str) -> Engine:
     ------
     InstallationError
         If the two do not belong together, one of them is missing, older than the other or
-        copied, or the database does not answer.
+        copied, the database does not answer, or the home folder cannot be used.
     """
     home = Home(folder)
     with turn(home.queue):
@@ -189,6 +240,7 @@ def open_installation(folder: Path, url: str) -> Engine:
     return engine
 
 
+@usable_home()
 def look(home: Home, url: str) -> Facts:
     """What home and database say, without making or changing anything.
 
@@ -204,13 +256,12 @@ def look(home: Home, url: str) -> Facts:
         damaged = True
     copied = binding is not None and home.copied(binding)
     number = 0 if binding is None else binding.mark.number
-    database, known, newest, marked = _look_into(url, number)
-    place = f"{home.folder} {url}"
-    return Facts(place, binding, copied, damaged, home.stored(), database, known, newest, marked)
+    place, stored = f"{home.folder} {url}", home.stored()
+    return Facts(place, binding, copied, damaged, home.early(), stored, *_look_into(url, number))
 
 
-_Seen = tuple[str | None, frozenset[str], Line, Line]
-_BLANK: _Seen = (None, frozenset(), NO_LINE, NO_LINE)
+_Seen = tuple[bool, str | None, frozenset[str], Line, Line]
+_BLANK: _Seen = (False, None, frozenset(), NO_LINE, NO_LINE)
 
 
 def _look_into(url: str, number: int) -> _Seen:
@@ -234,7 +285,11 @@ def _seen(connection: Connection, number: int) -> _Seen:
         _check_whole(connection)
     found = name_of(connection) if installation.name in tables else None
     known = frozenset(connection.execute(_DATASETS).scalars())
-    return found, known, newest_line(connection), _numbered(connection, number)
+    marked = _numbered(connection, number)
+    if number:
+        count = connection.execute(_COUNT, {"number": number}).scalar_one()
+        marked = replace(marked, count=int(count))
+    return True, found, known, newest_line(connection), marked
 
 
 def _check_whole(connection: Connection) -> None:
@@ -255,20 +310,25 @@ def name_database(connection: Connection, identifier: str) -> None:
     connection.execute(installation.insert().values(number=1, id=identifier))
 
 
-def newest_line(connection: Connection) -> Line:
-    """Newest line of the ledger."""
-    return _line(connection.execute(_NEWEST).first())
+def newest_line(connection: Connection, since: Line = NO_LINE) -> Line:
+    """Newest line of the ledger. Lines are counted from an earlier one on, if it has a count."""
+    known = NO_LINE if since.count is None else since
+    row = connection.execute(_NEWEST, {"after": known.number}).first()
+    if row is None:
+        return NO_LINE
+    *columns, more = row
+    return replace(_line(columns), count=(known.count or 0) + more)
 
 
 def _numbered(connection: Connection, number: int) -> Line:
-    return _line(connection.execute(_NUMBERED, {"number": number}).first()) if number else NO_LINE
+    row = connection.execute(_NUMBERED, {"number": number}).first()
+    return NO_LINE if row is None else _line(row)
 
 
-def _line(row: sa.Row[tuple[object, ...]] | None) -> Line:
-    if row is None:
-        return NO_LINE
+def _line(row: Iterable[object]) -> Line:
+    number, *_ = row = tuple(row)
     said = "\x1f".join("" if value is None else str(value) for value in row)
-    return Line(int(str(row[0])), hashlib.sha256(said.encode()).hexdigest())
+    return Line(int(str(number)), hashlib.sha256(said.encode()).hexdigest())
 
 
 class _Watch:
@@ -277,6 +337,8 @@ class _Watch:
     def __init__(self, home: Home, identifier: str, file: Path | None) -> None:
         self._home, self._identifier, self._file = home, identifier, file
         self._number = _file_number(file)
+        # Newest line before a transaction, and whether the mark is behind it. Writers take turns.
+        self._before, self._behind = NO_LINE, False
 
     def before(self, connection: Connection) -> None:
         if _file_number(self._file) != self._number:
@@ -285,18 +347,27 @@ class _Watch:
         names = {name_of(connection), None if binding is None else binding.installation}
         if binding is None or names != {self._identifier}:
             raise InstallationError(OTHER)
-        if _numbered(connection, binding.mark.number) != binding.mark:
+        if not _numbered(connection, binding.mark.number).fits(binding.mark):
             raise InstallationError(OLDER)
+        # Who wrote last may have died, or had no room, before it could move the mark.
+        self._before = newest_line(connection, binding.mark)
+        self._behind = self._before.number > binding.mark.number and not self._note(self._before)
 
-    def after(self, connection: Connection) -> Callable[[], None]:
-        line = newest_line(connection)
+    def after(self, connection: Connection) -> Callable[[], object]:
+        last = self._before.number
+        if self._behind and connection.execute(_SPENDS, {"after": last}).first():
+            raise AwayError(_UNMARKED)
+        line = newest_line(connection, self._before)
         return lambda: self._note(line)
 
-    def _note(self, line: Line) -> None:
+    def _note(self, line: Line) -> bool:
+        """Move the mark on if that is possible; what was written is committed all the same."""
         try:
             self._home.advance(line)
-        except (OSError, InstallationError):  # What was written is committed all the same.
+        except (OSError, InstallationError):
             _LOG.warning("the mark in the home folder could not be moved on")
+            return False
+        return True
 
 
 def _file_number(file: Path | None) -> int | None:

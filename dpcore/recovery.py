@@ -18,7 +18,7 @@ from dpcore.engines import sqlite_file
 from dpcore.entries import append, balance_of, find_caps, kept_note
 from dpcore.errors import RequestError
 from dpcore.home import Home, Line
-from dpcore.installation import Facts, look, name_database, newest_line
+from dpcore.installation import Facts, look, name_database, newest_line, usable_home
 from dpcore.requests import ACTIVE_STATES
 from dpcore.turns import turn
 
@@ -33,6 +33,7 @@ _UNKNOWN_END = (
 )
 
 
+@usable_home()
 def accept(
     folder: Path, url: str, *, code: str, note: str, close: bool, actor: str | None = None
 ) -> Facts:
@@ -52,7 +53,7 @@ def accept(
     RequestError
         If nothing is wrong, the code is of another state, or there is no note.
     InstallationError
-        If the database cannot be read.
+        If the database cannot be read, or the home folder cannot be used.
     """
     if not note.strip():
         raise RequestError("Say in the note what happened, and what is known of what was spent.")

@@ -9,8 +9,9 @@ What lies there without an entry is listed, and adopted or removed by hand: :mod
 from __future__ import annotations
 
 import shutil
+import time
 import uuid
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,10 +25,11 @@ from dpcore.database import Hook, datasets, read, utc_now, write
 from dpcore.disk import needing_room
 from dpcore.engines import private_folder
 from dpcore.errors import ConflictError, FrostglassError, NotFoundError, SchemaError
-from dpcore.home import to_disk
+from dpcore.home import stored_in, to_disk
+from dpcore.owners import hand_over
 from dpcore.requests import DatasetInfo
 from dpcore.schema import Schema
-from dpcore.turns import claimed, is_claimed
+from dpcore.turns import claimed, is_claimed, turn
 
 if TYPE_CHECKING:
     from dpcore.table import PrivateTable
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 _OWNER = "owner"
 #: Ending of the names of folders that are being removed.
 _GONE = ".gone"
+#: Seconds after which a folder that nobody has claimed was left by a process that is dead.
+_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,11 @@ class Store:
         self._folders = _Folders(
             private_folder(home / "incoming"), private_folder(home / "datasets")
         )
+        self._tidying = home / "tidying"
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Have the turn of those who adopt and remove folders. Raises ``AwayError``."""
+        return turn(self._tidying)
 
     def add_dataset(
         self,
@@ -85,7 +94,7 @@ class Store:
         dataset_id = uuid.uuid4().hex
         incoming = self._folders.incoming / dataset_id
         with needing_room(self._folders.incoming):
-            incoming.mkdir(mode=0o700)
+            private_folder(incoming)
             with claimed(incoming / _OWNER):
                 self._write(incoming, schema, table)
                 try:
@@ -136,8 +145,8 @@ class Store:
         return (self._folders.stored / dataset_id).is_dir()
 
     def folders(self) -> list[str]:
-        """Names of all folders in place, known or not."""
-        return sorted(path.name for path in self._folders.stored.iterdir() if path.is_dir())
+        """Identifiers of all folders in place, known or not."""
+        return sorted(stored_in(self._folders.stored))
 
     def arriving(self, dataset_id: str) -> bool:
         """Whether the process that wrote a folder is about to enter it."""
@@ -214,8 +223,10 @@ class Store:
 
     def sweep(self) -> None:
         """Remove what dead processes left half-way in; nothing that is in place."""
-        for folder in self._folders.incoming.iterdir():
-            if folder.name.endswith(_GONE) or _claimed(folder) is False:
+        incoming = self._folders.incoming
+        forgotten = {incoming / name for name in stored_in(incoming) if _forgotten(incoming / name)}
+        for folder in incoming.iterdir():
+            if folder.name.endswith(_GONE) or _claimed(folder) is False or folder in forgotten:
                 self._shred(folder)
 
     def _shred(self, folder: Path) -> None:
@@ -230,6 +241,7 @@ class Store:
             _check_saved(incoming, schema)
             for file in incoming.iterdir():
                 file.chmod(0o600)
+                hand_over(file)
                 to_disk(file)
             to_disk(incoming)
             incoming.rename(self._folders.stored / incoming.name)
@@ -287,3 +299,13 @@ def _claimed(folder: Path) -> bool | None:
         return is_claimed(folder / _OWNER)
     except OSError:
         return None
+
+
+def _forgotten(folder: Path) -> bool:
+    """Whether nobody has ever claimed a folder, and nothing in it has changed for a day."""
+    try:
+        files = list(folder.iterdir())
+        newest = max(path.lstat().st_mtime for path in [folder, *files])
+    except OSError:
+        return False
+    return all(file.name != _OWNER for file in files) and newest < time.time() - _DAY

@@ -74,9 +74,6 @@ class Strays:
         """
         cap, spent, delta = parse_limit(cap), parse_limit(spent), exact_delta(delta)
         told = f"adopted; what was spent before is in no ledger. {_needed(note)}"
-        self._stray(dataset_id)
-        schema = self._store.check_files(dataset_id)
-        schema.check_private()
 
         def open_account(connection: Connection, entered: str) -> None:
             append(connection, "open", entered, cap=cap, note=told, actor=actor)
@@ -84,8 +81,12 @@ class Strays:
                 amounts = {"epsilon": spent, "delta": delta}
                 append(connection, "charge", entered, note=told, actor=actor, **amounts)
 
-        title = schema.name if name is None else _usable(schema, name)
-        self._store.enter(dataset_id, title, schema, public=False, on_entered=open_account)
+        with self._store.alone():
+            self._stray(dataset_id)
+            schema = self._store.check_files(dataset_id)
+            schema.check_private()
+            title = schema.name if name is None else _usable(schema, name)
+            self._store.enter(dataset_id, title, schema, public=False, on_entered=open_account)
         return self._store.dataset(dataset_id)
 
     def remove(self, dataset_id: str, *, note: str, actor: str) -> None:
@@ -101,13 +102,14 @@ class Strays:
             If there is no note.
         """
         _needed(note)
-        try:
-            found = self._store.dataset(dataset_id).id
-        except NotFoundError:
-            found = self._stray(dataset_id).id
-        else:
-            write(self._engine, lambda connection: _note_removal(connection, found, note, actor))
-        self._store.discard(found)
+        with self._store.alone():
+            try:
+                found = self._store.dataset(dataset_id).id
+            except NotFoundError:
+                found = self._stray(dataset_id).id
+            else:
+                write(self._engine, lambda c: _note_removal(c, found, note, actor))
+            self._store.discard(found)
         if self._store.present(found):
             raise ConflictError(
                 "The records are still there: this program may not change their folder. Whoever "

@@ -27,10 +27,12 @@ from dpcore.service import Service
 from tests.databases import KINDS, fresh_url
 from tests.fake_learner import fake_request, small_frame, small_schema
 from tests.homes import acknowledge, contents, copy_database, fill, put_back, spend, spent
+from tests.test_migrations import ID as EARLY
 from tests.test_migrations import database_of
 from tests.test_migrations import fill as fill_early
 
 HALF = Decimal("0.5")
+CRASHED = "c0ffee00" * 4
 
 
 @pytest.fixture
@@ -46,6 +48,13 @@ def refused(home: Path, url: str | None, sentence: str) -> None:
     assert str(caught.value) == sentence
     assert "python -m dpcore installation show" in sentence
     assert contents(home) == before
+
+
+def used_by_an_early_version(home: Path, *folders: str) -> None:
+    """What a version that did not bind leaves in a home."""
+    (home / "incoming").mkdir(parents=True)
+    for name in folders:
+        (home / "datasets" / name).mkdir(parents=True)
 
 
 def database(home: Path) -> Path:
@@ -253,14 +262,13 @@ def test_an_early_version_is_bound_to_its_home(
     with old.begin() as connection:
         fill_early(connection)
     old.dispose()
-    (home / "datasets" / "data").mkdir(parents=True)
-    (home / "datasets" / "data" / "schema.json").write_text(small_schema("data").to_json())
-    (home / "datasets" / "crashed").mkdir()
-    (home / "datasets" / "crashed" / "codes.npy").write_text("half")
+    used_by_an_early_version(home, EARLY, CRASHED)
+    (home / "datasets" / EARLY / "schema.json").write_text(small_schema("data").to_json())
+    (home / "datasets" / CRASHED / "codes.npy").write_text("half")
     before = contents(home)
     with Service(home, url, workers=0) as service:
         assert service.total_balance("data").spent == HALF
-        assert [(one.id, one.state) for one in service.strays()] == [("crashed", "unknown")]
+        assert [(one.id, one.state) for one in service.strays()] == [(CRASHED, "unknown")]
     assert contents(home) == before
     binding = Home(home).binding()
     assert binding is not None
@@ -275,7 +283,7 @@ def test_an_early_database_beside_another_home_is_refused_unchanged(
     with old.begin() as connection:
         fill_early(connection)
     old.dispose()
-    (home / "datasets" / "somebody").mkdir(parents=True)
+    used_by_an_early_version(home, CRASHED)
     refused(home, url, installation.OTHER)
     with old.connect() as connection:
         version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
@@ -442,9 +450,9 @@ def test_a_crash_between_the_two_bindings_is_mended(
 
 def test_a_first_upload_that_was_killed_does_not_lock_its_owner_out(home: Path) -> None:
     Service(home, workers=0).close()
-    (home / "datasets" / "half").mkdir()
+    (home / "datasets" / CRASHED).mkdir()
     with Service(home, workers=0) as service:
-        assert [stray.id for stray in service.strays()] == ["half"]
+        assert [stray.id for stray in service.strays()] == [CRASHED]
 
 
 def test_the_mark_follows_what_is_committed_and_never_goes_back(home: Path) -> None:

@@ -20,6 +20,7 @@ from tests.databases import KINDS, fresh_url
 from tests.fake_learner import small_schema
 
 ONE = Decimal(1)
+ID = "da7a" * 8
 
 
 def database_of(revision: str, url: str) -> Engine:
@@ -40,9 +41,10 @@ def fill(connection: sa.Connection) -> None:
     connection.execute(
         sa.text(
             "INSERT INTO datasets (id, name, schema, schema_hash, public, truth, created) "
-            "VALUES ('data', 'data', :schema, :hash, :no, '', :time)"
+            "VALUES (:id, 'data', :schema, :hash, :no, '', :time)"
         ),
         {
+            "id": ID,
             "schema": schema.to_json(indent=None),
             "hash": schema.hash,
             "no": False,
@@ -57,10 +59,10 @@ def fill(connection: sa.Connection) -> None:
     connection.execute(
         sa.text(
             "INSERT INTO ledger_entries (kind, time, dataset_id, analyst, run_id, epsilon, delta, "
-            "cap, note) VALUES (:kind, '2026-01-02T03:04:05+00:00', 'data', :analyst, :run, "
+            "cap, note) VALUES (:kind, '2026-01-02T03:04:05+00:00', :id, :analyst, :run, "
             ":epsilon, 0, :cap, '')"
         ),
-        lines,
+        [{**line, "id": ID} for line in lines],
     )
 
 
@@ -76,13 +78,13 @@ def test_what_was_spent_before_an_upgrade_is_spent_after_it(
     old.dispose()
     engine = open_database(url)
     ledger, grants = Ledger(engine), Grants(engine)
-    balance = ledger.balance("data", "ann")
+    balance = ledger.balance(ID, "ann")
     assert (balance.spent, balance.left) == (Decimal("0.5"), Decimal("0.5"))
-    assert [(e.kind, e.actor, e.answers) for e in ledger.entries("data")] == [
+    assert [(e.kind, e.actor, e.answers) for e in ledger.entries(ID)] == [
         ("open", None, None), ("reserve", None, None), ("touch", None, None),
     ]  # fmt: skip
-    grants.answer(grants.ask("data", "ann", ONE, "more").number, ONE, "yes", actor="office")
-    assert ledger.balance("data", "ann").left == Decimal("0.5")
+    grants.answer(grants.ask(ID, "ann", ONE, "more").number, ONE, "yes", actor="office")
+    assert ledger.balance(ID, "ann").left == Decimal("0.5")
     assert read_notes(engine) == {}
     with pytest.raises(sa.exc.DBAPIError, match="append-only"):
         write(engine, lambda c: c.exec_driver_sql("DELETE FROM ledger_entries"))

@@ -10,6 +10,7 @@ from sqlalchemy.engine import Engine
 
 from dpcore.database import open_database
 from dpcore.errors import ConflictError, IngestError, NotFoundError, SchemaError
+from dpcore.home import Home
 from dpcore.ingest import frame_chunks, ingest
 from dpcore.randomness import SecureRandom
 from dpcore.schema import Schema
@@ -147,6 +148,38 @@ def test_the_sweep_removes_what_dead_processes_left_half_way_in(
     left = {folder.name for folder in folders(tmp_path)}
     in_place = {"datasets-dead", "datasets-alive", "datasets-unsigned"}
     assert left == {kept.id, "incoming-alive", "incoming-unsigned", *in_place}
+
+
+def test_a_folder_that_was_never_claimed_is_swept_after_a_day(store: Store, tmp_path: Path) -> None:
+    """A process may be killed between making a folder and claiming it."""
+    incoming = tmp_path / "incoming"
+    old, young, filling, alive = names = ["a" * 32, "b" * 32, "c" * 32, "d" * 32]
+    for name in [*names, "lost+found"]:
+        (incoming / name).mkdir()
+    (incoming / filling / "codes.npy").touch()
+    with claimed(incoming / alive / "owner"):
+        for path in [incoming / alive / "owner", *incoming.iterdir()]:
+            if path.name != young:
+                os.utime(path, (0, 0))
+        store.sweep()
+        assert {folder.name for folder in incoming.iterdir()} == {
+            young, filling, alive, "lost+found",
+        }  # fmt: skip
+    os.utime(incoming / filling / "codes.npy", (0, 0))
+    store.sweep()
+    assert {folder.name for folder in incoming.iterdir()} == {young, "lost+found"}
+    assert not (incoming / old).exists()
+
+
+def test_what_is_called_like_no_data_set_is_none(store: Store, tmp_path: Path) -> None:
+    schema = small_schema()
+    added = store.add_dataset("small", schema, table_for(schema), public=False)
+    for name in ("lost+found", ".snapshot", "@eaDir", "old-copy", "A" * 32):
+        (tmp_path / "datasets" / name).mkdir()
+    (tmp_path / "datasets" / ("f" * 32)).touch()
+    (tmp_path / "datasets" / ("e" * 32)).mkdir()
+    assert store.folders() == sorted([added.id, "e" * 32])
+    assert Home(tmp_path).stored() == {added.id, "e" * 32}
 
 
 def test_a_data_set_whose_entry_is_uncertain_stays(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -105,6 +106,52 @@ def test_what_cannot_be_adopted_is_said(service: Service, orphan: str, home: Pat
     with pytest.raises(SchemaError):
         service.adopt(orphan, name="again", note="x")
     assert [stray.state for stray in service.strays()] == ["unknown"]
+
+
+def test_who_adopts_and_who_removes_wait_for_each_other(
+    service: Service, orphan: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is removed while it is adopted would leave an entry without records."""
+    real = Store.check_files
+
+    def remove() -> None:
+        service.remove_records(orphan, note="not ours")
+
+    remover, looks = threading.Thread(target=remove), list[str]()
+
+    def check(store: Store, dataset_id: str) -> object:
+        found = real(store, dataset_id)
+        if threading.current_thread() is not remover:
+            looks.append(dataset_id)
+        if len(looks) == 2 and remover.ident is None:  # The first look lists the strays.
+            remover.start()
+            remover.join(0.5)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "check_files", check)
+        service.adopt(orphan, name="again", note="found")
+        remover.join()
+    assert [line.kind for line in service.ledger_entries("again")] == ["open", "remove"]
+    assert [stray.state for stray in service.strays()] == ["removed"]
+
+
+def test_of_two_who_adopt_at_once_one_is_told_so(service: Service, orphan: str) -> None:
+    told: list[str] = []
+
+    def adopt(name: str) -> None:
+        try:
+            service.adopt(orphan, name=name, note="found")
+        except (ConflictError, NotFoundError) as error:
+            told.append(str(error))
+
+    crowd = [threading.Thread(target=adopt, args=(f"name {i}",)) for i in range(3)]
+    for thread in crowd:
+        thread.start()
+    for thread in crowd:
+        thread.join()
+    assert len(told) == 2
+    assert all("that the database does not know" in text for text in told)
 
 
 def test_removing_records_keeps_the_ledger_and_the_results(service: Service, home: Path) -> None:
