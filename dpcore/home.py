@@ -37,6 +37,11 @@ _UNUSABLE = (
     "The home folder cannot be used: {why}. Nothing is lost. Put that right, or correct "
     "FROSTGLASS_HOME; then try again."
 )
+_FORBIDDEN = (
+    "this program may not write there ({refused}). All that is in it must belong to the user who "
+    "runs the application: run commands as that user ('sudo -u frostglass ...'), and give back "
+    "what belongs to somebody else ('chown -R frostglass: FOLDER')"
+)
 _FULL = "The disk of the home folder is full. Nothing is lost. Make room on it; then try again."
 _UNREADABLE = "The file installation.json of this home folder cannot be read."
 
@@ -96,11 +101,24 @@ def usable(folder: Path) -> Iterator[None]:
     Raises
     ------
     InstallationError
-        If the folder, or what is done inside it, meets a disk or a file system that refuses.
+        As :func:`told` does.
     """
-    try:
+    with told(folder):
         with TemporaryFile(dir=private_folder(folder)) as probe:
             probe.write(b"x")
+        yield
+
+
+@contextmanager
+def told(folder: Path) -> Iterator[None]:
+    """Say in a sentence what the disk or the file system of a home folder refuses.
+
+    Raises
+    ------
+    InstallationError
+        In place of ``OSError``, and of a database's error if its disk is full.
+    """
+    try:
         yield
     except (OSError, DBAPIError) as error:
         if is_full(error, folder):
@@ -111,11 +129,14 @@ def usable(folder: Path) -> Iterator[None]:
 
 
 def _reason(error: OSError) -> str:
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "this program may not write there"
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
         return "a file stands where a folder should be"
-    return os.strerror(error.errno or errno.EIO)
+    refused = os.strerror(error.errno or errno.EIO)
+    if error.filename:
+        refused = f"{Path(os.fsdecode(error.filename)).name}: {refused}"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return _FORBIDDEN.format(refused=refused)
+    return refused
 
 
 class Home:

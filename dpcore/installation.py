@@ -15,8 +15,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from sqlalchemy.exc import DBAPIError
 from dpcore.database import installation, is_away, open_database, read, watch, write
 from dpcore.engines import connect, sqlite_file
 from dpcore.errors import AwayError, InstallationError
-from dpcore.home import NO_LINE, Binding, Home, Line
+from dpcore.home import NO_LINE, Binding, Home, Line, told
 from dpcore.turns import turn
 
 _LOG = logging.getLogger("frostglass.installation")
@@ -190,28 +189,6 @@ def _plain(facts: Facts) -> list[object]:
     return [sorted(x) if isinstance(x, frozenset) else x for x in astuple(facts)]
 
 
-@contextmanager
-def usable_home() -> Iterator[None]:
-    """Say in a sentence that a file of the installation cannot be used.
-
-    Raises
-    ------
-    InstallationError
-        In place of ``OSError``.
-    """
-    try:
-        yield
-    except OSError as error:
-        name = Path(str(error.filename)).name if error.filename else "a file"
-        raise InstallationError(
-            f"The home folder cannot be used ({name}: {error.strerror}). Its disk must be there, "
-            "with room, and all that is in it must belong to the user who runs the application: "
-            "run commands as that user ('sudo -u frostglass ...'), and give back what belongs to "
-            "somebody else ('chown -R frostglass: FOLDER'). Nothing was lost."
-        ) from None
-
-
-@usable_home()
 def open_installation(folder: Path, url: str) -> Engine:
     """Open the database of a home folder, bound to it; bind the two if both are new.
 
@@ -221,8 +198,7 @@ def open_installation(folder: Path, url: str) -> Engine:
         If the two do not belong together, one of them is missing, older than the other or
         copied, the database does not answer, or the home folder cannot be used.
     """
-    home = Home(folder)
-    with turn(home.queue):
+    with told(folder), turn((home := Home(folder)).queue):
         facts = look(home, url)
         if facts.fault is not None:
             raise InstallationError(facts.fault)
@@ -240,24 +216,24 @@ def open_installation(folder: Path, url: str) -> Engine:
     return engine
 
 
-@usable_home()
 def look(home: Home, url: str) -> Facts:
     """What home and database say, without making or changing anything.
 
     Raises
     ------
     InstallationError
-        If the database cannot be read.
+        If the database cannot be read, or the home folder cannot be used.
     """
     binding, damaged = None, False
-    try:
-        binding = home.binding()
-    except InstallationError:
-        damaged = True
-    copied = binding is not None and home.copied(binding)
-    number = 0 if binding is None else binding.mark.number
-    place, stored = f"{home.folder} {url}", home.stored()
-    return Facts(place, binding, copied, damaged, home.early(), stored, *_look_into(url, number))
+    with told(home.folder):
+        try:
+            binding = home.binding()
+        except InstallationError:
+            damaged = True
+        copied = binding is not None and home.copied(binding)
+        number = 0 if binding is None else binding.mark.number
+        place, stored, early = f"{home.folder} {url}", home.stored(), home.early()
+    return Facts(place, binding, copied, damaged, early, stored, *_look_into(url, number))
 
 
 _Seen = tuple[bool, str | None, frozenset[str], Line, Line]

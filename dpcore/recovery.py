@@ -17,8 +17,8 @@ from dpcore.database import datasets, jobs, open_database, write
 from dpcore.engines import sqlite_file
 from dpcore.entries import append, balance_of, find_caps, kept_note
 from dpcore.errors import RequestError
-from dpcore.home import Home, Line
-from dpcore.installation import Facts, look, name_database, newest_line, usable_home
+from dpcore.home import Home, Line, told
+from dpcore.installation import Facts, look, name_database, newest_line
 from dpcore.requests import ACTIVE_STATES
 from dpcore.turns import turn
 
@@ -33,7 +33,6 @@ _UNKNOWN_END = (
 )
 
 
-@usable_home()
 def accept(
     folder: Path, url: str, *, code: str, note: str, close: bool, actor: str | None = None
 ) -> Facts:
@@ -57,14 +56,13 @@ def accept(
     """
     if not note.strip():
         raise RequestError("Say in the note what happened, and what is known of what was spent.")
-    home = Home(folder)
-    with turn(home.queue):
+    with told(folder), turn((home := Home(folder)).queue):
         facts = look(home, url)
         if facts.fault is None:
             raise RequestError(_NOTHING_WRONG)
         if code != facts.code:
             raise RequestError(_CHANGED)
-        told = kept_note(f"{_place(facts)} {note}")
+        reason = kept_note(f"{_place(facts)} {note}")
         identifier = uuid.uuid4().hex
         _put_aside(url, code)
         engine = open_database(url)
@@ -73,7 +71,7 @@ def accept(
             name_database(connection, identifier)
             _end_runs(connection)
             for dataset_id in connection.execute(sa.select(datasets.c.id)).scalars().all():
-                _take_over(connection, dataset_id, told, close, actor)
+                _take_over(connection, dataset_id, reason, close, actor)
             return newest_line(connection)
 
         newest = write(engine, work)
