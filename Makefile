@@ -10,7 +10,7 @@ PORT ?= 8501
 ADDRESS ?= localhost
 # Test processes side by side; `make test WORKERS=0` runs them one after the other.
 WORKERS ?= 2
-# Further arguments of pytest, for example TESTS="tests/test_schema.py".
+# Further arguments of pytest, for example TESTS="tests/domain/test_schema.py".
 TESTS ?=
 # Which benchmark, and its arguments, for example SUITE=rules BENCH="--quick".
 SUITE ?= rules

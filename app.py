@@ -17,10 +17,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from dpcore.desks import spool
 from dpcore.errors import InstallationError
-from pages.components import access, faults, gate
-from pages.components.upload_door import UploadDoor
+from dpcore.workspace.desks import spool
+from pages.components.kit import faults
+from pages.components.server import gate
+from pages.components.server.upload_gate import UploadGate
+from pages.components.visitor import access
 
 SECONDS_FOR_THE_FIRST_PAGE = 4
 SECONDS_BETWEEN_SWEEPS = 3600
@@ -72,5 +74,5 @@ app = st.App(
     lifespan=lifespan,
     on_script_error=faults.report,
     routes=[Route("/health", health)],
-    middleware=[Middleware(gate.Gate), Middleware(UploadDoor)],
+    middleware=[Middleware(gate.Gate), Middleware(UploadGate)],
 )

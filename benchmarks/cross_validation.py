@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
 from benchmarks.datasets import BenchData, load
-from dpcore.encoding import encode_columns
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.randomness import SeededRandom, permutation
-from dpcore.table import PrivateTable
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
+from dpcore.domain.encoding import encode_columns
+from dpcore.privacy.randomness import SeededRandom, permutation
 
 #: False-alarm rate of one comparison.
 ALPHA = 0.05

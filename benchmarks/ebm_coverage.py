@@ -14,9 +14,9 @@ from rich.progress import track
 from benchmarks.ebm_fits import DELTA
 from benchmarks.ebm_splits import Split, split
 from benchmarks.records import Record, summarise
-from dpcore.algorithms import get_learner
-from dpcore.plan import no_progress
-from dpcore.randomness import RandomSource, SeededRandom
+from dpcore.learning.learner import no_progress
+from dpcore.models.registry import get_learner
+from dpcore.privacy.randomness import RandomSource, SeededRandom
 
 DATA = ("adult", "telco_churn", "california_housing", "wine_quality", "elevators")
 EPSILONS = (0.5, 1.0, 4.0)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.ebm_splits import Floats, Split
-from dpcore.algorithms import get_learner
-from dpcore.plan import no_progress
-from dpcore.randomness import SecureRandom
+from dpcore.learning.learner import no_progress
+from dpcore.models.registry import get_learner
+from dpcore.privacy.randomness import SecureRandom
 
 HOUSE, PAIRS, PAPER_MODE = "all bins", "all bins, 3 pairs", "random splits (paper)"
 CONSTANT = "constant"

@@ -15,8 +15,8 @@ from benchmarks import peers
 from benchmarks.ebm_fits import Fit
 from benchmarks.ebm_splits import Whole, whole
 from benchmarks.peer_interpret import PLAIN, PRIVATE
-from dpcore.columns import NumericColumn
-from dpcore.encoding import encode_categories
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.encoding import encode_categories
 
 METHODS = (PRIVATE, PLAIN)
 HOW_TO = (

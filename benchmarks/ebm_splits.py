@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.datasets import BenchData, load
-from dpcore.columns import NumericColumn
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.randomness import SeededRandom, permutation
-from dpcore.table import PrivateTable
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import NumericColumn
+from dpcore.privacy.randomness import SeededRandom, permutation
 
 _SEED = 20_210
 _TEST_SHARE = 0.2

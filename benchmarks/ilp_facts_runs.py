@@ -12,8 +12,8 @@ import pandas as pd
 from benchmarks.ilp_facts import TASKS, Relational, load
 from benchmarks.ilp_methods import HOUSE, NON_PRIVATE, fitted
 from benchmarks.records import Record, summarise
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.randomness import SeededRandom
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.privacy.randomness import SeededRandom
 
 EPSILONS = (10.0, 1.0)
 #: Parameters that differ from the defaults.

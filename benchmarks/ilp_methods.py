@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from dpcore.algorithms import get_learner
-from dpcore.ilp.model import ILPModel
-from dpcore.plan import no_progress
-from dpcore.randomness import SecureRandom
-from dpcore.table import PrivateTable
+from dpcore.data.table import PrivateTable
+from dpcore.learning.learner import no_progress
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.registry import get_learner
+from dpcore.privacy.randomness import SecureRandom
 
 HOUSE, DEFAULTS = "house", "house, 20% for counts"
 NO_PRIOR, STRICT = "house, no prior", "house, others count twice"

@@ -23,15 +23,15 @@ from benchmarks.ilp_methods import HOUSE, fitted
 from benchmarks.ilp_trains import CONCEPTS, THREE, draw
 from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
 from dpcore.demo import DEMOS
 from dpcore.demo.trains import trains_schema
-from dpcore.ilp.coverage import count_clauses, fold_factors
-from dpcore.ilp.lattice import build_lattice
-from dpcore.ilp.parameters import ILPParameters
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.randomness import SeededRandom
-from dpcore.schema import Schema
-from dpcore.table import PrivateTable
+from dpcore.domain.schema import Schema
+from dpcore.models.ilp.language.lattice import build_lattice
+from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.learning.coverage import count_clauses, fold_factors
+from dpcore.privacy.randomness import SeededRandom
 
 LATTICE_GOAL, FIT_GOAL = 2.0, 60.0
 CLAUSES, INGESTION, LISTING = "clauses", "seconds of ingestion", "seconds of listing the clauses"

@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.ilp_methods import fitted
-from dpcore.bits import Words
+from dpcore.data.bits import Words
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
 from dpcore.demo.theories import PlantedTheory
 from dpcore.demo.trains import clauses_theory, draw_trains, trains_schema, two_cars_theory
-from dpcore.ilp.coverage import clause_vector
-from dpcore.ilp.model import ILPModel
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.randomness import SeededRandom
-from dpcore.schema import Schema
-from dpcore.table import PrivateTable
+from dpcore.domain.schema import Schema
+from dpcore.models.ilp.learning.coverage import clause_vector
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.privacy.randomness import SeededRandom
 
 TEST_TRAINS = 10_000
 #: Columns of a car, which make 12 conditions.

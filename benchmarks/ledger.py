@@ -16,9 +16,9 @@ import numpy as np
 from sqlalchemy.engine import Engine
 
 from benchmarks.records import Record
-from dpcore.database import datasets, utc_now, write
-from dpcore.installation import open_installation
-from dpcore.ledger import Ledger
+from dpcore.workspace.database import datasets, utc_now, write
+from dpcore.workspace.installation import open_installation
+from dpcore.workspace.ledger import Ledger
 
 SUITE = "ledger"
 PROCESSES = 32

@@ -11,14 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.datasets import FOLDER_VARIABLE, load
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
 from dpcore.demo import DEMOS
 from dpcore.demo.truth import PlantedRedescription
-from dpcore.encoding import encode_columns
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.randomness import SeededRandom
-from dpcore.redescriptions.pair import Tree, TreePair
-from dpcore.schema import Schema
-from dpcore.table import PrivateTable
+from dpcore.domain.encoding import encode_columns
+from dpcore.domain.schema import Schema
+from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
+from dpcore.privacy.randomness import SeededRandom
 
 CMS, MAMMALS, NPAS, PLANTED = "cms", "mammals", "npas", "checkups"
 #: Those that are read from the folder in :data:`~benchmarks.datasets.FOLDER_VARIABLE` alone.

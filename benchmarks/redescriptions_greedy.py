@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.redescriptions_data import TwoViews
-from dpcore.bits import Words, count_bits
-from dpcore.columns import View
-from dpcore.redescriptions.model import RedescriptionModel
-from dpcore.redescriptions.pair import Tree, TreePair
-from dpcore.redescriptions.queries import Counts, leverages, purities, tree_leaves
-from dpcore.redescriptions.sides import Sides, opposite, view_literals
+from dpcore.data.bits import Words, count_bits
+from dpcore.domain.columns import View
+from dpcore.models.redescriptions.learning.queries import Counts, leverages, purities, tree_leaves
+from dpcore.models.redescriptions.learning.views import Sides, opposite, view_literals
+from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 
 #: Of the trees, and searches: those of the house method at its best.
 DEPTH, STARTS = 2, 6

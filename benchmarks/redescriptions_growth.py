@@ -24,12 +24,12 @@ from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
 from benchmarks.redescriptions_data import CMS, available
 from benchmarks.redescriptions_runs import HOUSE, LOOKAHEAD, PRIVATE, PUBLISHED
-from dpcore.algorithms import get_learner
-from dpcore.ingest import ingest
-from dpcore.plan import no_progress
-from dpcore.randomness import SecureRandom, SeededRandom
-from dpcore.schema import Schema
-from dpcore.table import PrivateTable
+from dpcore.data.ingest import ingest
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Schema
+from dpcore.learning.learner import no_progress
+from dpcore.models.registry import get_learner
+from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
 DATA = "growth"
 ROWS = (10_000, 30_000, 100_000, 300_000, 1_000_000)

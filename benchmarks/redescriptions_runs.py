@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from benchmarks.redescriptions_data import CMS, TwoViews
 from benchmarks.redescriptions_greedy import greedy_model
-from dpcore.algorithms import get_learner
-from dpcore.plan import no_progress
-from dpcore.randomness import SecureRandom
-from dpcore.redescriptions.agreement import exact_agreement
-from dpcore.redescriptions.extraction import Constraints
-from dpcore.redescriptions.found import Redescription
-from dpcore.redescriptions.model import RedescriptionModel
+from dpcore.learning.learner import no_progress
+from dpcore.models.redescriptions.released.agreement import exact_agreement
+from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.redescription_set import Redescription
+from dpcore.models.registry import get_learner
+from dpcore.privacy.randomness import SecureRandom
 
 HOUSE, LOOKAHEAD, GREEDY = "exact pairs", "exact lookahead", "greedy, not private"
 EXPM, MCMC, PAIR = "AltExpM, 4 starts", "AltMCMC, 4 starts", "MCMCTreePair"

@@ -19,19 +19,20 @@ from rich.table import Table
 
 from benchmarks.datasets import load
 from benchmarks.records import Record
-from dpcore.algorithms import get_learner
-from dpcore.columns import NumericColumn
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.plan import RunPlan, no_progress
-from dpcore.randomness import SeededRandom
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schema import Schema
+from dpcore.learning.learner import no_progress
+from dpcore.models.registry import get_learner
+from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.knowledge import predicted
 from dpcore.rehearsal.records import Records
 from dpcore.rehearsal.running import invented_table, run_on
 from dpcore.rehearsal.shape import Shape, shape_of
 from dpcore.rehearsal.trust import close_from
-from dpcore.release import Release, make_release
-from dpcore.schema import Schema
-from dpcore.table import PrivateTable
+from dpcore.released.plan import RunPlan
+from dpcore.released.release import Release, make_release
 
 SUITE = "rehearsal"
 DATA = (

@@ -13,12 +13,12 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.datasets import BenchData, load
 from benchmarks.records import Record, summarise
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.plan import no_progress
-from dpcore.randomness import SecureRandom, SeededRandom, permutation
-from dpcore.rules.learner import RuleListLearner
-from dpcore.rules.model import RuleListModel
-from dpcore.table import PrivateTable
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
+from dpcore.learning.learner import no_progress
+from dpcore.models.rules.learning.learner import RuleListLearner
+from dpcore.models.rules.released.model import RuleListModel
+from dpcore.privacy.randomness import SecureRandom, SeededRandom, permutation
 
 SUITE = "rules"
 EPSILONS = (0.9, 0.5, 0.1, 0.01)

@@ -18,9 +18,9 @@ import psutil
 
 from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
-from dpcore.bits import word_count
-from dpcore.randomness import SecureRandom, SeededRandom
-from dpcore.trees.lookahead import ExactWeight, draw_block
+from dpcore.data.bits import word_count
+from dpcore.models.trees.learning.lookahead import ExactWeight, draw_block
+from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
 DATA = "synthetic"
 ROWS = (45_000, 450_000, 4_500_000, 10_000_000)

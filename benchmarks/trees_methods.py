@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.cross_validation import Fold, fold
-from dpcore.algorithms import get_learner
 from dpcore.errors import BudgetError, RequestError
-from dpcore.plan import no_progress
-from dpcore.randomness import SecureRandom
+from dpcore.learning.learner import no_progress
+from dpcore.models.registry import get_learner
+from dpcore.privacy.randomness import SecureRandom
 
 HOUSE = "exact lookahead"
 ADAPTIVE_FOREST, RANDOM_TREES = "RFDiffP split", "random trees (PRDT)"

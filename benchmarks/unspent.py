@@ -19,12 +19,17 @@ import numpy as np
 from benchmarks.datasets import BenchData, load
 from benchmarks.ilp_trains import CONCEPTS, THREE, TWO, accuracy, draw, fresh_trains
 from benchmarks.records import Record, summarise
-from dpcore.algorithms import get_learner
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.mechanisms import ExponentialMechanism, FineGaussian, GeometricMechanism, NoisyMax
-from dpcore.plan import no_progress
-from dpcore.randomness import SecureRandom, SeededRandom, permutation
-from dpcore.table import PrivateTable
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
+from dpcore.learning.learner import no_progress
+from dpcore.models.registry import get_learner
+from dpcore.privacy.mechanisms import (
+    ExponentialMechanism,
+    FineGaussian,
+    GeometricMechanism,
+    NoisyMax,
+)
+from dpcore.privacy.randomness import SecureRandom, SeededRandom, permutation
 
 SUITE = "unspent"
 EPSILONS = (0.1, 1.0)

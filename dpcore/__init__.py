@@ -11,13 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from dpcore.accountant import BudgetAccountant
-    from dpcore.ebm.estimator import DPEBMClassifier, DPEBMRegressor
-    from dpcore.ilp.estimator import DPILPClassifier
-    from dpcore.redescriptions.estimator import RedescriptionMiner
-    from dpcore.rules.estimator import DPRuleListClassifier
-    from dpcore.schema import Schema
-    from dpcore.trees.estimator import DPForestClassifier, DPTreeClassifier
+    from dpcore.domain.schema import Schema
+    from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
+    from dpcore.models.ilp.learning.estimator import DPILPClassifier
+    from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
+    from dpcore.models.rules.learning.estimator import DPRuleListClassifier
+    from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
+    from dpcore.privacy.accountant import BudgetAccountant
 
 __version__ = "0.1.0"
 __all__ = [
@@ -32,15 +32,15 @@ __all__ = [
     "Schema",
 ]
 _MODULES: Final = {
-    "BudgetAccountant": "dpcore.accountant",
-    "DPEBMClassifier": "dpcore.ebm.estimator",
-    "DPEBMRegressor": "dpcore.ebm.estimator",
-    "DPForestClassifier": "dpcore.trees.estimator",
-    "DPILPClassifier": "dpcore.ilp.estimator",
-    "DPRuleListClassifier": "dpcore.rules.estimator",
-    "DPTreeClassifier": "dpcore.trees.estimator",
-    "RedescriptionMiner": "dpcore.redescriptions.estimator",
-    "Schema": "dpcore.schema",
+    "BudgetAccountant": "dpcore.privacy.accountant",
+    "DPEBMClassifier": "dpcore.models.ebm.learning.estimator",
+    "DPEBMRegressor": "dpcore.models.ebm.learning.estimator",
+    "DPForestClassifier": "dpcore.models.trees.learning.estimator",
+    "DPILPClassifier": "dpcore.models.ilp.learning.estimator",
+    "DPRuleListClassifier": "dpcore.models.rules.learning.estimator",
+    "DPTreeClassifier": "dpcore.models.trees.learning.estimator",
+    "RedescriptionMiner": "dpcore.models.redescriptions.learning.estimator",
+    "Schema": "dpcore.domain.schema",
 }
 
 

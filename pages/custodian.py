@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from pages.components import (
+from pages.components.custodian import (
     analysts,
     audit_log,
     budget_requests,
     budgets,
     intake,
-    markup,
     stranded,
 )
+from pages.components.kit import markup
 
 ADD, REQUESTS = "Add a data set", "Requests"
 VIEWS: Mapping[str, Callable[[], None]] = {

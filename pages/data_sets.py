@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.privacy import format_epsilon
-from dpcore.requests import DatasetInfo
-from pages.components import access, ask, families, markup, menu, schema_view, who
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.workspace.requests import DatasetInfo
+from pages.components.families import registry
+from pages.components.kit import markup, schema_view
+from pages.components.run import ask
+from pages.components.visitor import access, login, menu
 
 
 def page() -> None:
@@ -24,7 +27,7 @@ def page() -> None:
 
 
 def _nothing_yet() -> None:
-    if not who.may("custodian", "teacher"):
+    if not login.may("custodian", "teacher"):
         markup.empty("No data set yet", "The custodian of the data has to add one first.")
         return
     markup.empty("No data set yet", "Start with public demonstration data, or add your own.")
@@ -58,7 +61,7 @@ def _card(info: DatasetInfo, *, chosen: bool) -> None:
         if info.public and info.truth:
             with st.expander("What is true of these records (public)"):
                 st.markdown(info.truth)
-        if who.login_needed() and who.may("analyst"):
+        if login.login_needed() and login.may("analyst"):
             with st.expander("Ask for more budget"):
                 ask.offer(info)
         _choose(info, chosen=chosen)
@@ -86,7 +89,7 @@ def _facts(info: DatasetInfo) -> None:
 def _choose(info: DatasetInfo, *, chosen: bool) -> None:
     if chosen:
         with st.container(horizontal=True):
-            for family in families.FAMILIES.values():
+            for family in registry.FAMILIES.values():
                 menu.link(family.page, f"Continue to {family.title}")
         return
     st.button(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.components import workbench
-from pages.components.families import FOREST
+from pages.components.families.registry import FOREST
+from pages.components.run import workbench
 
 workbench.page(FOREST)

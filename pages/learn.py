@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.components import (
-    lesson_attacks,
-    lesson_budget,
-    lesson_neighbours,
-    lesson_noise,
-    lesson_odds,
-    lesson_sandbox,
-    markup,
-)
-from pages.components.texts import text
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+from pages.components.lessons import attacks, budget, neighbours, noise, odds, sandbox
 
 LESSONS = {
-    "1 Noise": lesson_noise.show,
-    "2 Neighbours": lesson_neighbours.show,
-    "3 Odds": lesson_odds.show,
-    "4 Budget": lesson_budget.show,
-    "5 Attacks": lesson_attacks.show,
-    "Sandbox": lesson_sandbox.show,
+    "1 Noise": noise.show,
+    "2 Neighbours": neighbours.show,
+    "3 Odds": odds.show,
+    "4 Budget": budget.show,
+    "5 Attacks": attacks.show,
+    "Sandbox": sandbox.show,
 }
 
 

@@ -6,8 +6,11 @@ from decimal import Decimal
 
 import streamlit as st
 
-from pages.components import access, families, ground, menu, meter, review, tour, who
-from pages.components.texts import ASSETS
+from pages.components.families import registry
+from pages.components.kit import theme
+from pages.components.kit.texts import ASSETS
+from pages.components.run import meter, review
+from pages.components.visitor import access, login, menu, tour
 
 
 def frame() -> None:
@@ -16,13 +19,13 @@ def frame() -> None:
         initial_sidebar_state="auto",
     )  # fmt: skip
     st.html(ASSETS / "style.css")
-    ground.declare()
+    theme.declare()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    if not (who.admit() and access.ready()):
+    if not (login.admit() and access.ready()):
         st.navigation(menu.every_page(), position="hidden")
         return
     page = st.navigation(menu.pages())
-    if not families.sets_up(page.url_path):
+    if not registry.sets_up(page.url_path):
         review.close_review()
     _choose_dataset()
     access.show_cost_of_this_run(None)
@@ -57,7 +60,7 @@ def _finish(page: str) -> None:
             )
             st.divider()
         tour.offer(page)
-        who.show()
+        login.show()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.components import workbench
-from pages.components.families import REDESCRIPTIONS
+from pages.components.families.registry import REDESCRIPTIONS
+from pages.components.run import workbench
 
 workbench.page(REDESCRIPTIONS)

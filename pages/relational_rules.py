@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.components import workbench
-from pages.components.families import ILP
+from pages.components.families.registry import ILP
+from pages.components.run import workbench
 
 workbench.page(ILP)

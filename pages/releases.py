@@ -6,22 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dpcore.release import Release
-from dpcore.requests import ReleaseNote, Sharing
-from pages.components import (
-    access,
-    comparison,
-    families,
-    markup,
-    progress,
-    release_filter,
-    release_names,
-    result,
-    runs_list,
-    sharing,
-    slot,
-    who,
-)
+from dpcore.released.release import Release
+from dpcore.workspace.requests import ReleaseNote, Sharing
+from pages.components.families import registry
+from pages.components.kit import markup, slot
+from pages.components.releases import comparison, release_filter, release_names, result, sharing
+from pages.components.run import progress, runs_list
+from pages.components.visitor import access, login
 
 
 def page() -> None:
@@ -44,9 +35,9 @@ def page() -> None:
 
 
 def _how_to_begin() -> str:
-    if not who.may("analyst", "teacher"):
+    if not login.may("analyst", "teacher"):
         return "What analysts find appears here."
-    *some, last = (family.title for family in families.FAMILIES.values())
+    *some, last = (family.title for family in registry.FAMILIES.values())
     return f"Set up a run on one of the pages {', '.join(some)} and {last}."
 
 

@@ -7,21 +7,16 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.release import Release
-from dpcore.report.application import MOST_RELEASES, Application
+from dpcore.released.release import Release
 from dpcore.report.totals import Total
-from dpcore.requests import DatasetInfo
-from pages.components import (
-    access,
-    made_file,
-    markup,
-    release_file,
-    release_names,
-    report_draft,
-    report_form,
-    sharing,
-)
-from pages.components.texts import text
+from dpcore.workspace.dossier import MOST_RELEASES, Application
+from dpcore.workspace.requests import DatasetInfo
+from pages.components.families.shared import release_file
+from pages.components.kit import made_file, markup
+from pages.components.kit.texts import text
+from pages.components.releases import release_names, sharing
+from pages.components.report import draft, form
+from pages.components.visitor import access
 
 
 def page() -> None:
@@ -38,10 +33,10 @@ def page() -> None:
     if not releases:
         markup.empty("No results yet", "A report is made of results: there are none so far.")
         return
-    kept = report_draft.take_over(dataset.id, {release.id for release in releases})
+    kept = draft.take_over(dataset.id, {release.id for release in releases})
     chosen = _choose(dataset, releases)
-    written, refusal = access.attempt(lambda: report_form.application(dataset.id))
-    report_draft.tell(dataset.id, kept)
+    written, refusal = access.attempt(lambda: form.application(dataset.id))
+    draft.tell(dataset.id, kept)
     if written is None:
         st.error(refusal)
         return
@@ -56,11 +51,11 @@ def _choose(dataset: DatasetInfo, releases: Sequence[Release]) -> list[Release]:
     names = {
         r.id: release_names.label(r, notes.get(r.id), by.get(r.id, "")) for r in reversed(releases)
     }
-    part = report_draft.RESULTS
+    part = draft.RESULTS
     wanted = st.multiselect(
         "Results", list(names), format_func=names.__getitem__,
-        key=report_draft.key(dataset.id, part), max_selections=MOST_RELEASES,
-        placeholder="Choose one or more", on_change=report_draft.keep, args=(dataset.id, part),
+        key=draft.key(dataset.id, part), max_selections=MOST_RELEASES,
+        placeholder="Choose one or more", on_change=draft.keep, args=(dataset.id, part),
     )  # fmt: skip
     return [release for release in reversed(releases) if release.id in wanted]
 

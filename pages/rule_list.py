@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.components import workbench
-from pages.components.families import RULE_LIST
+from pages.components.families.registry import RULE_LIST
+from pages.components.run import workbench
 
 workbench.page(RULE_LIST)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.components import workbench
-from pages.components.families import TREE
+from pages.components.families.registry import TREE
+from pages.components.run import workbench
 
 workbench.page(TREE)

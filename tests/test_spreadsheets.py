@@ -9,9 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpcore.algorithms import LEARNERS, parse_model
+from dpcore.domain.schema import Schema
+from dpcore.models.registry import LEARNERS
+from dpcore.models.released import parse_model
 from dpcore.rehearsal import rehearse
-from dpcore.schema import Schema
 from dpcore.spreadsheets import frame_csv, safe_cell
 
 

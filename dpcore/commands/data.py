@@ -56,8 +56,8 @@ def add(
     ] = False,
 ) -> None:
     """Store a data set and open its budget; all or nothing."""
-    from dpcore.privacy import parse_epsilon, parse_limit
-    from dpcore.schema import Schema
+    from dpcore.domain.schema import Schema
+    from dpcore.privacy.budgets import parse_epsilon, parse_limit
 
     declared, total = Schema.from_file(schema), parse_epsilon(budget)
     analyst_most = None if analyst_cap is None else parse_limit(analyst_cap)
@@ -133,7 +133,7 @@ def adopt(
 ) -> None:
     """Enter a folder that the database does not know, as a private data set."""
     from dpcore.commands.text import balance_text
-    from dpcore.privacy import parse_delta, parse_limit
+    from dpcore.privacy.budgets import parse_delta, parse_limit
 
     amounts = {
         "budget": parse_limit(budget), "spent": parse_limit(spent), "delta": parse_delta(delta),

@@ -18,7 +18,7 @@ from dpcore.commands.fitting import (
     fit,
 )
 from dpcore.commands.shell import Dataset
-from dpcore.ebm.parameters import EBMMethod, EBMParameters
+from dpcore.models.ebm.released.parameters import EBMMethod, EBMParameters
 
 _DEFAULT = EBMParameters()
 

@@ -18,7 +18,7 @@ from dpcore.commands.fitting import (
     fit,
 )
 from dpcore.commands.shell import Dataset
-from dpcore.ilp.parameters import Criterion, ILPParameters, Method
+from dpcore.models.ilp.language.parameters import Criterion, ILPParameters, Method
 
 _DEFAULT = ILPParameters()
 

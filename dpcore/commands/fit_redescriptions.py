@@ -8,7 +8,7 @@ import typer
 
 from dpcore.commands.fitting import Epsilon, Fit, Nonce, Output, QuoteOnly, Rehearse, fit
 from dpcore.commands.shell import Dataset
-from dpcore.redescriptions.parameters import (
+from dpcore.models.redescriptions.released.parameters import (
     PairSampler,
     PairSensitivity,
     RedescriptionMethod,

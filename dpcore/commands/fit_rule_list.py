@@ -18,7 +18,7 @@ from dpcore.commands.fitting import (
     fit,
 )
 from dpcore.commands.shell import Dataset
-from dpcore.rules.parameters import BudgetShares, RuleListParameters
+from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 
 _DEFAULT = RuleListParameters()
 _SHARES = BudgetShares()

@@ -18,7 +18,7 @@ from dpcore.commands.fitting import (
     fit,
 )
 from dpcore.commands.shell import Dataset
-from dpcore.trees.parameters import (
+from dpcore.models.trees.released.parameters import (
     Criterion,
     ForestMethod,
     ForestParameters,

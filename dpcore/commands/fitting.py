@@ -13,14 +13,14 @@ from pydantic import ValidationError
 from dpcore.commands.shell import RunFailedError, check_new, open_service, write_new
 from dpcore.commands.text import quote_text, release_text
 from dpcore.errors import RequestError
-from dpcore.privacy import parse_epsilon
+from dpcore.privacy.budgets import parse_epsilon
 from dpcore.validation import explain_validation
 
 if TYPE_CHECKING:
     from dpcore.rehearsal import Rehearsal
-    from dpcore.release import Release
-    from dpcore.requests import RunRequest
+    from dpcore.released.release import Release
     from dpcore.service import Service
+    from dpcore.workspace.requests import RunRequest
 
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="What to predict.")]
 Epsilon = Annotated[
@@ -106,7 +106,7 @@ def _rehearsal_heading(rehearsed: Rehearsal) -> str:
 
 
 def _request(service: Service, wish: Fit) -> RunRequest:
-    from dpcore.requests import RunRequest
+    from dpcore.workspace.requests import RunRequest
 
     try:
         return RunRequest(

@@ -44,7 +44,7 @@ def grant(
 ) -> None:
     """Set what one analyst may spend in all: given, extended or lowered."""
     from dpcore.commands.text_ledger import accounts_text
-    from dpcore.privacy import parse_limit
+    from dpcore.privacy.budgets import parse_limit
 
     with open_service() as service:
         typer.echo(accounts_text(service.grant(dataset, analyst, parse_limit(limit), note)))
@@ -85,7 +85,7 @@ def answer(
     note: Annotated[str, typer.Option(help="What the analyst reads.")] = "",
 ) -> None:
     """Answer a request for more budget: with a new limit, or --decline."""
-    from dpcore.privacy import parse_limit
+    from dpcore.privacy.budgets import parse_limit
 
     if (limit is None) != decline:
         raise RequestError("Give either --limit or --decline.")
@@ -116,8 +116,8 @@ def log(
     ] = None,
 ) -> None:
     """Print the audit log: every line that fits, oldest first."""
-    from dpcore.audit_log import Wanted, chosen, to_csv
     from dpcore.commands.text_ledger import ledger_text
+    from dpcore.workspace.audit_log import Wanted, chosen, to_csv
 
     wanted = Wanted(
         kinds=kind or (),
@@ -143,7 +143,7 @@ def _names(service: Service) -> dict[str, str]:
 
 
 def _one(name: str | None) -> tuple[str, ...]:
-    from dpcore.users import canonical_name
+    from dpcore.workspace.users import canonical_name
 
     return () if name is None else (canonical_name(name),)
 

@@ -11,7 +11,7 @@ import typer
 from dpcore.commands.shell import make_group
 
 if TYPE_CHECKING:
-    from dpcore.installation import Facts
+    from dpcore.workspace.installation import Facts
 
 app = make_group("See whether home folder and database belong together; go on after a disaster.")
 
@@ -46,8 +46,8 @@ def accept(
     note: Annotated[str, typer.Option(help="What happened; kept in the audit log.")],
 ) -> None:
     """Go on with home and database as they are. WHAT THE LEDGER LACKS IS FORGOTTEN FOR GOOD."""
-    from dpcore.recovery import accept as go_on
-    from dpcore.users import LOCAL_USER
+    from dpcore.workspace.recovery import accept as go_on
+    from dpcore.workspace.users import LOCAL_USER
 
     folder, url = _places()
     close = budgets is Budgets.CLOSE
@@ -60,15 +60,15 @@ def accept(
 
 
 def _places() -> tuple[Path, str]:
-    from dpcore.database import default_home, default_url
+    from dpcore.workspace.database import default_home, default_url
 
     folder = default_home().resolve()
     return folder, default_url(folder)
 
 
 def _facts(folder: Path, url: str) -> Facts:
-    from dpcore.home import Home
-    from dpcore.installation import look
+    from dpcore.workspace.home import Home
+    from dpcore.workspace.installation import look
 
     return look(Home(folder), url)
 

@@ -9,12 +9,12 @@ import typer
 
 from dpcore.commands.shell import check_new, find_release, write_new
 from dpcore.errors import RequestError
-from dpcore.redescriptions.extraction import Constraints, Score
+from dpcore.models.redescriptions.released.extraction import Constraints, Score
 from dpcore.spreadsheets import frame_csv
 
 if TYPE_CHECKING:
-    from dpcore.redescriptions.found import RedescriptionSet
-    from dpcore.redescriptions.model import RedescriptionModel
+    from dpcore.models.redescriptions.released.model import RedescriptionModel
+    from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 
 _DEFAULT = Constraints()
 
@@ -86,8 +86,8 @@ def redescriptions(
 
 
 def _extracted(text: str, wished: dict[str, Any]) -> RedescriptionSet:
-    from dpcore.algorithms import parse_model
-    from dpcore.redescriptions.learner import RedescriptionLearner
+    from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
+    from dpcore.models.released import parse_model
     from dpcore.validation import validated
 
     constraints, release = validated(Constraints, wished), find_release(text)

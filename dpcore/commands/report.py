@@ -36,7 +36,7 @@ def report(
     releases with figures, numbers and certificates, what they and everything else cost, and
     what they do not show. Making it costs nothing.
     """
-    from dpcore.report.application import Application
+    from dpcore.workspace.dossier import Application
 
     check_new(output)
     written = Application(

@@ -9,13 +9,7 @@ import typer
 from dpcore.commands import grants
 from dpcore.commands.redescriptions import redescriptions
 from dpcore.commands.report import note, release_page
-from dpcore.commands.shell import (
-    Dataset,
-    RunFailedError,
-    find_release,
-    make_group,
-    open_service,
-)
+from dpcore.commands.shell import Dataset, RunFailedError, find_release, make_group, open_service
 
 releases = make_group("Read what has been released; costs nothing.")
 ledger = make_group("See what has been spent and by whom; decide who may spend how much.")
@@ -29,7 +23,7 @@ def list_releases(
 ) -> None:
     """List releases, newest first."""
     from dpcore.commands.text import text_table
-    from dpcore.privacy import format_epsilon
+    from dpcore.privacy.budgets import format_epsilon
 
     with open_service() as service:
         chosen = service.dataset(dataset).id if dataset else None
@@ -89,7 +83,7 @@ def charge(
 ) -> None:
     """Enter what was spent but is missing here, as after restoring a database from a copy."""
     from dpcore.commands.text import balance_text
-    from dpcore.privacy import parse_delta, parse_epsilon
+    from dpcore.privacy.budgets import parse_delta, parse_epsilon
 
     with open_service() as service:
         balance = service.charge(dataset, parse_epsilon(epsilon), parse_delta(delta), note=note)
@@ -101,7 +95,7 @@ def stranded() -> None:
     """List runs whose process cannot be seen from this machine: it may have vanished."""
     from dpcore.commands.text import text_table
     from dpcore.commands.text_ledger import one_line
-    from dpcore.privacy import format_epsilon
+    from dpcore.privacy.budgets import format_epsilon
 
     with open_service() as service:
         names = {info.id: info.name for info in service.datasets()}
@@ -158,7 +152,7 @@ def audit(
     if replay:
         _replay(configurations, seed, family)
         return
-    from dpcore.audit import run_audits
+    from dpcore.audit.suite import run_audits
     from dpcore.commands.text import audit_text
 
     results = run_audits(trials)
@@ -169,9 +163,9 @@ def audit(
 
 def _replay(configurations: int, seed: int, family: str) -> None:
     """Real runs on neighbouring tables, compared probability by probability."""
-    from dpcore.algorithms import get_learner
+    from dpcore.audit.replay.run import replay_all
     from dpcore.commands.text import replay_text
-    from dpcore.replay.run import replay_all
+    from dpcore.models.registry import get_learner
 
     if family:
         family = get_learner(family.replace("-", "_")).name

@@ -12,7 +12,7 @@ from dpcore.commands.tables import TableOption, source_of, table_files
 from dpcore.errors import IngestError, RequestError
 
 if TYPE_CHECKING:
-    from dpcore.schema import Schema
+    from dpcore.domain.schema import Schema
 
 app = make_group("Write and check the public description of a data set.")
 
@@ -66,7 +66,7 @@ def init(
 ) -> None:
     """Make a schema file to fill in, from the headers of a data file, or of several tables."""
     from dpcore.commands.template import schema_template
-    from dpcore.suggestions import PUBLICATION_WARNING
+    from dpcore.intake.suggestions import PUBLICATION_WARNING
 
     if output is not None:
         check_new(output)
@@ -99,7 +99,7 @@ def check(
     table: TableOption = None,
 ) -> None:
     """Check a schema file and, if asked, that data files have its tables and columns."""
-    from dpcore.schema import Schema
+    from dpcore.domain.schema import Schema
 
     schema = Schema.from_file(file)
     if data is None and (right is not None or table):
@@ -120,8 +120,8 @@ def check(
 
 
 def _check_data(schema: Schema, data: Path, right: Path | None, table: list[str] | None) -> None:
-    from dpcore.database_files import is_database
-    from dpcore.uploads import ask, files_of
+    from dpcore.intake.sql_files import is_database
+    from dpcore.intake.uploads import ask, files_of
 
     source = source_of(data, schema.entity, table, right)
     if right is not None:
@@ -133,7 +133,7 @@ def _check_data(schema: Schema, data: Path, right: Path | None, table: list[str]
 
 
 def _check_one(schema: Schema, data: Path) -> None:
-    from dpcore.uploads import ask
+    from dpcore.intake.uploads import ask
 
     header = set(ask("header", [data], path=data))
     unit = schema.privacy_unit.column

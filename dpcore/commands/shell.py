@@ -14,7 +14,7 @@ from typer.exceptions import Abort, TyperException
 from dpcore.errors import FrostglassError, RequestError
 
 if TYPE_CHECKING:
-    from dpcore.release import Release
+    from dpcore.released.release import Release
     from dpcore.service import Service
 
 USER_MISTAKE = 2
@@ -94,7 +94,7 @@ def open_service() -> Service:
 
 def find_release(text: str) -> Release:
     """A release by its id, or from its file. Raises ``NotFoundError`` or ``RequestError``."""
-    from dpcore.release import Release
+    from dpcore.released.release import Release
 
     path = Path(text)
     if not path.is_file():
@@ -105,7 +105,7 @@ def find_release(text: str) -> Release:
 
 def read_epsilon(text: str | None) -> Decimal | None:
     """An epsilon typed by the user; absent stays absent."""
-    from dpcore.privacy import parse_epsilon
+    from dpcore.privacy.budgets import parse_epsilon
 
     return None if text is None else parse_epsilon(text)
 

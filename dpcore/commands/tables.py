@@ -11,7 +11,7 @@ import typer
 from dpcore.errors import RequestError
 
 if TYPE_CHECKING:
-    from dpcore.relations import Source
+    from dpcore.intake.relations import Source
 
 TableOption = Annotated[
     list[str] | None,
@@ -59,7 +59,7 @@ def source_with(
     file: Path, entity: str, further: Mapping[str, Path], right: Path | None = None
 ) -> Source:
     """As :func:`source_of`, from the files of the further tables."""
-    from dpcore.database_files import is_database
+    from dpcore.intake.sql_files import is_database
 
     if right is not None and (further or is_database(file)):
         raise RequestError("--right joins two files into one table: it is for these alone.")

@@ -11,11 +11,11 @@ from typing import Any
 import yaml
 
 from dpcore.commands.tables import source_with
-from dpcore.database_files import is_database
 from dpcore.errors import IngestError, RequestError
-from dpcore.relations import Source
-from dpcore.suggestions import suggest_entity, suggest_key, suggest_person
-from dpcore.uploads import ask, files_of, headers_of
+from dpcore.intake.relations import Source
+from dpcore.intake.sql_files import is_database
+from dpcore.intake.suggestions import suggest_entity, suggest_key, suggest_person
+from dpcore.intake.uploads import ask, files_of, headers_of
 
 _HEAD = """\
 # Public description of a data set. Everybody who sees a result may read it, so write down
@@ -73,7 +73,7 @@ def schema_template(
         Name of the data set; ``None`` takes that of the file.
     suggest : collection of str
         Columns whose values are read. What they hold then stands in the template; see
-        :data:`dpcore.suggestions.PUBLICATION_WARNING`.
+        :data:`dpcore.intake.suggestions.PUBLICATION_WARNING`.
     right : Path or None
         A second file about the same people.
     key : str or None

@@ -6,27 +6,27 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from dpcore.algorithms import parse_model
-from dpcore.audit import AuditResult
+from dpcore.audit.replay.run import Summary
+from dpcore.audit.suite import AuditResult
 from dpcore.commands.text_ilp import theory_rows
 from dpcore.commands.text_redescriptions import redescriptions_text
-from dpcore.ebm.model import EBMModel
-from dpcore.ebm.words import EBMWords
-from dpcore.estimates import percent
-from dpcore.evaluation import Evaluation, Figure
-from dpcore.ilp.model import ILPModel
-from dpcore.origins import words_of
-from dpcore.plan import guaranteed_odds
-from dpcore.privacy import delta_sentence, format_epsilon
-from dpcore.redescriptions.model import RedescriptionModel
-from dpcore.regression import RegressionEvaluation
-from dpcore.release import Certificate, Release
-from dpcore.replay.run import Summary
+from dpcore.domain.origins import words_of
+from dpcore.models.ebm.released.model import EBMModel
+from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.released import parse_model
+from dpcore.models.rules.released.model import RuleListModel
+from dpcore.models.trees.released.forest_model import ForestModel
+from dpcore.models.trees.released.model import TreeModel
+from dpcore.privacy.budgets import delta_sentence, format_epsilon
+from dpcore.released.evaluation import Evaluation, Figure
+from dpcore.released.noisy_counts import percent
+from dpcore.released.plan import guaranteed_odds
+from dpcore.released.regression_evaluation import RegressionEvaluation
+from dpcore.released.release import Certificate, Release
 from dpcore.report.timing import time_sentence
-from dpcore.requests import Balance, Quote
-from dpcore.rules.model import RuleListModel
-from dpcore.trees.forest_model import ForestModel
-from dpcore.trees.model import TreeModel
+from dpcore.workspace.requests import Balance, Quote
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpcore.estimates import percent
-from dpcore.ilp.model import ILPModel
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.released.noisy_counts import percent
 
 #: What the table says of a rule that is not used to predict.
 NO_PREDICTION = "does not predict"

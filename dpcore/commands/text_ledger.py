@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpcore.commands.text import text_table
-from dpcore.privacy import format_epsilon
-from dpcore.requests import Account, BudgetRequest, LedgerEntry, Standing
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.workspace.requests import Account, BudgetRequest, LedgerEntry, Standing
 
 _PLACES = 9
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.redescriptions.found import Redescription, RedescriptionSet
+from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 
 #: Redescriptions that are printed, the best ones.
 SHOWN = 20

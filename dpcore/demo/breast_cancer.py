@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
 from dpcore.demo.truth import Condition, Demo, markdown_table
-from dpcore.schema import Schema
+from dpcore.domain.schema import Schema
 
 _SHOWN = (
     Condition("mean_concave_points", ">", 0.05),

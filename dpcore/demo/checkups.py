@@ -26,8 +26,8 @@ from dpcore.demo.truth import (
     redescriptions_table,
     when,
 )
-from dpcore.randomness import public_generator
-from dpcore.schema import Schema
+from dpcore.domain.schema import Schema
+from dpcore.privacy.randomness import public_generator
 
 PEOPLE = 12_000
 SEED = 20_250_411

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from dpcore.demo.theories import Children, PlantedClause, PlantedTheory, asks, some
 from dpcore.demo.truth import Demo, Flags
-from dpcore.randomness import public_generator
-from dpcore.schema import Schema
+from dpcore.domain.schema import Schema
+from dpcore.privacy.randomness import public_generator
 
 PATIENTS: Final = 20_000
 SEED: Final = 20_250_602

@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.demo.truth import Demo, PlantedList, PlantedRule, when
-from dpcore.randomness import public_generator
-from dpcore.schema import Schema
+from dpcore.domain.schema import Schema
+from dpcore.privacy.randomness import public_generator
 
 PATIENTS = 20_000
 SEED = 20_250_301

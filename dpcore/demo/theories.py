@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.demo.truth import Condition, Flags, markdown_table, when
-from dpcore.schema import Schema
+from dpcore.domain.schema import Schema
 
 #: Rows of child tables, by the names of the tables.
 Children = Mapping[str, pd.DataFrame]

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from dpcore.demo.theories import Asked, PlantedClause, PlantedTheory, Unit, some
 from dpcore.demo.truth import Condition, Demo, Flags
-from dpcore.randomness import public_generator
-from dpcore.schema import Schema
+from dpcore.domain.schema import Schema
+from dpcore.privacy.randomness import public_generator
 
 TRAINS: Final = 5_000
 SEED: Final = 20_250_518

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.schema import Schema
+from dpcore.domain.schema import Schema
 
 Flags = NDArray[np.bool_]
 _SIGNS = {"=": operator.eq, "<=": operator.le, ">": operator.gt}

@@ -9,8 +9,8 @@ from decimal import Decimal
 import numpy as np
 
 from dpcore.lessons.noise import noisy_vector
-from dpcore.mechanisms import Integers
-from dpcore.randomness import SeededRandom, uniforms
+from dpcore.privacy.mechanisms import Integers
+from dpcore.privacy.randomness import SeededRandom, uniforms
 
 PEOPLE = 30
 _SECRET_SEED = 7

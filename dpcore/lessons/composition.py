@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate
 
-from dpcore.estimates import sum_tail
-from dpcore.privacy import gaussian_delta
+from dpcore.privacy.budgets import gaussian_delta
+from dpcore.released.noisy_counts import sum_tail
 
 #: Delta of the guarantee of Gaussian noise, in the lesson.
 DELTA = 1e-6

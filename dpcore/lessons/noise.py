@@ -9,9 +9,9 @@ from decimal import Decimal
 
 import numpy as np
 
-from dpcore.mechanisms import GeometricMechanism, Integers
-from dpcore.privacy import geometric_tail
-from dpcore.randomness import SeededRandom
+from dpcore.privacy.budgets import geometric_tail
+from dpcore.privacy.mechanisms import GeometricMechanism, Integers
+from dpcore.privacy.randomness import SeededRandom
 
 
 @dataclass(frozen=True)

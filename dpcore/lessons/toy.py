@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from dpcore.errors import BudgetError
 from dpcore.lessons.noise import PublicCount, margin, noisy_answers
-from dpcore.privacy import format_epsilon, parse_epsilon
+from dpcore.privacy.budgets import format_epsilon, parse_epsilon
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpcore.ebm.model import Term
-from dpcore.ebm.words import EBMWords
+from dpcore.models.ebm.released.model import Term
+from dpcore.models.ebm.released.words import EBMWords
 from dpcore.plots.ebm_bars import category_figure
 from dpcore.plots.ebm_numbers import number_figure
 from dpcore.plots.ebm_pair import pair_figure
-from dpcore.plots.look import INK, clear_layout, colour, safe, shorten
+from dpcore.plots.style import INK, clear_layout, colour, safe, shorten
 
 #: Most bars of importances; the table holds the rest.
 MOST_TERMS = 15

@@ -8,11 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dpcore.ebm.bands import Z95
-from dpcore.ebm.model import Term
-from dpcore.ebm.words import EBMWords, minus
+from dpcore.models.ebm.released.bands import Z95
+from dpcore.models.ebm.released.model import Term
+from dpcore.models.ebm.released.words import EBMWords, minus
 from dpcore.plots.ebm_details import details, score_limits, score_ticks, title
-from dpcore.plots.look import INK, SOFT, clear_layout, colour, safe, shorten
+from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
 
 #: Most bars; the table holds the rest.
 MOST_BARS = 30

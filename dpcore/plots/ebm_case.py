@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.ebm.bands import Z95
-from dpcore.ebm.model import Contribution
-from dpcore.ebm.words import EBMWords, minus
-from dpcore.estimates import percent
-from dpcore.plots.look import INK, SOFT, clear_layout, safe, shorten
+from dpcore.models.ebm.released.bands import Z95
+from dpcore.models.ebm.released.model import Contribution
+from dpcore.models.ebm.released.words import EBMWords, minus
+from dpcore.plots.style import INK, SOFT, clear_layout, safe, shorten
 from dpcore.plots.ticks import nice_ticks
+from dpcore.released.noisy_counts import percent
 
 #: Steps of their own; the rest are one step.
 MOST_STEPS = 10

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.ebm.bands import Z95
-from dpcore.ebm.model import Term
-from dpcore.ebm.words import EBMWords, factor, minus
-from dpcore.plots.look import safe, shorten
+from dpcore.models.ebm.released.bands import Z95
+from dpcore.models.ebm.released.model import Term
+from dpcore.models.ebm.released.words import EBMWords, factor, minus
+from dpcore.plots.style import safe, shorten
 from dpcore.plots.ticks import nice_ticks
 
 #: Scores of nearly empty bins are shown up to so many times the largest of the others.

@@ -11,14 +11,14 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dpcore.columns import IntegerColumn
-from dpcore.ebm.axis import Axis
-from dpcore.ebm.bands import Z95
-from dpcore.ebm.model import Term
-from dpcore.ebm.words import EBMWords, minus
+from dpcore.domain.columns import IntegerColumn
+from dpcore.models.ebm.released.axis import Axis
+from dpcore.models.ebm.released.bands import Z95
+from dpcore.models.ebm.released.model import Term
+from dpcore.models.ebm.released.words import EBMWords, minus
 from dpcore.plots.ebm_details import axis_title, details, score_limits, score_ticks, title
-from dpcore.plots.look import DASHES, FAINT, INK, SOFT, SYMBOLS, clear_layout, colour, safe
 from dpcore.plots.palette import faded
+from dpcore.plots.style import DASHES, FAINT, INK, SOFT, SYMBOLS, clear_layout, colour, safe
 from dpcore.plots.ticks import nice_ticks
 
 _BAND = 0.18

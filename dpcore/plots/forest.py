@@ -7,8 +7,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dpcore.estimates import percent
-from dpcore.plots.look import clear_layout, colour, glyph, safe, shorten
+from dpcore.plots.style import clear_layout, colour, glyph, safe, shorten
+from dpcore.released.noisy_counts import percent
 
 _MOST_COLUMNS = 15
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dpcore.algorithms import parse_model
-from dpcore.estimates import percent
-from dpcore.ilp.model import ILPModel
-from dpcore.ilp.prolog import Prolog
-from dpcore.ilp.words import clause_words
-from dpcore.plots.look import FAINT, clear_layout, colour, safe, shorten
-from dpcore.privacy import format_epsilon
-from dpcore.release import Release
+from dpcore.models.ilp.language.prolog import Prolog
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.words import clause_words
+from dpcore.models.released import parse_model
+from dpcore.plots.style import FAINT, clear_layout, colour, safe, shorten
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.noisy_counts import percent
+from dpcore.released.release import Release
 
 _PATTERNS = ("", "/")
 

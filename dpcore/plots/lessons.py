@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from dpcore.lessons.composition import Averages, gaussian_cost
 from dpcore.lessons.neighbours import Neighbours
 from dpcore.lessons.odds import Odds, shown_chance, worst_odds
-from dpcore.plots.look import INK, SOFT, SYMBOLS, clear_layout, colour
+from dpcore.plots.style import INK, SOFT, SYMBOLS, clear_layout, colour
 
 _GRID = "#dee2e6"
 _BAND = "rgba(143, 195, 210, 0.35)"

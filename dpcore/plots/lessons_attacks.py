@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from dpcore.lessons.attacks import Membership, Reconstruction
-from dpcore.plots.look import INK, SOFT, clear_layout
+from dpcore.plots.style import INK, SOFT, clear_layout
 
 _WRONG, _RIGHT = "#c2410c", "#0b7285"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dpcore.estimates import percent
-from dpcore.plots.look import DASHES, GRID, SOFT, SYMBOLS, clear_layout, colour
+from dpcore.plots.style import DASHES, GRID, SOFT, SYMBOLS, clear_layout, colour
+from dpcore.released.noisy_counts import percent
 
 #: How values of each measure are written, beside a point and on the axis.
 NUMBERS = {"accuracy": ".1%", "RMSE": ".3g"}

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dpcore.estimates import percent
-from dpcore.plots.look import INK, SOFT, colour
 from dpcore.plots.methods import NUMBERS, Line, lay_out_over_epsilon
+from dpcore.plots.style import INK, SOFT, colour
+from dpcore.released.noisy_counts import percent
 
 _BAND = "rgba(11, 114, 133, 0.18)"
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.plots.look import INK, SOFT, clear_layout, colour, safe, shorten
-from dpcore.redescriptions.found import Redescription, RedescriptionSet
+from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
+from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
 
 #: Points beyond which the browser draws on its graphics card.
 MOST_DRAWN = 1000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from dpcore.plots.look import INK, SOFT, clear_layout, colour
-from dpcore.redescriptions.agreement import Exact
-from dpcore.redescriptions.found import Redescription
+from dpcore.models.redescriptions.released.agreement import Exact
+from dpcore.models.redescriptions.released.redescription_set import Redescription
+from dpcore.plots.style import INK, SOFT, clear_layout, colour
 
 _PARTS = (("left only", "/", "#8fc3d2"), ("both", "", colour(0)), ("right only", "\\", "#f3c9a8"))
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dpcore.plots.look import INK, clear_layout, pretty
-from dpcore.redescriptions.found import Redescription
-from dpcore.redescriptions.pair import Tree, TreePair
-from dpcore.schema import Schema
-from dpcore.trees.splits import split_on
+from dpcore.domain.schema import Schema
+from dpcore.models.redescriptions.released.redescription_set import Redescription
+from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
+from dpcore.models.trees.released.splits import split_on
+from dpcore.plots.style import INK, clear_layout, pretty
 
 #: Leaves of a side up to which every count is written into the map.
 _MOST_WRITTEN = 8

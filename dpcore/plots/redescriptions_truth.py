@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.plots.look import INK, SOFT, clear_layout, colour
+from dpcore.models.redescriptions.released.agreement import Exact
+from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.plots.redescriptions import MOST_DRAWN
-from dpcore.redescriptions.agreement import Exact
-from dpcore.redescriptions.found import Redescription
+from dpcore.plots.style import INK, SOFT, clear_layout, colour
 
 #: True p-value above which a redescription may be chance.
 LEVEL = 0.01

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from dpcore.algorithms import parse_model
-from dpcore.estimates import percent
-from dpcore.plots.look import SYMBOLS, clear_layout, colour, safe, shorten
-from dpcore.release import Release
-from dpcore.rules.model import RuleListModel
+from dpcore.models.released import parse_model
+from dpcore.models.rules.released.model import RuleListModel
+from dpcore.plots.style import SYMBOLS, clear_layout, colour, safe, shorten
+from dpcore.released.noisy_counts import percent
+from dpcore.released.release import Release
 
 
 def rule_list_figure(release: Release) -> go.Figure:

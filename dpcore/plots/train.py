@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dpcore.columns import RESERVED
-from dpcore.plots.look import FAINT, INK, SOFT, clear_layout, colour, safe
+from dpcore.domain.columns import RESERVED
+from dpcore.domain.schema import Schema
 from dpcore.plots.shapes import areas, lines
+from dpcore.plots.style import FAINT, INK, SOFT, clear_layout, colour, safe
 from dpcore.plots.tree_layout import Point
-from dpcore.schema import Schema
 
 #: The table of cars, and what a picture of one cannot do without.
 CAR = "car"

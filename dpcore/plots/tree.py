@@ -8,8 +8,9 @@ from decimal import Decimal
 
 import plotly.graph_objects as go
 
-from dpcore.estimates import percent
-from dpcore.plots.look import (
+from dpcore.models.trees.released.model import TreeModel
+from dpcore.plots.shapes import areas, bar_piece, lines, rectangle, stripe, texts
+from dpcore.plots.style import (
     FAINT,
     INK,
     SOFT,
@@ -21,9 +22,8 @@ from dpcore.plots.look import (
     safe,
     shorten,
 )
-from dpcore.plots.shapes import areas, bar_piece, lines, rectangle, stripe, texts
 from dpcore.plots.tree_layout import HEADER, PANEL, STRIPE, Box, Point, TreeLayout, group_numbers
-from dpcore.trees.model import TreeModel
+from dpcore.released.noisy_counts import percent
 
 _GROUND, _DIM = "#ffffff", "#f1f5f7"
 _BAND, _EDGE = "#8fc3d2", "#0f6e84"

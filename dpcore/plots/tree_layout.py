@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
-from dpcore.plots.look import pretty
-from dpcore.trees.model import TreeModel
+from dpcore.models.trees.released.model import TreeModel
+from dpcore.plots.style import pretty
 
 Point = tuple[float, float]
 

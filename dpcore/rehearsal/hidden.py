@@ -16,13 +16,13 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dpcore.ebm.model import EBMModel, Term
-from dpcore.evaluation import Evaluation
-from dpcore.randomness import public_generator
-from dpcore.regression import RegressionEvaluation
+from dpcore.models.ebm.released.model import EBMModel, Term
+from dpcore.privacy.randomness import public_generator
 from dpcore.rehearsal.knowledge import without_negatives
 from dpcore.rehearsal.marginals import Marginal, drawn, tilted
 from dpcore.rehearsal.records import Codes, Floats
+from dpcore.released.evaluation import Evaluation
+from dpcore.released.regression_evaluation import RegressionEvaluation
 
 #: Steps of a numeric target, records of one trial, and bisections.
 _STEPS, _TRIAL, _HALVINGS = 7, 8_000, 12

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.algorithms import parse_model
-from dpcore.ebm.model import EBMModel, Term
-from dpcore.ilp.model import ILPModel
-from dpcore.redescriptions.model import RedescriptionModel
-from dpcore.redescriptions.pair import TreePair
+from dpcore.models.ebm.released.model import EBMModel, Term
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.tree_pair import TreePair
+from dpcore.models.released import parse_model
+from dpcore.models.rules.released.model import RuleListModel
+from dpcore.models.trees.released.forest_model import ForestModel
+from dpcore.models.trees.released.model import TreeModel
 from dpcore.rehearsal.records import Codes, Floats, Records
-from dpcore.release import Release
-from dpcore.rules.model import RuleListModel
-from dpcore.trees.forest_model import ForestModel
-from dpcore.trees.model import TreeModel
+from dpcore.released.release import Release
 
 #: A 95 % margin of two-sided geometric noise, in standard deviations.
 _MARGIN = 2.1

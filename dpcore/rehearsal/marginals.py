@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.columns import RESERVED, IntegerColumn, NumericColumn
-from dpcore.ebm.axis import Axis
-from dpcore.ebm.model import EBMModel
+from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
+from dpcore.domain.schema import Schema
+from dpcore.models.ebm.released.axis import Axis
+from dpcore.models.ebm.released.model import EBMModel
 from dpcore.rehearsal.knowledge import Groups, Knowledge, without_negatives
 from dpcore.rehearsal.records import Codes, Floats
-from dpcore.schema import Schema
 
 #: Standard errors that a count of missing or other values must exceed to be taken for real.
 _SEEN = 2.0

@@ -14,15 +14,16 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError
-from dpcore.plan import Learner, RunPlan
+from dpcore.learning.learner import Learner
 from dpcore.rehearsal.knowledge import predicted
 from dpcore.rehearsal.records import Floats, Records
 from dpcore.rehearsal.running import invented_table, run_on, shape_for
 from dpcore.rehearsal.shape import Shape, is_number
 from dpcore.rehearsal.trust import close_from
-from dpcore.release import Release
-from dpcore.schema import Schema
+from dpcore.released.plan import RunPlan
+from dpcore.released.release import Release
 
 EPSILONS: Final = tuple(map(Decimal, ("0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")))
 REPEATS: Final = 3

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.columns import NumericColumn
-from dpcore.ebm.axis import Axis
-from dpcore.encoding import encode
-from dpcore.ilp.model import ILPModel
-from dpcore.schema import Schema
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.encoding import encode
+from dpcore.domain.schema import Schema
+from dpcore.models.ebm.released.axis import Axis
+from dpcore.models.ilp.released.model import ILPModel
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

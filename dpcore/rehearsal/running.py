@@ -8,14 +8,15 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from dpcore.columns import BooleanColumn, IntegerColumn
-from dpcore.ingest import frame_chunks, ingest
-from dpcore.plan import Learner, RunPlan, no_progress
-from dpcore.randomness import SeededRandom
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import BooleanColumn, IntegerColumn
+from dpcore.domain.schema import PrivacyUnit, Schema
+from dpcore.learning.learner import Learner, no_progress
+from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.shape import Shape, is_number, shape_of
-from dpcore.release import Release, make_release
-from dpcore.schema import PrivacyUnit, Schema
-from dpcore.table import PrivateTable
+from dpcore.released.plan import RunPlan
+from dpcore.released.release import Release, make_release
 
 #: Most work of a rehearsal, by learner: it runs in the process that serves the pages.
 _LIMITS = {

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.columns import NumericColumn
-from dpcore.ebm.model import EBMModel
-from dpcore.randomness import public_generator
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schema import PrivacyUnit, Schema
+from dpcore.models.ebm.released.model import EBMModel
+from dpcore.privacy.randomness import public_generator
 from dpcore.rehearsal.hidden import Hidden, hidden_levels, nothing_hidden
 from dpcore.rehearsal.knowledge import Groups, Knowledge, columns_of, read
 from dpcore.rehearsal.marginals import Marginal, drawn, marginals, tilted
 from dpcore.rehearsal.records import Codes, Floats, Records, is_category
 from dpcore.rehearsal.synthetic import synthetic_tables
 from dpcore.rehearsal.teacher import Teacher, choose, measured_groups, teach
-from dpcore.release import Release
-from dpcore.schema import PrivacyUnit, Schema
+from dpcore.released.release import Release
 
 #: Records invented from the schema alone, unless ``max_rows`` is smaller.
 REHEARSAL_ROWS = 20_000

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.columns import BooleanColumn, IntegerColumn, NumericColumn, RealColumn
-from dpcore.encoding import encode
-from dpcore.randomness import public_generator
-from dpcore.schema import ChildTable, Schema
+from dpcore.domain.columns import BooleanColumn, IntegerColumn, NumericColumn, RealColumn
+from dpcore.domain.encoding import encode
+from dpcore.domain.schema import ChildTable, Schema
+from dpcore.privacy.randomness import public_generator
 
 #: Columns that the invented target depends on, so that there is something to find.
 _CAUSES = 3

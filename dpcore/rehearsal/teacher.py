@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.columns import NumericColumn
-from dpcore.evaluation import Evaluation, Figure
+from dpcore.domain.columns import NumericColumn
 from dpcore.rehearsal.knowledge import (
     Groups,
     Knowledge,
@@ -22,6 +21,7 @@ from dpcore.rehearsal.knowledge import (
 )
 from dpcore.rehearsal.marginals import between
 from dpcore.rehearsal.records import Codes, Floats, Records
+from dpcore.released.evaluation import Evaluation, Figure
 
 #: An accuracy whose noise alone moves it further than this is not followed.
 _VAGUE = 0.1

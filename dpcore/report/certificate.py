@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from dpcore.origins import words_of
-from dpcore.privacy import delta_sentence, format_epsilon
-from dpcore.release import Certificate, Release
+from dpcore.domain.origins import words_of
+from dpcore.privacy.budgets import delta_sentence, format_epsilon
+from dpcore.released.release import Certificate, Release
 from dpcore.report.names import sampler_name, step_name
 from dpcore.report.timing import time_sentence
 

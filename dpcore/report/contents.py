@@ -9,21 +9,24 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dpcore.algorithms import get_learner, parse_model
-from dpcore.ebm.model import EBMModel
-from dpcore.ebm.words import EBMWords
-from dpcore.ilp.model import ILPModel
+from dpcore.models.ebm.released.model import EBMModel
+from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.reading import sentence
+from dpcore.models.released import family_of, parse_model
+from dpcore.models.rules.released.model import RuleListModel
+from dpcore.models.trees.released.forest_model import ForestModel
+from dpcore.models.trees.released.model import TreeModel
 from dpcore.plots.ebm import importance_alt, importance_figure, shape_alt, shape_figure
 from dpcore.plots.forest import attribute_use_figure
 from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
-from dpcore.plots.look import pretty
 from dpcore.plots.redescriptions import MOST_DRAWN, redescriptions_alt, redescriptions_figure
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
+from dpcore.plots.style import pretty
 from dpcore.plots.tree import branches_width, tree_alt, tree_figure
 from dpcore.plots.tree_layout import group_numbers, readable_levels
-from dpcore.redescriptions.model import RedescriptionModel
-from dpcore.redescriptions.reading import sentence
-from dpcore.release import Release
+from dpcore.released.release import Release
 from dpcore.report.tables import (
     FEW_ROWS,
     Group,
@@ -35,9 +38,6 @@ from dpcore.report.tables import (
     scores_table,
     use_table,
 )
-from dpcore.rules.model import RuleListModel
-from dpcore.trees.forest_model import ForestModel
-from dpcore.trees.model import TreeModel
 
 #: Pixels between the margins of a sheet of A4.
 WIDTH = 680
@@ -76,7 +76,7 @@ class Content:
 
 def heading(release: Release) -> str:
     """What a result is called if nobody has named it."""
-    title = get_learner(release.kind).title
+    title = family_of(release).title
     return f"{title} for {release.target}" if release.target else title
 
 

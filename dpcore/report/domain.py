@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpcore.columns import MAX_COLUMNS, NumericColumn, format_number
+from dpcore.domain.columns import MAX_COLUMNS, NumericColumn, format_number
+from dpcore.domain.schema import Schema
 from dpcore.report.tables import Table
-from dpcore.schema import Schema
 
 _MOST_LABELS = 12
 _HEAD = ("Column", "Type", "Possible values", "Meaning")

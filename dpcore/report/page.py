@@ -16,19 +16,19 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from dpcore.domain.origins import words_of
 from dpcore.errors import RequestError
-from dpcore.origins import words_of
-from dpcore.plan import guaranteed_odds
-from dpcore.privacy import exact_amount, plain_epsilon
-from dpcore.release import Release
-from dpcore.report.application import MOST_RELEASES, Application, paragraphs
+from dpcore.privacy.budgets import exact_amount, plain_epsilon
+from dpcore.released.plan import guaranteed_odds
+from dpcore.released.release import Release
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.contents import WIDTH, Content, Picture, content, heading
 from dpcore.report.domain import schema_tables
 from dpcore.report.names import method_name
 from dpcore.report.statement import statement
 from dpcore.report.totals import exact_epsilon, totals, weakest
-from dpcore.requests import Balance, DatasetInfo, ReleaseNote
+from dpcore.workspace.dossier import MOST_RELEASES, Application, paragraphs
+from dpcore.workspace.requests import Balance, DatasetInfo, ReleaseNote
 
 _TEMPLATES = Path(__file__).with_name("templates")
 #: Pixels of a sheet that a figure may take, and how far it may shrink for it.

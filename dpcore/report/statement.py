@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpcore.origins import words_of
-from dpcore.privacy import delta_sentence
-from dpcore.release import SECURE, Certificate, Release
-from dpcore.report.application import Application
+from dpcore.domain.origins import words_of
+from dpcore.privacy.budgets import delta_sentence
+from dpcore.released.release import SECURE, Certificate, Release
 from dpcore.report.names import sampler_name
 from dpcore.report.timing import time_sentence
 from dpcore.report.totals import Total
-from dpcore.requests import DatasetInfo
+from dpcore.workspace.dossier import Application
+from dpcore.workspace.requests import DatasetInfo
 
 NOT_STATED = "not stated"
 

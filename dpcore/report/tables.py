@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.ebm.bands import Z95
-from dpcore.ebm.model import Term
-from dpcore.ebm.words import EBMWords
-from dpcore.estimates import percent
-from dpcore.evaluation import Figure
-from dpcore.redescriptions.found import Redescription
-from dpcore.redescriptions.reading import interval_words, p_words
-from dpcore.regression import RegressionEvaluation
+from dpcore.models.ebm.released.bands import Z95
+from dpcore.models.ebm.released.model import Term
+from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.redescriptions.released.reading import interval_words, p_words
+from dpcore.models.redescriptions.released.redescription_set import Redescription
+from dpcore.released.evaluation import Figure
+from dpcore.released.noisy_counts import percent
+from dpcore.released.regression_evaluation import RegressionEvaluation
 
 #: Rows of one table that are printed, and of one that few read; the downloads of a release
 #: hold all.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dpcore.release import Certificate
+from dpcore.released.release import Certificate
 
 _NOISE: Final = "drawing noise takes a little longer for some draws than for others"
 _CHOICE: Final = "choosing among candidates takes a time that depends on their exact scores"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dpcore.plan import Guarantee, guaranteed_odds
-from dpcore.privacy import delta_sentence, exact_amount, format_epsilon, plain_epsilon
-from dpcore.release import Release
-from dpcore.requests import Balance
+from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon, plain_epsilon
+from dpcore.released.plan import Guarantee, guaranteed_odds
+from dpcore.released.release import Release
+from dpcore.workspace.requests import Balance
 
 _ZERO = Decimal(0)
 _WEAKEST_FIRST: tuple[Guarantee, ...] = ("none", "conditional on convergence", "unconditional")

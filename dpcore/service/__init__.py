@@ -1,17 +1,17 @@
 """The one door to the engine: everything that pages and the command line may call.
 
-Who calls decides what may be called: see :mod:`dpcore.service.door`.
+Who calls decides what may be called: see :mod:`dpcore.service.base`.
 """
 
 from __future__ import annotations
 
 from dpcore.service.budgets import Budgets
 from dpcore.service.datasets import DEMO_BUDGET, Datasets
-from dpcore.service.exact import Exact
+from dpcore.service.public_truth import PublicTruth
 from dpcore.service.rehearsals import Rehearsals
 
 __all__ = ["DEMO_BUDGET", "Service"]
 
 
-class Service(Datasets, Budgets, Rehearsals, Exact):
+class Service(Datasets, Budgets, Rehearsals, PublicTruth):
     """Data sets, budgets, runs and releases of one installation, as one user sees them."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from dpcore.requests import Account, Balance, BudgetRequest, LedgerEntry
-from dpcore.service.door import Door
-from dpcore.users import canonical_name
+from dpcore.service.base import ServiceBase
+from dpcore.workspace.requests import Account, Balance, BudgetRequest, LedgerEntry
+from dpcore.workspace.users import canonical_name
 
 
-class Budgets(Door):
+class Budgets(ServiceBase):
     """Part of :class:`dpcore.service.Service`."""
 
     def balance(self, dataset_id: str) -> Balance:

@@ -7,27 +7,27 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from dpcore.desks import Desk
+from dpcore.domain.schema import Schema
 from dpcore.errors import ConflictError, NotFoundError
-from dpcore.privacy import parse_epsilon, parse_limit
-from dpcore.requests import DatasetInfo, Stray
-from dpcore.schema import Schema
-from dpcore.service.door import Door
-from dpcore.store import Savable
-from dpcore.uploads import Incoming, Watch
-from dpcore.users import ROLES
+from dpcore.intake.uploads import Incoming, Watch
+from dpcore.privacy.budgets import parse_epsilon, parse_limit
+from dpcore.service.base import ServiceBase
+from dpcore.workspace.desks import Desk
+from dpcore.workspace.requests import DatasetInfo, Stray
+from dpcore.workspace.store import Savable
+from dpcore.workspace.users import ROLES
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.demo import Demo
-    from dpcore.relations import Source
+    from dpcore.intake.relations import Source
 
 #: Budget of each demonstration data set: enough to play, small enough to feel the meter.
 DEMO_BUDGET = Decimal(20)
 
 
-class Datasets(Door):
+class Datasets(ServiceBase):
     """Part of :class:`dpcore.service.Service`."""
 
     def datasets(self) -> list[DatasetInfo]:
@@ -59,14 +59,15 @@ class Datasets(Door):
         source : str, Path, DataFrame or mapping
             CSV or Parquet file, or a frame. For a schema with child tables, a mapping from the
             names of its tables to such, or one SQLite or DuckDB file with tables of these names:
-            see :func:`dpcore.relations.rows_for`.
+            see :func:`dpcore.intake.relations.rows_for`.
         right : str, Path or None
-            A second file about the same people: see :func:`dpcore.joining.chunks_for`.
+            A second file about the same people: see :func:`dpcore.intake.joining.chunks_for`.
         analyst_cap : Decimal, optional
             Most that each analyst may spend without a grant of their own; 0 for nothing.
             Default: as much as the data set has.
         watch : callable, optional
-            Told how reading files goes on; may raise to stop it. See :func:`dpcore.uploads.ask`.
+            Told how reading files goes on; may raise to stop it. See
+            :func:`dpcore.intake.uploads.ask`.
 
         Raises
         ------
@@ -218,9 +219,9 @@ class _InMemory:
 
     def save(self, directory: Path) -> None:
         """Encode the frames and write their table. Raises ``IngestError``."""
-        from dpcore.ingest import ingest
-        from dpcore.randomness import SecureRandom
-        from dpcore.relations import rows_for
+        from dpcore.data.ingest import ingest
+        from dpcore.intake.relations import rows_for
+        from dpcore.privacy.randomness import SecureRandom
 
         rows, children = rows_for(self._schema, self._source, self._right)
         ingest(rows, self._schema, SecureRandom(), children).save(directory)

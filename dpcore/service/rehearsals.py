@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dpcore.release import Release
-from dpcore.requests import RunRequest
+from dpcore.released.release import Release
 from dpcore.service.releases import Releases
 from dpcore.service.runs import Runs
+from dpcore.workspace.requests import RunRequest
 
 if TYPE_CHECKING:
     from dpcore.rehearsal import Outlook, Rehearsal
@@ -26,7 +26,7 @@ class Rehearsals(Runs, Releases):
             Whether earlier releases that the caller may read shape the records; or the schema
             alone does.
         """
-        from dpcore.algorithms import get_learner
+        from dpcore.models.registry import get_learner
         from dpcore.rehearsal import rehearse
 
         dataset, plan = self._plan(request)
@@ -47,7 +47,7 @@ class Rehearsals(Runs, Releases):
         RequestError
             If the request predicts nothing, or cannot be honoured.
         """
-        from dpcore.algorithms import get_learner
+        from dpcore.models.registry import get_learner
         from dpcore.rehearsal import outlook
 
         dataset, _ = self._plan(request)

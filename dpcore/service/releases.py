@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dpcore.drafts import KeptDraft, read_draft, write_draft
 from dpcore.errors import NotFoundError
-from dpcore.notes import read_notes, write_note
-from dpcore.release import Release
-from dpcore.requests import ReleaseNote, Sharing
-from dpcore.service.door import Door, check_id
-from dpcore.users import ROLES
+from dpcore.released.release import Release
+from dpcore.service.base import ServiceBase, check_id
+from dpcore.workspace.drafts import KeptDraft, read_draft, write_draft
+from dpcore.workspace.notes import read_notes, write_note
+from dpcore.workspace.requests import ReleaseNote, Sharing
+from dpcore.workspace.users import ROLES
 
 if TYPE_CHECKING:
-    from dpcore.drafts import Draft
-    from dpcore.report.application import Application
     from dpcore.report.totals import Total
+    from dpcore.workspace.dossier import Application
+    from dpcore.workspace.drafts import Draft
 
 _NO_RELEASE = "There is no such release."
 
 
-class Releases(Door):
+class Releases(ServiceBase):
     """Part of :class:`dpcore.service.Service`."""
 
     def release(self, release_id: str) -> Release:

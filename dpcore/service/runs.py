@@ -7,19 +7,19 @@ import json
 import time
 from decimal import Decimal
 
-from dpcore.entries import RECORDS_GONE
 from dpcore.errors import AccessError, NotFoundError, RequestError
-from dpcore.plan import RunPlan, guarantee_sentence, guaranteed_odds
-from dpcore.requests import DatasetInfo, Quote, RunRequest, RunStatus
-from dpcore.runs import add_job
-from dpcore.service.door import Door, check_id
-from dpcore.users import ROLES
+from dpcore.released.plan import RunPlan, guarantee_sentence, guaranteed_odds
+from dpcore.service.base import ServiceBase, check_id
+from dpcore.workspace.ledger_lines import RECORDS_GONE
+from dpcore.workspace.queue import add_job
+from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest, RunStatus
+from dpcore.workspace.users import ROLES
 
 _POLL_SECONDS = 0.1
 _NO_RUN = "There is no such run."
 
 
-class Runs(Door):
+class Runs(ServiceBase):
     """Part of :class:`dpcore.service.Service`."""
 
     def quote(self, request: RunRequest) -> Quote:
@@ -138,7 +138,7 @@ class Runs(Door):
         return status
 
     def _plan(self, request: RunRequest) -> tuple[DatasetInfo, RunPlan]:
-        from dpcore.algorithms import get_learner
+        from dpcore.models.registry import get_learner
 
         dataset = self._usable(request.dataset_id)
         if not self._store.present(dataset.id):

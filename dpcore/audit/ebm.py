@@ -1,0 +1,158 @@
+"""Audits of whole fits of explainable boosting machines: from the uploaded rows to all it says.
+
+How an audit works: :mod:`dpcore.audit.bounds`. A machine is made of noisy histograms and sums;
+the audit sees them all and adds them up so that one person shows best. That person is alone in a
+category, with a target that no model expects: in regression, at the upper bound of a target
+that is at the lower bound for everybody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from dpcore.audit.bounds import Audit, Mechanism, Outputs, replaced, threshold_events
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Schema
+from dpcore.learning.learner import no_progress
+from dpcore.models.ebm.learning import boosting
+from dpcore.models.ebm.learning.kernels import clipped_sums
+from dpcore.models.ebm.learning.learner import EBMLearner
+from dpcore.models.ebm.learning.queries import COUNT_STEPS, RESIDUAL_STEPS
+from dpcore.privacy.mechanisms import FineGaussian, Integers
+from dpcore.privacy.randomness import RandomSource, SecureRandom
+from dpcore.released.plan import RunPlan
+
+_EPSILON: Final = Decimal(1)
+_DELTA: Final = Decimal("0.01")
+#: Whole fits are slow: a twentieth of the trials asked for.
+_SHARE: Final = 0.05
+#: Broken versions add so much less noise, for so few runs to tell.
+_LESS: Final = 8
+#: People whose x is no, and places for them.
+_OTHERS, _PLACES = 200, 256
+#: What is released, in thousandths of the unit in which it is added up.
+_FINE: Final = 1000
+_Target = Literal["y", "z"]
+_TARGETS: Final = {
+    "y": {"name": "y", "type": "boolean"},
+    "z": {"name": "z", "type": "real", "lower": 0, "upper": 1, "bins": 1},
+}
+#: Cell of x that one person is alone in, of the 4 cells of x.
+_ALONE, _CELLS = 1, 4
+_CHOSEN: Final = {"epochs": 1, "replicates": 3, "evaluate": False, "delta": _DELTA}
+
+
+@dataclass(frozen=True)
+class EBMRuns:
+    """Ingestion and whole fits; input 1 has one person more.
+
+    Attributes
+    ----------
+    target : {"y", "z"}
+        Classification or regression.
+    noise : int
+        Noise is divided by this.
+    clipped : bool
+        Whether residuals of numbers are clipped, as the noise on their sums supposes.
+    """
+
+    target: _Target
+    noise: int = 1
+    clipped: bool = True
+
+    def __call__(self, side: int, trials: int) -> Outputs:
+        """Return the weighted sum of all that so many fits release."""
+        learner, source = EBMLearner(), SecureRandom()
+        schema = Schema.from_mapping(
+            {
+                "name": "audit",
+                "max_rows": _PLACES,
+                "columns": [{"name": "x", "type": "boolean"}, _TARGETS[self.target]],
+            }
+        )
+        plan = learner.plan(schema, self.target, _EPSILON, _CHOSEN)
+        # One table serves all fits: without evaluation nothing random of it reaches the output.
+        table = ingest(frame_chunks(_frame(side)[["x", self.target]]), schema, source)
+        sums = [self._watch(learner, table, plan, source) for _ in range(trials)]
+        return np.array(sums, dtype=np.int64)
+
+    def _watch(
+        self, learner: EBMLearner, table: PrivateTable, plan: RunPlan, source: RandomSource
+    ) -> int:
+        with ExitStack() as stack:
+            answers = stack.enter_context(_observed(self.noise))
+            if not self.clipped:
+                stack.enter_context(replaced(boosting, "clipped_sums", _unclipped_sums))
+            learner.run(table, plan, source, no_progress)
+        return round(_FINE * sum(self._evidence(*answer) for answer in answers))
+
+    def _evidence(self, mechanism: FineGaussian, noisy: Integers) -> float:
+        """Logarithm of the ratio of likelihoods with and without the person, up to a constant."""
+        if noisy.ndim == 1:  # the histograms of x and of the target, one after the other
+            largest = _CELLS + 1 if self.target == "y" else len(noisy) - 1
+            seen = COUNT_STEPS * (int(noisy[_ALONE]) + int(noisy[largest]))
+        else:
+            seen = RESIDUAL_STEPS * int(noisy[_ALONE, 0])
+        return float(seen / mechanism.scale**2)
+
+    def broken(self) -> dict[str, Mechanism]:
+        """What the audit must catch."""
+        wide = {"clipping removed": replace(self, clipped=False)} if self.target == "z" else {}
+        return {f"noise divided by {_LESS}": replace(self, noise=_LESS), **wide}
+
+
+def _frame(side: int) -> pd.DataFrame:
+    """Many who are alike; on input 1 somebody who is not."""
+    rows = [("no", "no", 0.0)] * _OTHERS + [("yes", "yes", 1.0)] * side
+    return pd.DataFrame(rows, columns=["x", "y", "z"])
+
+
+@contextmanager
+def _observed(noise: int) -> Iterator[list[tuple[FineGaussian, Integers]]]:
+    """Collect all that Gaussian mechanisms release, their noise divided by ``noise``."""
+    answers: list[tuple[FineGaussian, Integers]] = []
+    release = FineGaussian.release
+
+    def observe(mechanism: FineGaussian, values: Integers, randomness: RandomSource) -> Integers:
+        noisy = values + (release(mechanism, values, randomness) - values) // noise
+        answers.append((mechanism, noisy))
+        return noisy
+
+    with replaced(FineGaussian, "release", observe):
+        yield answers
+
+
+def _unclipped_sums(*arguments: Any) -> None:
+    """``clipped_sums`` with a clip as wide as the target's range."""
+    *others, _, sums = arguments
+    clipped_sums(*others, 1.0, sums)
+
+
+def ebm_audit() -> Audit:
+    """Whole fit of a machine that tells two classes apart."""
+    return _audit("shape functions of classes, whole fit", EBMRuns("y"))
+
+
+def ebm_outlier_audit() -> Audit:
+    """Whole fit of a machine that predicts a number, with an outlier."""
+    return _audit("shape functions of numbers, whole fit", EBMRuns("z"))
+
+
+def _audit(name: str, sound: EBMRuns) -> Audit:
+    return Audit(
+        name,
+        sound,
+        threshold_events,
+        sound.broken(),
+        epsilon=float(_EPSILON),
+        delta=float(_DELTA),
+        share=_SHARE,
+    )

@@ -1,0 +1,188 @@
+"""Audits of whole runs of relational rules: from the uploaded tables to the released theory.
+
+How an audit works: :mod:`dpcore.audit.bounds`. Input 1 has one person more, with many child
+rows. Two audits look at which clause was chosen, by report noisy max and level by level, one at
+the noisy counts.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import pandas as pd
+
+from dpcore.audit.bounds import Audit, Mechanism, Outputs, likelihood_events, replaced
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.domain.schema import Schema
+from dpcore.learning.learner import no_progress
+from dpcore.models.ilp.learning import learner as engine
+from dpcore.models.ilp.learning import selection
+from dpcore.models.ilp.learning.learner import ILPLearner
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
+from dpcore.privacy.randomness import SecureRandom
+
+_EPSILON: Final = Decimal(1)
+#: Whole runs are slow: few of the trials asked for.
+_SHARE: Final = 0.04
+#: Rows of the person who is added, half of which ingestion must drop.
+_ROWS: Final = 8
+_KINDS: Final = tuple("abcdefghijkl")
+#: Broken versions add so much less noise, for so few runs to tell.
+_LESS_NOISE: Final = 8
+_FAR_LESS_NOISE: Final = 16
+#: What is broken in a run, for as long as it lasts.
+Break = Callable[[], AbstractContextManager[object]]
+
+
+def _schema() -> Schema:
+    return Schema.from_mapping(
+        {
+            "name": "audit",
+            "max_rows": 64,
+            "holdout_percent": 0,
+            "privacy_unit": {"column": "person"},
+            "columns": [{"name": "ill", "type": "boolean"}],
+            "children": [
+                {
+                    "name": "event",
+                    "max_rows_per_person": _ROWS // 2,
+                    "columns": [{"name": "kind", "type": "categorical", "categories": _KINDS}],
+                }
+            ],
+        }
+    )
+
+
+@dataclass(frozen=True)
+class _Runs(ABC):
+    """Ingestion and whole runs. One person is not ill and has an event of the first kind.
+
+    The person added is ill and has events of the last kind alone.
+
+    Attributes
+    ----------
+    broken : callable
+        Breaks the engine while runs last.
+    """
+
+    broken: Break = field(default=nullcontext)
+    chosen: ClassVar[Mapping[str, Any]]
+
+    def __call__(self, side: int, trials: int) -> Outputs:
+        """Return coded outputs of so many runs."""
+        learner, source, schema = ILPLearner(), SecureRandom(), _schema()
+        wanted = {"clauses": 1, "max_literals": 1, "length_prior": False, **self.chosen}
+        plan = learner.plan(schema, "ill", _EPSILON, wanted)
+        people = pd.DataFrame([("p", "no"), ("q", "yes")][: 1 + side], columns=["person", "ill"])
+        events = pd.DataFrame(
+            [("p", _KINDS[0]), *[("q", _KINDS[-1])] * _ROWS * side], columns=["person", "kind"]
+        )
+        # One table serves all runs: nothing random of it reaches the output.
+        table = ingest(frame_chunks(people), schema, source, {"event": frame_chunks(events)})
+        with self.broken():
+            runs = (learner.run(table, plan, source, no_progress) for _ in range(trials))
+            return np.array([self._label(model) for model in runs], dtype=np.int64)
+
+    @abstractmethod
+    def _label(self, model: ILPModel) -> int:
+        """Code of a released theory."""
+
+
+class ChoiceRuns(_Runs):
+    """Which clause report noisy max chooses."""
+
+    chosen: ClassVar[Mapping[str, Any]] = {"count_share": "0.01"}
+
+    def _label(self, model: ILPModel) -> int:
+        """Number of the kind that the clause asks for, from 2; 1 for any event, 0 for nothing."""
+        (clause,) = model.clauses
+        if not clause.variables:
+            return 0
+        atoms = clause.variables[0].atoms
+        return 2 + atoms[0].cells[0] if atoms else 1
+
+
+class LevelRuns(ChoiceRuns):
+    """Which clause the relevance-aware reduction chooses, when no subtree has to go."""
+
+    chosen: ClassVar[Mapping[str, Any]] = {
+        "count_share": "0.01", "method": "relevance_aware", "criterion": "share", "min_share": 0,
+    }  # fmt: skip
+
+
+class CountRuns(_Runs):
+    """Noisy positives whom the one clause there is covers, and whom none does."""
+
+    chosen: ClassVar[Mapping[str, Any]] = {
+        "count_share": "0.99", "literals": (f"event: kind = {_KINDS[-1]}",),
+    }  # fmt: skip
+
+    def _label(self, model: ILPModel) -> int:
+        """Whether anybody ill seems to be in some group.
+
+        Two-sided geometric noise tells no more about a count that is 0 or 1.
+        """
+        return int(sum(group.noisy_counts[1] > 0 for group in model.groups))
+
+
+def _less_noise_in_choice() -> AbstractContextManager[None]:
+    def build(sensitivity: int, epsilon: Decimal, monotone: bool) -> NoisyMax:
+        return NoisyMax(sensitivity, _LESS_NOISE * epsilon, monotone)
+
+    return replaced(selection, "NoisyMax", build)
+
+
+def _each_count_alone() -> AbstractContextManager[None]:
+    """The mistake to avoid: noise for one clause on each of many."""
+
+    def build(sensitivity: int, epsilon: Decimal) -> GeometricMechanism:  # noqa: ARG001
+        return GeometricMechanism(1, _FAR_LESS_NOISE * epsilon)
+
+    return replaced(selection, "GeometricMechanism", build)
+
+
+def _less_noise_on_counts() -> AbstractContextManager[None]:
+    def build(sensitivity: int, epsilon: Decimal) -> GeometricMechanism:
+        return GeometricMechanism(sensitivity, _LESS_NOISE * epsilon)
+
+    return replaced(engine, "GeometricMechanism", build)
+
+
+def choice_audit() -> Audit:
+    """The clause that report noisy max chooses."""
+    controls: dict[str, Mechanism] = {
+        f"noise divided by {_LESS_NOISE}": replace(ChoiceRuns(), broken=_less_noise_in_choice)
+    }
+    return Audit(
+        "relational rules, noisy max", ChoiceRuns(), likelihood_events, controls, share=2 * _SHARE
+    )
+
+
+def level_audit() -> Audit:
+    """The clause that the relevance-aware reduction chooses."""
+    controls: dict[str, Mechanism] = {
+        f"noise for one clause, divided by {_FAR_LESS_NOISE}": replace(
+            LevelRuns(), broken=_each_count_alone
+        )
+    }
+    return Audit(
+        "relational rules, level by level", LevelRuns(), likelihood_events, controls, share=_SHARE
+    )
+
+
+def count_audit() -> Audit:
+    """Noisy counts of a whole run."""
+    controls: dict[str, Mechanism] = {
+        f"noise divided by {_LESS_NOISE}": replace(CountRuns(), broken=_less_noise_on_counts)
+    }
+    return Audit("relational rules, counts", CountRuns(), likelihood_events, controls, share=_SHARE)
+
+
+AUDITS: Sequence[Callable[[], Audit]] = (choice_audit, level_audit, count_audit)

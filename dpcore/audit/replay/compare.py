@@ -1,0 +1,74 @@
+"""One replay: a learner on a table and on its neighbour."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpcore.audit.replay.loss import ROUNDING, Loss
+from dpcore.audit.replay.tape import DepartureError, Forced, Recording, pairs
+from dpcore.data.table import PrivateTable
+from dpcore.learning.learner import Learner
+from dpcore.released.plan import RunPlan
+from dpcore.released.release import Certificate, make_release
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """Outcome of one replay.
+
+    Attributes
+    ----------
+    attained : float
+        Loss as a share of the epsilon that the certificate claims.
+    violation : str
+        What is wrong, for a developer; empty if nothing is.
+    """
+
+    attained: float
+    violation: str = ""
+
+
+def replay(
+    learner: Learner,
+    plan: RunPlan,
+    first: PrivateTable,
+    second: PrivateTable,
+    seed: int,
+    *,
+    wild: bool = False,
+) -> Replayed:
+    """Run on the first table, then on the second with all outputs forced, and compare.
+
+    Parameters
+    ----------
+    wild : bool
+        See :class:`dpcore.audit.replay.tape.Recording`.
+    """
+    recorded = Recording(seed, wild=wild)
+    try:
+        model = learner.run(first, plan, recorded, recorded.tick)
+        forced = Forced(recorded.events)
+        again = learner.run(second, plan, forced, forced.tick)
+        forced.finish()
+    except DepartureError as departure:
+        return Replayed(math.inf, str(departure))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the budget would be lost
+        return Replayed(math.inf, f"a run failed: {error!r}")
+    if model.model_dump_json() != again.model_dump_json():
+        return Replayed(math.inf, "the release differs though every mechanism's output agrees")
+    certificate = make_release(learner.name, plan, model, secure=recorded.secure).certificate
+    rows = plan.schema.privacy_unit.max_rows_per_person
+    return _judged(Loss.along(pairs(recorded.events, forced.events)), certificate, rows)
+
+
+def _judged(loss: Loss, certificate: Certificate, rows: int) -> Replayed:
+    """Hold a loss against what was promised to a person with so many rows."""
+    epsilon, delta = float(certificate.epsilon), float(certificate.delta)
+    attained, kept = loss.epsilon_at(delta) / epsilon, loss.kept / rows
+    violation = ""
+    if not loss.holds(epsilon, delta):
+        violation = f"the loss is {attained:.4f} times what the certificate claims"
+    elif kept > 1 + ROUNDING:
+        violation = f"a mechanism costs {kept:.4f} times what it was built for"
+    return Replayed(attained, violation)

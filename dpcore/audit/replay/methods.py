@@ -1,0 +1,171 @@
+"""Every method of every family, with parameters to draw from and what it asks of a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from dpcore.audit.replay.tables import Shape
+
+Choices = Mapping[str, tuple[Any, ...]]
+_ON_OR_OFF: Final = (True, False)
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to learn.
+
+    Attributes
+    ----------
+    family : str
+        Name of the learner.
+    name : str
+    shape : Shape
+    choices : mapping of str to tuple
+        Values of each parameter to draw from; those not named keep their defaults.
+    """
+
+    family: str
+    name: str
+    shape: Shape
+    choices: Choices = field(default_factory=dict)
+
+
+_RULES: Final[Choices] = {
+    "max_antecedent_length": (1, 2),
+    "max_antecedents": (3, 12, 40),
+    "numeric_literals": ("thresholds", "intervals"),
+    "reserved_literals": _ON_OR_OFF,
+    "pool_size": (50, 300),
+    "max_rules": (1, 3, 8),
+    "list_length": (0.5, 2.0),
+    "selection_alpha": ("house", "same"),
+    "shares": (None, {"estimates": 1000}, {"list": 1000}, {"antecedents": 1000}),
+    "evaluate": _ON_OR_OFF,
+}
+_CHAIN: Final[Choices] = {
+    **_RULES,
+    "sampler": ("mcmc",),
+    "mcmc_steps": (5, 60),
+    "max_antecedents": (3, 8),
+    "max_rules": (1, 3),
+}
+_MINED: Final[Choices] = {
+    **_RULES,
+    "antecedents": ("dp_fim",),
+    "max_antecedent_length": (1, 2, 3),
+    "min_support": (0.0, 0.05, 0.9),
+}
+_CRITERIA: Final = ("error", "gini", "information_gain", "matsushita")
+_TREES: Final[Choices] = {
+    "criterion": _CRITERIA,
+    "depth": (1, 2, 4),
+    "threshold": (0.0, 0.01, 0.5),
+    "spend_rest": _ON_OR_OFF,
+    "prune": (None, True, False),
+    "evaluate": _ON_OR_OFF,
+}
+_LOOKAHEAD: Final[Choices] = {
+    "criterion": ("error", "gini"),
+    "blocks": ((1,), (2,), (3,), (1, 1), (2, 1)),
+    "leaf_share": (None, 0.05, 0.5),
+    "reserved_splits": _ON_OR_OFF,
+    "prune": _ON_OR_OFF,
+    "evaluate": _ON_OR_OFF,
+}
+_FORESTS: Final[Choices] = {
+    **{name: values for name, values in _TREES.items() if name != "prune"},
+    "sharing": ("parts", "split"),
+    "trees": (1, 3, 6),
+    "attributes": (None, 1, 2),
+}
+_MACHINES: Final[Choices] = {
+    "delta": ("0.001", "0.00001"),
+    "epochs": (1, 4, 9),
+    "learning_rate": (None, 0.5),
+    "max_bins": (None, 4),
+    "bin_share": (None, 0.02, 0.5),
+    "replicates": (3, 4),
+    "evaluate": _ON_OR_OFF,
+}
+_SPLITS: Final[Choices] = {**_MACHINES, "method": ("random_splits",), "leaves": (2, 3)}
+_PAIRS: Final[Choices] = {**_MACHINES, "pairs": (1, 2)}
+_SIDES: Final[Choices] = {
+    "starts": (None, 1, 2),
+    "tree_share": (None, 0.01, 0.8),
+    "margins": (None, True, False),
+    "reserved_splits": _ON_OR_OFF,
+}
+_TURNS: Final[Choices] = {**_SIDES, "depth": (1, 2), "rounds": (1, 2)}
+_TOGETHER: Final[Choices] = {
+    **_SIDES,
+    "method": ("mcmc_tree_pair",),
+    "depth": (1,),
+    "sensitivity": ("proved", "published"),
+}
+_CLAUSES: Final[Choices] = {
+    "max_literals": (1, 2, 3),
+    "max_variables": (0, 1, 2),
+    "negation": _ON_OR_OFF,
+    "clauses": (1, 2, 3),
+    "positive_weight": (1, 3),
+    "negative_weight": (1, 2),
+    "count_share": ("0.2", "0.01", "0.995"),
+    "length_prior": _ON_OR_OFF,
+    "criterion": ("best", "share"),
+    "reserved_literals": _ON_OR_OFF,
+    "evaluate": _ON_OR_OFF,
+}
+_FEW: Final = Shape(features=(1, 3))
+_TWO: Final = Shape("two classes", (1, 3))
+_NUMBERS: Final = Shape("numbers", (1, 3))
+_VIEWS: Final = Shape("", (1, 2))
+_RELATIONS: Final = Shape(features=(1, 2), children=True)
+
+
+def _of(choices: Choices, **fixed: Any) -> Choices:
+    return {**choices, **{name: (value,) for name, value in fixed.items()}}
+
+
+METHODS: Final[tuple[Method, ...]] = (
+    Method("rule_list", "pool", Shape(), _RULES),
+    Method("rule_list", "mined conditions", Shape(), _MINED),
+    Method("rule_list", "chain", _FEW, _CHAIN),
+    Method("rule_list", "chain as published", _FEW, _of(_CHAIN, tempered_prior=True)),
+    Method("tree", "lookahead", Shape(), _of(_LOOKAHEAD, method="lookahead")),
+    *(
+        Method("tree", f"adiffp, {own}", Shape(), _of(_TREES, method="adiffp", criterion=own))
+        for own in _CRITERIA
+    ),
+    Method("tree", "diffp_id3", Shape(), _of(_TREES, method="diffp_id3")),
+    Method("tree", "diffp_c45", Shape(), _of(_TREES, method="diffp_c45")),
+    Method("tree", "sulq_id3", Shape(), _of(_TREES, method="sulq_id3")),
+    *(
+        Method("forest", f"{name}, {how}", Shape(), _of(_FORESTS, method=name, sharing=how))
+        for name in ("rfdiffp", "random_trees")
+        for how in ("parts", "split")
+    ),
+    Method("ebm", "all bins, two classes", _TWO, _MACHINES),
+    Method("ebm", "all bins, classes", _FEW, _MACHINES),
+    Method("ebm", "all bins, numbers", _NUMBERS, _MACHINES),
+    Method("ebm", "pairs, classes", Shape(features=(2, 3)), _PAIRS),
+    Method("ebm", "pairs, numbers", Shape("numbers", (2, 3)), _PAIRS),
+    Method("ebm", "random splits, classes", _FEW, _SPLITS),
+    Method("ebm", "random splits, numbers", _NUMBERS, _SPLITS),
+    Method("redescriptions", "exact_pairs", _VIEWS, _of(_SIDES, method="exact_pairs")),
+    Method("redescriptions", "lookahead", _VIEWS, _of(_TURNS, method="lookahead")),
+    Method("redescriptions", "alt_expm", _VIEWS, _of(_TURNS, method="alt_expm")),
+    Method("redescriptions", "alt_mcmc", _VIEWS, _of(_TURNS, method="alt_mcmc", steps=20)),
+    Method("redescriptions", "mcmc_tree_pair, chain", _VIEWS, _of(_TOGETHER, steps=20)),
+    Method(
+        "redescriptions",
+        "mcmc_tree_pair, pool",
+        _VIEWS,
+        {**_TOGETHER, "sampler": ("pool",), "pool_size": (20, 100), "depth": (1, 2, 3)},
+    ),
+    *(
+        Method("ilp", method, _RELATIONS, _of(_CLAUSES, method=method))
+        for method in ("noisy_max", "naive", "relevance_aware")
+    ),
+)  # fmt: skip

@@ -1,0 +1,248 @@
+"""Random schemas, tables and neighbours for replays: small, and as odd as the domain allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.data.table import ChildRecords, PrivateTable
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.encoding import bin_numbers
+from dpcore.domain.schema import ChildTable, Schema
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Generator = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a method asks of a schema.
+
+    Attributes
+    ----------
+    target : {"classes", "two classes", "numbers", ""}
+        Empty: no column is predicted, and every column is on a side.
+    features : (int, int)
+        Fewest and most columns beside the target, or on either side.
+    children : bool
+        Whether there may be child tables.
+    """
+
+    target: str = "classes"
+    features: tuple[int, int] = (1, 4)
+    children: bool = False
+
+
+def random_schema(rng: Generator, shape: Shape) -> Schema:
+    """A schema of a few columns, a few hundred rows at most and one to five rows a person."""
+    rows = int(rng.choice([20, 50, 100, 300]))
+    children = [_child(rng, number) for number in range(int(rng.integers(0, 3)))]
+    if not shape.children:
+        children = []
+    return Schema.from_mapping(
+        {
+            "name": "replay",
+            "max_rows": rows,
+            "holdout_percent": int(rng.choice([0, 20, 50])),
+            "privacy_unit": {
+                "column": "person",
+                "max_rows_per_person": 1 if children else int(rng.choice([1, 1, 2, 3, 5])),
+            },
+            "columns": _columns(rng, shape),
+            "children": children,
+        }
+    )
+
+
+def _columns(rng: Generator, shape: Shape) -> list[dict[str, Any]]:
+    count = int(rng.integers(*shape.features, endpoint=True))
+    if shape.target:
+        return [*(_column(rng, f"x{i}") for i in range(count)), _target(rng, shape.target)]
+    sides = [("left", count), ("right", int(rng.integers(*shape.features, endpoint=True)))]
+    return [
+        {**_column(rng, f"{view}{i}"), "view": view} for view, size in sides for i in range(size)
+    ]
+
+
+def _target(rng: Generator, target: str) -> dict[str, Any]:
+    if target == "numbers":
+        return {"name": "y", "type": "real", "lower": -3, "upper": 5, "bins": 4, "target": True}
+    classes = 2 if target == "two classes" else int(rng.integers(2, 4, endpoint=True))
+    labels = [f"class {number}" for number in range(classes)]
+    return {"name": "y", "type": "categorical", "categories": labels, "target": True}
+
+
+def _column(rng: Generator, name: str) -> dict[str, Any]:
+    kinds: list[dict[str, Any]] = [
+        {"type": "boolean"},
+        {"type": "categorical", "categories": ["a", "b", "c"][: int(rng.integers(1, 4))]},
+        {"type": "ordinal", "categories": ["low", "middle", "high"]},
+        {"type": "integer", "lower": 0, "upper": 10, "edges": [2, 7]},
+        {"type": "real", "lower": -1.5, "upper": 2, "bins": int(rng.integers(1, 5))},
+    ]
+    return {"name": name, **kinds[int(rng.integers(len(kinds)))]}
+
+
+def _child(rng: Generator, number: int) -> dict[str, Any]:
+    columns = [_column(rng, f"c{i}") for i in range(int(rng.integers(1, 3)))]
+    return {
+        "name": f"child{number}",
+        "max_rows_per_person": int(rng.integers(1, 5)),
+        "columns": columns,
+    }
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Encoded rows, as ingestion leaves them.
+
+    Attributes
+    ----------
+    codes : list of arrays of shape (n_rows,)
+        Cell of each row, by column of the schema.
+    numbers : list of arrays of shape (n_rows,)
+        Value of each row, by numeric column.
+    numeric : list of int
+        Position of each numeric column among all.
+    holdout : array of shape (n_rows,)
+    slots : mapping of str to array of shape (n_child_columns, n_slots, n_rows)
+        Cells of the rows of each child table; -1 where there is none.
+    """
+
+    codes: list[Codes]
+    numbers: list[Floats]
+    numeric: list[int]
+    holdout: NDArray[np.bool_]
+    slots: Mapping[str, Codes]
+
+    def beside(self, others: Rows) -> Rows:
+        """These rows and then others."""
+        return Rows(
+            _joined(self.codes, others.codes),
+            _joined(self.numbers, others.numbers),
+            self.numeric,
+            np.concatenate([self.holdout, others.holdout]),
+            {
+                name: np.concatenate([own, others.slots[name]], axis=2)
+                for name, own in self.slots.items()
+            },
+        )
+
+    def resembling(self, others: Rows, row: int, rng: Generator) -> Rows:
+        """These rows, with about half of their columns taken from one of some other rows.
+
+        Numbers are taken with their cells, or not at all.
+        """
+        same = rng.random(len(self.codes)) < 0.5
+        return replace(
+            self,
+            codes=[
+                np.full_like(own, other[row]) if alike else own
+                for alike, own, other in zip(same, self.codes, others.codes, strict=True)
+            ],
+            numbers=[
+                np.full_like(own, other[row]) if alike else own
+                for alike, own, other in zip(
+                    same[self.numeric], self.numbers, others.numbers, strict=True
+                )
+            ],
+        )
+
+    def table(self, schema: Schema) -> PrivateTable:
+        """The table that ingestion makes of these rows."""
+        codes = [own.astype(np.uint16) for own in self.codes]
+        children = [_records(child, schema, self.slots[child.name]) for child in schema.children]
+        return PrivateTable.build(schema, codes, self.numbers, self.holdout, children)
+
+
+def _joined(first: Sequence[NDArray[Any]], second: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    return [np.concatenate(pair) for pair in zip(first, second, strict=True)]
+
+
+def _records(child: ChildTable, schema: Schema, slots: Codes) -> ChildRecords:
+    held = np.nonzero(slots[0] >= 0)
+    codes = [own[held].astype(np.uint16) for own in slots]
+    return ChildRecords.build(child, schema.max_rows, codes, *held)
+
+
+def random_rows(
+    rng: Generator, schema: Schema, count: int, *, alike: bool = False, kinds: bool = False
+) -> Rows:
+    """Rows with any cells, the reserved ones among them, and numbers at their bounds.
+
+    Parameters
+    ----------
+    alike : bool
+        Make all rows the same.
+    kinds : bool
+        Make them of three kinds that mostly differ in every column.
+    """
+    drawn = min(count, 1) if alike else count
+    codes, numbers = [], []
+    kind, typical = rng.integers(3, size=drawn), 0.9 if kinds else 0.0
+    for column in schema:
+        follows = rng.random(drawn) < typical
+        if isinstance(column, NumericColumn):
+            middles = column.lower + np.floor((column.upper - column.lower) * (kind + 0.5) / 3)
+            numbers.append(np.where(follows, middles, _values(rng, column, drawn)))
+            codes.append(bin_numbers(column, numbers[-1]).astype(np.int64))
+        else:
+            usual = kind % len(column.classes)
+            codes.append(np.where(follows, usual, _cells(rng, column, drawn)))
+    slots = {child.name: _slots(rng, child, drawn) for child in schema.children}
+    places = np.zeros(count, dtype=np.int64) if alike else np.arange(count)
+    holdout = rng.random(count) * 100 < schema.holdout_percent
+    return Rows(
+        [own[places] for own in codes],
+        [own[places] for own in numbers],
+        [place for place, column in enumerate(schema) if isinstance(column, NumericColumn)],
+        holdout,
+        {name: own[:, :, places] for name, own in slots.items()},
+    )
+
+
+def _cells(rng: Generator, column: Any, count: int) -> Codes:
+    """Mostly declared categories."""
+    declared, all_cells = len(column.classes), len(column.cells)
+    odd = rng.random(count) < 0.1
+    return np.where(odd, rng.integers(all_cells, size=count), rng.integers(declared, size=count))
+
+
+def _values(rng: Generator, column: Any, count: int) -> Floats:
+    inside = rng.uniform(column.lower, column.upper, count)
+    if column.type == "integer":
+        inside = np.rint(inside)
+    ends = np.array([column.lower, column.upper, np.nan])[rng.integers(3, size=count)]
+    return np.where(rng.random(count) < 0.3, ends, inside)
+
+
+def _slots(rng: Generator, child: ChildTable, count: int) -> Codes:
+    shape = (child.max_rows_per_person, count)
+    held = rng.random(shape) < rng.random()
+    codes = [
+        rng.integers(len(column.cells), size=shape, dtype=np.int64) for column in child.columns
+    ]
+    return np.where(held, np.stack(codes), -1)
+
+
+def random_neighbours(rng: Generator, schema: Schema) -> tuple[Rows, Rows]:
+    """Rows of some people, and the same with one person more, whose rows come last.
+
+    The place of a row means nothing: tables are put in random order when data are taken in.
+    """
+    most = schema.privacy_unit.max_rows_per_person
+    room = schema.max_rows - most
+    others = room if rng.random() < 0.3 else int(rng.integers(0, room, endpoint=True))
+    order = int(rng.integers(3))
+    without = random_rows(rng, schema, others, alike=order == 0, kinds=order == 1)
+    count = int(rng.integers(1, most, endpoint=True))
+    person = random_rows(rng, schema, count, alike=bool(rng.random() < 0.8))
+    if others and rng.random() < 0.5:
+        person = person.resembling(without, int(rng.integers(others)), rng)
+    person.holdout[:] = person.holdout[0]
+    return without, without.beside(person)

@@ -1,0 +1,149 @@
+"""Pairs of neighbours made to show as much as a method ever shows.
+
+Random tables seldom hold the one person whom every question turns on. These do: with them, a
+method reaches its certificate, or comes as near to it as it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from dpcore.audit.replay.tables import Rows
+from dpcore.domain.schema import Schema
+
+_Answers = tuple[int, ...]
+_Crowd = Mapping[Any, int]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A method with its parameters, many people, and one more.
+
+    Attributes
+    ----------
+    family, method : str
+    chosen : mapping
+        Parameters.
+    crowd : mapping of tuple of int to int
+        How many people have these cells in the columns of :data:`SCHEMAS`.
+    person : tuple of int
+        Cells of the person who is added.
+    epsilon : str
+        So large that the output that shows most is nearly certain on one of the tables.
+    """
+
+    family: str
+    method: str
+    chosen: Mapping[str, Any]
+    crowd: _Crowd
+    person: _Answers
+    epsilon: str = "200"
+
+    @property
+    def schema(self) -> Schema:
+        """Yes/no columns, half of them on either side or the last one to be predicted."""
+        count = len(self.person)
+        columns: list[dict[str, Any]] = [
+            {"name": f"x{place}", "type": "boolean"} for place in range(count)
+        ]
+        if self.family == "redescriptions":
+            for place, column in enumerate(columns):
+                column["view"] = "left" if 2 * place < count else "right"
+        else:
+            columns[-1]["target"] = True
+        rows = sum(self.crowd.values()) + 1
+        return Schema.from_mapping(
+            {"name": "witness", "max_rows": rows, "holdout_percent": 0, "columns": columns}
+        )
+
+    def rows(self) -> tuple[Rows, Rows]:
+        """Rows without and with the person."""
+        others = [answers for answers, count in self.crowd.items() for _ in range(count)]
+        return _rows(others, len(self.person)), _rows([*others, self.person], len(self.person))
+
+
+def _rows(people: list[_Answers], columns: int) -> Rows:
+    codes = np.array(people, dtype=np.int64).reshape(len(people), columns).T
+    return Rows(list(codes), [], [], np.zeros(len(people), dtype=np.bool_), {})
+
+
+_CHOICE: Final = {"starts": 1, "depth": 1, "tree_share": 0.99, "margins": False}
+#: The first column tells the classes apart; the second speaks against it.
+_TOLD: Final[_Crowd] = {(0, 1, 0): 60, (0, 0, 0): 40, (1, 1, 1): 40, (1, 0, 1): 60}
+
+WITNESSES: Final[tuple[Witness, ...]] = (
+    # Without the person all lists explain the classes equally well.
+    Witness(
+        "rule_list",
+        "pool",
+        {"pool_size": 200, "shares": {"list": 1000}, "selection_alpha": "same", "evaluate": False},
+        {(0, 0, 0): 9999},
+        (1, 0, 1),
+    ),
+    Witness("tree", "diffp_id3", {"method": "diffp_id3", "depth": 1}, _TOLD, (1, 1, 1)),
+    Witness("tree", "diffp_c45", {"method": "diffp_c45", "depth": 1}, _TOLD, (1, 1, 1)),
+    # One split takes the person out of a pure table, the others do not; columns enough for a test.
+    Witness(
+        "tree",
+        "adiffp, information_gain",
+        {"method": "adiffp", "criterion": "information_gain"},
+        {(0, 0, 0, 0, 0): 100},
+        (1, 0, 0, 0, 1),
+    ),
+    # One literal on either side goes with the other a little less, and others much more.
+    Witness(
+        "redescriptions",
+        "lookahead",
+        {**_CHOICE, "method": "lookahead"},
+        {(0, 1, 1, 0): 100, (1, 1, 1, 0): 100, (1, 1, 0, 0): 30},
+        (0, 0, 0, 1),
+    ),
+    # Whatever the first tree splits on, the second can still tell the person from the others.
+    *(
+        Witness(
+            "redescriptions",
+            method,
+            {**_CHOICE, "method": method, "steps": 20},
+            {(0, 0, 0, 0): 2000, (0, 1, 0, 0): 50},
+            (1, 1, 1, 0),
+        )
+        for method in ("lookahead", "alt_expm", "alt_mcmc")
+    ),
+    # The person adds to the residuals of one pair of columns, and takes away from those of another.
+    Witness(
+        "ebm",
+        "pairs, classes",
+        {"pairs": 1, "epochs": 1, "learning_rate": 0.01, "replicates": 3},
+        {(1, 1, 0, 1): 50, (1, 0, 1, 0): 500, (0, 0, 0, 0): 500},
+        (1, 1, 1, 1),
+        "100",
+    ),
+    # Found by search: the best pair of conditions loses the person, and one far behind wins her.
+    Witness(
+        "redescriptions",
+        "exact_pairs",
+        {**_CHOICE, "method": "exact_pairs", "depth": 2},
+        {(0, 0, 0, 0): 10, (1, 0, 0, 1): 3, (0, 1, 0, 1): 10, (0, 0, 1, 0): 30},
+        (0, 1, 1, 1),
+    ),
+    *(
+        Witness(
+            "redescriptions",
+            f"mcmc_tree_pair, {sampler}",
+            {
+                **_CHOICE,
+                "method": "mcmc_tree_pair",
+                "sampler": sampler,
+                "pool_size": 64,
+                "steps": 20,
+            },
+            {(1, 0, 0, 1): 30, (0, 1, 1, 1): 30, (0, 1, 1, 0): 3, (1, 0, 0, 0): 10},
+            (0, 0, 1, 1),
+        )
+        for sampler in ("pool", "chain")
+    ),
+)

@@ -1,0 +1,1 @@
+"""Records: tables, the questions asked of them, and the way from rows to a table."""

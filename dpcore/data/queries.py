@@ -1,0 +1,149 @@
+"""Every question asked of a table, with its sensitivity, stated once.
+
+Proofs are in ``docs/privacy/rule-list.md``; ``tests/data/test_queries.py`` holds a witness pair of
+neighbours for each sensitivity and a search for one that exceeds it. Sensitivities are for
+one row added or removed; a person with several rows is covered by
+:func:`dpcore.privacy.budgets.row_epsilon`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.data.bits import Words, capture_rule, count_bits, remaining_classes
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Part
+from dpcore.errors import RequestError
+from dpcore.privacy.sensitivity import Sensitivity
+
+Counts = NDArray[np.int64]
+
+
+#: A row is captured by exactly one rule of a list (the default included) and has one class.
+CAPTURES = Sensitivity(1, "L1", monotone=True)
+
+
+def capture_counts(table: PrivateTable, target: str, part: Part, rules: Words) -> Counts:
+    """Rows per class that each rule of a list captures. Sensitivity :data:`CAPTURES`.
+
+    Parameters
+    ----------
+    rules : array of shape (n_rules, n_words)
+        Bit vectors of the antecedents, in list order, without the default rule.
+
+    Returns
+    -------
+    array of shape (n_rules + 1, n_classes)
+        The last row is the default rule's.
+    """
+    classes = table.class_members(target, part)
+    remaining = np.bitwise_or.reduce(classes, axis=0)
+    counts = np.zeros((len(rules) + 1, len(classes)), dtype=np.int64)
+    for position, rule in enumerate(rules):
+        after = np.empty_like(remaining)
+        capture_rule(rule, classes, remaining, after, counts[position])
+        remaining = after
+    remaining_classes(remaining, classes, counts[-1])
+    return counts
+
+
+def itemset_counts(table: PrivateTable, target: str, part: Part, itemsets: Words) -> Counts:
+    """Rows (with a class of ``target``) in each itemset. See :func:`itemset_sensitivity`."""
+    members = np.bitwise_or.reduce(table.class_members(target, part), axis=0)
+    return count_bits(itemsets, members[None, :])[:, 0]
+
+
+def itemset_sensitivity(columns: Sequence[tuple[str, ...]], met: Mapping[str, int]) -> Sensitivity:
+    """Sensitivity of the supports of candidate itemsets.
+
+    Among the candidates on one and the same set of columns, a row is in at most the product of
+    how many literals of each column it can satisfy, and in no more than there are: in one, if
+    a column's literals exclude each other. Sum over the sets of columns.
+
+    Parameters
+    ----------
+    columns : sequence of tuple of str
+        Columns of each candidate, in an order that is the same for all.
+    met : mapping of str to int
+        Most literals of each column that a row can satisfy together.
+    """
+    alike = Counter(columns)
+    most = (min(n, math.prod(met[name] for name in names)) for names, n in alike.items())
+    return Sensitivity(max(1, sum(most)), "L1", monotone=True)
+
+
+_LARGEST_ALPHA = 1e12
+
+
+@dataclass(frozen=True)
+class LogLikelihood:
+    """Dirichlet-multinomial log-likelihood of a rule list, as an exactly monotone integer.
+
+    The log-likelihood of a list is a sum over rules of
+    sum_c A_c(n_c) - T(n), with A_c(k) = sum_{i<k} log(i + alpha_c) and
+    T(k) = sum_{i<k} log(i + sum alpha). Both are tabulated in units of ``step``, A rounded
+    down and T rounded up term by term. One more row of class c in a rule changes the utility
+    by ``class_steps[c][n_c] - total_steps[n]``, an integer that is never positive: the
+    utility is monotone in integer arithmetic, not only in the reals.
+
+    Attributes
+    ----------
+    step : float
+        Grid step, in nats.
+    class_table : array of shape (n_classes, max_rows + 1), int64
+    total_table : array of shape (max_rows + 1,), int64
+    sensitivity : Sensitivity
+        Exact for the tables: largest term of T minus smallest term of any A. In nats about
+        log((max_rows - 1 + sum alpha) / min alpha), which is log(max_rows + 1) for two
+        classes with alpha = 1 (paper 000, Lemma 2, with the public N in place of n).
+    """
+
+    step: float
+    class_table: Counts
+    total_table: Counts
+    sensitivity: Sensitivity
+
+    @classmethod
+    def tabulate(cls, alpha: Sequence[float], max_rows: int) -> LogLikelihood:
+        """Build the tables.
+
+        Raises
+        ------
+        RequestError
+            If an alpha is not a positive number, or is absurdly large.
+        """
+        if not all(0 < a <= _LARGEST_ALPHA for a in alpha):
+            raise RequestError("Every alpha must be a positive number, for example 1.")
+        whole = math.fsum(alpha)
+        step = _grid_step(max_rows, max(1.0, abs(math.log(max_rows + whole))), min(alpha))
+        rows = np.arange(max_rows, dtype=np.float64)
+        total_steps = np.ceil(np.log(rows + whole) / step).astype(np.int64)
+        class_steps = np.floor(np.log(rows + np.asarray(alpha)[:, None]) / step).astype(np.int64)
+        if np.any(np.maximum.accumulate(class_steps, axis=1) > total_steps):
+            raise RequestError("These alphas leave no monotone likelihood: use larger ones.")
+        value = int(total_steps.max() - class_steps.min())
+        return cls(
+            step,
+            np.cumsum(np.pad(class_steps, ((0, 0), (1, 0))), axis=1),
+            np.cumsum(np.pad(total_steps, (1, 0))),
+            Sensitivity(value, "Linf", monotone=True),
+        )
+
+    def utility(self, captures: Counts) -> int:
+        """Integer utility of capture counts of shape (n_rules + 1, n_classes)."""
+        places = np.arange(captures.shape[1])
+        return int(
+            self.class_table[places, captures].sum() - self.total_table[captures.sum(axis=1)].sum()
+        )
+
+
+def _grid_step(max_rows: int, largest: float, smallest_alpha: float) -> float:
+    """A power of two, 2**-30 or coarser, for which sums of all terms stay below 2**61."""
+    span = max_rows * (largest + abs(math.log(smallest_alpha)) + 1.0)
+    return 2.0 ** max(-30, math.ceil(math.log2(span)) - 60)

@@ -1,0 +1,1 @@
+"""What anybody may know before seeing a record: columns, schemas, cells, conditions."""

@@ -1,0 +1,208 @@
+"""Literals: conditions on one column, as ranges of cells of the public domain."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NoReturn
+
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.domain.columns import (
+    MISSING,
+    OTHER,
+    RESERVED,
+    BooleanColumn,
+    NumericColumn,
+    format_number,
+)
+from dpcore.domain.encoding import cell_of
+from dpcore.domain.schema import ChildTable, Schema
+from dpcore.errors import RequestError, SchemaError
+
+
+class Literal(BaseModel):
+    """A record satisfies it if its cell of ``column`` lies in ``first`` .. ``last``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    column: str
+    first: int
+    last: int
+
+    def holds(self, cell: int) -> bool:
+        """Whether a cell code satisfies the literal."""
+        return self.first <= cell <= self.last
+
+    def text(self, schema: Schema | ChildTable) -> str:
+        """Plain text, such as ``age > 60``; :func:`parse_literal` reads it back."""
+        column = schema.column(self.column)
+        if self.first == self.last and column.cells[self.first] in RESERVED:
+            return f"{self.column} = {column.cells[self.first]}"
+        if isinstance(column, NumericColumn):
+            return self._numeric_text(column)
+        return self._category_text(column)
+
+    def _numeric_text(self, column: Any) -> str:
+        points = (column.lower, *column.inner_edges, column.upper)
+        low, high = format_number(points[self.first]), format_number(points[self.last + 1])
+        if self.first == 0:
+            return f"{self.column} <= {high}"
+        if self.last == len(column.cells) - 2:
+            return f"{self.column} > {low}"
+        return f"{low} < {self.column} <= {high}"
+
+    def _category_text(self, column: Any) -> str:
+        if self.first == self.last:
+            return f"{self.column} = {column.cells[self.first]}"
+        if self.first == 0:
+            return f"{self.column} <= {column.cells[self.last]}"
+        return f"{self.column} > {column.cells[self.first - 1]}"
+
+
+def cell_literals(column: Any, *, reserved: bool) -> list[Literal]:
+    """One literal per cell: categories or bins, and the reserved cells if asked for."""
+    return [
+        Literal(column=column.name, first=code, last=code)
+        for code, cell in enumerate(column.cells)
+        if reserved or cell not in RESERVED
+    ]
+
+
+def threshold_literals(column: Any, *, reserved: bool) -> list[Literal]:
+    """``<=`` and ``>`` at every inner edge of an ordered column, and reserved cells if asked."""
+    known = len(column.classes)
+    literals = []
+    for edge in range(known - 1):
+        literals.append(Literal(column=column.name, first=0, last=edge))
+        literals.append(Literal(column=column.name, first=edge + 1, last=known - 1))
+    if reserved:
+        literals += [
+            Literal(column=column.name, first=code, last=code)
+            for code, cell in enumerate(column.cells)
+            if cell in RESERVED
+        ]
+    return literals
+
+
+def schema_literals(
+    schema: Schema, target: str, *, thresholds: bool, reserved: bool
+) -> list[Literal]:
+    """Every literal over the columns other than ``target``, in schema order.
+
+    ``thresholds`` gives ordered columns ``<=`` / ``>`` literals; otherwise each record
+    satisfies exactly one literal per column.
+    """
+    literals: list[Literal] = []
+    for column in schema:
+        if column.name == target:
+            continue
+        make = threshold_literals if thresholds and column.ordered else cell_literals
+        literals += make(column, reserved=reserved)
+    return literals
+
+
+_BETWEEN = re.compile(r"^(?P<low>\S+) < (?P<name>.+) <= (?P<high>\S+)$")
+_COMPARISON = re.compile(r"\s*(?P<sign><=|>=|=|>|<)\s*(?P<value>.+)")
+
+
+def parse_literal(text: str, schema: Schema) -> Literal:
+    """Read one condition: ``column = value``, ``column <= edge`` or ``column > edge``.
+
+    Raises
+    ------
+    RequestError
+        If it is none of these, or names no category or public edge.
+    SchemaError
+        If it names no column.
+    """
+    text = text.strip()
+    known = _known_column(text, schema)
+    between = _BETWEEN.match(text)
+    if between and (known is None or known[1] == "<"):
+        high = parse_literal(f"{between['name']} <= {between['high']}", schema)
+        low = parse_literal(f"{between['name']} > {between['low']}", schema)
+        if low.first > high.last:
+            raise RequestError(f"No value satisfies '{text}'.")
+        return Literal(column=high.column, first=low.first, last=high.last)
+    column, sign, value = known or _unknown_column(text, schema)
+    if sign == "=":
+        return _equality(column, value)
+    if sign in {"<", ">="}:
+        raise RequestError("Use '<=' or '>': each bin holds its upper edge.")
+    return _threshold(column, sign, value)
+
+
+def _known_column(text: str, schema: Schema) -> tuple[Any, str, str] | None:
+    """Column, sign and value; a column's name may itself hold signs, so the longest name wins."""
+    for column in sorted(schema, key=lambda column: -len(column.name)):
+        match = _COMPARISON.fullmatch(text.removeprefix(column.name))
+        if text.startswith(column.name) and match:
+            return column, match["sign"], match["value"]
+    return None
+
+
+def _unknown_column(text: str, schema: Schema) -> NoReturn:
+    match = _COMPARISON.search(text)
+    if match:
+        schema.column(text[: match.start()])
+    raise RequestError(
+        f"'{text}' is not a condition. Write 'column = value', 'column <= edge' or 'column > edge'."
+    )
+
+
+def parse_conjunction(text: str, schema: Schema) -> list[Literal]:
+    """Read conditions joined by ``and``, also where a name or category holds that word.
+
+    Raises
+    ------
+    RequestError, SchemaError
+        If some condition cannot be read.
+    """
+    words = text.split(" and ")
+    faults: list[RequestError | SchemaError] = []
+    for end in range(1, len(words) + 1):
+        try:
+            first = parse_literal(" and ".join(words[:end]), schema)
+        except (RequestError, SchemaError) as fault:
+            faults.append(fault)
+            continue
+        rest = words[end:]
+        return [first, *(parse_conjunction(" and ".join(rest), schema) if rest else [])]
+    raise faults[0]
+
+
+def _equality(column: Any, value: str) -> Literal:
+    if isinstance(column, NumericColumn) and value != MISSING:
+        raise RequestError(f"'{column.name}' is a number: compare it with '<=' or '>'.")
+    codes = {cell: code for code, cell in enumerate(column.cells)}
+    code = codes.get(value)
+    if code is None and isinstance(column, BooleanColumn):
+        code = cell_of(column, value)
+        code = None if column.cells[code] in {OTHER, MISSING} else code
+    if code is None:
+        raise RequestError(f"'{value}' is not a category of '{column.name}'.")
+    return Literal(column=column.name, first=code, last=code)
+
+
+def _threshold(column: Any, sign: str, value: str) -> Literal:
+    if not column.ordered:
+        raise RequestError(f"'{column.name}' has no order: use '='.")
+    numeric, last = isinstance(column, NumericColumn), len(column.classes) - 1
+    uppers = (*column.inner_edges, column.upper) if numeric else column.classes
+    marks = [format_number(edge) for edge in uppers] if numeric else list(uppers)
+    wanted = _plain(value) if numeric else value
+    # Everything known is "<=" the last mark; nothing is above it.
+    if wanted not in (marks if sign == "<=" else marks[:-1]):
+        listed = ", ".join(marks[:-1][:20])
+        raise RequestError(f"'{value}' is not a public edge of '{column.name}'. Edges: {listed}.")
+    edge = marks.index(wanted)
+    if sign == "<=":
+        return Literal(column=column.name, first=0, last=edge)
+    return Literal(column=column.name, first=edge + 1, last=last)
+
+
+def _plain(value: str) -> str:
+    try:
+        return format_number(float(value))
+    except (ValueError, OverflowError):
+        return value

@@ -1,0 +1,339 @@
+"""The public domain of a data set: what anybody may know before seeing a record.
+
+A schema is written by the custodian, in YAML or JSON. Every shape, candidate split and label
+that a learner uses is derived from it, never from the records.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from dpcore.domain.columns import MAX_COLUMNS, Column, Frozen, Name, View
+from dpcore.domain.origins import DECLARED, INFERRED, Origin, problem_of, refusal_of
+from dpcore.errors import SchemaError
+from dpcore.validation import explain_validation
+
+SCHEMA_VERSION: Final = 1
+#: What a schema is called that an estimator read off the records. One of this name that does not
+#: say where it comes from was written before schemas did, and is taken for such a one.
+INFERRED_NAME: Final = "inferred"
+#: Most child rows kept of all entities together, in one child table.
+MAX_CHILD_ROWS = 500_000_000
+#: Most values of child rows kept of all entities together.
+MAX_CHILD_CELLS = 4_000_000_000
+#: Which records: to learn from, set aside for the evaluation, or both.
+Part = Literal["train", "holdout", "all"]
+
+
+class PrivacyUnit(Frozen):
+    """Who is protected: a row, or the person that ``column`` identifies.
+
+    Attributes
+    ----------
+    column : str or None
+        Column that identifies the person. It is never stored. ``None``: each row is one person.
+    max_rows_per_person : int
+        Rows kept for one person, chosen at random at ingestion.
+    """
+
+    column: Name | None = None
+    max_rows_per_person: int = Field(default=1, ge=1, le=1000)
+
+    @model_validator(mode="after")
+    def _one_row_each(self) -> Self:
+        if self.column is None and self.max_rows_per_person != 1:
+            raise ValueError("without a person column each row is one person: keep 1 row")
+        return self
+
+
+class _Table(Frozen):
+    """Columns under names of their own. Subclasses declare the field, for its place in texts."""
+
+    if TYPE_CHECKING:
+        columns: tuple[Column, ...]
+
+    @model_validator(mode="after")
+    def _distinct_columns(self) -> Self:
+        names = [column.name for column in self.columns]
+        if len(set(names)) != len(names):
+            raise ValueError("column names must be distinct")
+        return self
+
+    def column(self, name: str) -> Any:
+        """Return the column called ``name``.
+
+        Raises
+        ------
+        SchemaError
+            If there is none.
+        """
+        for column in self.columns:
+            if column.name == name:
+                return column
+        known = ", ".join(column.name for column in self.columns[:20])
+        raise SchemaError(f"There is no column '{name}' in {self._place}. Columns: {known}.")
+
+    def index(self, name: str) -> int:
+        """Position of the column called ``name``."""
+        return self.columns.index(self.column(name))
+
+    @property
+    def _place(self) -> str:
+        return "this data set"
+
+
+class ChildTable(_Table):
+    """A further table with any number of rows about each row of the main one.
+
+    Attributes
+    ----------
+    name : str
+        What one row is called: ``car``, ``prescription``.
+    key : str or None
+        Column that says whose row it is. It is never stored. ``None``: the same name as in the
+        main table, which is the column of the schema's ``privacy_unit``.
+    max_rows_per_person : int
+        Rows kept for one person, chosen at random at ingestion.
+    """
+
+    name: Name
+    description: str = Field(default="", max_length=2000)
+    key: Name | None = None
+    max_rows_per_person: int = Field(ge=1, le=1000)
+    columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
+
+    @model_validator(mode="after")
+    def _plain_columns(self) -> Self:
+        for column in self.columns:
+            if column.target or column.view is not None:
+                raise ValueError(
+                    f"'{column.name}' cannot be a target or on a side of redescriptions: only "
+                    "columns of the main table can"
+                )
+        if self.key is not None and any(column.name == self.key for column in self.columns):
+            raise ValueError("the column that identifies a person cannot also be a stored column")
+        return self
+
+    @property
+    def _place(self) -> str:
+        return f"the table '{self.name}'"
+
+
+class Schema(_Table):
+    """The declared, public description of a data set.
+
+    Attributes
+    ----------
+    columns : tuple of columns
+        Columns that are stored. Others in an uploaded file are dropped at ingestion.
+    max_rows : int
+        Public upper limit N on the number of rows kept; a round number, not the row count.
+    holdout_percent : int
+        Chance, per person, of being put in the hold-out part at ingestion.
+    entity : str
+        What one row of the main table is called: ``person``, ``train``.
+    children : tuple of ChildTable
+        Further tables about the same people. Neighbours differ in one person with all rows.
+    origin : str
+        Where every fact comes from that says nothing of its own: see :mod:`dpcore.domain.origins`.
+    """
+
+    version: Literal[1] = SCHEMA_VERSION
+    name: Name
+    description: str = Field(default="", max_length=2000)
+    privacy_unit: PrivacyUnit = PrivacyUnit()
+    max_rows: int = Field(ge=1, le=100_000_000)
+    holdout_percent: int = Field(default=20, ge=0, le=50)
+    entity: Name = "person"
+    columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
+    children: tuple[ChildTable, ...] = Field(default=(), max_length=20)
+    origin: Origin = DECLARED
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_before_origins(cls, content: Any) -> Any:
+        if isinstance(content, dict) and content.get("name") == INFERRED_NAME:
+            return {"origin": INFERRED, **content}
+        return content
+
+    @model_validator(mode="after")
+    def _private_key(self) -> Self:
+        if any(column.name == self.privacy_unit.column for column in self.columns):
+            raise ValueError("the column that identifies a person cannot also be a stored column")
+        return self
+
+    @model_validator(mode="after")
+    def _related(self) -> Self:
+        names = [self.entity, *(child.name for child in self.children)]
+        if len(set(names)) != len(names):
+            raise ValueError("tables must have distinct names, the main one's being 'entity'")
+        if self.children and self.privacy_unit.column is None:
+            raise ValueError("with further tables, privacy_unit.column must name the key")
+        if self.children and self.privacy_unit.max_rows_per_person != 1:
+            raise ValueError("with further tables, the main one must have one row per person")
+        cells = sum(child.max_rows_per_person * len(child.columns) for child in self.children)
+        if self.max_rows * cells > MAX_CHILD_CELLS:
+            raise ValueError(
+                "with so many rows, child tables must have fewer columns or keep fewer rows of a "
+                "person"
+            )
+        for child in self.children:
+            if any(column.name.startswith(f"{child.name}: ") for column in self.columns):
+                raise ValueError(f"no column may be called '{child.name}: ...', as conditions are")
+            if self.max_rows * child.max_rows_per_person > MAX_CHILD_ROWS:
+                raise ValueError(
+                    f"max_rows times max_rows_per_person of '{child.name}' must not exceed "
+                    f"{MAX_CHILD_ROWS}"
+                )
+            if any(column.name == self.key_of(child) for column in child.columns):
+                raise ValueError(
+                    f"'{self.key_of(child)}' says whose row of '{child.name}' it is, and cannot "
+                    "also be a stored column"
+                )
+        return self
+
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+        return iter(self.columns)
+
+    def table(self, name: str) -> Schema | ChildTable:
+        """The child table called ``name``; the main one if it is empty or the entity's name.
+
+        Raises
+        ------
+        SchemaError
+            If there is none.
+        """
+        if name in {"", self.entity}:
+            return self
+        for child in self.children:
+            if child.name == name:
+                return child
+        known = ", ".join([self.entity, *(child.name for child in self.children)])
+        raise SchemaError(f"There is no table '{name}' in this data set. Tables: {known}.")
+
+    def key_of(self, child: ChildTable) -> str:
+        """Column of a child table's file that says whose row it is."""
+        return child.key or str(self.privacy_unit.column)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Names of the columns that the custodian marked as targets."""
+        return tuple(column.name for column in self.columns if column.target)
+
+    def view(self, side: View) -> tuple[str, ...]:
+        """Names of the columns on one side of redescriptions, in schema order."""
+        return tuple(column.name for column in self.columns if column.view == side)
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """Where its facts come from, each origin once."""
+        return (self.origin,)
+
+    @property
+    def problem(self) -> str:
+        """Why no result that rests on this schema is private; empty if it can be."""
+        return problem_of(self.origins)
+
+    def check_private(self) -> None:
+        """Raise ``SchemaError`` if no result on private records with this schema is private."""
+        if refusal := refusal_of(self.origins):
+            raise SchemaError(refusal)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256, in hexadecimal, of the form without defaults.
+
+        A field that a later version adds, with a default, leaves the hash of older schemas.
+        """
+        canonical = json.dumps(self._written(), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """JSON with every field, defaults included, in declaration order."""
+        return json.dumps(self.model_dump(mode="json"), indent=indent, ensure_ascii=False)
+
+    def to_yaml(self) -> str:
+        """YAML form, defaults left out, for people to read and edit."""
+        content = self._written()
+        if self.name == INFERRED_NAME:
+            content["origin"] = self.origin  # Left out, it would be read as inferred.
+        return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+    def _written(self) -> dict[str, Any]:
+        content = {"version": self.version, **self.model_dump(mode="json", exclude_defaults=True)}
+        content["columns"] = [_compact(column) for column in self.columns]
+        for child, written in zip(self.children, content.get("children", ()), strict=True):
+            written["columns"] = [_compact(column) for column in child.columns]
+        return content
+
+    @classmethod
+    def from_mapping(cls, content: object) -> Schema:
+        """Build a schema from parsed YAML or JSON; errors become one readable sentence.
+
+        Raises
+        ------
+        SchemaError
+            If the mapping is no valid schema. The message names each faulty field.
+        """
+        try:
+            return cls.model_validate(content)
+        except ValidationError as error:
+            raise SchemaError(explain_validation(error, content)) from None
+        except (RecursionError, OverflowError):
+            raise SchemaError("The schema holds a number or a list that no schema has.") from None
+
+    @classmethod
+    def from_text(cls, text: str) -> Schema:
+        """Parse JSON, or else YAML.
+
+        Raises
+        ------
+        SchemaError
+            If the text is neither, or is no valid schema.
+        """
+        try:
+            content = _parse(text)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            raise SchemaError("The schema is not valid YAML or JSON.") from None
+        return cls.from_mapping(content)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Schema:
+        """Read a schema file.
+
+        Raises
+        ------
+        SchemaError
+            If the file cannot be read as UTF-8 text or is no valid schema.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            name = Path(path).name  # Where it lies is nobody's business who reads this.
+            raise SchemaError(f"The schema file {name} cannot be read as UTF-8 text.") from None
+        return cls.from_text(text)
+
+
+def _parse(text: str) -> object:
+    """JSON first: YAML refuses or folds a few characters that JSON strings may hold."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        return yaml.safe_load(text)
+    except (LookupError, TypeError, AttributeError, OverflowError):
+        # A tag such as '!!int' on what is none: the library fails in its own way.
+        raise ValueError("a value is not what its tag says") from None
+
+
+def _compact(column: Any) -> dict[str, Any]:
+    head = {"name": column.name, "type": column.type}
+    return {**head, **column.model_dump(mode="json", exclude_defaults=True)}

@@ -1,0 +1,92 @@
+"""What reading an upload may take: memory and time that grow with public sizes alone.
+
+Public are the sizes of the files, which their custodian sees, and what the schema declares. An
+operator sets the base of both limits by ``FROSTGLASS_UPLOAD_MEMORY`` (MiB) and
+``FROSTGLASS_UPLOAD_SECONDS``. Neither grows without end: a schema may declare any number of rows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+
+#: The base limits, in MiB and seconds, and what they are called in the environment.
+_MEMORY = ("FROSTGLASS_UPLOAD_MEMORY", 2048)
+_SECONDS = ("FROSTGLASS_UPLOAD_SECONDS", 50)
+#: A file or table of this many bytes doubles the limit; one of twice as many trebles it.
+_MEMORY_DOUBLES, _SECONDS_DOUBLES = 256 << 20, 25 << 20
+_MIB = 1 << 20
+#: However large an upload or its table is said to be, it gets no more than so many times the base.
+_MOST = 64
+#: Bytes for the name and number of one person, while rows are read.
+_PERSON = 256
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of the process that reads an upload.
+
+    Attributes
+    ----------
+    memory : int
+        Bytes of address space, so also of memory.
+    seconds : int
+        Time by the clock, and of the processor.
+    written : int
+        Bytes of any file that it writes.
+    """
+
+    memory: int
+    seconds: int
+    written: int
+
+    @classmethod
+    def of(cls, files: Iterable[Path], schema: Schema | None = None) -> Limits:
+        """Limits for reading some files; with a schema, for making its table too.
+
+        Raises
+        ------
+        RequestError
+            If a setting of the operator is no number.
+        """
+        stored = 0 if schema is None else stored_bytes(schema)
+        size = stored + sum(path.stat().st_size for path in files if path.is_file())
+        memory, seconds = _base(*_MEMORY) * _MIB, _base(*_SECONDS)
+        return cls(
+            memory=min(_grown(memory, size / _MEMORY_DOUBLES), max(memory, machine_memory())),
+            seconds=_grown(seconds, size / _SECONDS_DOUBLES),
+            written=stored + _MIB,
+        )
+
+
+def machine_memory() -> int:
+    """Bytes of memory that this machine has."""
+    return psutil.virtual_memory().total
+
+
+def _grown(base: int, doublings: float) -> int:
+    return round(base * min(1 + doublings, _MOST))
+
+
+def stored_bytes(schema: Schema) -> int:
+    """Bytes of a stored table, at most: public, as every array has a public shape."""
+    cells = sum(len(column.cells) for column in schema.columns)
+    row = 10 * len(schema.columns) + cells / 8 + (_PERSON if schema.privacy_unit.column else 0)
+    slots = sum(
+        child.max_rows_per_person * (2 * len(child.columns) + 1 / 8) for child in schema.children
+    )
+    return round(schema.max_rows * (row + slots)) + (len(schema.to_json()) << 2)
+
+
+def _base(name: str, default: int) -> int:
+    text = os.environ.get(name, str(default))
+    if not text.isdigit() or not int(text):
+        raise RequestError(f"{name} must be a whole number above 0, for example {default}.")
+    return int(text)

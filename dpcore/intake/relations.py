@@ -1,0 +1,201 @@
+"""The rows of several tables about the same people: of one file each, or of one database file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from dpcore.data.ingest import check_header, frame_chunks
+from dpcore.domain.schema import Schema
+from dpcore.errors import IngestError
+from dpcore.intake.files import is_parquet, parquet_types, read_chunks, read_header
+from dpcore.intake.joining import chunks_for
+from dpcore.intake.sql_files import TableHeader, is_database, open_database_file
+
+#: CSV or Parquet files, or frames, by the names of their tables.
+Tables = Mapping[str, str | Path | pd.DataFrame]
+#: Rows of several tables: files, or one database file with tables of the same names.
+Source = Tables | str | Path
+CHUNK_ROWS = 100_000
+
+
+def rows_for(
+    schema: Schema, source: Source | pd.DataFrame, right: str | Path | None = None
+) -> tuple[Iterator[pd.DataFrame], dict[str, Iterator[pd.DataFrame]]]:
+    """Rows for :func:`dpcore.data.ingest.ingest`: of the main table, and of each child table.
+
+    Parameters
+    ----------
+    source : mapping, str, Path or DataFrame
+        For a schema with child tables, files or frames by the names of the tables (the main one
+        is called ``schema.entity``), or a database with tables of these names. For one without,
+        a file, a frame, or a database with one table that counts.
+    right : str, Path or None
+        A second file about the same people: see :func:`dpcore.intake.joining.chunks_for`.
+
+    Raises
+    ------
+    IngestError
+        If the source does not fit the schema, or something in it cannot be read.
+    """
+    if isinstance(source, Mapping):
+        _check_given(schema, source)
+    elif isinstance(source, pd.DataFrame) or not is_database(Path(source)):
+        _check_single(schema)
+        return chunks_for(schema, source, right), {}
+    if right is not None:
+        raise IngestError("A second file can be joined with one file only: leave it out.")
+    rows = {name: read_table(source, name, columns) for name, columns in _wanted(schema).items()}
+    return rows.pop(schema.entity), rows
+
+
+def check_headers(schema: Schema, source: Source) -> None:
+    """See that the tables and columns of a schema are there; no value is read.
+
+    Raises
+    ------
+    IngestError
+        Naming what is absent.
+    """
+    if isinstance(source, Mapping):
+        _check_given(schema, source)
+    elif not is_database(Path(source)):
+        _check_single(schema)
+    headers = read_headers(source)
+    for name, columns in _wanted(schema).items():
+        _check_columns(name, _header_of(name, headers), columns)
+
+
+def _wanted(schema: Schema) -> dict[str, list[str]]:
+    """Columns to be read of each table, keys last."""
+    unit = schema.privacy_unit.column
+    main = [*(column.name for column in schema), *([] if unit is None else [unit])]
+    children = {
+        child.name: [*(column.name for column in child.columns), schema.key_of(child)]
+        for child in schema.children
+    }
+    return {schema.entity: main, **children}
+
+
+def _check_given(schema: Schema, given: Tables) -> None:
+    if not schema.children:
+        raise IngestError("The schema describes one table only: give one file, not several.")
+    declared = [schema.entity, *(child.name for child in schema.children)]
+    for name in declared:
+        if name not in given:
+            raise IngestError(
+                f"The table '{name}' of the schema is missing: add its file under this name."
+            )
+    for name in given:
+        if name not in declared:
+            raise IngestError(
+                f"The schema describes no table '{name}': leave it out, or give it one of the "
+                f"names {_listed(declared)}."
+            )
+
+
+def _check_single(schema: Schema) -> None:
+    if schema.children:
+        names = _listed([schema.entity, *(child.name for child in schema.children)])
+        raise IngestError(
+            f"The schema describes several tables: {names}. Give a file for each, or one SQLite "
+            "or DuckDB file with tables of these names."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return ", ".join(f"'{name}'" for name in names[:20]) + more
+
+
+def read_headers(source: Source) -> dict[str, TableHeader]:
+    """Names of the tables and of their columns, and declared types; no value is read.
+
+    Raises
+    ------
+    IngestError
+        If a file cannot be read, or a database has no table.
+    """
+    if isinstance(source, Mapping):
+        return {name: _file_header(name, file) for name, file in source.items()}
+    with open_database_file(Path(source)) as database:
+        headers = database.headers()
+    if not headers:
+        raise IngestError("The database has no table. Export it again.")
+    return headers
+
+
+def _file_header(name: str, file: str | Path | pd.DataFrame) -> TableHeader:
+    with _in_table(name):
+        if isinstance(file, pd.DataFrame):
+            names = [str(column) for column in file.columns]
+            check_header(names)
+        else:
+            names = read_header(Path(file))
+            if is_parquet(Path(file)):
+                return TableHeader(dict(parquet_types(Path(file))))
+    return TableHeader(dict.fromkeys(names))
+
+
+def read_table(
+    source: Source, table: str, columns: Sequence[str], chunk_rows: int = CHUNK_ROWS
+) -> Iterator[pd.DataFrame]:
+    """Stream the wanted columns of one table as frames of at most ``chunk_rows`` rows.
+
+    A frame comes as it is, in one piece.
+
+    Raises
+    ------
+    IngestError
+        If the table or a column is missing, or something cannot be read.
+    """
+    if not isinstance(source, Mapping):
+        yield from _database_rows(Path(source), table, columns, chunk_rows)
+        return
+    file = source[table]
+    _check_columns(table, _file_header(table, file), columns)
+    with _in_table(table):
+        if isinstance(file, pd.DataFrame):
+            yield from frame_chunks(file)
+        else:
+            yield from read_chunks(Path(file), list(columns), chunk_rows)
+
+
+def _database_rows(
+    path: Path, table: str, columns: Sequence[str], chunk_rows: int
+) -> Iterator[pd.DataFrame]:
+    with open_database_file(path) as database:
+        headers = database.headers()
+        _check_columns(table, _header_of(table, headers), columns)
+        with _in_table(table):
+            yield from database.rows(table, columns, chunk_rows)
+
+
+def _header_of(table: str, headers: Mapping[str, TableHeader]) -> TableHeader:
+    if table not in headers:
+        raise IngestError(
+            f"The database has no table '{table}'. Its tables are {_listed(list(headers))}. "
+            "Rename the table in the database or in the schema; upper and lower case matter."
+        )
+    return headers[table]
+
+
+def _check_columns(table: str, header: TableHeader, columns: Sequence[str]) -> None:
+    absent = [name for name in columns if name not in header.columns]
+    if absent:
+        raise IngestError(
+            f"The table '{table}' has no column {_listed(absent)}. Rename the column in the table "
+            "or in the schema; upper and lower case matter."
+        )
+
+
+@contextmanager
+def _in_table(name: str) -> Iterator[None]:
+    """Say in which table's file a fault is."""
+    try:
+        yield
+    except IngestError as error:
+        raise IngestError(f"In the table '{name}': {error}") from None

@@ -1,0 +1,1 @@
+"""What all learners share on the side that sees records."""

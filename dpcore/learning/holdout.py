@@ -1,0 +1,109 @@
+"""Noisy hold-out counts of a released partition, for an honest evaluation of classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.data.bits import Words, unpack
+from dpcore.data.queries import capture_counts
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Part
+from dpcore.privacy.budgets import geometric_tail
+from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.randomness import RandomSource
+from dpcore.privacy.sensitivity import Sensitivity
+from dpcore.released.evaluation import Evaluation, evaluate
+from dpcore.released.plan import RunPlan
+
+Codes = NDArray[np.int64]
+STEP = "evaluation"
+#: A row is in one group of a partition and has one class.
+GROUPS = Sensitivity(1, "L1", monotone=True)
+
+
+def cell_codes(table: PrivateTable, columns: Iterable[str]) -> dict[str, Codes]:
+    """Cell codes of some columns, places without a record included."""
+    return {name: table.codes[table.schema.index(name)] for name in columns}
+
+
+def group_counts(
+    table: PrivateTable, target: str, part: Part, groups: Codes, group_count: int
+) -> Codes:
+    """Rows of a part per group and class. Sensitivity :data:`GROUPS`.
+
+    Parameters
+    ----------
+    groups : array of shape (max_rows,)
+        Group of each place, below ``group_count``: a function of the record there.
+
+    Returns
+    -------
+    array of shape (group_count, n_classes)
+        Records whose target is ``(other)`` or ``(missing)`` are in none.
+    """
+    classes = len(table.schema.column(target).classes)
+    present = unpack(table.members(part), table.schema.max_rows)
+    codes = table.codes[table.schema.index(target)].astype(np.int64)
+    kept = present & (codes < classes)
+    places = np.where(kept, groups * classes + codes, group_count * classes)
+    counts = np.bincount(places, minlength=group_count * classes + 1)
+    return counts[:-1].reshape(group_count, classes).astype(np.int64)
+
+
+def evaluate_groups(
+    table: PrivateTable,
+    plan: RunPlan,
+    groups: Codes,
+    estimates: NDArray[np.float64],
+    labels: Codes,
+    randomness: RandomSource,
+) -> Evaluation:
+    """Evaluate on the hold-out part with the whole budget: other people, parallel composition.
+
+    Parameters
+    ----------
+    groups : array of shape (max_rows,)
+        Group of each place.
+    estimates, labels : arrays of shape (n_groups, n_classes) and (n_groups,)
+        Released class probabilities and predicted class of each group.
+    """
+    counts = group_counts(table, plan.target, "holdout", groups, len(labels))
+    return _evaluated(plan, counts, estimates, labels, randomness)
+
+
+def evaluate_rules(
+    table: PrivateTable,
+    plan: RunPlan,
+    rules: Words,
+    estimates: NDArray[np.float64],
+    labels: Codes | None,
+    randomness: RandomSource,
+) -> Evaluation:
+    """The same for a list of rules, each for the people whom no earlier one captures.
+
+    Parameters
+    ----------
+    rules : array of shape (n_rules, n_words)
+        Bit vectors, as in :func:`dpcore.data.queries.capture_counts`, of the same sensitivity.
+    estimates, labels : arrays of shape (n_rules + 1, n_classes) and (n_rules + 1,)
+        As in :func:`evaluate_groups`; ``None`` predicts the most probable class.
+    """
+    counts = capture_counts(table, plan.target, "holdout", rules)
+    return _evaluated(plan, counts, estimates, labels, randomness)
+
+
+def _evaluated(
+    plan: RunPlan,
+    counts: Codes,
+    estimates: NDArray[np.float64],
+    labels: Codes | None,
+    randomness: RandomSource,
+) -> Evaluation:
+    """Quality from exact counts of a partition, of L1 sensitivity 1, after noise was added."""
+    mechanism = GeometricMechanism(GROUPS.value, plan.row_epsilon(STEP))
+    noisy = mechanism.release(counts, randomness)
+    margin = geometric_tail(mechanism.scale, 0.95)
+    return evaluate(noisy, estimates, mechanism.scale, margin, labels)

@@ -1,0 +1,398 @@
+"""What every scikit-learn estimator shares: from ``X, y`` and a schema to a private table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from dpcore.data.ingest import check_columns, check_header, frame_chunks, ingest
+from dpcore.domain.columns import BooleanColumn, NumericColumn
+from dpcore.domain.encoding import encode
+from dpcore.domain.schema import Schema
+from dpcore.errors import InputError, RequestError
+from dpcore.learning.inferred_schema import domain_of, level_outside, warn_of
+from dpcore.learning.learner import Learner, no_progress
+from dpcore.privacy.budgets import parse_epsilon
+from dpcore.privacy.randomness import source_for
+from dpcore.released.plan import RunPlan
+from dpcore.released.release import Release, make_release
+
+#: Largest class that becomes a number.
+_MOST = 2**53
+
+
+class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn estimator over one learner of this engine.
+
+    A subclass names its learner and the model that the learner releases, and takes the
+    learner's parameters as keyword arguments beside ``epsilon``, ``schema``, ``accountant``,
+    ``random_state`` and perhaps ``target``.
+    """
+
+    _learner: ClassVar[Learner]
+    _model: ClassVar[type[BaseModel]]
+
+    def __sklearn_tags__(self) -> Tags:
+        """Missing values and text are members of the domain like any other value."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _plan(self, schema: Schema, target: str, **changes: Any) -> RunPlan:
+        """Plan of a fit: parameters of the learner, some of them changed."""
+        settings = self.get_params()
+        known = self._learner.parameters.model_fields
+        given = {name: value for name, value in settings.items() if name in known}
+        epsilon = parse_epsilon(settings["epsilon"])
+        return self._learner.plan(schema, target, epsilon, given | changes)
+
+    def _run(
+        self,
+        plan: RunPlan,
+        frame: pd.DataFrame,
+        children: Mapping[str, pd.DataFrame] | None = None,
+    ) -> tuple[Release, Any]:
+        """Charge the accountant, then read the records; ``children`` are further tables."""
+        settings = self.get_params()
+        if settings["accountant"] is not None:
+            settings["accountant"].spend(plan.epsilon, self._learner.title, plan.delta)
+        randomness = source_for(settings["random_state"])
+        further = {name: frame_chunks(rows) for name, rows in (children or {}).items()}
+        table = ingest(frame_chunks(frame), plan.schema, randomness, further)
+        model = self._learner.run(table, plan, randomness, no_progress)
+        release = make_release(self._learner.name, plan, model, secure=randomness.secure)
+        return release, model
+
+    @classmethod
+    def _of(cls, release: Release, **settings: Any) -> tuple[Self, Any]:
+        """Estimator with the parameters of a release, and the released model.
+
+        Raises
+        ------
+        RequestError
+            If the release is of another learner.
+        """
+        if release.kind != cls._learner.name:
+            raise RequestError(
+                f"This release is a '{release.kind}' and {cls.__name__} reads "
+                f"a '{cls._learner.name}': use the estimator that made it."
+            )
+        parameters = dict(cls._learner.parameters.model_validate(release.parameters))
+        known = {name: parameters[name] for name in cls._get_param_names() if name in parameters}
+        warn_of(release.domain.problem)
+        estimator = cls(
+            epsilon=release.certificate.epsilon, schema=release.domain, **settings, **known
+        )
+        return estimator, cls._model.model_validate(release.model)
+
+    def _fitted(
+        self, release: Release, model: Any, outputs: Mapping[str, Any], features: int
+    ) -> Self:
+        self.release_ = release
+        self.model_ = model
+        self.schema_ = release.domain
+        self.n_features_in_ = features
+        for name, value in outputs.items():
+            setattr(self, name, value)
+        return self
+
+
+class PrivateEstimator(LearnerEstimator):
+    """A :class:`LearnerEstimator` that predicts a target."""
+
+    #: Whether the target is a number; else it is one of a list of classes.
+    _numeric_target: ClassVar[bool] = False
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+        """Spend ``epsilon`` and fit.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_features)
+        y : Series or array of shape (n_rows,)
+
+        Raises
+        ------
+        InputError
+            If ``X`` or ``y`` is not of the form above. Nothing is charged.
+        RequestError, SchemaError
+            If parameters, schema and columns do not fit together. Nothing is charged.
+        BudgetError
+            If the accountant has too little left. Nothing is charged.
+        IngestError
+            If the rows do not fit the schema, such as more rows than ``max_rows``.
+        """
+        settings = self.get_params()
+        prepared = prepare_fit(
+            X, y, settings["schema"], settings["target"], numeric_target=self._numeric_target
+        )
+        self._check_target(prepared.schema.column(prepared.target))
+        plan = self._plan(prepared.schema, prepared.target)
+        outputs = self._outputs(prepared.schema.column(prepared.target))
+        release, model = self._run(plan, prepared.frame)
+        return self._fitted(release, model, outputs, prepared.features)
+
+    @classmethod
+    def from_release(cls, release: Release) -> Self:
+        """Fitted estimator of a release, for prediction without any data.
+
+        Its parameters are those of the release. Warns if its schema is not private.
+
+        Raises
+        ------
+        RequestError
+            If the release is of another learner or predicts another kind of target.
+        """
+        estimator, model = cls._of(release, target=release.target)
+        cls._check_target(release.domain.column(release.target))
+        outputs = cls._outputs(release.domain.column(release.target))
+        return estimator._fitted(release, model, outputs, len(release.domain.columns) - 1)
+
+    @classmethod
+    def _outputs(cls, column: Any) -> dict[str, Any]:
+        """Attributes that the target gives to a fitted estimator."""
+        return {} if cls._numeric_target else {"classes_": class_labels(column)}
+
+    @classmethod
+    def _check_target(cls, column: Any) -> None:
+        """Refuse a target that this estimator does not predict."""
+
+    def _features(self, X: Any) -> pd.DataFrame:  # noqa: N803
+        check_is_fitted(self)
+        return features_of(X, self.schema_, self.release_.target)
+
+
+class Labelling(ClassifierMixin):  # type: ignore[misc]
+    """What an estimator of classes makes of the codes that its model predicts.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Labels in the type that the schema implies: see :func:`class_labels`.
+    """
+
+    classes_: NDArray[Any]
+    schema_: Schema
+    release_: Release
+
+    def _codes(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+        """Position in ``classes_`` of the predicted class of each row."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """Predicted class of each row."""
+        codes = self._codes(X)
+        return np.asarray(self.classes_[codes])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
+        """Share of rows predicted right: **exact**, so not private if the rows are.
+
+        Labels count in every spelling that the schema reads.
+        """
+        codes = self._codes(X)
+        truth = encode(self.schema_.column(self.release_.target), _column(y))[0]
+        return float(np.average(codes == truth, weights=sample_weight))
+
+
+class PrivateClassifier(Labelling, PrivateEstimator):
+    """A :class:`PrivateEstimator` that predicts classes."""
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Class probabilities, columns in the order of ``classes_``: shape (n_rows, n_classes)."""
+        frame = self._features(X)
+        return np.asarray(self.model_.predict_proba(frame, self.schema_))
+
+    def _codes(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+        frame = self._features(X)
+        return np.asarray(self.model_.predict(frame, self.schema_))
+
+
+class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+    """A :class:`PrivateEstimator` that predicts a number within public bounds.
+
+    ``score`` is scikit-learn's, and **exact**: not private if the rows are.
+    """
+
+    _numeric_target: ClassVar[bool] = True
+
+    def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Predicted number of each row: shape (n_rows,)."""
+        frame = self._features(X)
+        return np.asarray(self.model_.predict(frame, self.schema_))
+
+    @classmethod
+    def _check_target(cls, column: Any) -> None:
+        if not isinstance(column, NumericColumn):
+            raise RequestError(
+                f"The target '{column.name}' is not a number in the schema: use a classifier."
+            )
+
+
+@dataclass(frozen=True)
+class PreparedFit:
+    """A frame that holds features and target, with the schema that describes it."""
+
+    frame: pd.DataFrame
+    schema: Schema
+    target: str
+
+    @property
+    def features(self) -> int:
+        """Columns beside the target."""
+        return self.frame.shape[1] - 1
+
+
+def prepare_fit(
+    X: Any,  # noqa: N803
+    y: Any,
+    schema: Schema | None,
+    target: str | None,
+    *,
+    numeric_target: bool,
+) -> PreparedFit:
+    """Join ``X`` and ``y`` under the names of the schema.
+
+    Raises
+    ------
+    InputError
+        If one of them is not of the form that is asked for, or a feature of the schema is missing.
+    RequestError
+        If the target cannot be told.
+    IngestError
+        If the column that names the person is missing.
+    """
+    name = target or _target_name(y, schema)
+    frame, labels = features_of(X, schema, name).copy(deep=False), _column(y)
+    if len(frame) != len(labels):
+        raise InputError(f"X has {len(frame)} rows and y has {len(labels)}: they must be the same.")
+    if name in frame.columns:
+        raise RequestError(f"X must not hold the target '{name}'.")
+    check_size(frame)
+    frame[name] = labels
+    check_header([str(column) for column in frame.columns])
+    domain = domain_of(frame, schema, name, numeric_target=numeric_target)
+    check_columns(frame, domain)
+    return PreparedFit(frame, domain, name)
+
+
+def _target_name(y: Any, schema: Schema | None) -> str:
+    named = getattr(y, "name", None)
+    if schema is None:
+        return str(named) if named is not None else "target"
+    if named is not None and any(column.name == str(named) for column in schema):
+        return str(named)
+    if len(schema.targets) == 1:
+        return schema.targets[0]
+    raise RequestError("Say which column of the schema is the target: target='...'.")
+
+
+def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # noqa: N803
+    """``X`` as a frame with text names; an array takes the schema's feature names in order.
+
+    Only form is looked at. Values are all members of the schema's domain, so no value is refused.
+
+    Raises
+    ------
+    InputError
+        If it has not two dimensions, is sparse, or lacks a feature of the schema.
+    """
+    features = None if schema is None else [own.name for own in schema if own.name != target]
+    if isinstance(X, pd.DataFrame):
+        frame = X.set_axis([str(name) for name in X.columns], axis=1).reset_index(drop=True)
+        absent = [name for name in features or [] if name not in frame.columns]
+        if absent:
+            names = ", ".join(f"'{name}'" for name in absent[:10])
+            raise InputError(f"X has no column {names}, which the schema describes.")
+        return frame
+    array = _rows(X)
+    if array.ndim != 2:
+        raise InputError(
+            "X must have two dimensions: rows and features. Reshape your data: "
+            "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one row."
+        )
+    if features is None:
+        features = [f"x{i}" for i in range(array.shape[1])]
+    if len(features) != array.shape[1]:
+        raise InputError(
+            f"X has {array.shape[1]} features, but Frostglass is expecting {len(features)} "
+            "features as input: those of the schema, in its order."
+        )
+    return pd.DataFrame(array, columns=features)
+
+
+def _rows(X: Any) -> NDArray[Any]:  # noqa: N803
+    """Rows as an array; nested lists keep the type of each value."""
+    if issparse(X):
+        raise InputError("X is sparse, which is not supported: pass X.toarray().")
+    if hasattr(X, "__array__"):
+        return np.asarray(X)
+    try:
+        return np.array([list(row) for row in X], dtype=object)
+    except (TypeError, ValueError):
+        return np.array(None)
+
+
+def _column(y: Any) -> pd.Series[Any]:
+    """A target by place. A list stays what it is: one value must not change the type of others."""
+    if y is None:
+        raise InputError("This estimator requires y to be passed, but the target y is None.")
+    if hasattr(y, "__array__") and not isinstance(y, pd.Series | pd.DataFrame):
+        y = np.asarray(y)
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        words = "A column-vector y was passed when a 1d array was expected: pass y.ravel()."
+        warnings.warn(words, DataConversionWarning, stacklevel=level_outside())
+        y = y.iloc[:, 0] if isinstance(y, pd.DataFrame) else y[:, 0]
+    if getattr(y, "ndim", 1) != 1:
+        raise InputError("y must have one dimension: one value for each row of X.")
+    if hasattr(y, "dtype"):
+        return pd.Series(y).reset_index(drop=True)
+    return pd.Series(list(y), dtype=object)
+
+
+def check_size(frame: pd.DataFrame) -> None:
+    """Refuse a frame without rows or columns.
+
+    Raises
+    ------
+    InputError
+        Naming what there is none of.
+    """
+    for count, what in zip(frame.shape, ("sample(s)", "feature(s)"), strict=True):
+        if count == 0:
+            raise InputError(
+                f"X has 0 {what} (shape={frame.shape}) while a minimum of 1 is required."
+            )
+
+
+def class_labels(column: Any) -> NDArray[Any]:
+    """Class labels of a target: a function of the schema alone, never of the labels in ``y``.
+
+    ``False`` and ``True`` for a boolean column; integers for categories that are all written as
+    integers are, such as 0, 1 and 2; text for everything else.
+    """
+    if isinstance(column, BooleanColumn):
+        return np.array([False, True])
+    if all(map(_is_whole, column.classes)):
+        return np.array([int(label) for label in column.classes])
+    return np.array(column.classes, dtype=object)
+
+
+def _is_whole(label: str) -> bool:
+    """Whether a label is an integer in its only spelling: not ``01``, not ``1.0``."""
+    digits = label.removeprefix("-")
+    plain = digits.isascii() and digits.isdigit() and len(digits) < 17
+    return plain and str(int(label)) == label and abs(int(label)) <= _MOST

@@ -1,0 +1,1 @@
+"""The families of models: each learned in private, and read in public."""

@@ -1,0 +1,1 @@
+"""Learning explainable boosting machines: what sees records."""

@@ -1,0 +1,224 @@
+"""What one run costs and how the cost is divided among its steps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schema import Schema
+from dpcore.errors import BudgetError
+from dpcore.models.ebm.learning.queries import histogram_sensitivity, residual_sensitivity
+from dpcore.models.ebm.learning.schedule import resolve
+from dpcore.models.ebm.released.parameters import EBMParameters
+from dpcore.privacy.bounded_range import Selections
+from dpcore.privacy.budgets import (
+    BudgetSplit,
+    calibrate_fine_gaussian,
+    gaussian_delta,
+    gaussian_part,
+    row_epsilon,
+)
+from dpcore.privacy.mechanisms import FineGaussian
+
+BINS, SIZES, SHAPES = "bins", "residual sizes", "shapes"
+CHOICE, PAIRS = "choice of pairs", "pairs"
+#: Shares of the budget: of epsilon for the choice of pairs, of the rest for the others.
+_CHOICE_SHARE, _PAIRS_SHARE, _SIZES_SHARE = Decimal("0.1"), Decimal("0.25"), Decimal("0.02")
+#: Share of the budget of a pair that its noisy cell counts get.
+PAIR_COUNTS_SHARE = Fraction(1, 5)
+#: Residual sizes are asked for before these epochs, those of them that there are.
+_SIZE_EPOCHS = (2, 4, 8)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Budget of one run, from public inputs.
+
+    Attributes
+    ----------
+    parameters : EBMParameters
+        With nothing left open.
+    split : BudgetSplit
+        Share of each step. That of the choice of pairs is the sum of the epsilons of its
+        selections; the others are shares of mu squared.
+    mu : float
+        Gaussian-DP bound, per row, of all steps but the choice of pairs, such that all steps
+        together keep epsilon and delta.
+    rows_per_person : int
+    """
+
+    parameters: EBMParameters
+    split: BudgetSplit
+    mu: float
+    rows_per_person: int
+
+    @property
+    def rounds(self) -> int:
+        """Visits of a feature over all epochs and replicates."""
+        assert self.parameters.epochs is not None
+        return self.parameters.epochs * self.parameters.replicates
+
+    def part(self, step: str, count: int = 1, share: Fraction = Fraction(1)) -> float:
+        """Mu per row of one of ``count`` equal queries that have ``share`` of a step."""
+        gaussian = self.split.total - self.split.parts.get(CHOICE, Decimal(0))
+        fraction = Fraction(self.split[step]) / Fraction(gaussian)
+        return gaussian_part(self.mu, fraction * share / count)
+
+
+def cost_of(
+    schema: Schema, target: str, epsilon: Decimal, delta: Decimal, parameters: EBMParameters
+) -> Cost:
+    """Divide a budget, and fill in what the parameters leave open.
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small to be divided.
+    """
+    features = len(schema.columns) - 1
+    numbers = isinstance(schema.column(target), NumericColumn)
+    rows = schema.privacy_unit.max_rows_per_person
+    outputs = output_count(schema, target)
+    possible = features * (features - 1) // 2
+    divide = partial(_split, epsilon, numbers=numbers, possible_pairs=possible)
+    choice = divide(parameters, Decimal("0.1")).parts.get(CHOICE)
+    profile = gaussian_delta if choice is None else _selections(choice, parameters.pairs).delta
+
+    def mu_for(filled: EBMParameters) -> float:
+        draws = rows * _draws(filled, features, outputs)
+        whole = calibrate_fine_gaussian(epsilon, delta, draws, profile)
+        return gaussian_part(whole, Fraction(1, rows**2))
+
+    # The rule needs mu; mu hardly depends on the number of draws, so any will do for the rule.
+    guess = parameters.model_copy(update={"epochs": parameters.epochs or 300})
+    filled = resolve(
+        parameters,
+        numbers=numbers,
+        max_rows=schema.max_rows,
+        mu=mu_for(guess),
+        features=features,
+    )
+    assert filled.bin_share is not None
+    split = divide(filled, Decimal(str(filled.bin_share)))
+    return Cost(filled, split, mu_for(filled), rows)
+
+
+def size_epochs(parameters: EBMParameters) -> tuple[int, ...]:
+    """Epochs before which a learner of numbers asks for the sizes of residuals."""
+    if parameters.method != "all_bins":
+        return ()
+    epochs = parameters.epochs
+    return tuple(epoch for epoch in _SIZE_EPOCHS if epochs is None or epoch < epochs)
+
+
+def _selections(choice: Decimal, pairs: int) -> Selections:
+    """What the choice of pairs is for a person, with several rows too."""
+    return Selections(math.nextafter(float(choice / pairs), math.inf), pairs)
+
+
+def _split(
+    epsilon: Decimal,
+    parameters: EBMParameters,
+    bin_share: Decimal,
+    *,
+    numbers: bool,
+    possible_pairs: int,
+) -> BudgetSplit:
+    """A share for each step that asks something. All pairs there are need not be chosen."""
+    pairs = parameters.pairs > 0
+    rest = 1 - bin_share
+    sizes = _SIZES_SHARE * rest if numbers and size_epochs(parameters) else Decimal(0)
+    own = _PAIRS_SHARE * rest if pairs else Decimal(0)
+    weights: dict[str, Decimal | int] = {
+        BINS: bin_share,
+        SIZES: sizes,
+        PAIRS: own,
+        SHAPES: rest - sizes - own,
+    }
+    if 0 < parameters.pairs < possible_pairs:
+        gaussian = 1 - _CHOICE_SHARE
+        weights = {name: weight * gaussian for name, weight in weights.items()}
+        weights = {CHOICE: _CHOICE_SHARE, **weights}
+    return BudgetSplit.by_weights(epsilon, {name: w for name, w in weights.items() if w})
+
+
+def _draws(parameters: EBMParameters, features: int, outputs: int) -> int:
+    """Noisy integers whose exact value one row may change."""
+    assert parameters.epochs is not None
+    fits = parameters.replicates * parameters.epochs * outputs
+    sizes = len(size_epochs(parameters))
+    return features + 1 + sizes + fits * features + parameters.pairs * (1 + fits)
+
+
+def output_count(schema: Schema, target: str) -> int:
+    """Scores per record: one for a number or two classes, else one per class."""
+    column = schema.column(target)
+    if isinstance(column, NumericColumn) or len(column.classes) == 2:
+        return 1
+    return len(column.classes)
+
+
+def histogram_mechanism(cost: Cost, schema: Schema) -> FineGaussian:
+    """Noise of all histograms together: one per feature, one of the target."""
+    return FineGaussian(histogram_sensitivity(len(schema.columns)), cost.part(BINS))
+
+
+def residual_mechanism(cost: Cost, schema: Schema, target: str) -> FineGaussian:
+    """Noise of one query of the main course: the residual sums of one feature, once."""
+    queries = (len(schema.columns) - 1) * cost.rounds
+    sensitivity = residual_sensitivity(output_count(schema, target))
+    return FineGaussian(sensitivity, cost.part(SHAPES, queries))
+
+
+def size_mechanism(cost: Cost) -> FineGaussian:
+    """Noise of one histogram of residual sizes."""
+    return FineGaussian(
+        histogram_sensitivity(1), cost.part(SIZES, len(size_epochs(cost.parameters)))
+    )
+
+
+def choice_epsilon(cost: Cost) -> Decimal:
+    """Row-level budget of the choice of one pair."""
+    return row_epsilon(cost.split[CHOICE] / cost.parameters.pairs, cost.rows_per_person)
+
+
+def pair_count_mechanism(cost: Cost) -> FineGaussian:
+    """Noise of the cell counts of all pairs together."""
+    mu = cost.part(PAIRS, share=PAIR_COUNTS_SHARE)
+    return FineGaussian(histogram_sensitivity(cost.parameters.pairs), mu)
+
+
+def pair_residual_mechanism(cost: Cost, schema: Schema, target: str) -> FineGaussian:
+    """Noise of the residual sums of one pair, once."""
+    queries = cost.parameters.pairs * cost.rounds
+    mu = cost.part(PAIRS, queries, 1 - PAIR_COUNTS_SHARE)
+    return FineGaussian(residual_sensitivity(output_count(schema, target)), mu)
+
+
+def check_budget(cost: Cost, schema: Schema, target: str) -> None:
+    """Refuse, before a record is seen, a budget that some step of the run could not use.
+
+    Raises
+    ------
+    BudgetError
+        If it is too small.
+    """
+    try:
+        histogram_mechanism(cost, schema)
+        residual_mechanism(cost, schema, target)
+        if SIZES in cost.split.parts:
+            size_mechanism(cost)
+        if CHOICE in cost.split.parts:
+            choice_epsilon(cost)
+        if PAIRS in cost.split.parts:
+            pair_count_mechanism(cost)
+            pair_residual_mechanism(cost, schema, target)
+    except BudgetError:
+        raise BudgetError(
+            "This epsilon is too small for so many noisy sums: use a larger one, or fewer epochs, "
+            "replicates or pairs."
+        ) from None

@@ -1,0 +1,141 @@
+"""Public fine cells of the features, and the private bins that are made of them."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import IntegerColumn, NumericColumn
+from dpcore.domain.schema import Schema
+from dpcore.models.ebm.released.axis import Axis
+
+Floats = NDArray[np.float64]
+#: Fine cells that the bins of a numeric column are subdivided into, about.
+_FINE_CELLS = 240
+
+
+@dataclass(frozen=True)
+class FineCells:
+    """Public cells of one feature, fine enough for bins to be chosen among their edges.
+
+    Attributes
+    ----------
+    column : Column
+        The feature.
+    edges : array or None
+        Numeric column: ascending cut points; the schema's own are among them. The last cell
+        is for missing values. ``None``: the cells of the column.
+    """
+
+    column: Any
+    edges: Floats | None
+
+    @classmethod
+    def of(cls, column: Any) -> FineCells:
+        """Subdivide the schema's bins of a numeric column evenly."""
+        if not isinstance(column, NumericColumn):
+            return cls(column, None)
+        points = np.array([column.lower, *column.inner_edges, column.upper])
+        parts = max(1, _FINE_CELLS // (len(points) - 1))
+        shares = np.arange(parts) / parts
+        fine = (points[:-1, None] + np.diff(points)[:, None] * shares[1:]).ravel()
+        own = points[1:-1]
+        if isinstance(column, IntegerColumn):
+            fine, own = np.floor(fine), np.floor(own)
+        between = [float(f"{edge:.12g}") for edge in fine]
+        inside = np.unique([*between, *own])
+        return cls(column, inside[(inside >= column.lower) & (inside < column.upper)])
+
+    def __len__(self) -> int:
+        return len(self.column.cells) if self.edges is None else len(self.edges) + 2
+
+    def codes(self, table: PrivateTable) -> NDArray[np.int64]:
+        """Cell of every place of a table; places without a record get some cell."""
+        if self.edges is None:
+            return np.asarray(table.codes[table.schema.index(self.column.name)], dtype=np.int64)
+        numbers = table.numbers_of(self.column.name)
+        codes = np.searchsorted(self.edges, numbers, side="left")
+        codes[np.isnan(numbers)] = len(self) - 1
+        return np.asarray(codes, dtype=np.int64)
+
+
+def feature_cells(schema: Schema, target: str) -> tuple[FineCells, ...]:
+    """Fine cells of every column but the target, in schema order."""
+    return tuple(FineCells.of(column) for column in schema if column.name != target)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Private bins of one feature, from its noisy histogram. Post-processing.
+
+    Attributes
+    ----------
+    axis : Axis
+        What a reader sees.
+    groups : array of shape (n_cells,)
+        Bin of each fine cell.
+    noisy_counts : array of shape (n_bins,)
+        Records per bin, with noise.
+    errors : array of shape (n_bins,)
+        Standard deviation of that noise.
+    ordered : int
+        The first so many bins are in a meaningful order.
+    """
+
+    axis: Axis
+    groups: NDArray[np.int64]
+    noisy_counts: Floats
+    errors: Floats
+    ordered: int
+
+    @classmethod
+    def merge(
+        cls, cells: FineCells, noisy: Floats, deviation: float, most: int, least: float
+    ) -> Bins:
+        """Cut a numeric feature at about equal noisy counts; other features keep their cells.
+
+        Parameters
+        ----------
+        noisy : array of shape (n_cells,)
+            Noisy histogram of the fine cells.
+        deviation : float
+            Standard deviation of the noise on each.
+        most : int
+            Most bins, missing values apart.
+        least : float
+            A bin with a smaller noisy count than twice this is not split.
+        """
+        if cells.edges is None:
+            axis = Axis.categories(cells.column)
+            groups = np.arange(len(cells))
+            ordered = len(cells.column.classes) if cells.column.ordered else 0
+        else:
+            cuts = _cuts(noisy[:-1], most, least)
+            axis = Axis.numeric(cells.column, tuple(float(cells.edges[cut - 1]) for cut in cuts))
+            groups = np.searchsorted(cuts, np.arange(len(cells)), side="right")
+            groups[-1] = len(cuts) + 1
+            ordered = len(cuts) + 1
+        sizes = np.bincount(groups)
+        counts = np.bincount(groups, weights=noisy).astype(np.float64)
+        return cls(axis, groups, counts, deviation * np.sqrt(sizes), ordered)
+
+
+def _cuts(noisy: Floats, most: int, least: float) -> list[int]:
+    """Cut the heaviest run of cells near its middle, again and again: first cells of bins."""
+    sums = np.concatenate([[0.0], np.cumsum(noisy)])
+    runs, closed = [(-float(sums[-1]), 0, len(noisy))], [0]
+    while runs and len(runs) + len(closed) - 1 < most:
+        weight, start, stop = heapq.heappop(runs)
+        if stop - start < 2 or -weight < 2 * least:
+            closed.append(start)
+            continue
+        middle = sums[start] - weight / 2
+        cut = start + 1 + int(np.argmin(np.abs(sums[start + 1 : stop] - middle)))
+        for one, other in ((start, cut), (cut, stop)):
+            heapq.heappush(runs, (-float(sums[other] - sums[one]), one, other))
+    return sorted({*closed, *(start for _, start, _ in runs)} - {0})

@@ -1,0 +1,154 @@
+"""Honest evaluation of a machine on the hold-out part, by noisy counts. Always for free."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.data.bits import unpack
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Schema
+from dpcore.learning.holdout import STEP, evaluate_groups
+from dpcore.models.ebm.released.axis import Axis
+from dpcore.models.ebm.released.model import EBMModel
+from dpcore.privacy.budgets import BudgetSplit, geometric_tail
+from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.randomness import RandomSource, SeededRandom, uniforms
+from dpcore.privacy.sensitivity import Sensitivity
+from dpcore.released.evaluation import Evaluation
+from dpcore.released.plan import RunPlan
+from dpcore.released.regression_evaluation import (
+    RegressionEvaluation,
+    count_errors,
+    error_edges,
+    evaluate_errors,
+)
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+#: A record is in one group of errors.
+ERRORS = Sensitivity(1, "L1", monotone=True)
+#: Places whose scores are computed at once: bounds the memory.
+_BLOCK = 65_536
+#: Cases drawn from a released model to see which scores it gives.
+_DRAWS = 10_000
+_FEWEST_GROUPS, _MOST_GROUPS = 5, 30
+
+
+def evaluate(
+    table: PrivateTable, plan: RunPlan, model: EBMModel, randomness: RandomSource
+) -> Evaluation | RegressionEvaluation | None:
+    """Evaluate on the hold-out part with the whole budget: other people, parallel composition.
+
+    Classification counts records per group of scores and class. Regression counts records
+    per group of absolute errors, of the model and of the intercept alone, half of the budget
+    each. Groups follow from public values and the released model, and a record is in one of
+    them. Cost: O(max_rows x n_terms).
+
+    Returns
+    -------
+    Evaluation, RegressionEvaluation or None
+        ``None`` if the plan has no evaluation.
+    """
+    if STEP not in plan.parallel:
+        return None
+    if model.task == "regression":
+        return _evaluate_numbers(table, plan, model, randomness)
+    if model.task == "binary":
+        cuts = score_cuts(model, expected_rows(plan.schema) * float(plan.row_epsilon(STEP)))
+        groups = np.concatenate(
+            [np.searchsorted(cuts, scores[:, 0], side="left") for scores in _scores(table, model)]
+        )
+        middles = np.concatenate([cuts[:1] - 1, (cuts[:-1] + cuts[1:]) / 2, cuts[-1:] + 1])
+        estimates = model.probabilities(middles[:, None])
+        labels = (middles > 0).astype(np.int64)
+    else:
+        groups = np.concatenate([scores.argmax(axis=1) for scores in _scores(table, model)])
+        labels = np.arange(len(model.classes))
+        estimates = np.eye(len(model.classes))
+    return evaluate_groups(table, plan, groups, estimates, labels, randomness)
+
+
+def expected_rows(schema: Schema) -> float:
+    """Most hold-out records to expect."""
+    return schema.max_rows * schema.holdout_percent / 100
+
+
+def score_cuts(model: EBMModel, signal: float) -> Floats:
+    """Cut points between groups of scores of the second class, 0 among them, ascending.
+
+    Quantiles of the scores that a binary model gives to cases drawn from its own noisy counts:
+    a function of the released model alone. The more groups the finer the AUC, and the more
+    noise on it: ``signal``, records times epsilon, tells how many are worth it.
+    """
+    groups = int(np.clip(math.sqrt(max(0.0, signal)) / 2, _FEWEST_GROUPS, _MOST_GROUPS))
+    drawn = _drawn_scores(model)
+    quantiles = np.quantile(drawn, np.arange(1, groups) / groups)
+    return np.unique(np.concatenate([[0.0], quantiles]))
+
+
+def _drawn_scores(model: EBMModel) -> Floats:
+    """Scores of cases whose columns are drawn one by one from the noisy counts."""
+    source, scores = SeededRandom(0), np.full(_DRAWS, model.intercept[0])
+    for term in model.terms:
+        ends = np.cumsum(term.weights)
+        bins = np.searchsorted(ends, ends[-1] * uniforms(source, _DRAWS), side="right")
+        scores += np.asarray(term.scores)[bins, 0]
+    return scores
+
+
+def _evaluate_numbers(
+    table: PrivateTable, plan: RunPlan, model: EBMModel, randomness: RandomSource
+) -> RegressionEvaluation:
+    assert model.bounds is not None
+    schema = plan.schema
+    present = unpack(table.members("holdout"), schema.max_rows)
+    truth = np.where(present, table.numbers_of(plan.target), np.nan)
+    predicted = np.concatenate([scores[:, 0] for scores in _scores(table, model)])
+    constant = np.clip(model.intercept[0], *model.bounds)
+    edges = error_edges(model.bounds)
+    mechanism = GeometricMechanism(ERRORS.value, error_share(plan))
+    noisy, noisy_constant = (
+        mechanism.release(count_errors(truth - guess, edges), randomness)
+        for guess in (np.clip(predicted, *model.bounds), constant)
+    )
+    margin = geometric_tail(mechanism.scale, 0.95)
+    return evaluate_errors(edges, noisy, noisy_constant, mechanism.scale, margin)
+
+
+def error_share(plan: RunPlan) -> Decimal:
+    """Row-level budget of the errors of the model, and of those of the intercept alone.
+
+    Raises
+    ------
+    BudgetError
+        If it is too small to be halved.
+    """
+    halves = {"model": 1, "constant": 1}
+    return BudgetSplit.by_weights(plan.row_epsilon(STEP), halves)["model"]
+
+
+def _scores(table: PrivateTable, model: EBMModel) -> Iterator[Floats]:
+    """Scores of all places, without a record too, block by block: shapes (n, n_outputs)."""
+    rows = table.schema.max_rows
+    for start in range(0, rows, _BLOCK):
+        block = slice(start, min(start + _BLOCK, rows))
+        total = np.tile(np.asarray(model.intercept), (block.stop - start, 1))
+        for term in model.terms:
+            bins = np.zeros(block.stop - start, dtype=np.int64)
+            for axis in term.axes:
+                bins = bins * len(axis) + _axis_codes(table, axis, block)
+            total += np.asarray(term.scores)[bins]
+        yield total
+
+
+def _axis_codes(table: PrivateTable, axis: Axis, block: slice) -> Codes:
+    """Bins of the places of a block."""
+    if axis.edges is not None:
+        return axis.codes_of_numbers(table.numbers_of(axis.column)[block])
+    groups = np.asarray(axis.groups, dtype=np.int64)
+    return np.asarray(groups[table.codes[table.schema.index(axis.column), block]])

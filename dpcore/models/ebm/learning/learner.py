@@ -1,0 +1,157 @@
+"""The learner of explainable boosting machines: plan, run and release."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+from pydantic import BaseModel
+
+from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.learning.holdout import STEP
+from dpcore.learning.learner import Progress
+from dpcore.models.ebm.learning.accounting import (
+    BINS,
+    CHOICE,
+    Cost,
+    check_budget,
+    cost_of,
+    histogram_mechanism,
+    output_count,
+)
+from dpcore.models.ebm.learning.fit import Fit
+from dpcore.models.ebm.learning.grid import feature_cells
+from dpcore.models.ebm.learning.histograms import count_deviation
+from dpcore.models.ebm.learning.holdout import error_share, evaluate
+from dpcore.models.ebm.released.model import EBMModel
+from dpcore.models.ebm.released.parameters import EBMParameters
+from dpcore.privacy.budgets import default_delta
+from dpcore.privacy.randomness import RandomSource
+from dpcore.released.plan import CountNoise, RunPlan, check_classes, target_column, training_part
+from dpcore.validation import validated
+
+#: Most visits of a record's cell in one run: hours of work.
+_WORK_LIMIT = 2_000_000_000_000
+#: Distances of the bounds of a numeric target whose fourth powers are numbers.
+_NARROWEST, _WIDEST = 1e-30, 1e30
+#: Most bytes that the codes of the features may take.
+_MEMORY_LIMIT = 16 * 2**30
+
+
+class EBMLearner:
+    """Differentially private explainable boosting machines.
+
+    Guarantee: (epsilon, delta)-DP per person, one person added or removed, unconditional.
+    Sensitivities and proofs: ``docs/privacy/ebm.md``. The hold-out evaluation is on other
+    people and composes in parallel.
+    """
+
+    name = "ebm"
+    title = "Shape functions"
+    targeted = True
+    parameters: type[BaseModel] = EBMParameters
+
+    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+        """Validate a request and say what it costs; sees no record.
+
+        Raises
+        ------
+        RequestError
+            If a parameter or the target cannot be used, or the run would take hours.
+        BudgetError
+            If epsilon is too small to be divided.
+        """
+        chosen = validated(EBMParameters, parameters)
+        _check(schema, target, chosen)
+        delta = chosen.delta or default_delta(schema.max_rows)
+        cost = cost_of(schema, target, epsilon, delta, chosen.model_copy(update={"delta": delta}))
+        _check_effort(schema, target, cost.parameters)
+        check_budget(cost, schema, target)
+        part = training_part(schema, evaluated=chosen.evaluate)
+        plan = RunPlan(
+            schema=schema,
+            target=target,
+            epsilon=epsilon,
+            delta=delta,
+            definition="approximate",
+            split=cost.split,
+            parameters=cost.parameters,
+            guarantee="unconditional",
+            sampler=chosen.method,
+            estimates_step=BINS,
+            parallel={STEP: epsilon} if part == "train" else {},
+            noise=_count_noise(cost, schema, target),
+            composition=_composition(cost),
+        )
+        if plan.parallel and isinstance(schema.column(target), NumericColumn):
+            error_share(plan)
+        return plan
+
+    def run(
+        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
+    ) -> EBMModel:
+        """Spend the plan's budget on the table and return the released model."""
+        model = Fit(table, plan, randomness, progress).model()
+        progress("checking on people set aside", 0, 1)
+        evaluation = evaluate(table, plan, model, randomness)
+        progress("checking on people set aside", 1, 1)
+        return model.model_copy(update={"evaluation": evaluation})
+
+
+def _check(schema: Schema, target: str, parameters: EBMParameters) -> None:
+    column = target_column(schema, target)
+    if not isinstance(column, NumericColumn):
+        check_classes(schema, target)
+    elif not _NARROWEST <= column.upper - column.lower <= _WIDEST:
+        raise RequestError(
+            f"The bounds of '{target}' are too far apart or too close together to predict it as a "
+            f"number: their distance must be between {_NARROWEST:g} and {_WIDEST:g}."
+        )
+    features = len(schema.columns) - 1
+    if features < 1:
+        raise RequestError("This data set has no column to learn from but the target.")
+    if parameters.pairs > features * (features - 1) // 2:
+        raise RequestError(f"{features} columns make fewer than {parameters.pairs} pairs.")
+
+
+def _check_effort(schema: Schema, target: str, parameters: EBMParameters) -> None:
+    """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
+    assert parameters.epochs is not None
+    features, rows = len(schema.columns) - 1, schema.max_rows
+    per_epoch = features * rows * parameters.replicates * output_count(schema, target)
+    if features * rows > _MEMORY_LIMIT:
+        raise RequestError(
+            f"{features} columns of up to {rows} rows need more memory than a run may use."
+        )
+    if per_epoch * parameters.epochs > _WORK_LIMIT:
+        raise RequestError(
+            f"{parameters.epochs} epochs on up to {rows} rows would take hours: "
+            f"choose at most {max(1, _WORK_LIMIT // per_epoch)}."
+        )
+
+
+def _count_noise(cost: Cost, schema: Schema, target: str) -> tuple[CountNoise, ...]:
+    """Of one cell, and of a numeric feature's bin if it were made of all cells."""
+    deviation = count_deviation(histogram_mechanism(cost, schema))
+    widest = max(
+        len(cells) if cells.edges is not None else 1 for cells in feature_cells(schema, target)
+    )
+    one = CountNoise("a category's count", deviation=deviation)
+    if widest == 1:
+        return (one,)
+    return (one, CountNoise("a wide bin's count", deviation=deviation * math.sqrt(widest - 1)))
+
+
+def _composition(cost: Cost) -> str:
+    shares = f"Gaussian DP: the parts are shares of mu squared, mu = {cost.mu:.4g} per row"
+    if CHOICE in cost.split.parts:
+        return (
+            f"'{CHOICE}' is the sum of the epsilons of its selections (exponential mechanism); the "
+            f"rest is {shares}. Both compose by their privacy loss, for which less than their sum "
+            "is needed"
+        )
+    return shares

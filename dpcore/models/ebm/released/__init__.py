@@ -1,0 +1,1 @@
+"""Released machines: what sees releases and public choices only."""

@@ -1,0 +1,97 @@
+"""How the values of one column fall into the bins of a released term."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from dpcore.domain.columns import MISSING, NumericColumn, format_number
+from dpcore.domain.encoding import clamp_numbers, encode_categories
+
+
+class Axis(BaseModel):
+    """Bins of one column, the last of a numeric one for missing values.
+
+    Attributes
+    ----------
+    column : str
+        Name of the column.
+    labels : tuple of str
+        Name of each bin.
+    edges : tuple of float or None
+        Numeric column: ascending cut points. Bin i holds edges[i-1] < value <= edges[i].
+        ``None`` for a column of categories.
+    bounds : (float, float) or None
+        Numeric column: its public bounds.
+    groups : tuple of int
+        Column of categories: bin of each of its cells. Empty for a numeric column.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    column: str
+    labels: tuple[str, ...]
+    edges: tuple[float, ...] | None = None
+    bounds: tuple[float, float] | None = None
+    groups: tuple[int, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.edges is None) != (self.bounds is None) or (self.edges is None) != bool(
+            self.groups
+        ):
+            raise ValueError("an axis has either edges with bounds, or groups of cells")
+        return self
+
+    @classmethod
+    def numeric(cls, column: Any, edges: tuple[float, ...]) -> Axis:
+        """Bins of a numeric column between its bounds, cut at ``edges``."""
+        points = [format_number(value) for value in (column.lower, *edges, column.upper)]
+        (low, high), *rest = pairwise(points)
+        labels = (f"[{low}, {high}]", *(f"({a}, {b}]" for a, b in rest), MISSING)
+        return cls(
+            column=column.name, labels=labels, edges=edges, bounds=(column.lower, column.upper)
+        )
+
+    @classmethod
+    def categories(cls, column: Any, groups: tuple[int, ...] | None = None) -> Axis:
+        """Bins of a column of categories: one per cell, or per group of cells."""
+        groups = groups or tuple(range(len(column.cells)))
+        labels = tuple(" or ".join(cells) for cells in group_members(column.cells, groups))
+        return cls(column=column.name, labels=labels, groups=groups)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def points(self) -> tuple[float, ...]:
+        """Numeric column: the ends of its bins, missing values apart, ascending."""
+        assert self.edges is not None
+        assert self.bounds is not None
+        return (self.bounds[0], *self.edges, self.bounds[1])
+
+    def codes(self, column: Any, values: pd.Series[Any]) -> NDArray[np.int64]:
+        """Bin of each raw value: shape (n_rows,)."""
+        if isinstance(column, NumericColumn):
+            return self.codes_of_numbers(clamp_numbers(column, values))
+        return np.asarray(self.groups, dtype=np.int64)[encode_categories(column, values)]
+
+    def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Bin of each clamped number; NaN is missing."""
+        codes = np.searchsorted(np.asarray(self.edges), numbers, side="left")
+        codes[np.isnan(numbers)] = len(self.labels) - 1
+        return codes.astype(np.int64)
+
+
+def group_members(cells: Sequence[str], groups: Sequence[int]) -> list[list[str]]:
+    """Cells of each group, in order."""
+    members: list[list[str]] = [[] for _ in range(max(groups) + 1)]
+    for cell, group in zip(cells, groups, strict=True):
+        members[group].append(cell)
+    return members

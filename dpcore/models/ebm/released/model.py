@@ -1,0 +1,278 @@
+"""The released explainable boosting machine: what a reader sees and predicts with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.domain.schema import Schema
+from dpcore.models.ebm.released.axis import Axis
+from dpcore.models.ebm.released.bands import Z95
+from dpcore.released.evaluation import Evaluation
+from dpcore.released.regression_evaluation import RegressionEvaluation
+
+Floats = NDArray[np.float64]
+Task = Literal["binary", "multiclass", "regression"]
+#: Chance below which noise alone does not explain a term.
+_UNLIKELY = 0.05
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Term(_Frozen):
+    """What one column, or a pair of columns, adds to the prediction.
+
+    Attributes
+    ----------
+    axes : tuple of Axis
+        One axis, or two for a pairwise term.
+    scores : tuple of tuple of float, shape (n_bins, n_outputs)
+        What each bin adds. Bins of a pair run through the second axis first. The mean over the
+        noisy counts is about 0. Outputs: the log-odds of the second class; or one score per
+        class; or units of a numeric target.
+    errors : tuple of tuple of float, shape (n_bins, n_outputs)
+        Standard error of each score for the noise alone.
+    noisy_counts : tuple of int, shape (n_bins,)
+        Records per bin, with noise; may be negative.
+    count_errors : tuple of float, shape (n_bins,)
+        Standard deviation of that noise.
+    noise_size : float
+        Importance that the noise alone would give, on average.
+    p_value : float
+        Chance that noise and sampling alone give scores of this size (see
+        :mod:`dpcore.models.ebm.released.bands`).
+    """
+
+    axes: tuple[Axis, ...]
+    scores: tuple[tuple[float, ...], ...]
+    errors: tuple[tuple[float, ...], ...]
+    noisy_counts: tuple[int, ...]
+    count_errors: tuple[float, ...]
+    noise_size: float
+    p_value: float
+
+    @property
+    def name(self) -> str:
+        """Name of the column, or of both."""
+        return " and ".join(axis.column for axis in self.axes)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Name of each bin, in the order of ``scores``."""
+        if len(self.axes) == 1:
+            return self.axes[0].labels
+        first, second = self.axes
+        return tuple(f"{a}; {b}" for a in first.labels for b in second.labels)
+
+    @property
+    def weights(self) -> Floats:
+        """Share of the records in each bin, negative counts as none: shape (n_bins,)."""
+        counts = np.maximum(np.asarray(self.noisy_counts, dtype=np.float64), 0.0)
+        return counts / counts.sum() if counts.sum() > 0 else np.full(len(counts), 1 / len(counts))
+
+    @property
+    def importance(self) -> float:
+        """Mean absolute score over the noisy counts, averaged over outputs."""
+        return float(self.weights @ np.abs(self.scores).mean(axis=1))
+
+    @property
+    def clear(self) -> bool:
+        """Whether the scores exceed what noise alone would give."""
+        return self.p_value < _UNLIKELY
+
+    def bins(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+        """Bin of each row of a frame; a column that it lacks counts as missing."""
+        codes = np.zeros(len(frame), dtype=np.int64)
+        for axis in self.axes:
+            absent = pd.Series([None] * len(frame), dtype=object)
+            values = frame[axis.column].reset_index(drop=True) if axis.column in frame else absent
+            codes = codes * len(axis) + axis.codes(schema.column(axis.column), values)
+        return codes
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one term adds for one case.
+
+    Attributes
+    ----------
+    name : str
+        Name of the term.
+    label : str
+        Bin that the case falls into.
+    score, error : tuple of float, shape (n_outputs,)
+        What it adds, and the standard error for the noise alone.
+    """
+
+    name: str
+    label: str
+    score: tuple[float, ...]
+    error: tuple[float, ...]
+
+
+class EBMModel(_Frozen):
+    """An additive model: intercept plus one term per column or pair.
+
+    Attributes
+    ----------
+    task : {"binary", "multiclass", "regression"}
+        Scores go through the logistic function, the softmax, or are the prediction itself.
+    classes : tuple of str
+        Labels of the target; empty in regression.
+    intercept, intercept_error : tuple of float, shape (n_outputs,)
+        Score of an average record, and its standard error for the noise alone.
+    bounds : (float, float) or None
+        Public bounds of a numeric target; predictions are clipped to them.
+    terms : tuple of Term
+        Single columns first, in schema order, then pairs.
+    """
+
+    task: Task
+    classes: tuple[str, ...]
+    intercept: tuple[float, ...]
+    intercept_error: tuple[float, ...]
+    bounds: tuple[float, float] | None
+    terms: tuple[Term, ...]
+    evaluation: Evaluation | RegressionEvaluation | None = None
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Name of each output: the second class, every class, or nothing for a number."""
+        if self.task == "regression":
+            return ("",)
+        return self.classes[1:] if self.task == "binary" else self.classes
+
+    @property
+    def clear(self) -> bool:
+        """Whether any term exceeds its noise, their number considered (Bonferroni)."""
+        return any(term.p_value < _UNLIKELY / len(self.terms) for term in self.terms)
+
+    @property
+    def count_margin(self) -> int:
+        """Noise on a count stays within plus or minus this, with 95 % confidence."""
+        largest = max((max(term.count_errors) for term in self.terms), default=0.0)
+        return int(np.ceil(Z95 * largest))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Score table: one row per bin and output (see :func:`score_table`)."""
+        return score_table(self)
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that the model reads."""
+        return tuple(dict.fromkeys(axis.column for term in self.terms for axis in term.axes))
+
+    def ranked(self) -> tuple[Term, ...]:
+        """Terms by importance, the largest first."""
+        return tuple(sorted(self.terms, key=lambda term: -term.importance))
+
+    def scores(self, frame: pd.DataFrame, schema: Schema) -> Floats:
+        """Sum of intercept and terms: shape (n_rows, n_outputs)."""
+        total = np.tile(np.asarray(self.intercept, dtype=np.float64), (len(frame), 1))
+        for term in self.terms:
+            total += np.asarray(term.scores)[term.bins(frame, schema)]
+        return total
+
+    def predict_proba(self, frame: pd.DataFrame, schema: Schema) -> Floats:
+        """Class probabilities: shape (n_rows, n_classes)."""
+        return self.probabilities(self.scores(frame, schema))
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Class probabilities from scores of shape (n_rows, n_outputs)."""
+        if self.task == "binary":
+            scores = np.hstack([np.zeros_like(scores), scores])
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+    def predict(self, frame: pd.DataFrame, schema: Schema) -> NDArray[Any]:
+        """Position of the predicted class, or the predicted number: shape (n_rows,)."""
+        scores = self.scores(frame, schema)
+        if self.task == "regression":
+            assert self.bounds is not None
+            return np.clip(scores[:, 0], *self.bounds)
+        return np.asarray(self.probabilities(scores).argmax(axis=1))
+
+    def explain(self, values: Mapping[str, Any], schema: Schema) -> tuple[Contribution, ...]:
+        """What each term adds for one case typed by a reader, in the order of the terms."""
+        frame = pd.DataFrame([dict(values)], dtype=object)
+        return tuple(self._contributions(frame, schema))
+
+    def _contributions(self, frame: pd.DataFrame, schema: Schema) -> Iterator[Contribution]:
+        for term in self.terms:
+            place = int(term.bins(frame, schema)[0])
+            yield Contribution(
+                term.name, term.labels[place], term.scores[place], term.errors[place]
+            )
+
+    def count_records(
+        self, frame: pd.DataFrame, schema: Schema, target: str
+    ) -> tuple[tuple[int, ...], ...]:
+        """Exact records per bin of each term, for data that may be seen."""
+        column = schema.column(target)
+        if self.task == "regression":
+            known = pd.to_numeric(frame[target], errors="coerce").notna()
+        else:
+            known = frame[target].isin(column.classes)
+        kept = frame[known]
+        return tuple(
+            tuple(np.bincount(term.bins(kept, schema), minlength=len(term.labels)).tolist())
+            for term in self.terms
+        )
+
+
+#: Columns of the table, in order.
+COLUMNS = (
+    "term", "bin", "lower", "upper", "category", "output", "score", "standard error for the noise",
+    "noisy count", "standard deviation of the count",
+)  # fmt: skip
+_BETWEEN = "; "
+
+
+def score_table(model: EBMModel) -> pd.DataFrame:
+    """One row per bin and output, the intercept first; sums of its scores are predictions.
+
+    Returns
+    -------
+    DataFrame of shape (n_rows, 10)
+        ``lower`` and ``upper`` hold the ends of a bin of numbers, lower < value <= upper, the
+        first one with its lower end. ``category`` names a bin of categories or of missing
+        values. For a pair, both hold a value for each axis, parted by a semicolon. ``output``
+        is the class that the score is added to; empty for a numeric target.
+    """
+    rows = [*_intercept(model), *(row for term in model.terms for row in _rows(model, term))]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _intercept(model: EBMModel) -> Iterator[tuple[Any, ...]]:
+    for output, score, error in zip(
+        model.outputs, model.intercept, model.intercept_error, strict=True
+    ):
+        yield ("intercept", "everyone", "", "", "", output, score, error, None, None)
+
+
+def _rows(model: EBMModel, term: Term) -> Iterator[tuple[Any, ...]]:
+    places = list(product(*(range(len(axis)) for axis in term.axes)))
+    for row, place in enumerate(places):
+        ends = [_ends(axis, code) for axis, code in zip(term.axes, place, strict=True)]
+        lower, upper, category = (_BETWEEN.join(part) for part in zip(*ends, strict=True))
+        counts = (term.noisy_counts[row], term.count_errors[row])
+        for code, output in enumerate(model.outputs):
+            score, error = term.scores[row][code], term.errors[row][code]
+            where = (term.name, term.labels[row], lower, upper, category)
+            yield (*where, output, score, error, *counts)
+
+
+def _ends(axis: Axis, code: int) -> tuple[str, str, str]:
+    """Lower end, upper end and category of one bin of one axis."""
+    if axis.edges is None or code == len(axis) - 1:
+        return "", "", axis.labels[code]
+    points = axis.points
+    return f"{points[code]:.12g}", f"{points[code + 1]:.12g}", ""

@@ -1,0 +1,133 @@
+"""What a clause may ask: the atoms of the bottom clause, made from the schema alone.
+
+The bottom clause of the paper comes from a fake example that satisfies every predicate of the
+language (paper 001, section 5.2). Here it comes from the mode declarations of the schema: which
+columns may be asked about, and how. Constants are categories, cut points and groups, all public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.domain.columns import RESERVED, Mode
+from dpcore.domain.conditions import Literal, cell_literals, threshold_literals
+from dpcore.domain.schema import ChildTable, Schema
+from dpcore.errors import RequestError
+
+#: Written in place of a condition where a row of a table need only exist.
+ANY = "any"
+
+
+class Atom(BaseModel):
+    """A condition on one row of a table.
+
+    Attributes
+    ----------
+    table : str
+        Child table of the row; empty for the main table.
+    column : str
+        Column asked about; empty if the row need only exist.
+    cells : tuple of int
+        Cells of the column that satisfy it, increasing.
+    group : str
+        Name of the group that these cells make up, if they are one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    table: str = ""
+    column: str = ""
+    cells: tuple[int, ...] = ()
+    group: str = ""
+
+    @property
+    def exists(self) -> bool:
+        """Whether a row need only exist."""
+        return not self.column
+
+    def condition(self, schema: Schema) -> str:
+        """Plain text without the table: ``roof = flat``, ``age > 60``, ``code in heart``."""
+        if self.exists:
+            return ANY
+        if self.group:
+            return f"{self.column} in {self.group}"
+        bounds = Literal(column=self.column, first=self.cells[0], last=self.cells[-1])
+        return bounds.text(schema.table(self.table))
+
+    def text(self, schema: Schema) -> str:
+        """Plain text; a child table stands before a colon: ``car: roof = flat``."""
+        condition = self.condition(schema)
+        return f"{self.table}: {condition}" if self.table else condition
+
+
+def bottom_atoms(schema: Schema, target: str, *, reserved: bool = False) -> tuple[Atom, ...]:
+    """Every atom that the schema declares, main table first, without the target.
+
+    ``reserved`` also asks whether a value is missing or other.
+    """
+    atoms = list(_column_atoms(schema, "", target, reserved=reserved))
+    for child in schema.children:
+        atoms.append(Atom(table=child.name))
+        atoms += _column_atoms(child, child.name, "", reserved=reserved)
+    return tuple(atoms)
+
+
+def _column_atoms(
+    table: Schema | ChildTable, name: str, target: str, *, reserved: bool
+) -> Iterable[Atom]:
+    """Atoms of one table; of two that ask for the same cells, the first."""
+    for column in table.columns:
+        seen: set[tuple[int, ...]] = set()
+        if column.name == target:
+            continue
+        for literal, group in _conditions(column, column.asked_by, reserved=reserved):
+            cells = tuple(literal) if group else tuple(range(literal[0], literal[-1] + 1))
+            if cells not in seen:
+                seen.add(cells)
+                yield Atom(table=name, column=column.name, cells=cells, group=group)
+
+
+def _conditions(
+    column: object, modes: Sequence[Mode], *, reserved: bool
+) -> Iterable[tuple[list[int], str]]:
+    """Cells and group name of each condition on a column: equalities, cut points, groups."""
+    if "equal" in modes:
+        for literal in cell_literals(column, reserved=False):
+            yield [literal.first], ""
+    if "threshold" in modes:
+        for literal in threshold_literals(column, reserved=False):
+            yield [literal.first, literal.last], ""
+    if "member" in modes:
+        categories = list(column.categories)  # type: ignore[attr-defined]
+        for group in column.groups:  # type: ignore[attr-defined]
+            yield sorted({categories.index(member) for member in group.members}), group.name
+    if reserved and modes:
+        cells = column.cells  # type: ignore[attr-defined]
+        yield from (([code], "") for code, cell in enumerate(cells) if cell in RESERVED)
+
+
+def chosen_atoms(
+    schema: Schema, target: str, texts: Sequence[str] | None, *, reserved: bool = False
+) -> tuple[Atom, ...]:
+    """The atoms called ``texts``, in the order of the schema; all of them if it is ``None``.
+
+    Raises
+    ------
+    RequestError
+        If a text names none.
+    """
+    atoms = bottom_atoms(schema, target, reserved=reserved)
+    if texts is None:
+        return atoms
+    named = {atom.text(schema): atom for atom in bottom_atoms(schema, target, reserved=True)}
+    for text in texts:
+        if text not in named:
+            examples = ", ".join(f"'{known}'" for known in list(named)[:5])
+            raise RequestError(
+                f"'{text}' is no condition of this data set. Conditions are written like "
+                f"{examples}."
+            )
+    wanted = set(texts)
+    return tuple(atom for text, atom in named.items() if text in wanted)

@@ -1,0 +1,77 @@
+"""A clause: conditions on a person, and on rows that must, or must not, exist about that person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.models.ilp.language.atoms import Atom
+
+Flags = NDArray[np.bool_]
+Codes = Mapping[str, NDArray[np.int64]]
+
+
+class Variable(BaseModel):
+    """A row of a child table that must exist; if ``negated``, none such may.
+
+    All atoms are about the same row. Two variables of a clause may stand for one row, as in
+    Prolog.
+
+    Attributes
+    ----------
+    atoms : tuple of Atom
+        All of this table. Empty: any row.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    table: str
+    atoms: tuple[Atom, ...] = ()
+    negated: bool = False
+
+    @property
+    def length(self) -> int:
+        """Number of conditions; to exist is one too."""
+        return max(1, len(self.atoms))
+
+
+class Clause(BaseModel):
+    """The body of a clause; all of it must hold. An empty one holds for everybody."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    atoms: tuple[Atom, ...] = ()
+    variables: tuple[Variable, ...] = ()
+
+    @property
+    def length(self) -> int:
+        """Number of conditions."""
+        return len(self.atoms) + sum(variable.length for variable in self.variables)
+
+    def holds(self, person: Codes, rows: Mapping[str, Codes], owners: Codes, people: int) -> Flags:
+        """For whom the clause holds.
+
+        Parameters
+        ----------
+        person : mapping of str to int array of shape (n_people,)
+            Cell codes of the main table, by column.
+        rows : mapping of str to mapping of str to int array of shape (n_rows,)
+            Cell codes of each child table, by column.
+        owners : mapping of str to int array of shape (n_rows,)
+            For each child table, the place of each row's person; -1 for nobody.
+        """
+        result = np.ones(people, dtype=np.bool_)
+        for atom in self.atoms:
+            result &= np.isin(person[atom.column], atom.cells)
+        for variable in self.variables:
+            owner = owners[variable.table]
+            fits = owner >= 0
+            for atom in variable.atoms:
+                fits = fits & np.isin(rows[variable.table][atom.column], atom.cells)
+            exists = np.zeros(people, dtype=np.bool_)
+            exists[owner[fits]] = True
+            result &= exists != variable.negated
+        return result

@@ -1,0 +1,126 @@
+"""What a run of relational rules chooses from, and how many people that takes: public alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.domain.schema import Schema
+from dpcore.models.ilp.language.atoms import Atom, bottom_atoms
+from dpcore.models.ilp.language.bounds import people_enough, people_needed
+from dpcore.models.ilp.language.lattice import Lattice, build_lattice
+from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.language.prolog import Prolog
+from dpcore.models.ilp.language.reach import reach_of
+from dpcore.models.ilp.language.sensitivities import CLAUSES, counts_sensitivity
+from dpcore.privacy.budgets import geometric_tail
+from dpcore.released.plan import RunPlan, training_part
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """The hypothesis space of a run, before it reads a record.
+
+    Attributes
+    ----------
+    conditions : int
+        Conditions that a clause may use.
+    clauses : int
+        Clauses that these make within the limits of the run.
+    needed : int
+        People without whom no private method over these columns is reliable: Theorem 3 of
+        paper 001, with the budget of the whole run.
+    enough : int
+        People with whom the clause that report noisy max chooses covers nearly as well as the
+        best one: within a tenth of the people, nine times out of ten.
+    people : int
+        People that the run can learn from, at most.
+    choice_margin : int or None
+        For the methods that count each clause with noise: 95 % margin of such a count, where it
+        is largest.
+    bottom : str
+        The bottom clause in Prolog: every condition at once.
+    """
+
+    conditions: int
+    clauses: int
+    needed: int
+    enough: int
+    people: int
+    choice_margin: int | None
+    bottom: str
+
+
+def hypotheses(plan: RunPlan) -> Hypotheses:
+    """Describe what a planned run chooses from; sees its plan and no record.
+
+    Raises
+    ------
+    RequestError
+        If there are too many clauses, or a condition is unknown.
+    """
+    chosen: ILPParameters = plan.parameters
+    lattice = build_lattice(plan.schema, plan.target, chosen)
+    atoms = lattice.atoms
+    share = float(plan.row_epsilon(CLAUSES)) / chosen.clauses
+    trains = training_part(plan.schema, evaluated=chosen.evaluate) == "train"
+    held = plan.schema.holdout_percent if trains else 0
+    return Hypotheses(
+        conditions=len(atoms),
+        clauses=len(lattice),
+        needed=people_needed(
+            _independent(atoms, chosen.max_variables), chosen.max_literals, float(plan.epsilon)
+        ),
+        enough=people_enough(_contenders(lattice, chosen), share / max(chosen.weights)),
+        people=plan.schema.max_rows * (100 - held) // 100,
+        choice_margin=_choice_margin(lattice, chosen, share),
+        bottom=Prolog(plan.schema).bottom(atoms, plan.target, str(chosen.positive)),
+    )
+
+
+def _contenders(lattice: Lattice, chosen: ILPParameters) -> int:
+    """Clauses that share the chance evenly, for one among the clauses of the commonest length."""
+    if not chosen.length_prior:
+        return len(lattice)
+    alike = np.bincount(lattice.lengths)
+    return int((alike > 0).sum() * alike.max())
+
+
+def _independent(atoms: Sequence[Atom], variables: int) -> int:
+    """Atoms that one person may all satisfy, and of which none follows from another.
+
+    One for each column: of the main table, and of as many child tables as a clause may speak of.
+    """
+    columns = {(atom.table, atom.column) for atom in atoms if not atom.exists}
+    sizes = Counter(table for table, _ in columns)
+    own = sizes.pop("", 0)
+    return own + sum(size for _, size in sizes.most_common(variables))
+
+
+def _choice_margin(lattice: Lattice, chosen: ILPParameters, epsilon: float) -> int | None:
+    if chosen.method == "noisy_max":
+        return None
+    counted = [np.arange(len(lattice))]
+    if chosen.method == "relevance_aware":
+        counted = [np.flatnonzero(lattice.lengths == n) for n in range(chosen.max_literals + 1)]
+        epsilon /= chosen.max_literals + 1
+    most = max(reach_of(lattice).most(positions) for positions in counted)
+    return geometric_tail(counts_sensitivity(most).value / epsilon, 0.95)
+
+
+def condition_texts(
+    schema: Schema, target: str, *, reserved: bool = False
+) -> Mapping[str, dict[str, str]]:
+    """Every condition that a schema declares, by table: its full text, and how it is shown.
+
+    The main table is called by what one of its rows is.
+    """
+    names = ("", *(child.name for child in schema.children))
+    texts: dict[str, dict[str, str]] = {name or schema.entity: {} for name in names}
+    for atom in bottom_atoms(schema, target, reserved=reserved):
+        shown = f"any {atom.table} at all" if atom.exists else atom.condition(schema)
+        texts[atom.table or schema.entity][atom.text(schema)] = shown
+    return texts

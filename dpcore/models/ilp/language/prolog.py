@@ -1,0 +1,131 @@
+"""Clauses in Prolog: predicates named after tables and columns, constants from the schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain, count
+from string import ascii_uppercase
+
+from dpcore.domain.schema import Schema
+from dpcore.models.ilp.language.atoms import Atom
+from dpcore.models.ilp.language.clause import Clause
+
+_ATOM = re.compile(r"[a-z][a-zA-Z0-9_]*", re.ASCII)
+_INDENT = "    "
+#: What may stand behind the name of a column.
+_ENDINGS = ("", "_in", "_up_to", "_above")
+
+
+class Prolog:
+    """Writes clauses over a schema.
+
+    ``roof(A, flat)`` asks for a category, ``roof_in(A, closed)`` for a group, ``age_above(P, 60)``
+    and ``age_up_to(P, 60)`` for a cut point, and ``has_car(T, A)`` for a row of a child table.
+    No two columns or tables share a predicate.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        first = schema.entity[:1].upper()
+        self._person = first if first in ascii_uppercase and first else "X"
+        self._letters = [letter for letter in ascii_uppercase if letter != self._person]
+        taken: set[str] = set()
+        self._entity = _unused(_name(schema.entity), "", ("",), taken)
+        self._has = {
+            child.name: _unused(f"has_{_name(child.name)}", "", ("",), taken)
+            for child in schema.children
+        }
+        tables = [("", schema), *((child.name, child) for child in schema.children)]
+        self._columns = {
+            (name, column.name): _unused(_name(column.name), name, _ENDINGS, taken)
+            for name, table in tables
+            for column in table.columns
+        }
+
+    def clause(self, clause: Clause, target: str, label: str, unless: Sequence[Clause] = ()) -> str:
+        """A clause with its head, such as ``direction(T, east) :- has_car(T, A), ...``.
+
+        ``unless`` are clauses that must not cover the person.
+        """
+        goals = self.body(clause)
+        goals += [
+            self._not([goal for part in self.body(other) for goal in part]) for other in unless
+        ]
+        head = f"{self._columns['', target]}({self._person}, {_constant(label)})"
+        return _written(head, [", ".join(together) for together in goals])
+
+    def body(self, clause: Clause) -> list[list[str]]:
+        """Goals of a clause; a child variable and its conditions belong together.
+
+        What is negated comes last, when all variables are known.
+        """
+        goals = [[self.atom(atom, self._person)] for atom in clause.atoms]
+        negated: list[list[str]] = []
+        for variable, letter in zip(clause.variables, self._letters, strict=False):
+            own = letter if variable.atoms else "_"
+            together = [f"{self._has[variable.table]}({self._person}, {own})"]
+            together += [self.atom(atom, letter) for atom in variable.atoms]
+            if variable.negated:
+                negated.append(self._not(together))
+            else:
+                goals.append(together)
+        return (goals or [[f"{self._entity}({self._person})"]]) + negated
+
+    @staticmethod
+    def _not(goals: Sequence[str]) -> list[str]:
+        together = ", ".join(goals)
+        return [f"\\+ ({together})" if len(goals) > 1 else f"\\+ {together}"]
+
+    def bottom(self, atoms: Iterable[Atom], target: str, label: str) -> str:
+        """The bottom clause: every atom at once, one variable for each child table."""
+        by_table: dict[str, list[Atom]] = {}
+        for atom in atoms:
+            by_table.setdefault(atom.table, []).append(atom)
+        lines = [self.atom(atom, self._person) for atom in by_table.pop("", [])]
+        for (table, own), letter in zip(by_table.items(), self._letters, strict=False):
+            lines.append(f"{self._has[table]}({self._person}, {letter})")
+            lines += [self.atom(atom, letter) for atom in own if not atom.exists]
+        return _written(f"{self._columns['', target]}({self._person}, {_constant(label)})", lines)
+
+    def atom(self, atom: Atom, variable: str) -> str:
+        """One condition on the row that a variable stands for."""
+        name = self._columns[atom.table, atom.column]
+        if atom.group:
+            return f"{name}_in({variable}, {_constant(atom.group)})"
+        column = self._schema.table(atom.table).column(atom.column)
+        asked = atom.condition(self._schema).removeprefix(atom.column)
+        for sign, ending in ((" <= ", "_up_to"), (" > ", "_above")):
+            if asked.startswith(sign):
+                bound = asked.removeprefix(sign)
+                constant = bound if hasattr(column, "inner_edges") else _constant(bound)
+                return f"{name}{ending}({variable}, {constant})"
+        return f"{name}({variable}, {_constant(asked.removeprefix(' = '))})"
+
+
+def _written(head: str, lines: Sequence[str]) -> str:
+    return f"{head} :-\n{_INDENT}" + f",\n{_INDENT}".join(lines) + "."
+
+
+def _unused(name: str, table: str, endings: Sequence[str], taken: set[str]) -> str:
+    """A name that gives no predicate that is taken: with its table in front, or numbered."""
+    prefixed = [f"{_name(table)}_{name}"] if table else []
+    for candidate in chain([name], prefixed, (f"{name}_{number}" for number in count(2))):
+        wanted = {f"{candidate}{ending}" for ending in endings}
+        if wanted.isdisjoint(taken):
+            taken |= wanted
+            return candidate
+    raise AssertionError("numbers do not end")
+
+
+def _name(text: str) -> str:
+    """A text as an unquoted Prolog atom: small letters and digits."""
+    plain = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    return plain if _ATOM.fullmatch(plain) else f"c_{plain}".rstrip("_")
+
+
+def _constant(text: str) -> str:
+    """A category as a Prolog atom, never as a number: 007 and 7 are two."""
+    if _ATOM.fullmatch(text):
+        return text
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"

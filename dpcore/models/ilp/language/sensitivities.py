@@ -1,0 +1,54 @@
+"""What is asked of the people, with its sensitivity: proofs in ``docs/privacy/ilp.md``.
+
+Neighbours differ in one person with all child rows. Whether a clause covers a person depends on
+that person's rows alone, so adding a person changes the coverage of each clause by at most one
+person of one class, and of nobody else.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.privacy.sensitivity import Sensitivity
+
+Counts = NDArray[np.int64]
+CLAUSES, COUNTS = "clauses", "estimates"
+
+
+def coverage(counts: Counts, weights: tuple[int, int]) -> Counts:
+    """Coverage of clauses: positives covered x their weight - negatives x theirs.
+
+    Parameters
+    ----------
+    counts : array of shape (n_clauses, 2)
+        Negatives and positives that each clause covers.
+    weights : (int, int)
+        Weight of a negative and of a positive.
+    """
+    return np.asarray(weights[1] * counts[:, 1] - weights[0] * counts[:, 0])
+
+
+def coverage_sensitivity(weights: tuple[int, int]) -> Sensitivity:
+    """Sensitivity of all coverages together, however many clauses.
+
+    Between two neighbours all coverages move in one direction: up by at most the weight of a
+    positive if the additional person is one, down by at most that of a negative if not. That is
+    what a monotone selection needs; which of the two it is may differ from pair to pair.
+    """
+    return Sensitivity(max(weights), "Linf", monotone=True)
+
+
+def counts_sensitivity(most: int) -> Sensitivity:
+    """Sensitivity of the positives and negatives of some clauses (paper 001, Theorem 4, sharper).
+
+    A person is positive or negative, so is in at most one of the two counts of each clause, and
+    in none of a clause that they do not satisfy.
+
+    Parameters
+    ----------
+    most : int
+        Clauses among them that one person can satisfy together:
+        :mod:`dpcore.models.ilp.language.reach`.
+    """
+    return Sensitivity(most, "L1", monotone=True)

@@ -1,0 +1,1 @@
+"""Learning relational rules: what sees records."""

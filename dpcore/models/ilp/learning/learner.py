@@ -1,0 +1,227 @@
+"""The learner of relational rules: a theory of a few clauses, clause by clause."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+from dpcore.data.bits import Words
+from dpcore.data.queries import CAPTURES, capture_counts
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.learning.holdout import STEP as EVALUATION
+from dpcore.learning.holdout import evaluate_rules
+from dpcore.learning.learner import Progress
+from dpcore.models.ilp.language.clause import Clause
+from dpcore.models.ilp.language.lattice import Lattice, build_lattice
+from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage
+from dpcore.models.ilp.learning.coverage import (
+    check_effort,
+    clause_vector,
+    count_clauses,
+    fold_factors,
+)
+from dpcore.models.ilp.learning.selection import select_clause
+from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
+from dpcore.privacy.budgets import BudgetSplit, first_share
+from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.randomness import RandomSource
+from dpcore.released.evaluation import Evaluation
+from dpcore.released.noisy_counts import noise_intervals, point_estimates
+from dpcore.released.plan import CountNoise, RunPlan, check_classes, training_part
+from dpcore.validation import validated
+
+Counts = NDArray[np.int64]
+#: Most clauses that the published reductions may have to count with noise, one by one.
+_MOST_COUNTED = 200_000
+_SAMPLERS = {
+    "noisy_max": "report noisy max over the lattice",
+    "relevance_aware": "noisy counts, level by level",
+    "naive": "noisy counts of the whole lattice",
+}
+
+
+_PASSED_ON = (
+    f"the parts add up; what the levels of a clause do not need goes to the clauses after it, and "
+    f"what the last one leaves to '{COUNTS}'"
+)
+
+
+class ILPLearner:
+    """Differentially private inductive logic programming (paper 001, Algorithm 4).
+
+    Guarantee: pure epsilon-DP per person with all child rows, unconditional. The bottom clause
+    comes from the schema. Each clause of the theory is chosen with an equal part of the
+    budget, then the people whom it covers leave the data (cover removal), which is a function
+    of the person and of what was released. Cost: O(clauses x lattice x max_rows / 64).
+    Deviations: report noisy max with sensitivity 1 chooses by default; the clauses chosen are
+    counted once more, together, at the end. Proofs: ``docs/privacy/ilp.md``.
+    """
+
+    name = "ilp"
+    title = "Relational rules"
+    targeted = True
+    parameters: type[BaseModel] = ILPParameters
+
+    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+        """Validate a request and say what it costs; sees no record.
+
+        Raises
+        ------
+        RequestError
+            If a parameter, the target or a literal cannot be used, or there are too many
+            clauses.
+        BudgetError
+            If epsilon is too small to be divided.
+        """
+        check_classes(schema, target)
+        chosen = _resolved(schema, target, validated(ILPParameters, parameters))
+        lattice = build_lattice(schema, target, chosen)
+        _check_lattice(schema, lattice, chosen)
+        split = BudgetSplit.by_weights(
+            epsilon, {CLAUSES: 1 - chosen.count_share, COUNTS: chosen.count_share}
+        )
+        part = training_part(schema, evaluated=chosen.evaluate)
+        plan = RunPlan(
+            schema=schema,
+            target=target,
+            epsilon=epsilon,
+            split=split,
+            parameters=chosen,
+            guarantee="unconditional",
+            sampler=_SAMPLERS[chosen.method],
+            estimates_step=COUNTS,
+            parallel={EVALUATION: epsilon} if part == "train" else {},
+            composition=_PASSED_ON if chosen.method == "relevance_aware" else "",
+        )
+        share = first_share(plan.row_epsilon(CLAUSES), [1.0] * chosen.clauses)
+        if chosen.method == "relevance_aware":
+            first_share(share, [1.0] * (chosen.max_literals + 1))
+        return plan
+
+    def run(
+        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
+    ) -> ILPModel:
+        """Spend the plan's budget on the table and return the released theory."""
+        chosen: ILPParameters = plan.parameters
+        part = training_part(plan.schema, evaluated=chosen.evaluate)
+        lattice = build_lattice(plan.schema, plan.target, chosen)
+        clauses, left = _choose_clauses(
+            table, plan, lattice, table.class_members(plan.target, part), randomness, progress
+        )
+        progress("counting with noise", 0, 1)
+        rules = np.stack([clause_vector(table, clause) for clause in clauses])
+        budget = plan.row_epsilon(COUNTS) + left
+        exact = capture_counts(table, plan.target, part, rules)
+        noisy = GeometricMechanism(CAPTURES.value, budget).release(exact, randomness)
+        model = _model(plan, clauses, noisy, CountNoise("a count", budget), len(lattice))
+        evaluation = _evaluate(table, plan, rules, model, randomness)
+        progress("counting with noise", 1, 1)
+        return model.model_copy(update={"evaluation": evaluation})
+
+
+def _resolved(schema: Schema, target: str, parameters: ILPParameters) -> ILPParameters:
+    classes = schema.column(target).classes
+    positive = parameters.positive if parameters.positive is not None else classes[-1]
+    if positive not in classes:
+        listed = ", ".join(f"'{label}'" for label in classes[:20])
+        raise RequestError(f"'{positive}' is no class of '{target}'. Classes: {listed}.")
+    return parameters.model_copy(update={"positive": positive})
+
+
+def _check_lattice(schema: Schema, lattice: Lattice, parameters: ILPParameters) -> None:
+    if len(lattice) < 2:
+        raise RequestError("There is no condition to choose from: choose at least one.")
+    if len(lattice) < parameters.clauses:
+        raise RequestError(
+            f"Only {len(lattice)} clauses are possible: ask for fewer, or choose more conditions."
+        )
+    check_effort(schema, lattice.atoms, lattice.factors, len(lattice) * parameters.clauses)
+    if parameters.method != "noisy_max" and len(lattice) > _MOST_COUNTED:
+        raise RequestError(
+            f"This method counts all {len(lattice):,} clauses with noise, and at most "
+            f"{_MOST_COUNTED:,} can be: choose fewer conditions, a shorter clause or the method "
+            "'noisy_max'."
+        )
+
+
+def _choose_clauses(
+    table: PrivateTable,
+    plan: RunPlan,
+    lattice: Lattice,
+    classes: Words,
+    randomness: RandomSource,
+    progress: Progress,
+) -> tuple[list[Clause], Decimal]:
+    """One clause after another, each for the people whom those before it do not cover.
+
+    Each gets an equal part of what is left of the budget; what the last one leaves is returned.
+    """
+    chosen: ILPParameters = plan.parameters
+    positive = plan.classes.index(str(chosen.positive))
+    others = [code for code in range(len(classes)) if code != positive]
+    sides = np.stack([np.bitwise_or.reduce(classes[others], axis=0), classes[positive]])
+    progress("choosing clauses", 0, chosen.clauses)
+    folded = fold_factors(table, lattice)
+    places: list[int] = []
+    left = plan.row_epsilon(CLAUSES)
+    for done in range(1, chosen.clauses + 1):
+        counts = count_clauses(lattice, folded, sides)
+        share = first_share(left, [1.0] * (chosen.clauses + 1 - done))
+        public = chosen, plan.schema.max_rows, share
+        choice = select_clause(lattice, counts, *public, randomness, places)
+        left -= share - choice.left
+        places.append(choice.place)
+        sides = sides & ~clause_vector(table, lattice.clause(places[-1]))
+        progress("choosing clauses", done, chosen.clauses)
+    return [lattice.clause(place) for place in places], left
+
+
+def _model(
+    plan: RunPlan, clauses: list[Clause], noisy: Counts, noise: CountNoise, clause_count: int
+) -> ILPModel:
+    """The theory with noisy counts of shape (n_clauses + 1, n_classes), not yet evaluated."""
+    positive = plan.classes.index(str(plan.parameters.positive))
+    alpha = (1.0,) * len(plan.classes)
+    estimates = point_estimates(noisy, alpha)
+    intervals = noise_intervals(noisy, alpha, noise.scale)
+    groups = []
+    for row, clause in enumerate([*clauses, None]):
+        sides = np.array([[noisy[row].sum() - noisy[row, positive], noisy[row, positive]]])
+        kept = clause is not None and bool(coverage(sides, plan.parameters.weights)[0] > 0)
+        group = CoveredGroup(
+            clause=clause,
+            noisy_counts=tuple(int(count) for count in noisy[row]),
+            estimates=tuple(float(share) for share in estimates[row]),
+            intervals=tuple((float(low), float(high)) for low, high in intervals[row]),
+            kept=kept,
+        )
+        groups.append(group)
+    return ILPModel(
+        classes=plan.classes,
+        positive=positive,
+        groups=tuple(groups),
+        count_margin=noise.margin(),
+        clause_count=clause_count,
+        evaluation=None,
+    )
+
+
+def _evaluate(
+    table: PrivateTable,
+    plan: RunPlan,
+    rules: Words,
+    model: ILPModel,
+    randomness: RandomSource,
+) -> Evaluation | None:
+    """Count on the hold-out part with the whole budget: other people, parallel composition."""
+    if EVALUATION not in plan.parallel:
+        return None
+    estimates = np.array([group.estimates for group in model.groups])
+    return evaluate_rules(table, plan, rules, estimates, np.array(model.labels), randomness)

@@ -1,0 +1,146 @@
+"""Choosing one clause privately: report noisy max, and the two reductions of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.models.ilp.language.generality import Generality
+from dpcore.models.ilp.language.lattice import Lattice
+from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.language.reach import reach_of
+from dpcore.models.ilp.language.sensitivities import (
+    Counts,
+    counts_sensitivity,
+    coverage,
+    coverage_sensitivity,
+)
+from dpcore.privacy.budgets import first_share
+from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
+from dpcore.privacy.randomness import RandomSource
+
+
+class Choice(NamedTuple):
+    """Position of the chosen clause, and the row-level budget that choosing did not need."""
+
+    place: int
+    left: Decimal
+
+
+#: Parts of a person into which a coverage is divided, so that a public prior fits between.
+GRID = 1 << 10
+
+
+def select_clause(
+    lattice: Lattice,
+    counts: Counts,
+    parameters: ILPParameters,
+    max_rows: int,
+    epsilon: Decimal,
+    randomness: RandomSource,
+    taken: Sequence[int] = (),
+) -> Choice:
+    """Choose a clause. Costs ``epsilon``, less what is left.
+
+    Parameters
+    ----------
+    counts : array of shape (n_clauses, 2)
+        Negatives and positives that each clause covers, exactly.
+    taken : sequence of int
+        Clauses chosen before: ``noisy_max`` does not choose them again.
+    """
+    if parameters.method == "noisy_max":
+        place = noisy_max(lattice, counts, parameters, epsilon, randomness, taken)
+        return Choice(place, Decimal(0))
+    if parameters.method == "naive":
+        place = naive(lattice, counts, parameters.weights, epsilon, randomness)
+        return Choice(place, Decimal(0))
+    return relevance_aware(lattice, counts, parameters, max_rows, epsilon, randomness)
+
+
+def noisy_max(
+    lattice: Lattice,
+    counts: Counts,
+    parameters: ILPParameters,
+    epsilon: Decimal,
+    randomness: RandomSource,
+    taken: Sequence[int] = (),
+) -> int:
+    """Report noisy max of the coverage over the whole lattice, but for the clauses ``taken``.
+
+    The public prior adds to each coverage the logarithm of its clause's share, in units of the
+    noise: it is the same for all data, so it changes no difference between neighbours.
+    """
+    reach = coverage_sensitivity(parameters.weights)
+    mechanism = NoisyMax(GRID * reach.value, epsilon, reach.monotone)
+    scores = GRID * coverage(counts, parameters.weights)
+    if parameters.length_prior:
+        scores = scores + length_offsets(lattice.lengths, mechanism.scale)
+    free = np.delete(np.arange(len(lattice)), list(taken))
+    return int(free[mechanism.select(scores[free], randomness)])
+
+
+def length_offsets(lengths: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+    """Minus the logarithm of how many clauses are as long, times ``scale``, rounded."""
+    alike = np.bincount(lengths)[lengths]
+    return np.asarray(np.rint(-scale * np.log(alike)), dtype=np.int64)
+
+
+def naive(
+    lattice: Lattice,
+    counts: Counts,
+    weights: tuple[int, int],
+    epsilon: Decimal,
+    randomness: RandomSource,
+) -> int:
+    """Count every clause with noise for all of them (paper 001, Algorithm 2); take the best."""
+    most = reach_of(lattice).most(np.arange(len(lattice)))
+    mechanism = GeometricMechanism(counts_sensitivity(most).value, epsilon)
+    return int(np.argmax(coverage(mechanism.release(counts, randomness), weights)))
+
+
+def relevance_aware(
+    lattice: Lattice,
+    counts: Counts,
+    parameters: ILPParameters,
+    max_rows: int,
+    epsilon: Decimal,
+    randomness: RandomSource,
+) -> Choice:
+    """Level by level, deleting subtrees by their noisy counts (paper 001, Algorithm 3).
+
+    Each level of which clauses are left has an equal part of what is left of the budget, for
+    those clauses: how many these are follows from what was released before.
+    """
+    levels = parameters.max_literals + 1
+    generality = Generality(lattice)
+    best, best_coverage, budget = 0, -np.inf, epsilon
+    for level in range(levels):
+        left = generality.left_at(level)
+        if not len(left):
+            continue
+        below = sum(len(generality.left_at(deeper)) > 0 for deeper in range(level + 1, levels))
+        share = first_share(budget, [1.0] * (1 + below))
+        budget -= share
+        sensitivity = counts_sensitivity(reach_of(lattice).most(left))
+        mechanism = GeometricMechanism(sensitivity.value, share)
+        noisy = mechanism.release(counts[left], randomness)
+        quality = coverage(noisy, parameters.weights)
+        place = int(np.argmax(quality))
+        if quality[place] > best_coverage:
+            best, best_coverage = int(left[place]), float(quality[place])
+        generality.delete(left[_hopeless(noisy, best_coverage, parameters, max_rows)])
+    return Choice(best, budget)
+
+
+def _hopeless(
+    noisy: Counts, best: float, parameters: ILPParameters, max_rows: int
+) -> NDArray[np.bool_]:
+    """The criterion by which a clause's subtree is deleted: from noisy counts alone."""
+    if parameters.criterion == "share":
+        return np.asarray(noisy[:, 1] < parameters.min_share * max_rows)
+    return np.asarray(parameters.positive_weight * noisy[:, 1] <= best)

@@ -1,0 +1,1 @@
+"""Released theories: what sees releases and public choices only."""

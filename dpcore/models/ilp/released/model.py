@@ -1,0 +1,269 @@
+"""The released theory: clauses with noisy counts, to be read and predicted with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.domain.encoding import encode, encode_columns, people_of
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.models.ilp.language.clause import Clause, Codes
+from dpcore.models.ilp.language.prolog import Prolog
+from dpcore.models.ilp.released.words import clause_words
+from dpcore.released.evaluation import Evaluation
+from dpcore.released.noisy_counts import percent
+
+#: A data frame of the main table, or one frame for each table by its name.
+Frames = pd.DataFrame | Mapping[str, pd.DataFrame]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CoveredGroup(_Frozen):
+    """The people whom a clause covers and no earlier one; or those whom none does.
+
+    Attributes
+    ----------
+    clause : Clause or None
+        ``None`` for the people whom no clause covers.
+    noisy_counts : tuple of int
+        These people per class, in the training part, with noise; may be negative.
+    estimates : tuple of float
+        Class probabilities, summing to 1.
+    intervals : tuple of (float, float)
+        95 % interval of each estimate for the noise alone.
+    kept : bool
+        Whether the clause predicts: its noisy coverage, weights included, is positive.
+    """
+
+    clause: Clause | None
+    noisy_counts: tuple[int, ...]
+    estimates: tuple[float, ...]
+    intervals: tuple[tuple[float, float], ...]
+    kept: bool
+
+
+class ILPModel(_Frozen):
+    """A theory: the first clause that covers a person decides.
+
+    If it is kept, the person is predicted positive, or else not; so is everybody whom no clause
+    covers.
+
+    Attributes
+    ----------
+    classes : tuple of str
+    positive : int
+        Code of the class that the clauses describe.
+    groups : tuple of CoveredGroup
+        One per clause, in the order of their choice, and one for everybody else.
+    count_margin : int
+        Noise on each count stays within plus or minus this, with 95 % confidence.
+    clause_count : int
+        How many clauses each could be chosen from.
+    """
+
+    classes: tuple[str, ...]
+    positive: int
+    groups: tuple[CoveredGroup, ...]
+    count_margin: int
+    clause_count: int
+    evaluation: Evaluation | None
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """Every clause of the theory, also those that do not predict."""
+        return tuple(group.clause for group in self.groups if group.clause is not None)
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """Predicted class of each group."""
+        return predicted_labels(
+            [group.kept for group in self.groups],
+            np.array([group.estimates for group in self.groups]),
+            self.positive,
+        )
+
+    def first_clause(self, frames: Frames, schema: Schema) -> NDArray[np.int64]:
+        """Group of each person of the main table: the first clause that covers, or the last.
+
+        Columns that a table lacks count as missing. If a table is lacking, nobody has such rows.
+        All rows of a person count here, also beyond the number that ingestion keeps: where
+        people have more, a theory was learned from a random choice of them.
+
+        Raises
+        ------
+        RequestError
+            If a table has rows but no key, or the schema describes no such table.
+        """
+        main, children = split_tables(frames, schema)
+        covers = self._covers(main, children, schema)
+        first = np.full(len(main), len(self.clauses), dtype=np.int64)
+        for position in range(len(self.clauses) - 1, -1, -1):
+            first[covers[position]] = position
+        return first
+
+    def _covers(
+        self, main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema
+    ) -> list[NDArray[np.bool_]]:
+        person = encode_columns(main, schema, self._columns(""))
+        rows: dict[str, Codes] = {}
+        owners: dict[str, NDArray[np.int64]] = {}
+        used = {variable.table for clause in self.clauses for variable in clause.variables}
+        for child in (child for child in schema.children if child.name in used):
+            frame = children.get(child.name, pd.DataFrame()).reset_index(drop=True)
+            absent = pd.Series([None] * len(frame), dtype=object)
+            rows[child.name] = {
+                name: encode(child.column(name), frame.get(name, absent))[0].astype(np.int64)
+                for name in self._columns(child.name)
+            }
+            owners[child.name] = _owners(main, frame, str(schema.privacy_unit.column),
+                                         schema.key_of(child))  # fmt: skip
+        return [clause.holds(person, rows, owners, len(main)) for clause in self.clauses]
+
+    def _columns(self, table: str) -> list[str]:
+        atoms = [
+            atom
+            for clause in self.clauses
+            for atom in (*clause.atoms, *(a for item in clause.variables for a in item.atoms))
+        ]
+        return sorted({atom.column for atom in atoms if atom.table == table})
+
+    def predict(self, frames: Frames, schema: Schema) -> NDArray[np.int64]:
+        """Predicted class code of each person."""
+        return np.asarray(self.labels)[self.first_clause(frames, schema)]
+
+    def predict_proba(self, frames: Frames, schema: Schema) -> NDArray[np.float64]:
+        """Class probabilities of each person: shape (n_people, n_classes)."""
+        estimates = np.array([group.estimates for group in self.groups])
+        return np.asarray(estimates[self.first_clause(frames, schema)])
+
+    def count_records(
+        self, frames: Frames, schema: Schema, target: str
+    ) -> tuple[tuple[int, ...], ...]:
+        """Exact people per group and class, without noise. For public records only."""
+        main, _ = split_tables(frames, schema)
+        codes = encode_columns(main, schema, [target])[target]
+        known = codes < len(self.classes)
+        counts = np.zeros((len(self.groups), len(self.classes)), dtype=np.int64)
+        np.add.at(counts, (self.first_clause(frames, schema)[known], codes[known]), 1)
+        return tuple(tuple(int(count) for count in row) for row in counts)
+
+    def prolog(self, schema: Schema, target: str) -> str:
+        """The theory in Prolog notation, one clause after another."""
+        writer = Prolog(schema)
+        label = self.classes[self.positive]
+        return "\n".join(writer.clause(clause, target, label) for clause in self.clauses)
+
+    def program(self, schema: Schema, target: str) -> list[str]:
+        """The clauses that predict, as a program that needs no order; "" for each other one.
+
+        A clause is not for people whom an earlier one covers that does not predict.
+        """
+        writer, label = Prolog(schema), self.classes[self.positive]
+        earlier: list[Clause] = []
+        lines = []
+        for group in self.groups:
+            if group.clause is None:
+                continue
+            lines.append(writer.clause(group.clause, target, label, earlier) if group.kept else "")
+            if not group.kept:
+                earlier.append(group.clause)
+        return lines
+
+    def reading(self, schema: Schema, target: str) -> list[str]:
+        """The theory in plain sentences, one per group."""
+        return [self._sentence(place, schema, target) for place in range(len(self.groups))]
+
+    def _sentence(self, place: int, schema: Schema, target: str) -> str:
+        group = self.groups[place]
+        low, high = group.intervals[self.positive]
+        if group.clause is None:
+            who = f"Every other {schema.entity}" if self.clauses else f"Every {schema.entity}"
+        else:
+            opening = (
+                ("An" if schema.entity[:1].lower() in "aeiou" else "A")
+                if place == 0
+                else "Any other"
+            )
+            who = f"{opening} {schema.entity} {clause_words(group.clause, schema)}"
+        doubt = "" if group.kept or group.clause is None else " This clause does not predict it."
+        return (
+            f"{who}: {target} = {self.classes[self.positive]} for about "
+            f"{percent(group.estimates[self.positive])} (noise alone: {percent(low)} to "
+            f"{percent(high)}).{doubt}"
+        )
+
+    def to_frame(self, schema: Schema, target: str) -> pd.DataFrame:
+        """Table twin of the theory: one row per group, every number labelled noisy."""
+        writer, rows = Prolog(schema), []
+        for place, group in enumerate(self.groups):
+            row: dict[str, object] = {"clause": place + 1 if group.clause else "none"}
+            row["prolog"] = (
+                writer.clause(group.clause, target, self.classes[self.positive])
+                if group.clause
+                else ""
+            )
+            row["predicted"] = self.classes[self.labels[place]]
+            for code, label in enumerate(self.classes):
+                row[f"noisy estimate: {label}"] = group.estimates[code]
+                row[f"from: {label}"], row[f"to: {label}"] = group.intervals[code]
+                row[f"noisy count: {label}"] = group.noisy_counts[code]
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+
+def predicted_labels(
+    kept: Sequence[bool], estimates: NDArray[np.float64], positive: int
+) -> tuple[int, ...]:
+    """Class of each group: the positive one if its clause is kept, or else the likeliest other."""
+    others = estimates.copy()
+    others[:, positive] = -1.0
+    return tuple(
+        positive if keep else int(row.argmax()) for keep, row in zip(kept, others, strict=True)
+    )
+
+
+def split_tables(frames: Frames, schema: Schema) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """The main table, and the others by their names.
+
+    Raises
+    ------
+    RequestError
+        If the main table is missing, or the schema describes no table of some name.
+    """
+    if not isinstance(frames, Mapping):
+        return frames.reset_index(drop=True), {}
+    known = [schema.entity, *(child.name for child in schema.children)]
+    if schema.entity not in frames:
+        raise RequestError(f"Give the main table under its name, '{schema.entity}'.")
+    for name in frames:
+        if name not in known:
+            listed = ", ".join(f"'{table}'" for table in known)
+            raise RequestError(f"The schema describes no table '{name}'. Tables: {listed}.")
+    children = {name: frame for name, frame in frames.items() if name != schema.entity}
+    return frames[schema.entity].reset_index(drop=True), children
+
+
+def _owners(main: pd.DataFrame, rows: pd.DataFrame, own: str, key: str) -> NDArray[np.int64]:
+    """Place of each child row's person in the main table; -1 for nobody."""
+    if not len(rows):
+        return np.zeros(0, dtype=np.int64)
+    if own not in main or key not in rows:
+        raise RequestError(
+            f"To know whose rows they are, the main table needs the column '{own}' and the "
+            f"other one '{key}'."
+        )
+    people = people_of(main[own])
+    named = np.flatnonzero(people.notna())
+    known = pd.Index(people.iloc[named], dtype=object)
+    if known.has_duplicates:
+        raise RequestError(f"Several rows have the same '{own}': give one row per {own}.")
+    found = known.get_indexer(pd.Index(people_of(rows[key]), dtype=object))
+    return np.where(found >= 0, np.append(named, -1)[found], -1)

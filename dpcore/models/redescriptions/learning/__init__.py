@@ -1,0 +1,1 @@
+"""Mining redescriptions: what sees records."""

@@ -1,0 +1,243 @@
+"""The scikit-learn estimator of redescriptions."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from dpcore.data.ingest import check_columns, check_header
+from dpcore.domain.columns import View
+from dpcore.domain.schema import Schema
+from dpcore.errors import InputError, RequestError
+from dpcore.learning.inferred_schema import domain_of
+from dpcore.learning.learner import Learner
+from dpcore.learning.sklearn_base import LearnerEstimator, check_size, features_of
+from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
+from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
+from dpcore.privacy.accountant import Accountant
+from dpcore.released.release import Release
+from dpcore.validation import validated
+
+
+class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[misc]
+    """Differentially private redescriptions between two views of the same people.
+
+    Guarantee: pure epsilon-DP, one person added or removed; unconditional for the default
+    method; proofs in ``docs/privacy/redescriptions.md``.
+
+    Parameters
+    ----------
+    epsilon : float or Decimal
+        Cost of one call of ``fit``.
+    schema : Schema or None
+        Public domain. ``None`` infers one from the data, which leaks: a
+        :class:`~dpcore.errors.PrivacyLeakWarning` says so, and so does the release, which is not
+        private.
+    method, left, right, depth, starts, rounds, tree_share, margins, sampler, steps, pool_size, \
+    sensitivity, reserved_splits
+        See :class:`~dpcore.models.redescriptions.released.parameters.RedescriptionParameters`.
+    accountant : Accountant or None
+        Charged before each fit. Clones share it.
+    random_state : int or None
+        ``None`` uses the operating system's secure source. A seed makes the result
+        reproducible and **not private**.
+
+    Attributes
+    ----------
+    redescriptions_ : RedescriptionSet
+        What the release says under the default constraints; :meth:`extract` reads it anew.
+    release_ : Release
+        Model and certificate; safe to publish if its certificate is private.
+    model_ : RedescriptionModel
+    schema_ : Schema
+    n_features_in_ : int
+    """
+
+    _learner: ClassVar[Learner] = RedescriptionLearner()
+    _model: ClassVar[type[BaseModel]] = RedescriptionModel
+
+    def __init__(
+        self,
+        epsilon: Any = 1.0,
+        *,
+        schema: Schema | None = None,
+        method: str = "exact_pairs",
+        left: tuple[str, ...] | None = None,
+        right: tuple[str, ...] | None = None,
+        depth: int | None = None,
+        starts: int | None = None,
+        rounds: int = 1,
+        tree_share: float | None = None,
+        margins: bool | None = None,
+        sampler: str = "chain",
+        steps: int = 10_000,
+        pool_size: int = 20_000,
+        sensitivity: str = "proved",
+        reserved_splits: bool = False,
+        accountant: Accountant | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.method = method
+        self.left = left
+        self.right = right
+        self.depth = depth
+        self.starts = starts
+        self.rounds = rounds
+        self.tree_share = tree_share
+        self.margins = margins
+        self.sampler = sampler
+        self.steps = steps
+        self.pool_size = pool_size
+        self.sensitivity = sensitivity
+        self.reserved_splits = reserved_splits
+        self.accountant = accountant
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Spend ``epsilon`` and mine.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Columns of both views, or of the left view.
+        y : DataFrame or array of shape (n_rows, n_right_columns) or None
+            Columns of the right view, row by row the same people. The two frames are then the
+            views, unless ``left``, ``right`` or the schema name others.
+
+        Raises
+        ------
+        RequestError, SchemaError
+            If parameters, schema and columns do not fit together. Nothing is charged.
+        BudgetError
+            If the accountant has too little left. Nothing is charged.
+        IngestError
+            If the rows do not fit the schema.
+        """
+        frame, views, domain = _prepared(X, y, self.schema)
+        own = {"left": self.left, "right": self.right}
+        named = {
+            side: columns
+            for side, columns in views.items()
+            if own[side] is None and not domain.view(side)
+        }
+        release, model = self._run(self._plan(domain, "", **named), frame)
+        return self._read(release, model, frame.shape[1])
+
+    @classmethod
+    def from_release(cls, release: Release) -> Self:
+        """Fitted estimator of a release, without any data.
+
+        Raises
+        ------
+        RequestError
+            If the release is of another learner.
+        """
+        miner, model = cls._of(release)
+        return miner._read(release, model, len(release.domain.columns))
+
+    def extract(self, **constraints: Any) -> RedescriptionSet:
+        """Read the release again under other constraints. Free.
+
+        Parameters
+        ----------
+        **constraints
+            Fields of :class:`~dpcore.models.redescriptions.released.extraction.Constraints`.
+
+        Raises
+        ------
+        RequestError
+            If one of them cannot be used.
+        """
+        check_is_fitted(self)
+        model: RedescriptionModel = self.model_
+        return model.extract(self.schema_, validated(Constraints, constraints))
+
+    def transform(self, X: Any) -> NDArray[np.bool_]:
+        """Whether both sides of each redescription hold for each row.
+
+        Returns
+        -------
+        bool array of shape (n_rows, n_redescriptions)
+            Redescriptions in the order of ``redescriptions_``.
+        """
+        check_is_fitted(self)
+        frame = features_of(X, self.schema_, "")
+        leaves = [
+            (pair.left.apply(frame, self.schema_), pair.right.apply(frame, self.schema_))
+            for pair in self.model_.pairs
+        ]
+
+        def holds(item: Redescription) -> NDArray[np.bool_]:
+            left, right = leaves[item.pair]
+            return np.isin(left, item.left_leaves) & np.isin(right, item.right_leaves)
+
+        found = [holds(item) for item in self.redescriptions_.found]
+        return np.stack(found, axis=1) if found else np.zeros((len(frame), 0), dtype=np.bool_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Both conditions of each redescription, in the order of :meth:`transform`."""
+        check_is_fitted(self)
+        return np.array([item.text for item in self.redescriptions_.found], dtype=object)
+
+    def _read(self, release: Release, model: RedescriptionModel, features: int) -> Self:
+        found = {"redescriptions_": model.extract(release.domain)}
+        return self._fitted(release, model, found, features)
+
+
+def _prepared(
+    X: Any, y: Any, schema: Schema | None
+) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]], Schema]:
+    """One frame of both views, the columns of each if there were two, and the schema."""
+    frame, views = _joined(X, y, schema)
+    check_size(frame)
+    check_header([str(column) for column in frame.columns])
+    domain = domain_of(frame, schema, "")
+    check_columns(frame, domain)
+    return frame, views, domain
+
+
+def _joined(
+    X: Any, y: Any, schema: Schema | None
+) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]]]:
+    if y is None:
+        return features_of(X, schema, ""), {}
+    frame, other = _side(X, schema, "left"), _side(y, schema, "right")
+    if len(frame) != len(other):
+        raise InputError(
+            f"The views have {len(frame)} and {len(other)} rows: row by row they must be the "
+            "same people."
+        )
+    common = [name for name in frame.columns if name in other.columns]
+    if common:
+        raise RequestError(f"Both views have a column '{common[0]}': rename one of them.")
+    views: dict[View, tuple[str, ...]] = {
+        "left": tuple(frame.columns),
+        "right": tuple(other.columns),
+    }
+    return pd.concat([frame, other], axis=1), views
+
+
+def _side(values: Any, schema: Schema | None, side: View) -> pd.DataFrame:
+    """One view as a frame; an array takes the names that the schema puts on that side."""
+    frame = features_of(values, None, "")
+    if isinstance(values, pd.DataFrame):
+        return frame
+    if schema is None:
+        return frame.set_axis([f"{side}_{place}" for place in range(frame.shape[1])], axis=1)
+    names = schema.view(side)
+    if len(names) != frame.shape[1]:
+        raise InputError(
+            f"The {side} view has {frame.shape[1]} columns and the schema puts {len(names)} on "
+            "that side: name the columns with a data frame."
+        )
+    return frame.set_axis(list(names), axis=1)

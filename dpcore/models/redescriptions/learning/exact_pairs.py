@@ -1,0 +1,326 @@
+"""Both sides of a redescription drawn together and exactly, from two conditions a side.
+
+The candidates are all pairs of two literals on the left and two on the right. Their utility is
+the best agreement of a union on the left and one on the right, and the exponential mechanism
+over all of them is sampled exactly: first the left literals, with the weights of all right ones
+added up, then the right literals. The counts behind all candidates are made once and serve every
+search. Compare paper 003, Algorithm 5, which walks over pairs of trees at random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from dpcore.data.bits import Words, count_bits, popcount
+from dpcore.models.redescriptions.learning.queries import AGREEMENT, Counts
+from dpcore.models.trees.learning.joint_counts import in_threads
+from dpcore.models.trees.learning.lookahead import ExactWeight, float_error
+from dpcore.privacy.mechanisms import weighted_index
+from dpcore.privacy.randomness import RandomSource, uniforms
+
+Floats = NDArray[np.float64]
+SmallCounts = NDArray[np.int32]
+#: Most candidates, for memory; and most words visited, some minutes.
+_MOST: Final = 30_000_000
+_MOST_WORDS: Final = 2 * 10**11
+#: What a candidate costs beside its words, in words. As measured.
+_OVERHEAD: Final = 150
+#: Choices of a draw: the left literals, then the right ones.
+_CHOICES: Final = 2
+#: Parts in which the candidates are compared, for progress.
+PARTS: Final = 10
+#: Unions of the cells (both, first only, second only, neither) of two literals, as bit sets:
+#: "and", "or" and single literals with all signs. Of two complements one is enough on the left.
+_LEFT_UNIONS = np.array([1, 2, 4, 8, 3, 5])
+_RIGHT_UNIONS = np.array([1, 2, 4, 8, 3, 5, 14, 13, 11, 7, 12, 10])
+
+
+def candidate_counts(left: int, right: int, words: int) -> tuple[int, int]:
+    """How many pairs of literals of each view are candidates, from their numbers of literals.
+
+    All of them if time and memory allow, else about as many on both sides.
+    """
+    most = min(_MOST, _MOST_WORDS // (words + _OVERHEAD))
+    pairs = [size * (size + 1) // 2 for size in (left, right)]
+    first = max(left, min(pairs[0], math.isqrt(most)))
+    second = max(right, min(pairs[1], most // first))
+    first = max(left, min(pairs[0], most // second))
+    return first, second
+
+
+def candidate_pairs(literals: int, count: int, randomness: RandomSource) -> Counts:
+    """Pairs of literals, each single one (twice the same) among them: shape (count, 2).
+
+    All pairs, or a public random choice of them.
+    """
+    first, second = np.triu_indices(literals, 1)
+    room = count - literals
+    if room < len(first):
+        kept = np.sort(np.argsort(uniforms(randomness, len(first)), kind="stable")[:room])
+        first, second = first[kept], second[kept]
+    single = np.arange(literals)
+    pairs = np.stack([np.concatenate([single, first]), np.concatenate([single, second])], axis=1)
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].astype(np.int64)
+
+
+def pair_weight(epsilon: Decimal, max_rows: int, right: int) -> ExactWeight:
+    """Weight of one step of agreement such that a draw costs at most ``epsilon``.
+
+    Agreements of two candidates move apart by at most 2 records
+    (:data:`dpcore.models.redescriptions.learning.queries.AGREEMENT`, either way).
+
+    Parameters
+    ----------
+    right : int
+        Number of right candidates, whose weights are added up.
+
+    Raises
+    ------
+    BudgetError
+        If no positive weight does.
+    """
+    return ExactWeight.within(
+        epsilon, 2 * AGREEMENT.value, _CHOICES, float_error(1, right, 1), max_rows
+    )
+
+
+@dataclass(frozen=True)
+class ExactPairs:
+    """Agreement of every candidate. Exact, so it must not leave the learner.
+
+    Attributes
+    ----------
+    left, right : arrays of shape (n_left, 2) and (n_right, 2)
+        Candidates: two literals each.
+    agreements : array of shape (n_left, n_right), int32
+    """
+
+    left: Counts
+    right: Counts
+    agreements: SmallCounts
+
+    @classmethod
+    def compare(
+        cls,
+        left_literals: Words,
+        right_literals: Words,
+        left: Counts,
+        right: Counts,
+        everyone: Words,
+        told: Callable[[int], None],
+    ) -> ExactPairs:
+        """Work out the agreement of every left candidate with every right one, on all cores.
+
+        Parameters
+        ----------
+        left_literals, right_literals : arrays of shape (n_literals, n_words)
+        everyone : array of shape (n_words,)
+        told : callable
+            Told how many of :data:`PARTS` parts are done.
+        """
+        agreements = np.empty((len(left), len(right)), dtype=np.int32)
+        joint = count_bits(right_literals, right_literals)
+        threes = np.empty((len(left_literals), len(right)), dtype=np.int32)
+        in_threads(
+            lambda which: _count_threes(left_literals, right_literals, right, which, threes),
+            len(left_literals),
+        )
+
+        def compare(rows: Counts) -> None:
+            _fill(
+                left_literals, right_literals, joint, threes, left, right, everyone, rows,
+                agreements,
+            )  # fmt: skip
+
+        for part, rows in enumerate(np.array_split(np.arange(len(left)), PARTS)):
+            in_threads(lambda which: compare(rows[which]), len(rows))  # noqa: B023
+            told(part + 1)
+        return cls(left, right, agreements)
+
+    def draw(
+        self,
+        weight: ExactWeight,
+        free_left: NDArray[np.bool_],
+        free_right: NDArray[np.bool_],
+        randomness: RandomSource,
+    ) -> tuple[int, int]:
+        """Draw a candidate with probability proportional to exp(weight x agreement).
+
+        Parameters
+        ----------
+        free_left, free_right : bool arrays of shape (n_left,) and (n_right,)
+            Candidates to draw from: a function of what was released.
+
+        Returns
+        -------
+        (int, int)
+            Positions in ``left`` and ``right``.
+        """
+        rows, columns = np.flatnonzero(free_left), np.flatnonzero(free_right)
+        bests, rests = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
+        in_threads(
+            lambda which: _fold(self.agreements, rows, columns, which, weight.value, bests, rests),
+            len(rows),
+        )
+        scale = 2.0**weight.bits
+        left = rows[weighted_index(weight.scores(bests, rests), scale, randomness)]
+        values = self.agreements[left, columns].astype(np.int64)
+        chosen = weighted_index(weight.numerator * (values - values.max()), scale, randomness)
+        return int(left), int(columns[chosen])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _fold(
+    agreements: SmallCounts,
+    rows: Counts,
+    columns: Counts,
+    which: Counts,
+    weight: float,
+    bests: Counts,
+    rests: Floats,
+) -> None:
+    """Log of the summed weights of some rows, as weight x best + rest."""
+    for place in which:
+        row = rows[place]
+        best = agreements[row, columns[0]]
+        for column in columns:
+            best = max(best, agreements[row, column])
+        total = 0.0
+        for column in columns:
+            total += math.exp(weight * (agreements[row, column] - best))
+        bests[place], rests[place] = best, math.log(total)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _count_threes(
+    left_literals: Words, right_literals: Words, right: Counts, which: Counts, threes: SmallCounts
+) -> None:
+    """Records of some left literals that satisfy both literals of each right candidate."""
+    for i in which:
+        for q in range(right.shape[0]):
+            a, b = right[q, 0], right[q, 1]
+            count = np.uint64(0)
+            for w in range(left_literals.shape[1]):
+                both = right_literals[a, w] & right_literals[b, w]
+                count += popcount(left_literals[i, w] & both)
+            threes[i, q] = count
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _fill(
+    left_literals: Words,
+    right_literals: Words,
+    joint: Counts,
+    threes: SmallCounts,
+    left: Counts,
+    right: Counts,
+    everyone: Words,
+    which: Counts,
+    agreements: SmallCounts,
+) -> None:
+    """Agreements of some left candidates with all right ones, sorted by their first literal.
+
+    Of the 16 cells of four literals, one is counted for every candidate; the others follow from
+    it and from counts of fewer literals.
+    """
+    size, words = right_literals.shape
+    masks, mine = np.empty((3, words), dtype=np.uint64), np.empty(words, dtype=np.uint64)
+    ones, totals = np.empty((4, size), dtype=np.int64), np.empty(4, dtype=np.int64)
+    table = np.empty((4, 4), dtype=np.int64)
+    people = np.int64(0)
+    for w in range(words):
+        people += np.int64(popcount(everyone[w]))
+    for p in which:
+        i, j = left[p, 0], left[p, 1]
+        for w in range(words):
+            masks[0, w] = left_literals[i, w] & left_literals[j, w]
+            masks[1, w] = left_literals[i, w] & ~left_literals[j, w]
+            masks[2, w] = ~left_literals[i, w] & left_literals[j, w]
+        _count_rows(masks, right_literals, people, joint, totals, ones)
+        current = np.int64(-1)
+        for q in range(right.shape[0]):
+            a, b = right[q, 0], right[q, 1]
+            if a != current:
+                current = a
+                for w in range(words):
+                    mine[w] = masks[0, w] & right_literals[a, w]
+            count = np.uint64(0)
+            for w in range(words):
+                count += popcount(mine[w] & right_literals[b, w])
+            table[0, 0] = count
+            table[1, 0] = threes[i, q] - table[0, 0]
+            table[2, 0] = threes[j, q] - table[0, 0]
+            table[3, 0] = joint[a, b] - table[0, 0] - table[1, 0] - table[2, 0]
+            for m in range(4):
+                table[m, 1] = ones[m, a] - table[m, 0]
+                table[m, 2] = ones[m, b] - table[m, 0]
+                table[m, 3] = totals[m] - ones[m, a] - ones[m, b] + table[m, 0]
+            agreements[p, q] = best_agreement(table)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _count_rows(
+    masks: Words, literals: Words, people: int, joint: Counts, totals: Counts, ones: Counts
+) -> None:
+    """Records in each of the four cells, alone and with each right literal."""
+    totals[3] = people
+    for a in range(literals.shape[0]):
+        ones[3, a] = joint[a, a]
+    for m in range(3):
+        count = np.uint64(0)
+        for w in range(masks.shape[1]):
+            count += popcount(masks[m, w])
+        totals[m] = count
+        totals[3] -= np.int64(count)
+        for a in range(literals.shape[0]):
+            count = np.uint64(0)
+            for w in range(masks.shape[1]):
+                count += popcount(masks[m, w] & literals[a, w])
+            ones[m, a] = count
+            ones[3, a] -= np.int64(count)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def best_agreement(table: Counts) -> np.int64:
+    """Best agreement of a union of rows and a union of columns of a table of shape (4, 4).
+
+    The agreement of two sets is min(both, neither) - left only - right only, so a set and its
+    complement on either side count the same. Sensitivity
+    :data:`dpcore.models.redescriptions.learning.queries.AGREEMENT`.
+    """
+    best = np.int64(-(2**62))
+    for k in range(len(_LEFT_UNIONS)):
+        # Records of each column inside and outside of the left union; spelled out, as an array
+        # here would take most of the time.
+        in0 = in1 = in2 = in3 = np.int64(0)
+        out0 = out1 = out2 = out3 = np.int64(0)
+        for m in range(4):
+            if (_LEFT_UNIONS[k] >> m) & 1:
+                in0, in1 = in0 + table[m, 0], in1 + table[m, 1]
+                in2, in3 = in2 + table[m, 2], in3 + table[m, 3]
+            else:
+                out0, out1 = out0 + table[m, 0], out1 + table[m, 1]
+                out2, out3 = out2 + table[m, 2], out3 + table[m, 3]
+        inside, outside = in0 + in1 + in2 + in3, out0 + out1 + out2 + out3
+        for r in range(len(_RIGHT_UNIONS)):
+            union = _RIGHT_UNIONS[r]
+            both = right_only = np.int64(0)
+            if union & 1:
+                both, right_only = both + in0, right_only + out0
+            if union & 2:
+                both, right_only = both + in1, right_only + out1
+            if union & 4:
+                both, right_only = both + in2, right_only + out2
+            if union & 8:
+                both, right_only = both + in3, right_only + out3
+            agreed = min(both, outside - right_only)
+            best = max(best, agreed - (inside - both) - right_only)
+    return best

@@ -1,0 +1,85 @@
+"""Complete trees drawn exactly: whole blocks, or split by split, by the exponential mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import numpy as np
+
+from dpcore.data.bits import Words
+from dpcore.models.redescriptions.learning.queries import Counts, tree_leaves
+from dpcore.models.trees.learning.joint_counts import fits_memory
+from dpcore.models.trees.learning.lookahead import MAX_DEPTH, ExactWeight, draw_block
+from dpcore.privacy.randomness import RandomSource
+
+
+def exact_blocks(depth: int, splits: int, classes: int) -> tuple[int, ...]:
+    """Depths of the stacked blocks of a tree: as deep as memory and the sampler allow.
+
+    Depth 4 is two blocks of 2, whose budgets are better spent than those of 3 and 1.
+    """
+    if depth > MAX_DEPTH:
+        return (*exact_blocks(depth // 2, splits, classes),) * 2
+    for first in range(depth, 0, -1):
+        if first == 1 or fits_memory(splits, classes, first):
+            rest = depth - first
+            return (first, *(exact_blocks(rest, splits, classes) if rest else ()))
+    raise AssertionError
+
+
+def draw_tree(
+    literals: Words,
+    classes: Words,
+    blocks: Sequence[int],
+    epsilon: Decimal,
+    max_rows: int,
+    randomness: RandomSource,
+) -> Counts:
+    """Draw a complete tree of stacked blocks. Row-level cost: ``epsilon`` for every block level.
+
+    A block has utility sum over leaves of sum_c count_c^2 / size (sensitivity 1, either way),
+    and every split the same prior. Blocks of one level see disjoint records: they compose in
+    parallel, levels in sequence. Blocks of depth 1 make this paper 003, Algorithm 2, with that
+    utility in place of the Gini index.
+
+    Parameters
+    ----------
+    literals : array of shape (n_splits, n_words)
+    classes : array of shape (n_classes, n_words)
+        Disjoint bit vectors of the records of each class.
+    blocks : sequence of int
+        Depth of each level of blocks, from the root down, 1 to 3.
+    epsilon : Decimal
+        Row-level budget of one level of blocks.
+
+    Returns
+    -------
+    array of shape (2^sum(blocks) - 1,)
+        Split of each inner node, in heap order.
+    """
+    splits = np.zeros(2 ** sum(blocks) - 1, dtype=np.int64)
+    prior = np.full(len(literals), -np.log(len(literals)))
+    everyone = np.full(literals.shape[1], ~np.uint64(0))
+    above = 0
+    for depth in blocks:
+        weight = ExactWeight.fit(
+            "purity", depth, epsilon, max_rows, len(literals), len(classes)
+        )  # fmt: skip
+        first = 2**above - 1
+        places = tree_leaves(literals, splits[:first], everyone)
+        for place, members in enumerate(places):
+            block = draw_block(
+                literals, classes & members, prior, depth, "purity", weight, randomness
+            )
+            _place_block(splits, first + place, block.splits)
+        above += depth
+    return splits
+
+
+def _place_block(splits: Counts, root: int, block: Sequence[int]) -> None:
+    """Write a block, in heap order, below a place of a larger heap."""
+    places = [root]
+    for number, split in enumerate(block):
+        splits[places[number]] = split
+        places += [2 * places[number] + 1, 2 * places[number] + 2]

@@ -1,0 +1,254 @@
+"""The learner of redescriptions: plan, run and release."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from dpcore.data.bits import Words, count_bits
+from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import View
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.learning.learner import Progress
+from dpcore.models.redescriptions.learning.chains import pair_chain, tree_chain
+from dpcore.models.redescriptions.learning.diversity import telling_columns, unused
+from dpcore.models.redescriptions.learning.exact_pairs import (
+    PARTS,
+    ExactPairs,
+    candidate_pairs,
+    pair_weight,
+)
+from dpcore.models.redescriptions.learning.growing import draw_tree
+from dpcore.models.redescriptions.learning.plans import (
+    Calls,
+    candidate_limits,
+    literals_of,
+    per_block,
+    plan_run,
+    tree_blocks,
+)
+from dpcore.models.redescriptions.learning.pool import choose_pair
+from dpcore.models.redescriptions.learning.queries import (
+    LEAF_COUNTS,
+    PAIR_COUNTS,
+    PAIR_SCORE,
+    STEPS,
+    Counts,
+    tree_leaves,
+)
+from dpcore.models.redescriptions.learning.starts import Start, linked_start, random_start
+from dpcore.models.redescriptions.learning.views import VIEWS, Sides, opposite
+from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
+from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
+from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.randomness import RandomSource
+from dpcore.released.plan import RunPlan
+from dpcore.validation import validated
+
+#: Target of a pair whose trees are drawn together for each other.
+_BOTH: Final = "each other"
+
+
+class RedescriptionLearner:
+    """Differentially private redescription mining with pairs of decision trees.
+
+    Guarantee: pure epsilon-DP per person, one person added or removed; unconditional, but for
+    the methods with a Markov chain. Sensitivities and proofs: ``docs/privacy/redescriptions.md``.
+    There is no target column: ``target`` is empty.
+    """
+
+    name = "redescriptions"
+    title = "Redescriptions"
+    parameters: type[BaseModel] = RedescriptionParameters
+    targeted = False
+
+    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+        """Validate a request and say what it costs; sees no record.
+
+        Raises
+        ------
+        RequestError
+            If a parameter or a view cannot be used, a target is given, or the run would take
+            hours.
+        BudgetError
+            If epsilon is too small to be divided.
+        """
+        if target:
+            raise RequestError("Redescriptions predict no column: leave the target out.")
+        return plan_run(schema, epsilon, validated(RedescriptionParameters, parameters))
+
+    def run(
+        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
+    ) -> RedescriptionModel:
+        """Spend the plan's budget on the table and return the released model."""
+        return _Run(table, plan, randomness, progress).model()
+
+
+class _Run:
+    def __init__(
+        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
+    ) -> None:
+        self._plan, self._chosen = plan, plan.parameters
+        self._calls = Calls.of(plan)
+        self._randomness, self._progress = randomness, progress
+        columns: dict[View, tuple[str, ...]] = {
+            "left": self._chosen.left, "right": self._chosen.right,
+        }  # fmt: skip
+        self._sides = Sides(
+            table,
+            columns,
+            {
+                view: literals_of(plan.schema, names, self._chosen)
+                for view, names in columns.items()
+            },
+        )
+        self._done = 0
+
+    def model(self) -> RedescriptionModel:
+        """All searches, one after another."""
+        pairs: list[TreePair] = []
+        if self._chosen.method == "exact_pairs":
+            pairs = self._exact_pairs()
+        else:
+            self._tell(0)
+            used: set[str] = set()
+            search = self._together if self._chosen.together else self._alternate
+            for number in range(self._chosen.starts):
+                pairs += search(number, self._start(number, used))
+        return RedescriptionModel(
+            left_columns=self._chosen.left, right_columns=self._chosen.right, pairs=tuple(pairs)
+        )
+
+    def _start(self, number: int, used: set[str]) -> Start:
+        if self._calls.start is None:
+            return random_start(self._sides, self._randomness)
+        return linked_start(self._sides, number, used, self._calls.start, self._randomness)
+
+    def _exact_pairs(self) -> list[TreePair]:
+        """All searches of ``exact_pairs``: one after another, over conditions not yet used."""
+        sides, limits = self._sides, candidate_limits(self._plan.schema, self._chosen)
+        places = [
+            candidate_pairs(len(sides.literals[view]), limit, self._randomness)
+            for view, limit in zip(VIEWS, limits, strict=True)
+        ]
+        candidates = ExactPairs.compare(
+            sides.bits["left"],
+            sides.bits["right"],
+            places[0],
+            places[1],
+            sides.everyone,
+            lambda done: self._progress("comparing conditions", done, PARTS),
+        )
+        weight = pair_weight(self._calls.tree, self._plan.schema.max_rows, limits[1])
+        used: set[str] = set()
+        pairs: list[TreePair] = []
+        for number in range(self._chosen.starts):
+            free = [
+                unused(sides.literals[view], place, used)
+                for view, place in zip(VIEWS, places, strict=True)
+            ]
+            drawn = candidates.draw(weight, free[0], free[1], self._randomness)
+            splits = {
+                view: place[row, [0, 1, 1]]
+                for view, place, row in zip(VIEWS, places, drawn, strict=True)
+            }
+            leaves = {view: self._leaves(view, tree) for view, tree in splits.items()}
+            pairs.append(self._counted(number, 0, _BOTH, splits, leaves))
+            used |= telling_columns(pairs[-1], self._plan.schema)
+            self._tell(2)
+        return pairs
+
+    def _alternate(self, number: int, start: Start) -> list[TreePair]:
+        """One search that grows a tree for the leaves of the one before (Algorithm 1)."""
+        pairs = []
+        splits = {start.view: self._grow(start.view, start.classes)}
+        leaves = {start.view: self._leaves(start.view, splits[start.view])}
+        view = start.view
+        self._tell(1)
+        for turn in range(self._chosen.rounds):
+            before, view = view, opposite(view)
+            splits[view] = self._grow(view, leaves[before])
+            leaves[view] = self._leaves(view, splits[view])
+            pairs.append(self._counted(number, turn, start.text, splits, leaves))
+            self._tell(1)
+        return pairs
+
+    def _together(self, number: int, start: Start) -> list[TreePair]:
+        """One search that draws both trees together (Algorithms 4 and 5)."""
+        other, chosen = opposite(start.view), self._chosen
+        bits, rows = self._sides.bits, self._plan.schema.max_rows
+        reach = rows if chosen.sensitivity == "published" else PAIR_SCORE.value / STEPS
+        records = bits[start.view], bits[other], start.classes, self._sides.everyone
+        if chosen.sampler == "pool":
+            drawn = choose_pair(
+                *records, chosen.depth, chosen.pool_size, self._calls.tree, rows, reach,
+                self._randomness,
+            )  # fmt: skip
+        else:
+            weight = float(self._calls.tree) / (2 * reach)
+            drawn = pair_chain(*records, chosen.depth, chosen.steps, rows, weight, self._randomness)
+        splits = dict(zip((start.view, other), drawn, strict=True))
+        leaves = {view: self._leaves(view, tree) for view, tree in splits.items()}
+        pair = self._counted(number, 0, start.text, splits, leaves)
+        self._tell(2)
+        return [pair]
+
+    def _grow(self, view: View, classes: Words) -> Counts:
+        """One tree over a view, for some classes."""
+        chosen, bits, epsilon = self._chosen, self._sides.bits[view], self._calls.tree
+        if chosen.method == "alt_mcmc":
+            return tree_chain(
+                bits, classes, self._sides.everyone, chosen.depth, chosen.steps,
+                float(epsilon) / 2, self._randomness,
+            )  # fmt: skip
+        blocks = tree_blocks(self._plan.schema, chosen)
+        rows = self._plan.schema.max_rows
+        share = per_block(epsilon, blocks)
+        return draw_tree(bits, classes, blocks, share, rows, self._randomness)
+
+    def _leaves(self, view: View, splits: Counts) -> Words:
+        return tree_leaves(self._sides.bits[view], splits, self._sides.everyone)
+
+    def _counted(
+        self,
+        number: int,
+        turn: int,
+        target: str,
+        splits: dict[View, Counts],
+        leaves: dict[View, Words],
+    ) -> TreePair:
+        """A pair of trees with its noisy counts (Algorithm 6, its queries)."""
+        noise = GeometricMechanism(PAIR_COUNTS.value, self._calls.pairs)
+        exact = count_bits(leaves["left"], leaves["right"])
+        noisy = noise.release(exact, self._randomness)
+        second, second_scale = None, None
+        if self._calls.leaves is not None:
+            more = GeometricMechanism(LEAF_COUNTS.value, self._calls.leaves)
+            whole = count_bits(leaves["left"], self._sides.everyone[None, :])[:, 0]
+            second = tuple(int(count) for count in more.release(whole, self._randomness))
+            second_scale = more.scale
+        trees = {view: self._tree(view, places) for view, places in splits.items()}
+        return TreePair(
+            start=number,
+            round=turn,
+            target=target,
+            left=trees["left"],
+            right=trees["right"],
+            noisy_counts=tuple(tuple(int(count) for count in row) for row in noisy),
+            count_scale=noise.scale,
+            noisy_left=second,
+            left_scale=second_scale,
+        )
+
+    def _tree(self, view: View, splits: Counts) -> Tree:
+        literals = self._sides.literals[view]
+        return Tree(view=view, splits=tuple(literals[place] for place in splits))
+
+    def _tell(self, trees: int) -> None:
+        self._done += trees
+        total = self._chosen.starts * (self._chosen.rounds + 1)
+        self._progress("growing trees", self._done, total)

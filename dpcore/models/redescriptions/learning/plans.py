@@ -1,0 +1,325 @@
+"""What a redescription run costs and does, worked out from public inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
+from typing import Final
+
+from dpcore.data.bits import word_count
+from dpcore.domain.columns import View
+from dpcore.domain.conditions import Literal
+from dpcore.domain.schema import Schema
+from dpcore.errors import BudgetError, RequestError
+from dpcore.models.redescriptions.learning.exact_pairs import candidate_counts, pair_weight
+from dpcore.models.redescriptions.learning.growing import exact_blocks
+from dpcore.models.redescriptions.learning.queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
+from dpcore.models.redescriptions.learning.starts import class_count
+from dpcore.models.redescriptions.learning.views import view_literals
+from dpcore.models.redescriptions.released.parameters import (
+    PUBLISHED_DEPTH,
+    PUBLISHED_STARTS,
+    RedescriptionParameters,
+)
+from dpcore.models.trees.learning.joint_counts import MEMORY_LIMIT, WORK_LIMIT, tree_work
+from dpcore.models.trees.learning.lookahead import ExactWeight
+from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
+from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
+from dpcore.released.plan import CountNoise, RunPlan
+
+START: Final = "starting points"
+TREES: Final = "trees"
+PAIRS: Final = "pairs of leaves"
+LEAVES: Final = "left leaves"
+#: Share of the budget that chooses trees; of ``lookahead``, one part of it finds where to start,
+#: and one grows each tree.
+_HOUSE_SHARES: Final = {"exact_pairs": Decimal("0.4"), "lookahead": Decimal("0.5")}
+_SAMPLERS: Final = {
+    "exact_pairs": "exact pairs of conditions",
+    "lookahead": "exact lookahead",
+    "alt_expm": "exponential mechanism, split by split",
+    "alt_mcmc": "Markov chain over trees",
+    "mcmc_tree_pair": "Markov chain over pairs of trees",
+}
+#: Most pairs of literals among which a start is chosen, and pairs of leaves that are counted.
+_MOST_PAIRS = 4_000_000
+#: Least epsilon x max_rows for so many searches (house rule).
+_STARTS: Final = ((8000, 6), (3000, 4), (600, 2), (0, 1))
+
+
+def resolved(
+    schema: Schema, epsilon: Decimal, parameters: RedescriptionParameters
+) -> RedescriptionParameters:
+    """Parameters with everything filled in that was left to the engine.
+
+    Raises
+    ------
+    RequestError
+        If a view has no column, or a column is in both or in none.
+    """
+    left = _view_columns(schema, "left", parameters.left)
+    right = _view_columns(schema, "right", parameters.right)
+    both = [name for name in left if name in right]
+    if both:
+        raise RequestError(f"The column '{both[0]}' cannot be in both views: take it out of one.")
+    house = parameters.house
+    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
+    return parameters.model_copy(
+        update={
+            "left": left,
+            "right": right,
+            "depth": parameters.depth or (2 if house else PUBLISHED_DEPTH),
+            "starts": parameters.starts
+            or (_house_starts(row_level, schema.max_rows) if house else PUBLISHED_STARTS),
+            "margins": not house if parameters.margins is None else parameters.margins,
+        }
+    )
+
+
+def _view_columns(schema: Schema, side: View, named: tuple[str, ...] | None) -> tuple[str, ...]:
+    if named is not None:
+        for name in named:
+            schema.column(name)
+        return tuple(column.name for column in schema if column.name in named)
+    columns = schema.view(side)
+    if not columns:
+        raise RequestError(
+            f"The schema puts no column on the {side} side: choose the columns of that side."
+        )
+    return columns
+
+
+def _house_starts(epsilon: Decimal, max_rows: int) -> int:
+    """As many searches as the noise on their counts allows."""
+    size = float(epsilon) * max_rows
+    return next(starts for least, starts in _STARTS if size >= least)
+
+
+def plan_run(schema: Schema, epsilon: Decimal, wanted: RedescriptionParameters) -> RunPlan:
+    """Plan a run.
+
+    Raises
+    ------
+    RequestError
+        If the views cannot be used, or the run would take hours or too much memory.
+    BudgetError
+        If epsilon is too small to be divided.
+    """
+    chosen = resolved(schema, epsilon, wanted)
+    split = _split(epsilon, chosen)
+    plan = RunPlan(
+        schema=schema,
+        target="",
+        epsilon=epsilon,
+        split=split,
+        parameters=chosen,
+        guarantee="conditional on convergence" if chosen.uses_chain else "unconditional",
+        sampler="pool of random pairs of trees"
+        if chosen.method == "mcmc_tree_pair" and chosen.sampler == "pool"
+        else _SAMPLERS[chosen.method],
+        estimates_step=PAIRS,
+    )
+    calls = Calls.of(plan)
+    _check_effort(schema, chosen)
+    _check_budget(plan, calls)
+    return RunPlan(**(vars(plan) | {"noise": _noise(calls)}))
+
+
+def _split(epsilon: Decimal, chosen: RedescriptionParameters) -> BudgetSplit:
+    """Budget of each step; each is divided evenly among the calls of all searches."""
+    trees = 2 if chosen.together else chosen.rounds + 1
+    if chosen.tree_share is not None:
+        share = Decimal(repr(chosen.tree_share))
+    elif chosen.house:
+        share = _HOUSE_SHARES[chosen.method]
+    elif chosen.method == "mcmc_tree_pair":
+        share = Decimal("0.1")
+    else:
+        share = Decimal(trees) / (2 * chosen.rounds + 1)
+    weights: dict[str, Decimal | int] = {}
+    if chosen.method == "lookahead":
+        weights[START] = share / (trees + 1)
+    weights[TREES] = share - weights.get(START, Decimal(0))
+    counted = 1 - share
+    if chosen.margins:
+        weights[LEAVES] = counted / 2
+    weights[PAIRS] = counted - weights.get(LEAVES, Decimal(0))
+    return BudgetSplit.by_weights(epsilon, weights)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Row-level budget of every single call; those of a step add up to no more than it has.
+
+    Attributes
+    ----------
+    start : Decimal or None
+        Choosing where one search begins.
+    tree : Decimal
+        Growing one tree, or one pair of trees together.
+    pairs : Decimal
+        Counting the pairs of leaves of one pair of trees.
+    leaves : Decimal or None
+        Counting the leaves of its left tree once more.
+    """
+
+    start: Decimal | None
+    tree: Decimal
+    pairs: Decimal
+    leaves: Decimal | None
+
+    @classmethod
+    def of(cls, plan: RunPlan) -> Calls:
+        """Calls of a plan.
+
+        Raises
+        ------
+        BudgetError
+            If the budget of a call would be zero.
+        """
+        chosen: RedescriptionParameters = plan.parameters
+        assert chosen.starts is not None
+        trees = chosen.starts * (1 if chosen.together else chosen.rounds + 1)
+        counts = chosen.starts * chosen.rounds
+        return cls(
+            start=_per_call(plan, START, chosen.starts) if START in plan.split.parts else None,
+            tree=_per_call(plan, TREES, trees),
+            pairs=_per_call(plan, PAIRS, counts),
+            leaves=_per_call(plan, LEAVES, counts) if LEAVES in plan.split.parts else None,
+        )
+
+
+def _per_call(plan: RunPlan, step: str, calls: int) -> Decimal:
+    share = (plan.row_epsilon(step) / calls).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
+    if share <= 0:
+        raise BudgetError(
+            "This epsilon is too small for so many searches: use a larger one, or fewer searches."
+        )
+    return share
+
+
+def tree_blocks(schema: Schema, chosen: RedescriptionParameters) -> tuple[int, ...]:
+    """Depths of the stacked blocks of every tree of an alternating method."""
+    assert chosen.depth is not None
+    if chosen.method == "alt_expm":
+        return (1,) * chosen.depth
+    splits = max(len(items) for items in _literals(schema, chosen))
+    return exact_blocks(chosen.depth, splits, most_classes(schema, chosen))
+
+
+def most_classes(schema: Schema, chosen: RedescriptionParameters) -> int:
+    """Most classes that a tree is grown for."""
+    assert chosen.left is not None
+    assert chosen.right is not None
+    assert chosen.depth is not None
+    house = chosen.method == "lookahead"
+    first = 2 if house else class_count(schema, chosen.left + chosen.right)
+    leaves: int = 2**chosen.depth
+    return max(leaves, first)
+
+
+def literals_of(
+    schema: Schema, columns: tuple[str, ...], chosen: RedescriptionParameters
+) -> tuple[Literal, ...]:
+    """Splits over the columns of a view."""
+    return view_literals(
+        schema,
+        columns,
+        reserved=chosen.reserved_splits,
+        either_way=chosen.method == "exact_pairs",
+    )
+
+
+def _literals(schema: Schema, chosen: RedescriptionParameters) -> list[tuple[Literal, ...]]:
+    assert chosen.left is not None
+    assert chosen.right is not None
+    return [literals_of(schema, columns, chosen) for columns in (chosen.left, chosen.right)]
+
+
+def _check_effort(schema: Schema, chosen: RedescriptionParameters) -> None:
+    """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
+    assert chosen.depth is not None
+    assert chosen.starts is not None
+    sizes = [len(items) for items in _literals(schema, chosen)]
+    for side, size in zip(("left", "right"), sizes, strict=True):
+        if size == 0:
+            raise RequestError(
+                f"There is nothing to split on the {side} side: add a column with two or more "
+                "values."
+            )
+    if chosen.house and sizes[0] * sizes[1] > _MOST_PAIRS:
+        raise RequestError("These sides have too many conditions to pair: choose fewer columns.")
+    # Every two conditions of a side are listed, and those of the right one counted.
+    if chosen.method == "exact_pairs" and max(sizes) ** 2 * 64 > MEMORY_LIMIT:
+        raise RequestError("These sides have too many conditions to pair: choose fewer columns.")
+    words, classes = word_count(schema.max_rows), most_classes(schema, chosen)
+    if sum(sizes) * words * 8 > MEMORY_LIMIT:
+        raise RequestError(
+            "The conditions of these sides need more memory than a run may use: choose fewer "
+            "columns."
+        )
+    leaves = 2**chosen.depth
+    if chosen.method == "exact_pairs":
+        # Single conditions with each other; beyond them it takes what time allows.
+        work = float(sizes[0] * sizes[1] * words + sizes[1] ** 2 * words)
+    elif chosen.method in {"lookahead", "alt_expm"}:
+        blocks = tree_blocks(schema, chosen)
+        work = sum(tree_work(blocks, size, classes, words) for size in sizes)
+        work *= chosen.starts * (chosen.rounds + 1) / 2
+        if chosen.method == "lookahead":
+            work += chosen.starts * sizes[0] * sizes[1] * words
+    else:
+        pool = chosen.method == "mcmc_tree_pair" and chosen.sampler == "pool"
+        tries = chosen.pool_size if pool else chosen.steps
+        work = chosen.starts * (chosen.rounds + 1) * tries * words * leaves * (classes + leaves)
+    if work > WORK_LIMIT:
+        raise RequestError(
+            "This run would take hours: choose fewer starts, rounds or steps, or smaller trees."
+        )
+
+
+def _check_budget(plan: RunPlan, calls: Calls) -> None:
+    """Build what the run will build, so that it cannot fail after records were read."""
+    chosen, schema = plan.parameters, plan.schema
+    GeometricMechanism(PAIR_COUNTS.value, calls.pairs)
+    if calls.leaves is not None:
+        GeometricMechanism(LEAF_COUNTS.value, calls.leaves)
+    if calls.start is not None:
+        ExponentialMechanism(LEVERAGE.value, calls.start, LEVERAGE.monotone)
+    if chosen.method == "exact_pairs":
+        pair_weight(calls.tree, schema.max_rows, candidate_limits(schema, chosen)[1])
+    elif chosen.method in {"lookahead", "alt_expm"}:
+        blocks = tree_blocks(schema, chosen)
+        for size in (len(items) for items in _literals(schema, chosen)):
+            for depth in blocks:
+                ExactWeight.fit(
+                    "purity", depth, per_block(calls.tree, blocks), schema.max_rows, size,
+                    most_classes(schema, chosen),
+                )  # fmt: skip
+
+
+def candidate_limits(schema: Schema, chosen: RedescriptionParameters) -> tuple[int, int]:
+    """Number of candidates of ``exact_pairs`` on either side."""
+    left, right = (len(items) for items in _literals(schema, chosen))
+    return candidate_counts(left, right, word_count(schema.max_rows))
+
+
+def per_block(epsilon: Decimal, blocks: tuple[int, ...]) -> Decimal:
+    """Budget of one level of blocks of a tree.
+
+    Raises
+    ------
+    BudgetError
+        If it would be zero.
+    """
+    share = (epsilon / len(blocks)).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
+    if share <= 0:
+        raise BudgetError("This epsilon is too small for trees of this depth.")
+    return share
+
+
+def _noise(calls: Calls) -> tuple[CountNoise, ...]:
+    one = CountNoise("the people in one pair of groups", calls.pairs)
+    if calls.leaves is None:
+        return (one,)
+    return (one, CountNoise("the people in one group on the left", calls.leaves))

@@ -1,0 +1,120 @@
+"""A pair of trees chosen exactly from a public pool of random pairs."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+from numba import njit
+
+from dpcore.data.bits import Words, popcount
+from dpcore.models.redescriptions.learning.queries import (
+    PAIR_SCORE,
+    Counts,
+    leaf_members,
+    pair_scores,
+    purities,
+)
+from dpcore.models.trees.learning.joint_counts import in_threads
+from dpcore.privacy.mechanisms import ExponentialMechanism, round_utility
+from dpcore.privacy.randomness import RandomSource, uniforms
+
+#: Bound on the rounding error of a score, in steps; scores are below 2^35.
+_ERROR = 2.0**-10
+#: Pairs scored at a time.
+_BATCH = 4096
+
+
+def choose_pair(
+    first_literals: Words,
+    second_literals: Words,
+    classes: Words,
+    everyone: Words,
+    depth: int,
+    pool_size: int,
+    epsilon: Decimal,
+    max_rows: int,
+    sensitivity: float,
+    randomness: RandomSource,
+) -> tuple[Counts, Counts]:
+    """Draw random pairs of trees and select one by the exponential mechanism: pure, exact.
+
+    Parameters
+    ----------
+    classes : array of shape (n_classes, n_words)
+        What the first tree is to tell apart; the second is to tell its leaves apart.
+    sensitivity : float
+        Of the score, in records; at least that of
+        :data:`dpcore.models.redescriptions.learning.queries.PAIR_SCORE`.
+    """
+    inner = 2**depth - 1
+    numbers = uniforms(randomness, 2 * pool_size * inner).reshape(2, pool_size, inner)
+    firsts = (numbers[0] * len(first_literals)).astype(np.int64)
+    seconds = (numbers[1] * len(second_literals)).astype(np.int64)
+    mass = np.empty((2, pool_size), dtype=np.int64)
+    for start in range(0, pool_size, _BATCH):
+        batch = slice(start, start + _BATCH)
+        tables = _tables(
+            first_literals, second_literals, classes, everyone, firsts[batch], seconds[batch]
+        )
+        for tree, table in enumerate(tables):
+            mass[tree, batch] = purities(table).sum(axis=1)
+    wanted = max(float(PAIR_SCORE.value), sensitivity * PAIR_SCORE.value / 1.5)
+    scores, reach = round_utility(pair_scores(mass[0], mass[1], max_rows), wanted, 1.0, _ERROR)
+    mechanism = ExponentialMechanism(reach, epsilon, PAIR_SCORE.monotone)
+    chosen = mechanism.select(scores, randomness)
+    return firsts[chosen], seconds[chosen]
+
+
+def _tables(
+    first_literals: Words,
+    second_literals: Words,
+    classes: Words,
+    everyone: Words,
+    firsts: Counts,
+    seconds: Counts,
+) -> tuple[Counts, Counts]:
+    """Counts of the first trees' leaves per class, and of the second trees' per first leaf."""
+    pairs, leaves = len(firsts), firsts.shape[1] + 1
+    tables = np.empty((pairs, leaves, len(classes)), dtype=np.int64)
+    joints = np.empty((pairs, leaves, leaves), dtype=np.int64)
+    in_threads(
+        lambda which: _fill(
+            first_literals, second_literals, classes, everyone, firsts, seconds, which,
+            tables, joints,
+        ),
+        pairs,
+    )  # fmt: skip
+    return tables, joints
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _fill(
+    first_literals: Words,
+    second_literals: Words,
+    classes: Words,
+    everyone: Words,
+    firsts: Counts,
+    seconds: Counts,
+    which: Counts,
+    tables: Counts,
+    joints: Counts,
+) -> None:
+    leaves = firsts.shape[1] + 1
+    first = np.empty((leaves, everyone.shape[0]), dtype=np.uint64)
+    second = np.empty((leaves, everyone.shape[0]), dtype=np.uint64)
+    for pair in which:
+        leaf_members(first_literals, firsts[pair], 0, everyone, first)
+        leaf_members(second_literals, seconds[pair], 0, everyone, second)
+        _cross(first, classes, tables[pair])
+        _cross(second, first, joints[pair])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _cross(rows: Words, columns: Words, counts: Counts) -> None:
+    for r in range(rows.shape[0]):
+        for c in range(columns.shape[0]):
+            total = np.uint64(0)
+            for w in range(rows.shape[1]):
+                total += popcount(rows[r, w] & columns[c, w])
+            counts[r, c] = total

@@ -1,0 +1,136 @@
+"""What the learner asks of the records, with the sensitivity of each question.
+
+Proofs are in ``docs/privacy/redescriptions.md``. All sensitivities are for one row added or
+removed; a person with several rows is covered by :func:`dpcore.privacy.budgets.row_epsilon`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from dpcore.data.bits import Words, count_bits
+from dpcore.privacy.sensitivity import Sensitivity
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Steps per record in which utilities are integers.
+STEPS: Final = 256
+#: A row is in one leaf of the left tree and in one leaf of the right tree.
+PAIR_COUNTS: Final = Sensitivity(1, "L1", monotone=True)
+#: A row is in one leaf.
+LEAF_COUNTS: Final = Sensitivity(1, "L1", monotone=True)
+#: In steps. |both - left x right / n| moves by less than one record, either way.
+LEVERAGE: Final = Sensitivity(STEPS, "Linf", monotone=False)
+#: In steps. (P1 + P1 P2 / max_rows) / 2 moves by at most 1.5 records, either way.
+PAIR_SCORE: Final = Sensitivity(3 * STEPS // 2, "Linf", monotone=False)
+
+#: A record is for both sides, for neither, or for one: min(both, neither) - left only - right
+#: only moves by at most 1, either way, and so does its maximum over some unions.
+AGREEMENT: Final = Sensitivity(1, "Linf", monotone=False)
+
+
+def leverages(left: Words, right: Words, everyone: Words) -> Counts:
+    """How far each pair of literals is from independent, in steps. Sensitivity :data:`LEVERAGE`.
+
+    Parameters
+    ----------
+    left, right : arrays of shape (n_left, n_words) and (n_right, n_words)
+        Bit vectors of the literals of either view.
+    everyone : array of shape (1, n_words)
+        Bit vector of all records.
+
+    Returns
+    -------
+    array of shape (n_left, n_right)
+        STEPS x |both - left x right / n|, rounded down; 0 if there is no record.
+    """
+    both = count_bits(left, right)
+    n = int(count_bits(everyone, everyone)[0, 0])
+    product = count_bits(left, everyone) * count_bits(right, everyone).T
+    # At most 256 x 1e8 x 1e8, below 2^63.
+    return np.asarray(STEPS * np.abs(n * both - product) // max(n, 1))
+
+
+def purities(counts: Counts) -> Counts:
+    """Purity mass of each leaf, in steps: floor(STEPS x sum_c count_c^2 / size).
+
+    One row moves that of one leaf, by at most one record, either way.
+
+    Parameters
+    ----------
+    counts : array of shape (..., n_leaves, n_classes)
+    """
+    size = counts.sum(axis=-1)
+    return np.asarray(STEPS * (counts**2).sum(axis=-1) // np.maximum(size, 1))
+
+
+def pair_scores(first: Counts, second: Counts, max_rows: int) -> Floats:
+    """Score of pairs of trees, in steps (paper 003, equation 6, times max_rows).
+
+    Sensitivity :data:`PAIR_SCORE` before rounding: with P1 and P2 the purity masses of the tree
+    grown for the target and of the tree grown for the leaves of the first,
+    (P1 + P1 P2 / max_rows) / 2.
+
+    Parameters
+    ----------
+    first, second : arrays of shape (n_pairs,)
+        Purity masses, in steps; at most STEPS x max_rows.
+    """
+    return np.asarray((first + first * (second / (STEPS * max_rows))) / 2)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def leaf_members(
+    literals: Words, splits: Counts, node: int, everyone: Words, members: Words
+) -> tuple[int, int]:
+    """Bit vectors of the leaves below a node of a complete tree, in heap order.
+
+    Parameters
+    ----------
+    literals : array of shape (n_literals, n_words)
+    splits : array of shape (2^depth - 1,)
+        Literal of each inner node.
+    node : int
+        0 for all leaves.
+    everyone : array of shape (n_words,)
+    members : array of shape (2^depth, n_words)
+        Those of the leaves below the node are overwritten.
+
+    Returns
+    -------
+    (int, int)
+        First of these leaves, and their number.
+    """
+    inner = splits.shape[0]
+    masks = np.empty(2 * inner + 1, dtype=np.uint64)
+    first, width = node, 1
+    for w in range(everyone.shape[0]):
+        here, place = everyone[w], node
+        while place > 0:
+            parent = (place - 1) // 2
+            literal = literals[splits[parent], w]
+            here &= literal if place == 2 * parent + 1 else ~literal
+            place = parent
+        masks[node] = here
+        first, width = node, 1
+        while first < inner:
+            for n in range(first, first + width):
+                literal = literals[splits[n], w]
+                masks[2 * n + 1] = masks[n] & literal
+                masks[2 * n + 2] = masks[n] & ~literal
+            first, width = 2 * first + 1, 2 * width
+        for n in range(first, first + width):
+            members[n - inner, w] = masks[n]
+    return first - inner, width
+
+
+def tree_leaves(literals: Words, splits: Counts, everyone: Words) -> Words:
+    """Bit vectors of all leaves of a complete tree: shape (n_leaves, n_words)."""
+    members = np.empty((len(splits) + 1, literals.shape[1]), dtype=np.uint64)
+    leaf_members(literals, splits, 0, everyone, members)
+    return members

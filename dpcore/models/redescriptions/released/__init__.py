@@ -1,0 +1,1 @@
+"""Released redescriptions and their reading: what sees releases and public choices only."""

@@ -1,0 +1,45 @@
+"""The released form of a redescription run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.domain.schema import Schema
+from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet, read_pairs
+from dpcore.models.redescriptions.released.tree_pair import TreePair
+from dpcore.privacy.budgets import geometric_tail
+
+Counts = NDArray[np.int64]
+
+
+class RedescriptionModel(BaseModel):
+    """Everything that a run released. Redescriptions are read off it, again and again, for free.
+
+    Attributes
+    ----------
+    left_columns, right_columns : tuple of str
+        Columns of each view.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    left_columns: tuple[str, ...]
+    right_columns: tuple[str, ...]
+    pairs: tuple[TreePair, ...]
+
+    @property
+    def count_margin(self) -> int:
+        """Largest noise margin of a count in any pair of leaves, with 95 % confidence."""
+        return max((geometric_tail(pair.count_scale, 0.95) for pair in self.pairs), default=0)
+
+    def extract(self, schema: Schema, constraints: Constraints | None = None) -> RedescriptionSet:
+        """Redescriptions under some constraints, the default ones if none are given."""
+        return read_pairs(self.pairs, schema, constraints or Constraints())
+
+    def exact_tables(self, frame: pd.DataFrame, schema: Schema) -> list[Counts]:
+        """Exact counts of every pair, in order. For public records only."""
+        return [pair.exact_counts(frame, schema) for pair in self.pairs]

@@ -1,0 +1,75 @@
+"""Redescriptions as sentences, and what a reader may look for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpcore.domain.schema import Schema
+from dpcore.models.redescriptions.released.redescription_set import Redescription
+from dpcore.models.redescriptions.released.regions import Domain
+from dpcore.models.redescriptions.released.simplify import simplified
+from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
+from dpcore.models.redescriptions.released.words import plain
+
+#: Below this a p-value is only called small.
+_SMALL = 0.001
+
+
+def p_words(p_value: float) -> str:
+    """A p-value as it is written: ``p < 0.001`` or ``p = 0.012``."""
+    return f"p < {_SMALL}" if p_value < _SMALL else f"p = {p_value:.2g}"
+
+
+def interval_words(item: Redescription) -> str:
+    """The 95 % interval of the Jaccard index for the noise alone."""
+    low, high = item.interval
+    return f"{low:.2f} to {high:.2f}"
+
+
+def alike_words(jaccard: float) -> str:
+    """How far two groups are the same people."""
+    steps = ((0.8, "nearly the same people as"), (0.5, "mostly the same people as"))
+    return next((words for least, words in steps if jaccard >= least), "partly the same people as")
+
+
+def sentence(item: Redescription) -> str:
+    """What a redescription says, with its noisy numbers."""
+    either = item.support + item.left_only + item.right_only
+    p_value = p_words(item.p_value).replace(" ", "\u00a0")
+    return (
+        f"{_capital(item.left)}: {alike_words(item.jaccard)} those with {item.right}. Of about "
+        f"{either:,.0f} people for whom at least one of the two holds, both hold for about "
+        f"{item.support:,.0f} (±{item.support_margin:,}). Noisy Jaccard index: "
+        f"{item.jaccard:.2f} ({interval_words(item)} for the noise); chance alone would give "
+        f"{item.chance:.2f} ({p_value})."
+    )
+
+
+def alternatives(item: Redescription, pair: TreePair, schema: Schema) -> list[tuple[str, ...]]:
+    """Both sides as lists: whoever satisfies one entry satisfies the side."""
+    trees = ((pair.left, item.left_leaves), (pair.right, item.right_leaves))
+    return [_alternatives(tree, leaves, schema) for tree, leaves in trees]
+
+
+def _alternatives(tree: Tree, leaves: tuple[int, ...], schema: Schema) -> tuple[str, ...]:
+    domain = Domain(schema)
+    boxes = tree.leaf_boxes(domain)
+    joined = simplified([box for leaf in leaves if (box := boxes[leaf]) is not None], domain)
+    if all(len(box) == 1 for box in joined):
+        return (plain(joined, domain),)  # Short, and years are put together.
+    return tuple(plain([box], domain) for box in joined)
+
+
+def matching(found: Sequence[Redescription], words: str) -> tuple[Redescription, ...]:
+    """Those in which all of some words occur: in the conditions or in a column's name."""
+    wanted = words.casefold().split()
+    return tuple(item for item in found if all(word in _searched(item) for word in wanted))
+
+
+def _searched(item: Redescription) -> str:
+    texts = (item.left, item.right, item.left_query, item.right_query, *sorted(item.columns))
+    return "\n".join(texts).casefold()
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,49 @@
+"""The learners on offer, by name: the one place where a new family is plugged in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpcore.errors import RequestError
+from dpcore.learning.learner import Learner
+from dpcore.models.ebm.learning.learner import EBMLearner
+from dpcore.models.ilp.learning.learner import ILPLearner
+from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
+from dpcore.models.rules.learning.learner import RuleListLearner
+from dpcore.models.trees.learning.forest_learner import ForestLearner
+from dpcore.models.trees.learning.learner import TreeLearner
+
+if TYPE_CHECKING:
+    from dpcore.data.table import PrivateTable
+    from dpcore.domain.schema import Part
+
+LEARNERS: dict[str, Learner] = {
+    learner.name: learner
+    for learner in (
+        RuleListLearner(),
+        TreeLearner(),
+        ForestLearner(),
+        EBMLearner(),
+        RedescriptionLearner(),
+        ILPLearner(),
+    )
+}
+
+
+def get_learner(name: str) -> Learner:
+    """Return the learner called ``name``.
+
+    Raises
+    ------
+    RequestError
+        If there is none.
+    """
+    if name not in LEARNERS:
+        known = ", ".join(LEARNERS)
+        raise RequestError(f"There is no algorithm '{name}'. Known algorithms: {known}.")
+    return LEARNERS[name]
+
+
+def public_records(kind: str, table: PrivateTable, part: Part) -> Any:
+    """Records of a public data set as a family's models read them: a frame, or every table."""
+    return table.public_tables(part) if kind == ILPLearner.name else table.public_frame(part)

@@ -1,0 +1,1 @@
+"""Learning rule lists: what sees records."""

@@ -1,0 +1,159 @@
+"""Frequent itemsets as antecedents, mined privately level by level: charged.
+
+Proof: ``docs/privacy/rule-list.md``, section 6.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+
+from dpcore.data.queries import itemset_counts, itemset_sensitivity
+from dpcore.data.table import PrivateTable, bit_vectors
+from dpcore.domain.conditions import Literal
+from dpcore.domain.schema import Part
+from dpcore.models.rules.learning.antecedents import (
+    Antecedents,
+    Itemset,
+    candidate_literals,
+    itemset_vectors,
+)
+from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.privacy.budgets import first_share
+from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.randomness import RandomSource, permutation
+
+#: Itemsets whose bit vectors are in memory at once while their supports are counted.
+_BLOCK = 512
+#: A level joins no more itemsets than this, those of highest noisy support.
+_JOIN_LIMIT = 1_000
+#: A level looks at no more candidates than this, a random subset of them.
+_LEVEL_LIMIT = 20_000
+
+
+class Mined(NamedTuple):
+    """What mining found, and the row-level budget that it did not need."""
+
+    antecedents: Antecedents
+    left: Decimal
+
+
+def mine_antecedents(
+    table: PrivateTable,
+    target: str,
+    part: Part,
+    parameters: RuleListParameters,
+    epsilon: Decimal,
+    randomness: RandomSource,
+) -> Mined:
+    """Frequent itemsets with noisy supports, level by level (after Zeng, Naughton, Cai 2012).
+
+    Candidates of a level are built from the noisy frequent sets of the level before, and its
+    supports get two-sided geometric noise for :func:`level_share` of what is left of
+    ``epsilon``. Deviation: rows have one literal per column by construction, so none is
+    truncated.
+    """
+    literals = candidate_literals(table.schema, target, parameters)
+    vectors, met = bit_vectors(table, literals), most_met(literals)
+    threshold = parameters.min_support * table.schema.max_rows
+    candidates: list[Itemset] = [(item,) for item in range(len(literals))]
+    found: list[tuple[int, Itemset]] = []
+    left = epsilon
+    for further in reversed(range(parameters.max_antecedent_length)):
+        if not candidates:
+            break
+        columns = [tuple(literals[item].column for item in itemset) for itemset in candidates]
+        sensitivity = itemset_sensitivity(columns, met).value
+        share = level_share(left, sensitivity, columns, further)
+        left -= share
+        blocks = _blocks(candidates)
+        counts = [itemset_counts(table, target, part, itemset_vectors(vectors, b)) for b in blocks]
+        noisy = GeometricMechanism(sensitivity, share).release(np.concatenate(counts), randomness)
+        ranked = sorted(zip(noisy.tolist(), candidates, strict=True), reverse=True)
+        frequent = [pair for pair in ranked if pair[0] >= threshold]
+        if not found and not frequent:
+            frequent = ranked[:1]
+        found += frequent
+        joined = [itemset for _, itemset in frequent[:_JOIN_LIMIT]]
+        candidates = _join(joined, literals, randomness)
+    return Mined(_best(found, literals, parameters.max_antecedents), left)
+
+
+def most_met(literals: Sequence[Literal]) -> dict[str, int]:
+    """Most literals of each column that one row can satisfy together."""
+    cells: dict[str, Counter[int]] = defaultdict(Counter)
+    for literal in literals:
+        cells[literal.column].update(range(literal.first, literal.last + 1))
+    return {column: max(counts.values()) for column, counts in cells.items()}
+
+
+def check_levels(epsilon: Decimal, parameters: RuleListParameters) -> None:
+    """Refuse, before a record is seen, a row-level budget that some level could not use.
+
+    Raises
+    ------
+    BudgetError
+        If it is too small.
+    """
+    first_share(epsilon, [1.0] * parameters.max_antecedent_length)
+
+
+def level_share(
+    left: Decimal, sensitivity: int, columns: Sequence[tuple[str, ...]], further: int
+) -> Decimal:
+    """Budget of a level, of what is left for it and the ``further`` levels below.
+
+    In proportion to the roots of the sensitivities, which makes the sum of the noise scales
+    least; the levels below count with the largest sensitivity that they may still have.
+
+    Parameters
+    ----------
+    columns : sequence of tuple of str
+        Columns of each candidate of this level.
+    """
+    size, known = len(columns[0]), len(set().union(*columns))
+    below = [math.comb(known, larger) for larger in range(size + 1, size + further + 1)]
+    reaches = [sensitivity, *(min(reach, _LEVEL_LIMIT) for reach in below if reach)]
+    return first_share(left, [math.sqrt(reach) for reach in reaches])
+
+
+def _blocks(candidates: Sequence[Itemset]) -> Iterator[Sequence[Itemset]]:
+    return (candidates[start : start + _BLOCK] for start in range(0, len(candidates), _BLOCK))
+
+
+def _best(
+    found: Sequence[tuple[int, Itemset]], literals: Sequence[Literal], most: int
+) -> Antecedents:
+    """The itemsets of highest noisy support, shorter ones first."""
+    best = sorted(found, reverse=True)[:most]
+    kept = sorted((itemset for _, itemset in best), key=lambda itemset: (len(itemset), itemset))
+    return Antecedents(literals, kept)
+
+
+def _join(
+    frequent: Sequence[Itemset], literals: Sequence[Literal], randomness: RandomSource
+) -> list[Itemset]:
+    """Apriori step: sets one larger, all of whose subsets are (noisily) frequent."""
+    known = set(frequent)
+    groups: dict[Itemset, list[int]] = defaultdict(list)
+    for itemset in sorted(frequent):
+        groups[itemset[:-1]].append(itemset[-1])
+    joined = [
+        (*prefix, first, second)
+        for prefix, tails in groups.items()
+        for first, second in itertools.combinations(tails, 2)
+        if literals[first].column != literals[second].column
+        and all(
+            subset in known
+            for subset in itertools.combinations((*prefix, first, second), len(prefix) + 1)
+        )
+    ]
+    if len(joined) <= _LEVEL_LIMIT:
+        return joined
+    return [joined[i] for i in np.sort(permutation(randomness, len(joined))[:_LEVEL_LIMIT])]

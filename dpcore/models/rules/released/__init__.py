@@ -1,0 +1,1 @@
+"""Released rule lists: what sees releases and public choices only."""

@@ -1,0 +1,129 @@
+"""The released rule list: what a reader sees and predicts with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.domain.conditions import Literal
+from dpcore.domain.encoding import encode_columns
+from dpcore.domain.schema import Schema
+from dpcore.released.evaluation import Evaluation
+from dpcore.released.noisy_counts import percent
+
+DEFAULT_TEXT = "everyone else"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Rule(_Frozen):
+    """One rule: its conditions, noisy counts and class probabilities.
+
+    Attributes
+    ----------
+    conditions : tuple of Literal
+        All must hold. Empty for the default rule.
+    noisy_counts : tuple of int
+        Training records per class that reach and satisfy the rule, with noise; may be negative.
+    estimates : tuple of float
+        Class probabilities, summing to 1.
+    intervals : tuple of (float, float)
+        95 % interval of each estimate for the noise alone.
+    """
+
+    conditions: tuple[Literal, ...]
+    text: str
+    noisy_counts: tuple[int, ...]
+    estimates: tuple[float, ...]
+    intervals: tuple[tuple[float, float], ...]
+
+
+class RuleListModel(_Frozen):
+    """A rule list; the last rule is the default one.
+
+    Attributes
+    ----------
+    count_margin : int
+        Noise on each training count stays within plus or minus this, with 95 % confidence.
+    antecedent_count : int
+        How many antecedents the list could choose from.
+    """
+
+    classes: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    count_margin: int
+    antecedent_count: int
+    evaluation: Evaluation | None
+
+    def predict_rules(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+        """Position of the first rule each row satisfies. Absent columns count as missing."""
+        used = {item.column for rule in self.rules for item in rule.conditions}
+        codes = encode_columns(frame, schema, used)
+        first = np.full(len(frame), len(self.rules) - 1, dtype=np.int64)
+        for position in range(len(self.rules) - 2, -1, -1):
+            holds = np.ones(len(frame), dtype=bool)
+            for item in self.rules[position].conditions:
+                holds &= (codes[item.column] >= item.first) & (codes[item.column] <= item.last)
+            first[holds] = position
+        return first
+
+    def count_records(
+        self, frame: pd.DataFrame, schema: Schema, target: str
+    ) -> tuple[tuple[int, ...], ...]:
+        """Exact records per rule and class, without noise. For public records only."""
+        codes = encode_columns(frame, schema, [target])[target]
+        known = codes < len(self.classes)
+        counts = np.zeros((len(self.rules), len(self.classes)), dtype=np.int64)
+        np.add.at(counts, (self.predict_rules(frame, schema)[known], codes[known]), 1)
+        return tuple(tuple(int(count) for count in row) for row in counts)
+
+    def predict(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+        """Most probable class code of each row."""
+        return np.asarray(self.predict_proba(frame, schema).argmax(axis=1))
+
+    def predict_proba(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
+        """Class probabilities of each row: shape (n_rows, n_classes)."""
+        estimates = np.array([rule.estimates for rule in self.rules])
+        return np.asarray(estimates[self.predict_rules(frame, schema)])
+
+    def predict_case(
+        self, values: Mapping[str, object], schema: Schema
+    ) -> tuple[int, tuple[float, ...]]:
+        """Rule that one typed-in case falls under, and its class probabilities."""
+        case = {name: pd.Series([value], dtype=object) for name, value in values.items()}
+        position = int(self.predict_rules(pd.DataFrame(case, index=[0]), schema)[0])
+        return position, self.rules[position].estimates
+
+    def reading(self, target: str) -> list[str]:
+        """The list in plain sentences, one per rule."""
+        return [self._sentence(position, target) for position in range(len(self.rules))]
+
+    def _sentence(self, position: int, target: str) -> str:
+        rule = self.rules[position]
+        best = int(np.argmax(rule.estimates)) if len(self.classes) > 2 else 1
+        low, high = rule.intervals[best]
+        opening = "If" if position == 0 else "Otherwise, if"
+        who = f"{opening} {rule.text}" if rule.conditions else "For everyone else"
+        return (
+            f"{who}: the chance of {target} = {self.classes[best]} is about "
+            f"{percent(rule.estimates[best])} (noise alone: {percent(low)} to {percent(high)})."
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table twin of the list: one row per rule, every number labelled noisy."""
+        rows: list[dict[str, Any]] = []
+        for position, rule in enumerate(self.rules):
+            row: dict[str, Any] = {"rule": position + 1, "condition": rule.text}
+            for code, label in enumerate(self.classes):
+                row[f"noisy estimate: {label}"] = rule.estimates[code]
+                row[f"from: {label}"], row[f"to: {label}"] = rule.intervals[code]
+                row[f"noisy count: {label}"] = rule.noisy_counts[code]
+            rows.append(row)
+        return pd.DataFrame(rows)

@@ -1,0 +1,1 @@
+"""Learning trees and forests: what sees records."""

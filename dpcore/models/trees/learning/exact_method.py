@@ -1,0 +1,112 @@
+"""The exact lookahead tree as a method: its plan, its limits, its run."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+from dpcore.data.bits import word_count
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.learning.learner import Progress
+from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
+from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
+from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.learning.joint_counts import WORK_LIMIT, fits_memory, tree_work
+from dpcore.models.trees.learning.lookahead import ExactWeight
+from dpcore.models.trees.learning.pair_values import LeafUtility
+from dpcore.models.trees.learning.plans import base_plan
+from dpcore.models.trees.released.parameters import TreeParameters
+from dpcore.models.trees.released.splits import split_literals
+from dpcore.privacy.budgets import BudgetSplit, row_epsilon
+from dpcore.privacy.randomness import RandomSource
+from dpcore.released.plan import CountNoise, RunPlan, training_part
+
+LEAVES: Final = "leaves"
+
+
+def plan_exact(
+    schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
+) -> RunPlan:
+    """Plan an exact lookahead tree; what the house rule decides is filled in."""
+    splits = len(split_literals(schema, target, reserved=parameters.reserved_splits))
+    classes = len(schema.column(target).classes)
+    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
+    blocks = parameters.blocks or choose_blocks(row_level, schema.max_rows, splits, classes)
+    share = parameters.leaf_share or choose_leaf_share(row_level, schema.max_rows, splits)
+    chosen = parameters.model_copy(update={"blocks": blocks, "leaf_share": share})
+    _check_effort(schema, blocks, splits, classes)
+    for_leaves = Decimal(repr(share))
+    weights = {_step(level): (1 - for_leaves) / len(blocks) for level in range(len(blocks))}
+    split = BudgetSplit.by_weights(epsilon, {**weights, LEAVES: for_leaves})
+    leaf = row_epsilon(split[LEAVES], schema.privacy_unit.max_rows_per_person)
+    noise = (CountNoise("a count of a group (a folded group adds up that of its parts)", leaf),)
+    plan = base_plan(
+        schema, target, epsilon, chosen, split, "exact lookahead", estimates_step=LEAVES,
+        noise=noise,
+    )  # fmt: skip
+    for block in _block_plans(plan):
+        # One literal more than splits: the choice not to split.
+        ExactWeight.fit(
+            block.utility, block.depth, block.epsilon, schema.max_rows, splits + 1, classes
+        )
+    return plan
+
+
+def _step(level: int) -> str:
+    return f"block {level + 1}"
+
+
+def _block_plans(plan: RunPlan) -> list[BlockPlan]:
+    """The last block also draws the labels, unless purity is what counts."""
+    chosen: TreeParameters = plan.parameters
+    assert chosen.blocks is not None
+    last = len(chosen.blocks) - 1
+    utilities: list[LeafUtility] = [
+        "purity" if chosen.criterion == "gini" else "labelled" if level == last else "correct"
+        for level in range(last + 1)
+    ]
+    return [
+        BlockPlan(depth, utility, plan.row_epsilon(_step(level)))
+        for level, (depth, utility) in enumerate(zip(chosen.blocks, utilities, strict=True))
+    ]
+
+
+def _check_effort(schema: Schema, blocks: tuple[int, ...], splits: int, classes: int) -> None:
+    """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
+    if splits == 0:
+        raise RequestError("There is nothing to split on: the schema needs another column.")
+    deepest = max(blocks)
+    if not fits_memory(splits + 1, classes, deepest):
+        raise RequestError(
+            f"A block of depth {deepest} over {splits} splits needs more memory than a run may "
+            f"use: choose blocks of depth {deepest - 1}."
+        )
+    if tree_work(blocks, splits + 1, classes, word_count(schema.max_rows)) > WORK_LIMIT:
+        raise RequestError(
+            f"These blocks over {splits} splits and up to {schema.max_rows} rows would take "
+            "hours: choose fewer or shallower blocks."
+        )
+
+
+def run_exact(
+    table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
+) -> Grown:
+    """Draw the tree of a plan."""
+    blocks = _block_plans(plan)
+    part = training_part(plan.schema, evaluated=plan.parameters.evaluate)
+    questions = split_literals(plan.schema, plan.target, reserved=plan.parameters.reserved_splits)
+    root = grow_exact(
+        table,
+        plan.target,
+        part,
+        questions,
+        blocks,
+        plan.row_epsilon(LEAVES),
+        randomness,
+        lambda done: progress("growing the tree", done, len(blocks)),
+    )
+    if plan.parameters.prunes:
+        fold_alike(root)
+    return root

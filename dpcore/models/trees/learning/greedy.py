@@ -1,0 +1,259 @@
+"""Trees grown greedily from the root down by the exponential mechanism.
+
+:func:`grow_adaptive` is ADiffP (paper 002, Algorithm 1, corrected); :func:`grow_fixed` is
+DiffP-ID3 / DiffP-C4.5 (Friedman, Schuster 2010, Algorithm 2). Proofs: ``docs/privacy/trees.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import ROUND_DOWN, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.data.bits import Words
+from dpcore.models.trees.learning.contingency import ColumnCandidates, NodeData, nth_split, widest
+from dpcore.models.trees.learning.criteria import (
+    SplitCriterion,
+    delta_score,
+    delta_threshold,
+    losses,
+    shared_criterion,
+)
+from dpcore.models.trees.learning.driver import (
+    LeafCounts,
+    Place,
+    geometric,
+    grow,
+    noisy_total,
+    share_of,
+)
+from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.released.parameters import Criterion
+from dpcore.models.trees.released.splits import Split
+from dpcore.privacy.budgets import EPSILON_STEP
+from dpcore.privacy.mechanisms import ExponentialMechanism
+from dpcore.privacy.randomness import RandomSource
+
+Counts = NDArray[np.int64]
+#: A clear winner among the candidates is worth this many times the smallest budget.
+BOOST = 5
+#: Steps that a node may need: the delta test, a count and a selection at the higher price, and
+#: the class counts of its children; and without the test, at the lower price.
+_TESTED, UNTESTED = 1 + 2 * BOOST + 1, 3
+#: No path is longer.
+MAX_DEPTH = 64
+#: Draws the columns that a node may be split on, from those that it could be. Sees no record.
+AttributeSampler = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class AdaptiveParameters(Protocol):
+    """What :func:`grow_adaptive` needs to know; tree and forest parameters both have it."""
+
+    @property
+    def criterion(self) -> Criterion:
+        """Loss of a split."""
+        ...
+
+    @property
+    def threshold(self) -> float:
+        """T of Algorithm 1."""
+        ...
+
+    @property
+    def spend_rest(self) -> bool:
+        """Whether a leaf's counts take all that the path has left."""
+        ...
+
+
+def grow_adaptive(
+    data: NodeData,
+    budget: Decimal,
+    parameters: AdaptiveParameters,
+    randomness: RandomSource,
+    attribute_sampler: AttributeSampler | None = None,
+) -> Grown:
+    """Grow an ADiffP tree (paper 002, Algorithm 1), unpruned.
+
+    Guarantee: ``budget`` is an upper bound on the row-level epsilon of every path, whatever is
+    drawn, hence of the tree. Cost: O(nodes x cells x classes x max_rows / 64).
+
+    Deviations from the thesis: the delta score has its true sensitivity; a node starts only if
+    its path can still pay for all that it may need, the histograms of its children included;
+    trees of too few steps to pay for a test do without; log2 of the public number of rows
+    replaces that of the exact one; the exponential mechanism uses that losses are monotone;
+    trees have at most ``MAX_NODES`` nodes.
+
+    Parameters
+    ----------
+    data : NodeData
+    budget : Decimal
+        Row-level epsilon of the tree, at least :data:`dpcore.privacy.budgets.EPSILON_STEP`.
+    parameters : AdaptiveParameters
+    randomness : RandomSource
+    attribute_sampler : callable, optional
+        For forests.
+    """
+    return grow(
+        budget, _Adaptive(data, budget, parameters, randomness, attribute_sampler), randomness
+    )
+
+
+def smallest_step(budget: Decimal, n_features: int, n_classes: int, max_rows: int) -> Decimal:
+    """The eps_min of paper 002, eq. 3.13, with the public N, rounded down; may be 0."""
+    steps = Decimal(max(1, n_features)) / n_classes * Decimal(max(1.0, math.log2(max_rows)))
+    return (budget / steps).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
+
+
+class _Adaptive:
+    """One visit of Algorithm 1."""
+
+    def __init__(
+        self,
+        data: NodeData,
+        budget: Decimal,
+        parameters: AdaptiveParameters,
+        randomness: RandomSource,
+        sampler: AttributeSampler | None,
+    ) -> None:
+        n_classes, rows = len(data.classes), data.schema.max_rows
+        self._data, self._randomness, self._sampler = data, randomness, sampler
+        self._step = smallest_step(budget, len(data.features), n_classes, rows)
+        self._criterion = shared_criterion(parameters.criterion, rows, n_classes)
+        self._tests = budget >= _TESTED * self._step
+        self._threshold, self._spend_rest = parameters.threshold, parameters.spend_rest
+
+    def __call__(self, place: Place, room: int, leaves: LeafCounts) -> Split | None:
+        members = self._data.members(place.region)
+        candidates = self._candidates(place)
+        if not candidates or not self._affordable(place, candidates, room):
+            at_most = place.left if self._step == 0 else min(place.left, BOOST * self._step)
+            leaves.add(place, place.left if self._spend_rest else at_most, members)
+            return None
+        scores = _scores(self._data, self._criterion, candidates, members)
+        price = self._price(place, scores)
+        total = noisy_total(place, price, members, self._randomness)
+        if self._stops(total, price, candidates):
+            leaves.add(place, place.left if self._spend_rest else price, members)
+            return None
+        if len(scores) > 1:
+            place.pay(price)
+        return _select(self._data, self._criterion, candidates, scores, price, self._randomness)
+
+    def _candidates(self, place: Place) -> list[ColumnCandidates]:
+        candidates = self._data.candidates(place.region)
+        if self._sampler is None or not candidates:
+            return candidates
+        chosen = {column.name for column in self._sampler([item.column for item in candidates])}
+        return [item for item in candidates if item.column.name in chosen]
+
+    def _affordable(self, place: Place, candidates: list[ColumnCandidates], room: int) -> bool:
+        """All that the node may still need on its path, the counts of its children included."""
+        return (
+            self._step > 0
+            and place.left >= (_TESTED if self._tests else UNTESTED) * self._step
+            and place.depth < MAX_DEPTH
+            and widest(candidates) <= room
+        )
+
+    def _price(self, place: Place, scores: Counts) -> Decimal:
+        """Lines 6 to 9. A single candidate needs no test: there is nothing to choose."""
+        if len(scores) < 2 or not self._tests:
+            return self._step
+        ahead, sensitivity = delta_score(scores.tolist(), self._criterion.unit)
+        mechanism = geometric(place.pay(self._step), sensitivity.value)
+        noisy = int(mechanism.release(np.array([ahead]), self._randomness)[0])
+        alike = noisy <= delta_threshold(self._threshold, Fraction(self._step))
+        return self._step if alike else BOOST * self._step
+
+    def _stops(self, total: int, price: Decimal, candidates: list[ColumnCandidates]) -> bool:
+        """Line 11: too few records per branch and class for the noise."""
+        cells = len(self._data.classes) * widest(candidates)
+        return Fraction(total) * Fraction(price) < Fraction(self._threshold) * cells
+
+
+def grow_fixed(
+    data: NodeData, budget: Decimal, criterion: Criterion, depth: int, randomness: RandomSource
+) -> Grown:
+    """Grow a DiffP-ID3 tree of a fixed depth (Friedman, Schuster 2010, Algorithm 2), unpruned.
+
+    Each level has budget / (depth + 1): half for a count, half for the selection. Deviations:
+    the class counts of a leaf take all that its path has left, and a node that is a leaf for
+    want of candidates buys no count; ordered columns are cut at public edges, so no budget goes
+    into finding cut points; the exponential mechanism uses that losses are monotone.
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small for so many queries.
+    """
+    share = share_of(budget, 2 * (depth + 1))
+    loss = shared_criterion(criterion, data.schema.max_rows, len(data.classes))
+
+    def visit(place: Place, room: int, leaves: LeafCounts) -> Split | None:
+        members = data.members(place.region)
+        candidates = data.candidates(place.region) if place.depth < depth else []
+        if stops(place, share, candidates, room, members, randomness):
+            leaves.add(place, place.left, members)
+            return None
+        scores = _scores(data, loss, candidates, members)
+        if len(scores) > 1:
+            place.pay(share)
+        return _select(data, loss, candidates, scores, share, randomness)
+
+    return grow(budget, visit, randomness)
+
+
+def stops(
+    place: Place,
+    epsilon: Decimal,
+    candidates: list[ColumnCandidates],
+    room: int,
+    members: Words,
+    randomness: RandomSource,
+) -> bool:
+    """Whether a node of a tree of fixed depth is a leaf; a count is bought only if it decides.
+
+    Stop rule of Friedman and Schuster: fewer records per cell than the noise of a count.
+    """
+    if not candidates or widest(candidates) > room:
+        return True
+    total = noisy_total(place, epsilon, members, randomness)
+    return total * float(epsilon) < math.sqrt(2) * len(members) * widest(candidates)
+
+
+def _scores(
+    data: NodeData, criterion: SplitCriterion, candidates: list[ColumnCandidates], members: Words
+) -> Counts:
+    """Loss of every candidate, columns in order."""
+    return np.concatenate(
+        [
+            losses(criterion, item.tables(data.cell_counts(item.column, members)))
+            for item in candidates
+        ]
+    )
+
+
+@lru_cache(maxsize=256)
+def _selection(sensitivity: int, epsilon: Decimal) -> ExponentialMechanism:
+    return ExponentialMechanism(sensitivity, epsilon, monotone=True)
+
+
+def _select(
+    data: NodeData,
+    criterion: SplitCriterion,
+    candidates: list[ColumnCandidates],
+    scores: Counts,
+    epsilon: Decimal,
+    randomness: RandomSource,
+) -> Split:
+    index = 0
+    if len(scores) > 1:
+        mechanism = _selection(criterion.sensitivity.value, epsilon)
+        index = mechanism.select(-scores, randomness)
+    return nth_split(data.schema, candidates, index)

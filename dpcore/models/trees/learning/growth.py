@@ -1,0 +1,167 @@
+"""A tree while it grows, and its freezing into the released model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import BudgetError
+from dpcore.models.trees.released.model import ROOT_TEXT, TreeModel, TreeNode
+from dpcore.models.trees.released.splits import Split
+from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
+
+Counts = NDArray[np.int64]
+#: Dirichlet weight of each class in the estimates.
+ALPHA = 1.0
+
+
+@dataclass
+class Grown:
+    """One node of a growing tree. Holds released (noisy) values only.
+
+    Attributes
+    ----------
+    split : Split or None
+        ``None`` for a leaf.
+    children : list of Grown
+        One per branch of ``split``.
+    spent : Decimal
+        Row-level budget spent at this node.
+    noisy_total : int or None
+        Noisy count of all records here, if one was bought.
+    noisy_counts : array of shape (n_classes,) or None
+        Noisy class counts; set for leaves, the sum of the children's otherwise.
+    count_epsilon : Decimal or None
+        Row-level budget that ``noisy_counts`` of a leaf cost.
+    label : int or None
+        Class drawn with the tree; ``None`` takes the most frequent one of ``noisy_counts``.
+    collapsed : bool
+        Pruning made this node a leaf.
+    """
+
+    split: Split | None = None
+    children: list[Grown] = field(default_factory=list)
+    spent: Decimal = Decimal(0)
+    noisy_total: int | None = None
+    noisy_counts: Counts | None = None
+    count_epsilon: Decimal | None = None
+    label: int | None = None
+    collapsed: bool = False
+
+    def leaves(self) -> Iterator[Grown]:
+        """Leaves below, this node itself if it is one; pruning is ignored."""
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
+
+    def counts(self) -> Counts:
+        """Noisy class counts: a leaf's own, or the sum over the leaves below."""
+        leaves = [leaf.noisy_counts for leaf in self.leaves()]
+        return np.asarray(np.asarray(leaves, dtype=np.int64).sum(axis=0))
+
+    def most_spent(self) -> Decimal:
+        """Largest row-level budget of a path from here to a leaf below."""
+        below = (child.most_spent() for child in self.children)
+        return self.spent + max(below, default=Decimal(0))
+
+
+def freeze(
+    root: Grown,
+    schema: Schema,
+    classes: Sequence[str],
+    budget: Decimal,
+    *,
+    blocks: tuple[int, ...] = (),
+) -> TreeModel:
+    """Number the nodes, parents first, and derive estimates, intervals and margins.
+
+    Parameters
+    ----------
+    budget : Decimal
+        Budget per person that the tree was given.
+
+    Raises
+    ------
+    BudgetError
+        If some path spends more than ``budget``: an error of this program, never of a user.
+    """
+    rows = schema.privacy_unit.max_rows_per_person
+    if root.most_spent() * rows > budget:
+        raise BudgetError("A path of the tree would spend more than it was given.")
+    order: list[tuple[Grown, int | None, str]] = [(root, None, ROOT_TEXT)]
+    children: list[tuple[int, ...]] = []
+    for position, (grown, _, _) in enumerate(order):
+        children.append(tuple(range(len(order), len(order) + len(grown.children))))
+        for branch, child in enumerate(grown.children):
+            assert grown.split is not None
+            order.append((child, position, grown.split.text(branch, schema)))
+    nodes = tuple(
+        _node(grown, parent, text, below, rows)
+        for (grown, parent, text), below in zip(order, children, strict=True)
+    )
+    return TreeModel(classes=tuple(classes), nodes=nodes, budget=budget, blocks=blocks)
+
+
+def predicted_label(grown: Grown) -> int:
+    """Class predicted at a node: the one drawn for it, or its most frequent one."""
+    return int(np.argmax(grown.counts())) if grown.label is None else grown.label
+
+
+def share_intervals(grown: Grown) -> NDArray[np.float64]:
+    """95 % intervals of the class shares at a node for the noise alone: (n_classes, 2)."""
+    counts, leaves = grown.counts(), sum(1 for _ in grown.leaves())
+    # A sum of n noises has the spread of one with sqrt(n) times the scale, and lighter tails.
+    scale = _widest_scale(grown) * math.sqrt(leaves)
+    return np.asarray(noise_intervals(counts[None], (ALPHA,) * len(counts), scale)[0])
+
+
+def _widest_scale(grown: Grown) -> float:
+    """Scale of the widest noise below: margins of mixed sums are stated on the safe side."""
+    costs = [leaf.count_epsilon for leaf in grown.leaves()]
+    return max(1.0 / float(cost) for cost in costs if cost is not None)
+
+
+def _node(
+    grown: Grown, parent: int | None, text: str, children: tuple[int, ...], rows: int
+) -> TreeNode:
+    counts, label = grown.counts(), predicted_label(grown)
+    estimates = point_estimates(_supporting(counts, label)[None], (ALPHA,) * len(counts))[0]
+    ends = share_intervals(grown)
+    # Pooling moves an estimate; an interval that still holds it covers no less than before.
+    lows, highs = np.minimum(ends[:, 0], estimates), np.maximum(ends[:, 1], estimates)
+    leaves = sum(1 for _ in grown.leaves())
+    return TreeNode(
+        parent=parent,
+        text=text,
+        split=grown.split,
+        children=children,
+        collapsed=grown.collapsed,
+        noisy_total=grown.noisy_total,
+        noisy_counts=tuple(int(count) for count in counts),
+        count_margin=sum_tail(_widest_scale(grown), leaves, 0.95),
+        estimates=tuple(float(share) for share in estimates),
+        intervals=tuple((float(low), float(high)) for low, high in zip(lows, highs, strict=True)),
+        label=label,
+        spent=grown.spent * rows,
+    )
+
+
+def _supporting(counts: Counts, label: int) -> Counts:
+    """Nearest counts in which no class exceeds ``label``: a drawn label is evidence too.
+
+    Pools the label with the classes that exceed it, largest first (least squares).
+    """
+    pooled = [label]
+    for code in np.argsort(-counts, kind="stable"):
+        if code != label and counts[code] > np.mean(counts[pooled]):
+            pooled.append(int(code))
+    nearest = counts.copy()
+    nearest[pooled] = round(float(np.mean(counts[pooled])))
+    return nearest

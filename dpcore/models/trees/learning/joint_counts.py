@@ -1,0 +1,168 @@
+"""Class counts of every conjunction of up to three literals, each counted once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from dpcore.data.bits import Words, count_bits, popcount
+
+Counts = NDArray[np.int64]
+SmallCounts = NDArray[np.int32]
+#: Bytes that the counts behind one block, and what is computed from them, may take.
+MEMORY_LIMIT: Final = 2 * 2**30
+#: Words that the blocks of a tree may visit: some tens of minutes.
+WORK_LIMIT: Final = 4 * 10**12
+#: Fewer numbers than this are not worth another core.
+_SMALL: Final = 8
+#: Words of one tile: all literals of a tile stay in the cache of a core.
+_TILE = 256
+
+
+@dataclass(frozen=True)
+class JointCounts:
+    """Records per class in every conjunction of up to three literals.
+
+    Attributes
+    ----------
+    none : array of shape (n_classes,)
+        All records.
+    ones : array of shape (n_literals, n_classes)
+    twos : array of shape (n_literals, n_literals, n_classes)
+        Symmetric, with ``ones`` on the diagonal. Empty below depth 2.
+    threes : array of shape (n_triples, n_classes), int32
+        Triples i < j < k in lexicographic order. Empty below depth 3.
+    starts : array of shape (n_literals, n_literals)
+        Place of the triple (i, j, j + 1) in ``threes``. Empty below depth 3.
+    """
+
+    none: Counts
+    ones: Counts
+    twos: Counts
+    threes: SmallCounts
+    starts: Counts
+
+
+def triple_count(size: int) -> int:
+    """Number of triples of ``size`` literals."""
+    return size * (size - 1) * (size - 2) // 6
+
+
+#: What a conjunction of so many literals costs beside its words, in words: it is part of sums
+#: of exponentials. As measured.
+_OVERHEAD: Final = {1: 10, 2: 100, 3: 1000}
+
+
+def block_work(size: int, classes: int, words: int, depth: int) -> float:
+    """Words that drawing a block over ``size`` literals visits, or would in the same time."""
+    sets = {1: size, 2: size**2 / 2, 3: triple_count(size)}[depth]
+    return float(sets * classes * (words + _OVERHEAD[depth]))
+
+
+def tree_work(blocks: Sequence[int], size: int, classes: int, words: int) -> float:
+    """The same for all blocks of a tree, if every one of them is drawn."""
+    work, above = 0.0, 1
+    for depth in blocks:
+        work += above * block_work(size, classes, words, depth)
+        above *= 2**depth
+    return work
+
+
+def fits_memory(size: int, classes: int, depth: int) -> bool:
+    """Whether a block of some depth over ``size`` literals stays below :data:`MEMORY_LIMIT`.
+
+    Triples hold a small count per class; pairs hold a count, and its values while they are
+    computed, per class and a few numbers more.
+    """
+    pairs = size**2 * (48 * classes + 64) if depth > 1 else 0
+    triples = triple_count(size) * classes * 4 if depth > 2 else 0
+    return max(pairs, triples) <= MEMORY_LIMIT
+
+
+def joint_counts(literals: Words, classes: Words, depth: int) -> JointCounts:
+    """Count every conjunction of up to ``depth`` literals per class, on all cores.
+
+    Parameters
+    ----------
+    literals : array of shape (n_literals, n_words)
+    classes : array of shape (n_classes, n_words)
+        Disjoint bit vectors of the records of each class.
+    depth : int
+        1 to 3.
+
+    Returns
+    -------
+    JointCounts
+        After O(n_literals^depth / depth! x n_classes x n_words) steps, whatever the bits are.
+    """
+    size, labels = len(literals), len(classes)
+    ones = count_bits(literals, classes)
+    twos = np.zeros((size if depth > 1 else 0, size, labels), dtype=np.int64)
+    threes = np.zeros((triple_count(size) if depth > 2 else 0, labels), dtype=np.int32)
+    starts = _triple_starts(size if depth > 2 else 0)
+    if depth > 1:
+        in_threads(lambda i: _count_joint(literals, classes, i, twos, starts, threes), size)
+        above = np.triu_indices(size, 1)
+        twos[above[1], above[0]] = twos[above]
+        twos[np.arange(size), np.arange(size)] = ones
+    none = np.bitwise_count(classes).sum(axis=1).astype(np.int64)
+    return JointCounts(none, ones, twos, threes, starts)
+
+
+def in_threads(work: Callable[[Counts], None], size: int) -> None:
+    """Share the numbers below ``size`` among the cores, dealt in turn, and wait."""
+    cores = min(os.cpu_count() or 1, max(1, size // _SMALL))
+    if cores == 1:
+        work(np.arange(size))
+        return
+    shares = [np.arange(core, size, cores) for core in range(cores)]
+    with ThreadPoolExecutor(cores) as pool:
+        list(pool.map(work, shares))
+
+
+def _triple_starts(size: int) -> Counts:
+    starts = np.zeros((size, size), dtype=np.int64)
+    above = np.triu_indices(size, 1)
+    lengths = size - 1 - above[1]
+    starts[above] = np.cumsum(lengths) - lengths
+    return starts
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _count_joint(
+    literals: Words,
+    classes: Words,
+    firsts: Counts,
+    twos: Counts,
+    starts: Counts,
+    threes: SmallCounts,
+) -> None:
+    """Count the pairs and triples whose lowest literal is one of ``firsts``, tile by tile."""
+    size, words = literals.shape
+    both = np.empty(_TILE, dtype=np.uint64)
+    for start in range(0, words, _TILE):
+        width = min(_TILE, words - start)
+        for i in firsts:
+            for j in range(i + 1, size):
+                for c in range(classes.shape[0]):
+                    total = np.uint64(0)
+                    for w in range(width):
+                        word = literals[i, start + w] & literals[j, start + w]
+                        both[w] = word & classes[c, start + w]
+                        total += popcount(both[w])
+                    twos[i, j, c] += total
+                    if threes.shape[0] == 0:
+                        continue
+                    before = starts[i, j] - j - 1
+                    for k in range(j + 1, size):
+                        here = np.uint64(0)
+                        for w in range(width):
+                            here += popcount(both[w] & literals[k, start + w])
+                        threes[before + k, c] += here

@@ -1,0 +1,192 @@
+"""Forests: trees drawn at random, and adaptive trees on random columns.
+
+:func:`grow_random_forest` follows Jagannathan, Pillaipakkamnatt, Wright (2012);
+:func:`grow_adaptive_forest` is RFDiffP (paper 002, Algorithm 2, corrected). Proofs:
+``docs/privacy/trees.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from dpcore.data.bits import Words, pack
+from dpcore.models.trees.learning.contingency import NodeData
+from dpcore.models.trees.learning.driver import LeafCounts, Place, grow, share_of
+from dpcore.models.trees.learning.greedy import AttributeSampler, grow_adaptive
+from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.released.parameters import ForestParameters
+from dpcore.models.trees.released.splits import Split
+from dpcore.privacy.randomness import RandomSource, permutation
+
+#: Part labels drawn at a time.
+_CHUNK = 2**20
+
+
+@dataclass(frozen=True)
+class GrownForest:
+    """Trees that are still growing, with what each was given.
+
+    Attributes
+    ----------
+    trees : list of Grown
+    budgets : list of Decimal
+        Row-level budget of each tree. They may sum to more than the whole: trees on parts
+        cost their largest, and a tree passes on what it leaves.
+    """
+
+    trees: list[Grown]
+    budgets: list[Decimal]
+
+
+#: Called with the number of trees that are done.
+Done = Callable[[int], None]
+
+
+def _not_told(trees: int) -> None:
+    """Nobody asks."""
+
+
+def grow_adaptive_forest(
+    data: NodeData,
+    budget: Decimal,
+    parameters: ForestParameters,
+    randomness: RandomSource,
+    done: Done = _not_told,
+) -> GrownForest:
+    """Grow the trees of an RFDiffP forest (paper 002, Algorithm 2), unpruned.
+
+    Guarantee: ``budget`` is the row-level epsilon of all trees together.
+
+    Deviation: a bootstrap sample may hold one record many times, which the noise does not
+    cover. Instead each tree sees its own random part of the records with the whole budget
+    (``sharing="parts"``), or all records with a part of the budget and what the trees before
+    it left (``sharing="split"``).
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small for so many trees.
+    """
+    sampler = column_sampler(len(data.features), parameters.attributes, randomness)
+
+    def one(part: NodeData, given: Decimal) -> Grown:
+        return grow_adaptive(part, given, parameters, randomness, sampler)
+
+    return _share(data, budget, parameters, randomness, one, done)
+
+
+def grow_random_forest(
+    data: NodeData,
+    budget: Decimal,
+    parameters: ForestParameters,
+    randomness: RandomSource,
+    done: Done = _not_told,
+) -> GrownForest:
+    """Grow trees whose splits are drawn from the schema; only leaves look at records.
+
+    Guarantee: ``budget`` is the row-level epsilon of all trees together.
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small for so many trees.
+    """
+
+    def one(part: NodeData, given: Decimal) -> Grown:
+        return grow_random(part, given, parameters.depth, randomness)
+
+    return _share(data, budget, parameters, randomness, one, done)
+
+
+def _share(
+    data: NodeData,
+    budget: Decimal,
+    parameters: ForestParameters,
+    randomness: RandomSource,
+    one: Callable[[NodeData, Decimal], Grown],
+    done: Done,
+) -> GrownForest:
+    forest = GrownForest([], [])
+    if parameters.sharing == "parts":
+        parts = random_parts(data.schema.max_rows, parameters.trees, randomness)
+        offers = [(data.restricted(part), budget) for part in parts]
+    else:
+        offers = [(data, share_of(budget, parameters.trees))] * parameters.trees
+    left = Decimal(0)
+    for number, (part, offer) in enumerate(offers):
+        given = offer + left
+        tree = one(part, given)
+        forest.trees.append(tree)
+        forest.budgets.append(given)
+        # On parts of their own, trees owe each other nothing.
+        left = given - tree.most_spent() if parameters.sharing == "split" else Decimal(0)
+        done(number + 1)
+    return forest
+
+
+def random_parts(max_rows: int, parts: int, randomness: RandomSource) -> Words:
+    """Put every place of a table, taken or not, into one part by an independent fair draw.
+
+    Returns
+    -------
+    array of shape (parts, n_words), uint64
+        Disjoint bit vectors.
+    """
+    chunks = [
+        _pack_parts(randomness.words(min(_CHUNK, max_rows - start)), parts)
+        for start in range(0, max_rows, _CHUNK)
+    ]
+    return np.concatenate(chunks, axis=1)
+
+
+def _pack_parts(words: Words, parts: int) -> Words:
+    """Bit vector of each part; the remainder of 64 random bits is its label."""
+    labels = words % np.uint64(parts)
+    count = -(-len(words) // 64)
+    return np.stack([pack(labels == part, count) for part in range(parts)])
+
+
+def column_sampler(n_columns: int, most: int | None, randomness: RandomSource) -> AttributeSampler:
+    """Draw 1 to ``most`` columns, any number equally likely, then that many at random.
+
+    ``None`` is log2(n_columns) + 1, rounded down.
+    """
+    limit = int(math.log2(max(1, n_columns))) + 1 if most is None else most
+
+    def sample(columns: Sequence[Any]) -> Sequence[Any]:
+        wanted = 1 + draw_below(min(limit, len(columns)), randomness)
+        return [columns[place] for place in permutation(randomness, len(columns))[:wanted]]
+
+    return sample
+
+
+def draw_below(limit: int, randomness: RandomSource) -> int:
+    """A whole number from 0 to ``limit`` - 1, uniform up to ``limit`` / 2^64."""
+    return int(randomness.words(1)[0]) * limit >> 64
+
+
+def grow_random(data: NodeData, budget: Decimal, depth: int, randomness: RandomSource) -> Grown:
+    """Draw a tree from the schema, then buy the class counts of its leaves with all the budget.
+
+    Columns are drawn evenly among those that can still be split, then a cut point. A node is
+    not split if the tree would have more leaves than records, were all nodes split like those
+    on its path: Jagannathan et al. bound the depth likewise.
+    """
+
+    def visit(place: Place, room: int, leaves: LeafCounts) -> Split | None:
+        candidates = data.candidates(place.region) if place.depth < depth else []
+        widest = min(room, data.schema.max_rows // place.spread)
+        candidates = [item for item in candidates if item.branches <= widest]
+        if not candidates:
+            leaves.add(place, place.left, data.members(place.region))
+            return None
+        chosen = candidates[draw_below(len(candidates), randomness)]
+        return chosen.split(draw_below(len(chosen), randomness), data.schema)
+
+    return grow(budget, visit, randomness)

@@ -1,0 +1,74 @@
+"""SuLQ-ID3: splits chosen by noisy counts (Blum, Dwork, McSherry, Nissim 2005).
+
+As described by Friedman and Schuster (2010, Algorithm 1). Proof: ``docs/privacy/trees.md``.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.data.bits import Words
+from dpcore.models.trees.learning.contingency import ColumnCandidates, NodeData, nth_split
+from dpcore.models.trees.learning.criteria import real_losses
+from dpcore.models.trees.learning.driver import LeafCounts, Place, geometric, grow, share_of
+from dpcore.models.trees.learning.greedy import stops
+from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.released.parameters import Criterion
+from dpcore.models.trees.released.splits import Split
+from dpcore.privacy.randomness import RandomSource
+
+Counts = NDArray[np.int64]
+
+
+def grow_sulq(
+    data: NodeData, budget: Decimal, criterion: Criterion, depth: int, randomness: RandomSource
+) -> Grown:
+    """Grow a SuLQ-ID3 tree of a fixed depth.
+
+    Each level has budget / (depth + 1): half for the node's count, half for one noisy table of
+    cells by classes for all columns that can still be split. The loss of a split is evaluated
+    on noisy counts, negative ones taken as 0. Deviations as in
+    :func:`dpcore.models.trees.learning.greedy.grow_fixed`: leaves take what is left, and nothing is
+    asked that decides nothing.
+
+    Raises
+    ------
+    BudgetError
+        If the budget is too small for so many queries.
+    """
+    share = share_of(budget, 2 * (depth + 1))
+
+    def visit(place: Place, room: int, leaves: LeafCounts) -> Split | None:
+        members = data.members(place.region)
+        candidates = data.candidates(place.region) if place.depth < depth else []
+        if stops(place, share, candidates, room, members, randomness):
+            leaves.add(place, place.left, members)
+            return None
+        if sum(map(len, candidates)) == 1:
+            return nth_split(data.schema, candidates, 0)
+        tables = _noisy_tables(data, candidates, members, place.pay(share), randomness)
+        scores = np.concatenate(
+            [
+                real_losses(criterion, item.tables(table).astype(np.float64)).sum(axis=-1)
+                for item, table in zip(candidates, tables, strict=True)
+            ]
+        )
+        return nth_split(data.schema, candidates, int(np.argmin(scores)))
+
+    return grow(budget, visit, randomness)
+
+
+def _noisy_tables(
+    data: NodeData,
+    candidates: list[ColumnCandidates],
+    members: Words,
+    epsilon: Decimal,
+    randomness: RandomSource,
+) -> list[Counts]:
+    """Cells by classes of each column. A record is in one cell per column: sensitivity columns."""
+    exact = [data.cell_counts(item.column, members) for item in candidates]
+    noisy = geometric(epsilon, len(exact)).release(np.concatenate(exact), randomness)
+    return np.split(np.maximum(noisy, 0), np.cumsum([len(table) for table in exact])[:-1])

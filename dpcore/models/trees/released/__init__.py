@@ -1,0 +1,1 @@
+"""Released trees and forests: what sees releases and public choices only."""

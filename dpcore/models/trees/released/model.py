@@ -1,0 +1,237 @@
+"""The released tree: what a reader sees and predicts with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.domain.encoding import encode_columns
+from dpcore.domain.schema import Schema
+from dpcore.models.trees.released.splits import Split
+from dpcore.released.evaluation import Evaluation
+from dpcore.released.noisy_counts import percent
+
+ROOT_TEXT = "everyone"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TreeNode(_Frozen):
+    """One node of a released tree.
+
+    Attributes
+    ----------
+    parent : int or None
+        Position of the parent in the tree's nodes; ``None`` for the root.
+    text : str
+        Condition under which the parent sends records here.
+    split : Split or None
+        ``None`` for a leaf.
+    children : tuple of int
+        Positions of the children, one per branch of ``split``.
+    collapsed : bool
+        Pruning made this node a leaf: records stop here, what is below is shown folded.
+    noisy_total : int or None
+        Records that reach the node, with noise, if they were counted on their own.
+    noisy_counts : tuple of int
+        Records per class that reach the node, with noise; may be negative. For a node with
+        children the sum over its leaves.
+    count_margin : int
+        Noise on each of ``noisy_counts`` stays within plus or minus this, with 95 % confidence.
+    estimates : tuple of float
+        Class probabilities, summing to 1.
+    intervals : tuple of (float, float)
+        95 % interval of each estimate for the noise alone.
+    label : int
+        Class predicted here.
+    spent : Decimal
+        Budget per person spent at this node on those who reach it.
+    """
+
+    parent: int | None
+    text: str
+    split: Split | None
+    children: tuple[int, ...]
+    collapsed: bool = False
+    noisy_total: int | None = None
+    noisy_counts: tuple[int, ...]
+    count_margin: int
+    estimates: tuple[float, ...]
+    intervals: tuple[tuple[float, float], ...]
+    label: int
+    spent: Decimal
+
+    @property
+    def final(self) -> bool:
+        """Whether records stop here."""
+        return self.collapsed or not self.children
+
+
+class TreeModel(_Frozen):
+    """A decision tree; node 0 is the root and parents come before their children.
+
+    Attributes
+    ----------
+    budget : Decimal
+        Budget per person of the whole tree: no path from the root to a leaf spends more.
+    blocks : tuple of int
+        Depth of each block of an exact lookahead tree; empty for the other methods.
+    """
+
+    classes: tuple[str, ...]
+    nodes: tuple[TreeNode, ...]
+    budget: Decimal
+    blocks: tuple[int, ...] = ()
+    evaluation: Evaluation | None = None
+
+    @property
+    def finals(self) -> tuple[int, ...]:
+        """Nodes where records stop, in node order."""
+        shown = [0]
+        for position in shown:
+            if not self.nodes[position].final:
+                shown.extend(self.nodes[position].children)
+        return tuple(sorted(p for p in shown if self.nodes[p].final))
+
+    @property
+    def count_margin(self) -> int:
+        """Largest noise margin of a count where records stop."""
+        return max(self.nodes[position].count_margin for position in self.finals)
+
+    def path(self, position: int) -> tuple[int, ...]:
+        """Nodes from the root to one node, both included."""
+        steps = [position]
+        while (parent := self.nodes[steps[-1]].parent) is not None:
+            steps.append(parent)
+        return tuple(reversed(steps))
+
+    def condition(self, position: int) -> str:
+        """All conditions on the way to a node, joined by ``and``."""
+        texts = [self.nodes[p].text for p in self.path(position)[1:]]
+        return " and ".join(f"({t})" if " or " in t else t for t in texts) or ROOT_TEXT
+
+    def path_spent(self, position: int) -> Decimal:
+        """Budget per person spent on the way to a node, the node included."""
+        return sum((self.nodes[p].spent for p in self.path(position)), Decimal(0))
+
+    def depth(self, position: int) -> int:
+        """Number of splits above a node."""
+        return len(self.path(position)) - 1
+
+    def apply(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+        """Node where each row stops. Absent columns count as missing."""
+        return self.apply_codes(encode_columns(frame, schema, self.columns()), len(frame))
+
+    def apply_codes(self, codes: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.int64]:
+        """Node where each row stops, from the cell codes of the columns.
+
+        Takes as many steps as the tree is deep, for every row.
+        """
+        names = self.columns()
+        place = np.zeros(rows, dtype=np.int64)
+        if not names:
+            return place
+        cells = np.stack([codes[name] for name in names])
+        column, onward = self._steps(names)
+        row = np.arange(rows)
+        for _ in range(max(self.depth(position) for position in self.finals)):
+            place = onward[place, cells[column[place], row]]
+        return place
+
+    def _steps(self, names: tuple[str, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Column looked at in each node, and the node that each of its cells leads to."""
+        inner = {position for final in self.finals for position in self.path(final)[:-1]}
+        splits = {position: self.nodes[position].split for position in inner}
+        widest = max(len(split.branches) for split in splits.values() if split is not None)
+        column = np.zeros(len(self.nodes), dtype=np.int64)
+        onward = np.repeat(np.arange(len(self.nodes))[:, None], widest, axis=1)
+        for position, split in splits.items():
+            assert split is not None
+            column[position] = names.index(split.column)
+            children = np.asarray(self.nodes[position].children)
+            onward[position, : len(split.branches)] = children[list(split.branches)]
+        return column, onward
+
+    def count_records(
+        self, frame: pd.DataFrame, schema: Schema, target: str
+    ) -> tuple[tuple[int, ...], ...]:
+        """Exact records per node and class, without noise. For public records only."""
+        codes = encode_columns(frame, schema, [target])[target]
+        known = codes < len(self.classes)
+        counts = np.zeros((len(self.nodes), len(self.classes)), dtype=np.int64)
+        np.add.at(counts, (self.apply(frame, schema)[known], codes[known]), 1)
+        for position in range(len(self.nodes) - 1, 0, -1):
+            parent = self.nodes[position].parent
+            assert parent is not None
+            counts[parent] += counts[position]
+        return tuple(tuple(int(count) for count in row) for row in counts)
+
+    def predict(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+        """Predicted class code of each row."""
+        labels = np.array([node.label for node in self.nodes])
+        return np.asarray(labels[self.apply(frame, schema)])
+
+    def predict_proba(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
+        """Class probabilities of each row: shape (n_rows, n_classes)."""
+        estimates = np.array([node.estimates for node in self.nodes])
+        return np.asarray(estimates[self.apply(frame, schema)])
+
+    def predict_case(
+        self, values: Mapping[str, object], schema: Schema
+    ) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """Path of one typed-in case, root first, and its class probabilities."""
+        case = {name: pd.Series([value], dtype=object) for name, value in values.items()}
+        position = int(self.apply(pd.DataFrame(case, index=[0]), schema)[0])
+        return self.path(position), self.nodes[position].estimates
+
+    def columns(self) -> tuple[str, ...]:
+        """Columns that a prediction looks at, in the order of the nodes."""
+        shown = [self.nodes[p] for final in self.finals for p in self.path(final)[:-1]]
+        return tuple(dict.fromkeys(node.split.column for node in shown if node.split))
+
+    def reading(self, target: str) -> list[str]:
+        """The tree in plain sentences, one per place where records stop."""
+        return [self._sentence(position, target) for position in self.finals]
+
+    def _sentence(self, position: int, target: str) -> str:
+        node = self.nodes[position]
+        shown = node.label if len(self.classes) > 2 else 1
+        low, high = node.intervals[shown]
+        condition = self.condition(position)
+        who = "For everyone" if position == 0 else f"If {condition}"
+        return (
+            f"{who}: predicted {target} = {self.classes[node.label]}. The chance of "
+            f"{self.classes[shown]} is about {percent(node.estimates[shown])} "
+            f"(noise alone: {percent(low)} to {percent(high)})."
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table twin of the tree: one row per node, every number labelled noisy."""
+        return pd.DataFrame([self._row(position) for position in range(len(self.nodes))])
+
+    def _row(self, position: int) -> dict[str, Any]:
+        node = self.nodes[position]
+        row: dict[str, Any] = {
+            "node": position,
+            "parent": node.parent,
+            "depth": self.depth(position),
+            "condition": self.condition(position),
+            "stops here": node.final,
+            "prediction": self.classes[node.label],
+            "noisy total": node.noisy_total,
+        }
+        for code, label in enumerate(self.classes):
+            row[f"noisy estimate: {label}"] = node.estimates[code]
+            row[f"from: {label}"], row[f"to: {label}"] = node.intervals[code]
+            row[f"noisy count: {label}"] = node.noisy_counts[code]
+        row["epsilon at node"] = str(node.spent)
+        row["epsilon on path"] = str(self.path_spent(position))
+        return row

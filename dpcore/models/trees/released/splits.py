@@ -1,0 +1,115 @@
+"""Splits of a column's public cells, and the conditions that they read as."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.domain.columns import RESERVED, BooleanColumn
+from dpcore.domain.conditions import Literal, cell_literals, threshold_literals
+from dpcore.domain.schema import Schema
+
+#: Reserved cells as part of a sentence.
+_RESERVED_WORDS = {cell: cell.strip("()") for cell in RESERVED}
+
+
+class Split(BaseModel):
+    """Sends each cell of one column to a branch.
+
+    Attributes
+    ----------
+    branches : tuple of int
+        Branch of each cell code of the column, ``(other)`` and ``(missing)`` included. Branches
+        are numbered from 0 without gaps.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    column: str
+    branches: tuple[int, ...]
+
+    @property
+    def branch_count(self) -> int:
+        """Number of branches."""
+        return max(self.branches) + 1
+
+    def text(self, branch: int, schema: Schema) -> str:
+        """Condition under which a record goes to a branch, such as ``age > 60 or missing``."""
+        column = schema.column(self.column)
+        cells = [code for code, place in enumerate(self.branches) if place == branch]
+        others = [code for code, place in enumerate(self.branches) if place != branch]
+        known = all(column.cells[code] in RESERVED for code in others)
+        if others and (known if column.ordered else len(others) < len(cells)):
+            return f"{self.column} is not " + _listed([column.cells[code] for code in others])
+        first, *more = (self._run_text(run, column, schema) for run in _runs(cells, column))
+        return " or ".join([first, *(text.removeprefix(f"{self.column} = ") for text in more)])
+
+    def _run_text(self, run: Sequence[int], column: Any, schema: Schema) -> str:
+        word = _RESERVED_WORDS.get(column.cells[run[0]])
+        literal = Literal(column=self.column, first=run[0], last=run[-1])
+        return literal.text(schema) if word is None else f"{self.column} = {word}"
+
+
+def split_on(literal: Literal, schema: Schema) -> Split:
+    """Binary split: branch 0 where the literal holds, branch 1 elsewhere."""
+    cells = schema.column(literal.column).cells
+    return Split(
+        column=literal.column,
+        branches=tuple(0 if literal.holds(code) else 1 for code in range(len(cells))),
+    )
+
+
+def split_by_category(column: Any) -> Split:
+    """One branch per category, and one for ``(other)`` and ``(missing)`` together."""
+    known = len(column.classes)
+    return Split(
+        column=column.name,
+        branches=tuple(min(code, known) for code in range(len(column.cells))),
+    )
+
+
+def split_literals(schema: Schema, target: str, *, reserved: bool) -> list[Literal]:
+    """Every binary question over the columns other than ``target``, each once.
+
+    Ordered columns: ``<=`` at every inner edge; others: ``= category``, but for a column of
+    two categories only one, ``yes`` of a yes/no column. If ``reserved``, ``= (missing)`` too,
+    and ``= (other)`` if the column has that cell.
+    """
+    literals: list[Literal] = []
+    for column in schema:
+        if column.name == target:
+            continue
+        if column.ordered:
+            edges = threshold_literals(column, reserved=False)
+            literals += [item for item in edges if item.first == 0]
+        else:
+            named = cell_literals(column, reserved=False)
+            one = named[1:] if isinstance(column, BooleanColumn) else named[:1]
+            literals += one if len(named) == 2 else named
+        if reserved:
+            every = cell_literals(column, reserved=True)
+            literals += [item for item in every if column.cells[item.first] in RESERVED]
+    return literals
+
+
+def _listed(cells: Sequence[str]) -> str:
+    return " or ".join(_RESERVED_WORDS.get(cell, cell) for cell in cells)
+
+
+def _runs(cells: Sequence[int], column: Any) -> list[list[int]]:
+    """Consecutive codes of an ordered column together; reserved cells and categories alone."""
+    runs: list[list[int]] = []
+    for code in cells:
+        joins = (
+            runs
+            and column.ordered
+            and code == runs[-1][-1] + 1
+            and column.cells[code] not in RESERVED
+        )
+        if joins:
+            runs[-1].append(code)
+        else:
+            runs.append([code])
+    return runs

@@ -1,0 +1,1 @@
+"""What a guarantee is and how it is kept: budgets, randomness, mechanisms, accounting."""

@@ -1,0 +1,363 @@
+"""The only door by which a number leaves the data: OpenDP's exact discrete mechanisms.
+
+Each mechanism is built for a sensitivity and a budget, asks OpenDP for the loss that its
+noise really achieves, and refuses to exist if that is more than what was asked. The source of
+randomness draws: exactly, unless it is seeded, which is for public data only.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache, cached_property, lru_cache
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import BudgetError
+from dpcore.privacy.budgets import FINE_SCALE, float_below
+from dpcore.privacy.randomness import Choice, Noise, RandomSource
+from dpcore.privacy.randomness import Integers as Integers
+
+#: Sums below this, with noise of at most this scale, stay within 64 bits.
+_LARGEST_SUM, _WIDEST_SCALE = 2**62, 2.0**52
+
+
+@cache
+def _opendp() -> Any:
+    """Load OpenDP on first use: its import takes more than a second."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp
+
+
+class Mechanism(Protocol):
+    """What every mechanism offers."""
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        ...
+
+    def privacy_map(self, distance: int) -> float:
+        """Privacy loss for inputs at ``distance``, as OpenDP states it."""
+        ...
+
+
+def _fit_scale(scale: float, loss: Callable[[float], float], budget: float) -> float:
+    """Smallest float at or just above ``scale`` whose loss does not exceed ``budget``."""
+    for _ in range(64):
+        if loss(scale) <= budget:
+            return scale
+        scale = math.nextafter(scale, math.inf) * (1 + 2**-50)
+    raise BudgetError("No noise scale meets this budget: use a larger epsilon.")
+
+
+class _AdditiveNoise(ABC):
+    """Independent noise of one scale on every entry of an integer array."""
+
+    scale: float
+    _law: ClassVar[Literal["geometric", "gaussian"]]
+
+    @staticmethod
+    @abstractmethod
+    def _build(scale: float) -> Any:
+        """OpenDP's measurement at a scale."""
+
+    def privacy_map(self, distance: int) -> float:
+        """Loss on arrays at ``distance``, in the mechanism's own metric and measure."""
+        return float(self._build(self.scale).map(distance))
+
+    def release(self, values: Integers, randomness: RandomSource) -> Integers:
+        """Return ``values`` with noise added to each entry; any shape."""
+        flat = np.ascontiguousarray(values, dtype=np.int64).ravel()
+        noise = Noise(self._law, self.scale, self._promise, self._exact)
+        return randomness.add(noise, flat).reshape(values.shape)
+
+    @property
+    @abstractmethod
+    def _promise(self) -> float:
+        """Cost at the sensitivity that it was built for: epsilon, or mu of Gaussian DP."""
+
+    def _exact(self, values: Integers) -> Integers:
+        return np.asarray(self._build(self.scale)(values.tolist()), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class GeometricMechanism(_AdditiveNoise):
+    """Two-sided geometric (discrete Laplace) noise on integers. Pure epsilon-DP.
+
+    Parameters
+    ----------
+    sensitivity : int
+        Largest L1 change of the whole vector between neighbours.
+    epsilon : Decimal
+        Budget of the whole vector.
+
+    Raises
+    ------
+    BudgetError
+        If no noise scale meets the budget.
+    """
+
+    sensitivity: int
+    epsilon: Decimal
+    scale: float = field(init=False)
+    _law = "geometric"
+
+    def __post_init__(self) -> None:
+        budget = float_below(self.epsilon)
+        start = self.sensitivity / budget
+        scale = _fit_scale(start, lambda s: float(self._build(s).map(self.sensitivity)), budget)
+        object.__setattr__(self, "scale", scale)
+
+    @property
+    def _promise(self) -> float:
+        return float(self.epsilon)
+
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def _build(scale: float) -> Any:
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+        return dp.m.make_laplace(*space, scale=scale)
+
+
+class _DiscreteGaussian(_AdditiveNoise):
+    """Discrete Gaussian noise: P(k) proportional to exp(-k**2 / (2 scale**2))."""
+
+    _law = "gaussian"
+
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def _build(scale: float) -> Any:
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
+        return dp.m.make_gaussian(*space, scale=scale)
+
+    @classmethod
+    def _scale_for(cls, sensitivity: int, rho: float) -> float:
+        """Smallest scale for which OpenDP certifies rho-zCDP."""
+        start = sensitivity / math.sqrt(2 * rho)
+        return _fit_scale(start, lambda s: float(cls._build(s).map(sensitivity)), rho)
+
+
+@dataclass(frozen=True)
+class GaussianMechanism(_DiscreteGaussian):
+    """Discrete Gaussian noise on integers. rho-zCDP, but not mu-Gaussian-DP.
+
+    The (epsilon, delta) of Gaussian DP is no upper bound for discrete noise: see
+    :func:`dpcore.privacy.budgets.discrete_gaussian_delta`. On a fine grid it nearly is:
+    :class:`FineGaussian`.
+
+    Parameters
+    ----------
+    sensitivity : int
+        Largest L2 change of the whole vector between neighbours.
+    rho : float
+        Budget of zero-concentrated DP of the whole vector.
+    """
+
+    sensitivity: int
+    rho: float
+    scale: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not (self.rho > 0 and math.isfinite(self.rho)):
+            raise BudgetError("The budget of Gaussian noise must be a positive, finite number.")
+        object.__setattr__(self, "scale", self._scale_for(self.sensitivity, self.rho))
+
+    @property
+    def _promise(self) -> float:
+        return math.sqrt(2 * self.rho)
+
+
+@dataclass(frozen=True)
+class FineGaussian(_DiscreteGaussian):
+    """Discrete Gaussian noise on sums over a fine grid, accounted for by Gaussian DP.
+
+    Steps whose mu**2 sum to that of :func:`dpcore.privacy.budgets.calibrate_fine_gaussian` keep its
+    epsilon and delta together. Proof: ``docs/privacy/gaussian.md``.
+
+    Parameters
+    ----------
+    sensitivity : int
+        Largest L2 change of the whole vector between neighbours, in grid steps.
+    mu : float
+        Bound on sensitivity / scale.
+
+    Raises
+    ------
+    BudgetError
+        If the grid is too coarse, so that the scale is below
+        :data:`~dpcore.privacy.budgets.FINE_SCALE` steps, or too fine for 64-bit integers.
+    """
+
+    sensitivity: int
+    mu: float
+    scale: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not (self.mu > 0 and math.isfinite(self.mu) and self.sensitivity > 0):
+            raise BudgetError("Gaussian noise needs a positive sensitivity and a positive budget.")
+        start = self.sensitivity / self.mu
+        if start < FINE_SCALE:
+            raise BudgetError("This grid is too coarse for Gaussian noise: use a finer one.")
+        if start > _WIDEST_SCALE:
+            raise BudgetError("This grid is too fine for Gaussian noise: use a coarser one.")
+        # The product is rounded to nearest: one step down is a budget not above mu**2 / 2.
+        rho = math.nextafter(self.mu**2, 0.0) / 2
+        object.__setattr__(self, "scale", self._scale_for(self.sensitivity, rho))
+
+    @property
+    def _promise(self) -> float:
+        return self.mu
+
+    def release(self, values: Integers, randomness: RandomSource) -> Integers:
+        """Return ``values`` with noise added to each entry; any shape.
+
+        Raises
+        ------
+        BudgetError
+            If a value is not below 2**62 in size. The grid must be chosen from public bounds
+            so that this cannot happen.
+        """
+        if not np.all((values > -_LARGEST_SUM) & (values < _LARGEST_SUM)):
+            raise BudgetError("This grid is too fine for Gaussian noise: use a coarser one.")
+        return super().release(values, randomness)
+
+
+@dataclass(frozen=True)
+class _Selection(ABC):
+    """Choose one index of an integer score vector. Pure epsilon-DP.
+
+    Parameters
+    ----------
+    sensitivity : int
+        Largest change of any score between neighbours.
+    epsilon : Decimal
+        Budget of the selection.
+    monotone : bool
+        Whether adding a record moves all scores in the same direction. The scale is
+        ``sensitivity / epsilon`` if so, and twice that if not.
+    """
+
+    sensitivity: int
+    epsilon: Decimal
+    monotone: bool
+    scale: float = field(init=False)
+    _law: ClassVar[Literal["gumbel", "exponential"]]
+
+    def __post_init__(self) -> None:
+        budget = float_below(self.epsilon)
+        start = self.sensitivity * (1 if self.monotone else 2) / budget
+        scale = _fit_scale(start, lambda s: self._loss(s, self.sensitivity), budget)
+        object.__setattr__(self, "scale", scale)
+
+    def _loss(self, scale: float, distance: int) -> float:
+        """Epsilon of both noises: both are calibrated as OpenDP's exponential noise is."""
+        return float(self._build(scale, _opendp().max_divergence()).map(distance))
+
+    def _build(self, scale: float, measure: Any) -> Any:
+        dp = _opendp()
+        metric = dp.linf_distance(T="i64", monotonic=self.monotone)
+        return dp.m.make_noisy_max(
+            dp.vector_domain(dp.atom_domain(T="i64")), metric, measure, scale
+        )
+
+    def privacy_map(self, distance: int) -> float:
+        """Epsilon spent on score vectors at L-infinity distance ``distance``."""
+        return self._loss(self.scale, distance)
+
+    def select(self, scores: Integers, randomness: RandomSource) -> int:
+        """Return the chosen index of a non-empty score vector."""
+        choice = Choice(self._law, self.scale, float(self.epsilon), self._exact)
+        return randomness.choose(choice, np.asarray(scores, dtype=np.int64))
+
+    def _exact(self, scores: Integers) -> int:
+        return int(self._sampler(scores))
+
+    @cached_property
+    @abstractmethod
+    def _sampler(self) -> Any:
+        """OpenDP's measurement."""
+
+
+class ExponentialMechanism(_Selection):
+    """Index i with probability proportional to exp(score_i / scale) (McSherry, Talwar 2007).
+
+    Sampled exactly by OpenDP's noisy max with Gumbel noise.
+    """
+
+    _law = "gumbel"
+
+    @cached_property
+    def _sampler(self) -> Any:
+        return self._build(self.scale, _opendp().zero_concentrated_divergence())
+
+
+class NoisyMax(_Selection):
+    """Report noisy max with exponential noise: permute-and-flip (McKenna, Sheldon 2020)."""
+
+    _law = "exponential"
+
+    @cached_property
+    def _sampler(self) -> Any:
+        return self._build(self.scale, _opendp().max_divergence())
+
+
+def weighted_index(scores: Integers, scale: float, randomness: RandomSource) -> int:
+    """Index i with probability proportional to exp(score_i / scale), by exact Gumbel noise.
+
+    A building block, not a mechanism: it is calibrated to no budget. What it costs is for the
+    caller to prove.
+    """
+    choice = Choice("gumbel", scale, None, lambda values: int(_gumbel_max(scale)(values)))
+    return randomness.choose(choice, np.asarray(scores, dtype=np.int64))
+
+
+@lru_cache(maxsize=64)
+def _gumbel_max(scale: float) -> Any:
+    dp = _opendp()
+    return dp.m.make_noisy_max(
+        dp.vector_domain(dp.atom_domain(T="i64")),
+        dp.linf_distance(T="i64", monotonic=True),
+        dp.zero_concentrated_divergence(),
+        scale,
+    )
+
+
+def round_utility(
+    utilities: NDArray[np.float64], sensitivity: float, step: float, error: float = 0.0
+) -> tuple[Integers, int]:
+    """Put real-valued utilities on an integer grid, with a sensitivity that stays true.
+
+    Parameters
+    ----------
+    utilities : array of float
+        Computed utilities, each within ``error`` of its exact value.
+    sensitivity : float
+        Largest change of an exact utility between neighbours.
+    step : float
+        Grid step.
+
+    Returns
+    -------
+    (array of int64, int)
+        Utilities and sensitivity in units of ``step``. Flooring two numbers at distance t
+        leaves integers at distance at most floor(t / step) + 1. Monotonicity is **not**
+        preserved if ``error`` is above 0: use the general mechanism then.
+    """
+    # Unlike a quotient that is rounded and then floored, this is exact below the limit.
+    with np.errstate(invalid="ignore"):
+        scaled = np.floor_divide(utilities, step)
+    if not np.all(np.abs(scaled) < 2.0**50):
+        raise BudgetError("The grid step is too fine for utilities of this size.")
+    reach = Fraction(sensitivity) + 2 * Fraction(error)
+    return scaled.astype(np.int64), math.floor(reach / Fraction(step)) + 1

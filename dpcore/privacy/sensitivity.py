@@ -1,0 +1,23 @@
+"""How far one row can move an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal as Choice
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How far one row can move the answer of a query.
+
+    Attributes
+    ----------
+    value : int
+        Largest change, in the norm named, between neighbouring tables of the domain.
+    monotone : bool
+        Whether adding a row moves every entry in the same direction.
+    """
+
+    value: int
+    norm: Choice["L1", "Linf"]
+    monotone: bool

@@ -1,0 +1,99 @@
+"""From noisy counts to point estimates with intervals. Post-processing: costs nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import next_fast_len
+
+from dpcore.privacy.budgets import geometric_tail
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+#: Scales above this are not tabulated: a tiny epsilon must not ask for a huge table.
+_WIDEST = 1000.0
+#: Sums of more terms are not tabulated either, unless the scale is so small that whole numbers
+#: are coarse: a sum of 16 may then be almost surely 0, and one of 200 not.
+_MOST_TERMS = 16
+_COARSE = 3.0
+
+
+def point_estimates(noisy_counts: Counts, alpha: Sequence[float]) -> Floats:
+    """Class probabilities per rule: (max(count, 0) + alpha) normalised (paper 000, Alg. 4).
+
+    Parameters
+    ----------
+    noisy_counts : array of shape (n_rules, n_classes)
+
+    Returns
+    -------
+    array of shape (n_rules, n_classes), rows summing to 1
+    """
+    weights = np.maximum(noisy_counts, 0) + np.asarray(alpha)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+@lru_cache(maxsize=4096)
+def sum_tail(scale: float, terms: int, confidence: float) -> int:
+    """A t with P(|sum of ``terms`` two-sided geometric variables| <= t) >= confidence.
+
+    The smallest one, unless scale or terms are many: then one a little larger.
+    """
+    if terms == 1:
+        return geometric_tail(scale, confidence)
+    if terms > _MOST_TERMS and scale > _COARSE:
+        # Per standard deviation, the tails of a sum only get lighter with more terms. A whole
+        # number t stands for all below t + 1.
+        reach = sum_tail(scale, _MOST_TERMS, confidence) + 1
+        return math.ceil(reach * math.sqrt(terms / _MOST_TERMS)) - 1
+    if scale > _WIDEST:
+        # Far above 1 the distribution does nothing but stretch with its scale.
+        return math.ceil((sum_tail(_WIDEST, terms, confidence) + terms) * scale / _WIDEST)
+    reach = geometric_tail(scale, 1 - (1 - confidence) / (100 * terms))
+    support = np.arange(-reach, reach + 1)
+    decay = math.exp(-1.0 / scale)
+    # The mass beyond reach is left out, not spread: sums fall short, never the tail.
+    one = np.exp(-np.abs(support) / scale) * (1.0 - decay) / (1.0 + decay)
+    size, middle = next_fast_len(2 * reach * terms + 1, real=True), reach * terms
+    total = np.maximum(np.fft.irfft(np.fft.rfft(one, size) ** terms, size), 0.0)
+    within = np.cumsum(np.concatenate([[total[middle]], 2 * total[middle + 1 :]]))
+    return int(np.searchsorted(within, confidence + 1e-9))
+
+
+def noise_intervals(
+    noisy_counts: Counts, alpha: Sequence[float], scale: float, confidence: float = 0.95
+) -> Floats:
+    """Intervals for the estimates that the same list would have without noise.
+
+    For each class, its count and the sum of the others are moved apart by their noise
+    margins, each at half the failure probability, so that coverage is at least
+    ``confidence``. Sampling error is not included.
+
+    Returns
+    -------
+    array of shape (n_rules, n_classes, 2), lower and upper ends in [0, 1]
+    """
+    half = 1 - (1 - confidence) / 2
+    own = geometric_tail(scale, half)
+    others = sum_tail(scale, noisy_counts.shape[1] - 1, half)
+    prior = np.asarray(alpha, dtype=float)
+    rest_prior = prior.sum() - prior
+    rest = noisy_counts.sum(axis=1, keepdims=True) - noisy_counts
+    low = _share(noisy_counts - own + prior, rest + others + rest_prior, prior, rest_prior)
+    high = _share(noisy_counts + own + prior, rest - others + rest_prior, prior, rest_prior)
+    return np.stack([low, high], axis=-1)
+
+
+def _share(one: Floats, rest: Floats, prior: Floats, rest_prior: Floats) -> Floats:
+    """Share of ``one`` in both, neither below what its prior alone gives."""
+    one, rest = np.maximum(one, prior), np.maximum(rest, rest_prior)
+    return np.asarray(one / (one + rest))
+
+
+def percent(share: float) -> str:
+    """A probability for people: whole percent, one decimal below 10 %."""
+    return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"

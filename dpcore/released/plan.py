@@ -1,0 +1,244 @@
+"""A run before it touches a record: what it costs, how it splits, what noise to expect.
+
+A plan is made from public inputs only. A learner receives the plan and the table, nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Literal
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import BudgetError, RequestError
+from dpcore.privacy.budgets import (
+    BudgetSplit,
+    Definition,
+    format_epsilon,
+    geometric_tail,
+    odds_sentence,
+    row_epsilon,
+)
+
+if TYPE_CHECKING:
+    from dpcore.domain.schema import Part
+
+#: Most classes of a target.
+_MOST_CLASSES = 50
+#: "none" is never planned: it is what is left where noise or schema are not private.
+Guarantee = Literal["unconditional", "conditional on convergence", "none"]
+
+
+@dataclass(frozen=True)
+class CountNoise:
+    """Noise to expect on one kind of printed count: two-sided geometric, or Gaussian.
+
+    Attributes
+    ----------
+    what : str
+        Plain words for the kind of count.
+    epsilon : Decimal or None
+        Row-level budget of such a count, if its noise is two-sided geometric.
+    deviation : float or None
+        Standard deviation, in records, if it is Gaussian.
+    """
+
+    what: str
+    epsilon: Decimal | None = None
+    deviation: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.deviation is None):
+            raise ValueError("the noise on a count has either an epsilon or a deviation")
+
+    @property
+    def scale(self) -> float:
+        """Scale of two-sided geometric noise, or standard deviation of Gaussian noise."""
+        if self.deviation is not None:
+            return self.deviation
+        assert self.epsilon is not None
+        return 1.0 / float(self.epsilon)
+
+    def margin(self, confidence: float = 0.95) -> int:
+        """Noise stays within plus or minus this, with ``confidence``."""
+        if self.deviation is None:
+            return geometric_tail(self.scale, confidence)
+        return math.ceil(NormalDist().inv_cdf((1 + confidence) / 2) * self.deviation)
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """Everything public about one run of one learner.
+
+    Attributes
+    ----------
+    schema : Schema
+        Public domain of the data set.
+    target : str
+        Column to be predicted; empty if the learner predicts none.
+    epsilon : Decimal
+        Person-level cost of the run; the sum of ``split``.
+    split : BudgetSplit
+        Person-level budget of each step. For Gaussian noise its share of mu squared, written
+        as a share of epsilon: see ``composition``.
+    parameters : BaseModel
+        Parameters of the learner, validated.
+    guarantee : str
+        Whether the sampler keeps the stated epsilon without further assumption.
+    sampler : str
+        Name of the sampler, for the certificate.
+    estimates_step : str
+        Step of ``split`` whose counts are printed, for the expected noise.
+    noise : tuple of CountNoise
+        Kinds of printed counts, the one that matters most first. Empty: the counts of
+        ``estimates_step`` are the only kind.
+    parallel : Mapping[str, Decimal]
+        Steps on people who are in no other step, such as the hold-out part. They compose in
+        parallel: each may cost up to ``epsilon`` without adding to it.
+    composition : str
+        How the parts of ``split`` compose, in words; empty if they simply add up.
+    """
+
+    schema: Schema
+    target: str
+    epsilon: Decimal
+    split: BudgetSplit
+    parameters: Any
+    guarantee: Guarantee
+    sampler: str
+    estimates_step: str
+    definition: Definition = "pure"
+    delta: Decimal = Decimal(0)
+    parallel: Mapping[str, Decimal] = field(default_factory=dict)
+    noise: tuple[CountNoise, ...] = ()
+    composition: str = ""
+
+    def __post_init__(self) -> None:
+        if self.split.total != self.epsilon:
+            raise BudgetError("The steps of a run must spend exactly its epsilon.")
+        if not all(0 < part <= self.epsilon for part in self.parallel.values()):
+            raise BudgetError("A parallel step must spend something, and no more than the run.")
+        if (self.definition == "pure") != (self.delta == 0):
+            raise BudgetError("A pure guarantee has delta 0, and an approximate one does not.")
+        self._check_rows()
+
+    def _check_rows(self) -> None:
+        """See that a step's share is worth something for each row, before a record is touched.
+
+        Shares of mu squared are no epsilons: who plans with Gaussian noise checks them.
+        """
+        pure = self.split.parts.items() if self.definition == "pure" else ()
+        for step in (*(name for name, share in pure if share), *self.parallel):
+            self.row_epsilon(step)
+
+    @property
+    def promised(self) -> Guarantee:
+        """Kind of guarantee of the run with secure noise: none if the schema breaks it."""
+        return "none" if self.schema.problem else self.guarantee
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Labels of the target, in order; none without a target."""
+        return tuple(self.schema.column(self.target).classes) if self.target else ()
+
+    def row_epsilon(self, step: str) -> Decimal:
+        """Budget of one step at the level of rows (see ``row_epsilon``)."""
+        share = self.parallel[step] if step in self.parallel else self.split[step]
+        return row_epsilon(share, self.schema.privacy_unit.max_rows_per_person)
+
+    @property
+    def count_noise(self) -> tuple[CountNoise, ...]:
+        """Kinds of printed counts, the one that matters most first."""
+        return self.noise or (CountNoise("a count", self.row_epsilon(self.estimates_step)),)
+
+    @property
+    def noise_scale(self) -> float:
+        """Scale of the noise on each printed count that matters most."""
+        return self.count_noise[0].scale
+
+    def count_margin(self, confidence: float = 0.95) -> int:
+        """Noise on such a count stays within plus or minus this, with ``confidence``."""
+        return self.count_noise[0].margin(confidence)
+
+
+def protected_unit(schema: Schema) -> str:
+    """Who is protected, in words."""
+    if schema.children:
+        return f"{schema.entity}, with all rows in every table"
+    return "person" if schema.privacy_unit.column else "row (each row is one person)"
+
+
+def guarantee_sentence(plan: RunPlan) -> str:
+    """Say what kind of guarantee a run gives, and on what it rests."""
+    delta = f" and δ = {plan.delta:f}" if plan.delta else ""
+    promise = (
+        f"Differential privacy with ε = {format_epsilon(plan.epsilon, places=9)}{delta} for each "
+        f"{protected_unit(plan.schema)}"
+    )
+    if plan.promised == "none":
+        return f"No guarantee. {plan.schema.problem}"
+    if plan.guarantee == "unconditional":
+        return (
+            f"{promise}. The guarantee is exact. It takes for granted only that bounds and "
+            "categories were not read off the records."
+        )
+    return (
+        f"{promise}, provided that the sampler has converged. Nobody can check that without "
+        "looking at the records: choose a method or sampler without a random walk for a "
+        "guarantee without a condition."
+    )
+
+
+def guaranteed_odds(
+    epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str = "in this result"
+) -> str:
+    """Say what a promise means as odds, with the condition that it rests on."""
+    if guarantee == "none":
+        return (
+            f"Not private: whatever someone sees {seen} may tell them anything about a person "
+            "in the data."
+        )
+    odds = odds_sentence(epsilon, delta, seen)
+    if guarantee == "unconditional":
+        return odds
+    return f"If the chain has converged: {odds[0].lower()}{odds[1:]}"
+
+
+def target_column(schema: Schema, target: str) -> Any:
+    """Column that a learner shall predict: the one place where a missing target is refused.
+
+    Raises
+    ------
+    RequestError
+        If no column is named.
+    SchemaError
+        If there is no such column.
+    """
+    if not target:
+        raise RequestError("Choose a column to predict.")
+    return schema.column(target)
+
+
+def check_classes(schema: Schema, target: str) -> None:
+    """Refuse a target that no classifier of this engine predicts.
+
+    Raises
+    ------
+    RequestError
+        If there is none, or if it has fewer than 2 or more than 50 classes.
+    """
+    classes = len(target_column(schema, target).classes)
+    if classes < 2:
+        raise RequestError(f"The target '{target}' has a single class: choose one with at least 2.")
+    if classes > _MOST_CLASSES:
+        raise RequestError(
+            f"The target '{target}' has more than {_MOST_CLASSES} classes: choose another."
+        )
+
+
+def training_part(schema: Schema, *, evaluated: bool) -> Part:
+    """Part of the records to learn from: if evaluated, those that are not set aside for it."""
+    return "train" if evaluated and schema.holdout_percent > 0 else "all"

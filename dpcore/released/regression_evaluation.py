@@ -1,0 +1,164 @@
+"""Honest quality of a released regression model on the hold-out part, from noisy counts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from dpcore.privacy.budgets import geometric_tail
+from dpcore.privacy.randomness import SeededRandom
+from dpcore.released.evaluation import REDRAWS, Figure
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+#: Groups of errors: four for each halving, down to 1/360 of the range of the target. Taking a
+#: group for its middle then changes an RMSE by about 1 %.
+_PER_HALVING, _GROUPS = 4, 35
+#: What noise hardly ever adds up to: in standard deviations of its sum, and in one group.
+_CLEAR, _RARE = 4.0, 0.9999
+#: A figure whose noise margin is a larger share of it says nothing.
+_LARGEST_MARGIN = 0.5
+
+
+class RegressionEvaluation(BaseModel):
+    """Quality on records that the model was not fitted to, in units of the target.
+
+    Attributes
+    ----------
+    error_edges : tuple of float, shape (n_groups + 1,)
+        Groups of the absolute error: group i holds error_edges[i] <= error < error_edges[i + 1],
+        the last one also its upper end.
+    noisy_errors : tuple of int, shape (n_groups,)
+        Hold-out records per group, with noise.
+    rmse : Figure or None
+        Root mean squared error; ``None`` if noise drowns the counts.
+    constant_rmse : Figure or None
+        The same for a model that predicts the intercept for everyone.
+    count_margin : int
+        Noise on each count stays within plus or minus this, with 95 % confidence.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    error_edges: tuple[float, ...]
+    noisy_errors: tuple[int, ...]
+    rmse: Figure | None
+    constant_rmse: Figure | None
+    count_margin: int
+
+
+def error_edges(bounds: tuple[float, float]) -> Floats:
+    """Groups of absolute errors for a target with public bounds: shape (n_groups + 1,)."""
+    steps = np.arange(1 - _GROUPS, 1) / _PER_HALVING
+    return np.concatenate([[0.0], (bounds[1] - bounds[0]) * 2.0**steps])
+
+
+def count_errors(errors: Floats, edges: Floats) -> Counts:
+    """Records per group of absolute errors; NaN is no record. A record is in one group."""
+    known = np.abs(errors[~np.isnan(errors)])
+    groups = np.searchsorted(edges, known, side="right") - 1
+    groups = np.minimum(groups, len(edges) - 2)
+    return np.bincount(groups, minlength=len(edges) - 1).astype(np.int64)
+
+
+def evaluate_errors(
+    edges: Floats,
+    noisy_errors: Counts,
+    noisy_constant_errors: Counts,
+    scale: float,
+    count_margin: int,
+) -> RegressionEvaluation:
+    """Derive both RMSEs from noisy hold-out counts. Post-processing.
+
+    Parameters
+    ----------
+    edges : array of shape (n_groups + 1,)
+        See :func:`error_edges`.
+    noisy_errors, noisy_constant_errors : arrays of shape (n_groups,)
+        Records per group of the absolute error of the model and of a constant, with two-sided
+        geometric noise of ``scale``.
+    """
+    return RegressionEvaluation(
+        error_edges=tuple(float(edge) for edge in edges),
+        noisy_errors=tuple(int(count) for count in noisy_errors),
+        rmse=_figure(noisy_errors, edges, scale),
+        constant_rmse=_figure(noisy_constant_errors, edges, scale),
+        count_margin=count_margin,
+    )
+
+
+def _figure(noisy: Counts, edges: Floats, scale: float) -> Figure | None:
+    squares = _squares(edges)
+    smooth = smooth_tail(noisy, squares, scale)
+    total, value = float(smooth.sum()), _rmse(smooth, squares)
+    if math.isnan(value) or total < _CLEAR * _deviation(scale) * math.sqrt(len(noisy)):
+        return None
+    noise = SeededRandom(0).geometric_noise(scale, REDRAWS * len(noisy))
+    redraws = noisy + noise.reshape(REDRAWS, len(noisy))
+    values = np.array([_rmse(smooth_tail(one, squares, scale), squares) for one in redraws])
+    off = np.nan_to_num(np.abs(values - value), nan=math.inf)
+    margin = float(np.sort(off)[math.ceil(0.95 * len(off)) - 1])
+    if margin > _LARGEST_MARGIN * value:
+        return None
+    # Delta method: the variance of a mean of squares, through its square root.
+    variance = max(0.0, float(squares**2 @ smooth) / total - value**4)
+    sampling = 1.96 * math.sqrt(variance / total) / (2 * value)
+    return Figure(value=value, noise_margin=margin, sampling_margin=sampling)
+
+
+def smooth_tail(noisy: Counts, squares: Floats, scale: float) -> Floats:
+    """Counts of errors with the noise taken out of the tail: shape (n_groups,).
+
+    One person with a huge error adds as much to the sum of squares as hundreds with a usual
+    one, and so does one unit of noise. All groups up to the last that adds clearly more to the
+    sum of squares than noise does are kept as they are. From there on a group adds no less
+    than 0, and no more than the group before it: isotonic regression.
+
+    Parameters
+    ----------
+    squares : array of shape (n_groups,)
+        Squared error that stands for each group, ascending.
+    scale : float
+        Scale of the two-sided geometric noise on each count.
+    """
+    from scipy.optimize import isotonic_regression
+
+    kept = _clear_groups(noisy, squares, scale)
+    smooth = noisy.astype(np.float64)
+    if kept < len(noisy):
+        size = squares[kept:]
+        fit = isotonic_regression(smooth[kept:] * size, weights=size**-2, increasing=False)
+        smooth[kept:] = np.maximum(fit.x, 0.0) / size
+    return smooth
+
+
+def _clear_groups(noisy: Counts, squares: Floats, scale: float) -> int:
+    """Fewest groups beyond which no run of groups adds more than noise may."""
+    sums = np.concatenate([[0.0], np.cumsum(squares * noisy)])
+    spreads = np.concatenate([[0.0], np.cumsum(squares**2)])
+    added = sums[None, :] - sums[:, None]
+    spread = np.sqrt(np.maximum(spreads[None, :] - spreads[:, None], 0.0))
+    one_group = geometric_tail(scale, _RARE) * np.concatenate([[0.0], squares])
+    limit = np.maximum(_CLEAR * _deviation(scale) * spread, one_group[None, :])
+    quiet = np.all((added <= limit) | np.tri(len(sums), dtype=bool), axis=1)
+    return int(np.argmax(quiet))
+
+
+def _squares(edges: Floats) -> Floats:
+    """Squared error that stands for each group: exact for a density that falls by the square."""
+    squares = np.asarray(edges[:-1] * edges[1:])
+    squares[0] = edges[1] ** 2 / 3
+    return squares
+
+
+def _deviation(scale: float) -> float:
+    """Standard deviation of two-sided geometric noise."""
+    return 1.0 / (math.sqrt(2) * math.sinh(0.5 / scale))
+
+
+def _rmse(counts: Floats, squares: Floats) -> float:
+    total, added = counts.sum(), squares @ counts
+    return math.sqrt(added / total) if total > 0 and added > 0 else math.nan

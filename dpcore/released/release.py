@@ -1,0 +1,224 @@
+"""What leaves the private side: a model with a certificate of what it cost and promises."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from dpcore import __version__
+from dpcore.domain.origins import DECLARED, INFERRED, Origin, problem_of
+from dpcore.domain.schema import INFERRED_NAME, Schema
+from dpcore.errors import RequestError
+from dpcore.privacy.budgets import Definition
+from dpcore.released.plan import Guarantee, RunPlan, protected_unit
+
+NOT_PRIVATE: Final = "not private: seeded"
+SECURE: Final = "operating system"
+#: Data set of a release that an estimator made.
+IN_MEMORY: Final = "in-memory"
+_LEARNED: dict[Guarantee, str] = {
+    "unconditional": "with differential privacy",
+    "conditional on convergence": "with differential privacy, if its random walk has converged",
+    "none": "without a guarantee of privacy",
+}
+_SEEDED = "Its noise is repeatable: it was not drawn from the operating system's secure source."
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Certificate(_Frozen):
+    """The guarantee of one release. Holds public values only.
+
+    Attributes
+    ----------
+    composition : str
+        How the parts of ``budget_split`` compose; empty if they simply add up.
+    guarantee : str
+        What holds. It is "none" whenever the release is not private.
+    origins : tuple of str
+        Where the facts of its schema come from, each origin once.
+    """
+
+    definition: Definition
+    epsilon: Decimal
+    delta: Decimal
+    neighboring_relation: str = "one person added or removed"
+    privacy_unit: str
+    max_rows_per_person: int
+    max_rows: int
+    budget_split: dict[str, Decimal]
+    parallel_split: dict[str, Decimal]
+    composition: str = ""
+    sampler: str
+    guarantee: Guarantee
+    randomness: Literal["operating system", "not private: seeded"]
+    schema_hash: str
+    origins: tuple[Origin, ...] = Field(default=(DECLARED,), min_length=1)
+    engine_version: str
+    created: datetime
+
+    @model_validator(mode="before")
+    @classmethod
+    def _kept_by_noise_alone(cls, content: Any) -> Any:
+        """Read certificates of seeded noise from before they said "none"."""
+        if isinstance(content, dict) and content.get("randomness") == NOT_PRIVATE:
+            return content | {"guarantee": "none"}
+        return content
+
+    @model_validator(mode="after")
+    def _nothing_without_privacy(self) -> Self:
+        if self.private == (self.guarantee == "none"):
+            raise ValueError("a certificate promises something if it is private, and else nothing")
+        return self
+
+    @property
+    def private(self) -> bool:
+        """Whether the noise came from the secure source, and no public fact from the records."""
+        return not self.problems
+
+    @property
+    def learned(self) -> str:
+        """How the result was learned, in a few words."""
+        return _LEARNED[self.guarantee]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why it is not private, one sentence each."""
+        seeded = "" if self.randomness == SECURE else _SEEDED
+        return tuple(filter(None, (seeded, problem_of(self.origins))))
+
+
+class Release(_Frozen):
+    """A frozen, self-contained result: everything after it is post-processing.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the learner; tells how to read ``model``.
+    domain : Schema
+        Public schema, so that a release can be read and used without the data set.
+    model : dict
+        The released model, in the form of its family's pydantic model.
+    """
+
+    format: Literal[1] = 1
+    id: str = Field(min_length=8, max_length=64)
+    kind: str
+    dataset_id: str
+    dataset_name: str
+    target: str
+    parameters: dict[str, Any]
+    model: dict[str, Any]
+    certificate: Certificate
+    domain: Schema
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_origin(cls, content: Any) -> Any:
+        return _marked(content) if _inferred_before_origins(content) else content
+
+    @model_validator(mode="after")
+    def _one_schema(self) -> Self:
+        if self.domain.hash != self.certificate.schema_hash:
+            raise ValueError("the schema of a release is not the one its certificate names")
+        if self.domain.origins != self.certificate.origins:
+            raise ValueError("a certificate names other origins than the schema it is about")
+        return self
+
+    def to_json(self) -> str:
+        """JSON text of the whole release."""
+        return self.model_dump_json(indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Read a release back.
+
+        Raises
+        ------
+        RequestError
+            If the text is no release of this format.
+        """
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError:
+            raise RequestError("This is not a release that this version can read.") from None
+
+
+def make_release(
+    kind: str,
+    plan: RunPlan,
+    model: BaseModel,
+    *,
+    secure: bool,
+    dataset_id: str = IN_MEMORY,
+    dataset_name: str = "",
+) -> Release:
+    """Wrap a released model with the certificate that its plan implies."""
+    unit = plan.schema.privacy_unit
+    guarantee = plan.promised if secure else "none"
+    certificate = Certificate(
+        definition=plan.definition,
+        epsilon=plan.epsilon,
+        delta=plan.delta,
+        privacy_unit=_with_article(protected_unit(plan.schema)),
+        max_rows_per_person=unit.max_rows_per_person,
+        max_rows=plan.schema.max_rows,
+        budget_split=dict(plan.split.parts),
+        parallel_split=dict(plan.parallel),
+        composition=plan.composition,
+        sampler=plan.sampler,
+        guarantee=guarantee,
+        randomness=SECURE if secure else NOT_PRIVATE,
+        schema_hash=plan.schema.hash,
+        origins=plan.schema.origins,
+        engine_version=__version__,
+        created=datetime.now(UTC).replace(microsecond=0),
+    )
+    return Release(
+        id=uuid.uuid4().hex,
+        kind=kind,
+        dataset_id=dataset_id,
+        dataset_name=dataset_name or plan.schema.name,
+        target=plan.target,
+        parameters=plan.parameters.model_dump(mode="json"),
+        model=model.model_dump(mode="json"),
+        certificate=certificate,
+        domain=plan.schema,
+    )
+
+
+def _inferred_before_origins(content: Any) -> bool:
+    """Whether this was written with an inferred schema before schemas said where they come from.
+
+    Its schema then has a name that estimators without a schema give, and they alone.
+    """
+    if not isinstance(content, dict):
+        return False
+    card, domain = content.get("certificate"), content.get("domain")
+    return (
+        isinstance(card, dict)
+        and "origins" not in card
+        and isinstance(domain, dict)
+        and "origin" not in domain
+        and domain.get("name") == INFERRED_NAME
+    )
+
+
+def _marked(content: dict[str, Any]) -> dict[str, Any]:
+    """The same release, whose schema and certificate say that it is not private."""
+    before = Schema.model_validate(content["domain"] | {"origin": DECLARED})
+    after = before.model_copy(update={"origin": INFERRED})
+    card = content["certificate"] | {"origins": [INFERRED], "guarantee": "none"}
+    if card.get("schema_hash") == before.hash:
+        card["schema_hash"] = after.hash
+    return content | {"domain": after.model_dump(mode="json"), "certificate": card}
+
+
+def _with_article(words: str) -> str:
+    return f"{'an' if words[:1].lower() in 'aeiou' else 'a'} {words}"

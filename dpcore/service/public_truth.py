@@ -1,0 +1,98 @@
+"""What is true of public data sets: exact counts, and methods measured on their records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dpcore.errors import RequestError
+from dpcore.privacy.budgets import parse_epsilon
+from dpcore.released.release import Release
+from dpcore.service.base import ServiceBase
+from dpcore.workspace.requests import DatasetInfo
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dpcore.domain.schema import Part
+    from dpcore.models.comparison import MethodScore
+
+
+class PublicTruth(ServiceBase):
+    """Part of :class:`dpcore.service.Service`."""
+
+    def true_counts(self, release: Release) -> tuple[tuple[int, ...], ...]:
+        """Exact counterparts of a release's counts, on the records that it was learned from.
+
+        Raises
+        ------
+        RequestError
+            If the data set is not marked public.
+        """
+        from dpcore.models.registry import public_records
+        from dpcore.models.released import parse_model
+
+        table = self._store.table(self._public(release.dataset_id).id)
+        records = public_records(release.kind, table, _part(release))
+        counts: tuple[tuple[int, ...], ...] = parse_model(release).count_records(
+            records, release.domain, release.target
+        )
+        return counts
+
+    def true_tables(self, release: Release) -> list[NDArray[np.int64]]:
+        """Exact counterparts of the tables of redescriptions, one for each pair of trees.
+
+        Raises
+        ------
+        RequestError
+            If the data set is not marked public.
+        """
+        from dpcore.models.released import parse_model
+
+        dataset = self._public(release.dataset_id)
+        frame = self._store.table(dataset.id).public_frame(_part(release))
+        tables: list[NDArray[np.int64]] = parse_model(release).exact_tables(frame, release.domain)
+        return tables
+
+    def compare_methods(
+        self,
+        dataset_id: str,
+        target: str,
+        methods: Sequence[tuple[str, Mapping[str, Any]]],
+        epsilons: Sequence[str],
+        repeats: int,
+        progress: Callable[[int, int], None],
+    ) -> list[MethodScore]:
+        """Exact quality of methods over epsilons. Free: nothing of a public data set is secret.
+
+        Raises
+        ------
+        RequestError
+            If the data set is not marked public, or a method cannot be used.
+        """
+        from dpcore.models.comparison import compare_methods
+
+        table = self._store.table(self._public(dataset_id).id)
+        wanted = [parse_epsilon(epsilon) for epsilon in epsilons]
+        return compare_methods(table, target, methods, wanted, repeats, progress)
+
+    def plain_tree_accuracy(self, dataset_id: str, target: str) -> float | None:
+        """Accuracy of a tree that is not private, as a ceiling; public data sets only.
+
+        ``None`` if there is no column but the target in the main table, all that the tree sees.
+        """
+        from dpcore.models.comparison import plain_tree_accuracy
+
+        return plain_tree_accuracy(self._store.table(self._public(dataset_id).id), target)
+
+    def _public(self, dataset_id: str) -> DatasetInfo:
+        dataset = self._visible(dataset_id)
+        if not dataset.public:
+            raise RequestError("The records of this data set are private: nobody may see them.")
+        return dataset
+
+
+def _part(release: Release) -> Part:
+    """People that a release was learned from."""
+    return "train" if release.certificate.parallel_split else "all"

@@ -1,0 +1,418 @@
+"""The ledger: who spent how much of whose privacy. Durable, append-only, exact.
+
+A run's life is a chain of entries: ``reserve``, then either ``refund`` or ``touch``, and after
+``touch`` perhaps ``commit``. A reservation counts as spent from its first moment; only a refund
+gives it back, and the database refuses a refund after a touch and a touch after a refund. So
+whatever process dies at whatever moment, nothing that may have read a record is ever free.
+A ``charge`` enters what was spent outside of this ledger. Nothing here depends on a clock.
+Lines about single analysts and about readers of releases: :mod:`dpcore.workspace.grants`,
+:mod:`dpcore.workspace.sharing`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from decimal import Decimal
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine, RowMapping
+
+from dpcore.errors import BudgetError, ConflictError, RequestError
+from dpcore.privacy.budgets import parse_epsilon, parse_limit
+from dpcore.released.release import Certificate, Release
+from dpcore.workspace.database import (
+    Hook,
+    ledger_entries,
+    read,
+    releases,
+    utc_now,
+    write,
+    write_once,
+)
+from dpcore.workspace.ledger_lines import (
+    ReservationState,
+    append,
+    append_like,
+    balance_of,
+    by_nonce,
+    caps_of,
+    dataset_row,
+    entry_of,
+    find_caps,
+    frozen_of,
+    refusal_of,
+    reservation_of,
+    state_of,
+)
+from dpcore.workspace.requests import Balance, LedgerEntry
+from dpcore.workspace.store import parse_schema
+from dpcore.workspace.users import canonical_name
+
+#: Deltas are kept in whole steps of this.
+DELTA_STEP = Decimal("1e-15")
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A claim on a budget. ``created`` is false if the same nonce had made it before."""
+
+    id: str
+    created: bool
+
+
+class Ledger:
+    """Accounts of all data sets in one database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def open_account(
+        self,
+        dataset_id: str,
+        cap: Decimal,
+        analyst_cap: Decimal | None = None,
+        run_cap: Decimal | None = None,
+        *,
+        actor: str | None = None,
+        within: Connection | None = None,
+    ) -> None:
+        """Give a stored data set its budget, in the caller's transaction if ``within`` is given.
+
+        Raises
+        ------
+        BudgetError
+            If a cap is not a usable epsilon.
+        ConflictError
+            If the data set has an account.
+        """
+        caps = _parse_caps(cap, analyst_cap, run_cap)
+
+        def work(connection: Connection) -> None:
+            dataset_row(connection, dataset_id)
+            if find_caps(connection, dataset_id) is not None:
+                raise ConflictError("This data set has a budget already.")
+            append(connection, "open", dataset_id, actor=actor, **caps)
+
+        if within is None:
+            write(self._engine, work)
+        else:
+            work(within)
+
+    def raise_caps(
+        self,
+        dataset_id: str,
+        *,
+        cap: Decimal | None = None,
+        analyst_cap: Decimal | None = None,
+        run_cap: Decimal | None = None,
+        note: str = "",
+        actor: str | None = None,
+    ) -> None:
+        """Custodian: change the caps that are given; the others stay. The ledger keeps both.
+
+        A cap may be lowered too: what was spent stays spent, and new runs are refused.
+        """
+        changes = {
+            name: amount
+            for name, amount in _parse_caps(cap, analyst_cap, run_cap).items()
+            if amount is not None
+        }
+
+        def work(connection: Connection) -> None:
+            present = caps_of(connection, dataset_id)
+            after = {**present, **changes}
+            append(connection, "caps", dataset_id, note=note, actor=actor, **after)
+
+        write(self._engine, work)
+
+    def charge(
+        self,
+        dataset_id: str,
+        epsilon: Decimal,
+        delta: Decimal = Decimal(0),
+        *,
+        note: str,
+        actor: str | None = None,
+    ) -> None:
+        """Custodian: enter what was spent and is in no line of this ledger.
+
+        After a database was restored from a copy, the runs since that copy are missing here,
+        but their releases are out. No cap refuses a charge: it says what has happened.
+
+        Raises
+        ------
+        BudgetError
+            If the amount is unusable.
+        RequestError
+            If no note says what it was for.
+        NotFoundError
+            If the data set does not exist.
+        """
+        epsilon, delta = parse_epsilon(epsilon), exact_delta(delta)
+        if not note.strip():
+            raise RequestError("Say in the note what was spent, and where that is known from.")
+
+        def work(connection: Connection) -> None:
+            caps_of(connection, dataset_id)
+            amounts = {"epsilon": epsilon, "delta": delta}
+            append(connection, "charge", dataset_id, note=note, actor=actor, **amounts)
+
+        write(self._engine, work)
+
+    def reserve(
+        self,
+        dataset_id: str,
+        analyst: str,
+        epsilon: Decimal,
+        delta: Decimal,
+        nonce: str,
+        request_hash: str,
+        *,
+        on_created: Hook | None = None,
+    ) -> Reservation:
+        """Claim a budget before anything private is touched; the claim's id is the run's id.
+
+        ``on_created`` is called with the connection and the new id, in the same transaction.
+
+        Raises
+        ------
+        BudgetError
+            If the amount is unusable or exceeds a cap: requested, left, short by, whom to ask.
+        ConflictError
+            If the nonce was used for another request.
+        NotFoundError
+            If the data set does not exist.
+        """
+        epsilon, delta = parse_epsilon(epsilon), exact_delta(delta)
+        _check_labels(analyst, nonce)
+
+        def find(connection: Connection) -> Reservation | None:
+            earlier = by_nonce(connection, nonce)
+            if earlier is not None:
+                _check_same(earlier, dataset_id, analyst, epsilon, delta, request_hash)
+                return Reservation(earlier["run_id"], created=False)
+            refusal = refusal_of(connection, dataset_id, analyst, epsilon)
+            if refusal is not None:
+                raise BudgetError(refusal)
+            return None
+
+        def work(connection: Connection) -> Reservation:
+            if (found := find(connection)) is not None:
+                return found
+            run_id = uuid.uuid4().hex
+            append(
+                connection,
+                "reserve",
+                dataset_id,
+                run_id=run_id,
+                analyst=analyst,
+                actor=analyst,
+                epsilon=epsilon,
+                delta=delta,
+                nonce=nonce,
+                request_hash=request_hash,
+            )
+            if on_created is not None:
+                on_created(connection, run_id)
+            return Reservation(run_id, created=True)
+
+        # First without a writer's turn: what is refused need not queue, and nobody waits while
+        # a process that has just begun compiles these questions. The turn decides.
+        return read(self._engine, find) or write(self._engine, work)
+
+    def find(self, nonce: str) -> str | None:
+        """Id of the reservation made under a nonce, if there is one."""
+
+        def work(connection: Connection) -> str | None:
+            earlier = by_nonce(connection, nonce)
+            return None if earlier is None else str(earlier["run_id"])
+
+        return read(self._engine, work)
+
+    def touch(self, reservation_id: str, *, on_touched: Hook | None = None) -> None:
+        """Mark that records are about to be read: from here on the cost is spent for good.
+
+        Raises
+        ------
+        ConflictError
+            If the reservation was refunded, or touched before.
+        BudgetError
+            If the custodian has stopped this analyst since.
+        """
+
+        def work(connection: Connection) -> None:
+            row = self._require(connection, reservation_id, "reserved")
+            frozen = frozen_of(connection, row["dataset_id"], row["analyst"])
+            if frozen is not None:
+                raise BudgetError(frozen)
+            append_like(connection, "touch", row)
+            if on_touched is not None:
+                on_touched(connection, reservation_id)
+
+        # Only who has claimed a run touches it, so a touch that is found was this one.
+        write_once(self._engine, work, lambda c: state_of(c, reservation_id) == "touched")
+
+    def commit(
+        self, reservation_id: str, release: Release, *, on_committed: Hook | None = None
+    ) -> None:
+        """Store a release together with the entry that charges it: both, or neither.
+
+        Raises
+        ------
+        ConflictError
+            If the reservation is not touched, or is committed already.
+        RequestError
+            If the release is not what was reserved: another epsilon, delta, data set or
+            schema, or noise that is not private.
+        """
+
+        def work(connection: Connection) -> None:
+            row = self._require(connection, reservation_id, "touched")
+            _check_release(release, row, dataset_row(connection, row["dataset_id"]))
+            connection.execute(
+                releases.insert().values(
+                    id=release.id,
+                    run_id=reservation_id,
+                    dataset_id=row["dataset_id"],
+                    analyst=row["analyst"],
+                    content=release.to_json(),
+                    created=utc_now(),
+                )
+            )
+            append_like(connection, "commit", row, release_id=release.id)
+            if on_committed is not None:
+                on_committed(connection, reservation_id)
+
+        mine = sa.select(releases.c.id).where(releases.c.id == release.id)
+        write_once(self._engine, work, lambda c: c.execute(mine).first() is not None)
+
+    def refund(
+        self,
+        reservation_id: str,
+        reason: str,
+        *,
+        actor: str | None = None,
+        on_refunded: Hook | None = None,
+    ) -> None:
+        """Give a reservation back, which is allowed only while no record was touched.
+
+        Raises
+        ------
+        ConflictError
+            If records were touched, or the reservation has ended.
+        """
+
+        def work(connection: Connection) -> None:
+            row = self._require(connection, reservation_id, "reserved")
+            append_like(connection, "refund", row, note=reason, actor=actor)
+            if on_refunded is not None:
+                on_refunded(connection, reservation_id)
+
+        write(self._engine, work)
+
+    def state(self, reservation_id: str) -> ReservationState:
+        """Where a reservation stands. Raises ``NotFoundError``."""
+        return read(self._engine, lambda connection: state_of(connection, reservation_id))
+
+    def balance(self, dataset_id: str, analyst: str | None = None) -> Balance:
+        """Budget of a data set; of one analyst if analysts have caps of their own.
+
+        ``left`` obeys every cap on the sum of runs, whichever is nearest.
+        """
+        return read(self._engine, lambda connection: balance_of(connection, dataset_id, analyst))
+
+    def quote(self, dataset_id: str, analyst: str, epsilon: Decimal) -> tuple[Balance, str | None]:
+        """Balance, and why a run of this cost would be refused now, both of one moment."""
+
+        def work(connection: Connection) -> tuple[Balance, str | None]:
+            refusal = refusal_of(connection, dataset_id, analyst, epsilon)
+            return balance_of(connection, dataset_id, analyst), refusal
+
+        return read(self._engine, work)
+
+    def entries(self, dataset_id: str | None = None) -> list[LedgerEntry]:
+        """Every line about a data set, or about all, oldest first."""
+
+        def work(connection: Connection) -> list[LedgerEntry]:
+            chosen = sa.select(ledger_entries)
+            if dataset_id is not None:
+                dataset_row(connection, dataset_id)
+                chosen = chosen.where(ledger_entries.c.dataset_id == dataset_id)
+            rows = connection.execute(chosen.order_by(ledger_entries.c.sequence)).mappings()
+            return [entry_of(row) for row in rows]
+
+        return read(self._engine, work)
+
+    def _require(
+        self, connection: Connection, reservation_id: str, state: ReservationState
+    ) -> RowMapping:
+        """Reservation entry, if the reservation is in ``state``."""
+        found = state_of(connection, reservation_id)
+        if found != state:
+            raise ConflictError(f"This run's budget is {found}; it would have to be {state}.")
+        return reservation_of(connection, reservation_id)
+
+
+def _parse_caps(
+    cap: Decimal | None, analyst_cap: Decimal | None, run_cap: Decimal | None
+) -> dict[str, Decimal | None]:
+    return {
+        "cap": None if cap is None else parse_epsilon(cap),
+        "analyst_cap": None if analyst_cap is None else parse_limit(analyst_cap),
+        "run_cap": None if run_cap is None else parse_epsilon(run_cap),
+    }
+
+
+def exact_delta(delta: Decimal) -> Decimal:
+    """A delta as the ledger keeps it. Raises ``BudgetError``."""
+    if not isinstance(delta, Decimal) or not delta.is_finite() or not 0 <= delta < 1:
+        raise BudgetError("Delta must be 0, or a number above 0 and below 1.")
+    if delta % DELTA_STEP:
+        raise BudgetError("Delta must have at most 15 decimal places.")
+    return delta
+
+
+def _check_labels(analyst: str, nonce: str) -> None:
+    if canonical_name(analyst) != analyst:
+        raise RequestError("The name of an analyst is not in the form that the ledger keeps.")
+    if not 1 <= len(nonce) <= 128:
+        raise RequestError("The nonce of a run must have 1 to 128 characters.")
+
+
+def _check_same(
+    earlier: RowMapping,
+    dataset_id: str,
+    analyst: str,
+    epsilon: Decimal,
+    delta: Decimal,
+    request_hash: str,
+) -> None:
+    names = ("dataset_id", "analyst", "epsilon", "delta", "request_hash")
+    if tuple(earlier[name] for name in names) != (
+        dataset_id,
+        analyst,
+        epsilon,
+        delta,
+        request_hash,
+    ):
+        raise ConflictError(
+            "This review was already used for a different run. Open a new review and spend there."
+        )
+
+
+def _check_release(release: Release, row: RowMapping, dataset: RowMapping) -> None:
+    certificate: Certificate = release.certificate
+    if (certificate.epsilon, certificate.delta) != (row["epsilon"], row["delta"]):
+        raise RequestError("The release did not cost what was reserved, so it is not stored.")
+    if sum(certificate.budget_split.values(), Decimal(0)) != certificate.epsilon:
+        raise RequestError("The release's budget split is not its cost, so it is not stored.")
+    if any(part > certificate.epsilon for part in certificate.parallel_split.values()):
+        raise RequestError("A parallel step spent more than was reserved, so it is not stored.")
+    # Not the hash that was stored: origins of schemas are not as old as some data sets.
+    stored = parse_schema(dataset["schema"]).hash
+    expected = (row["dataset_id"], stored, stored)
+    if (release.dataset_id, certificate.schema_hash, release.domain.hash) != expected:
+        raise RequestError("The release is about another data set or schema; it is not stored.")
+    if not certificate.private and not dataset["public"]:
+        raise RequestError("The release of a private data set is not private, so it is not stored.")

@@ -1,0 +1,117 @@
+"""After a disaster: going on by hand with the database and the home folder that are there.
+
+What the ledger has forgotten stays forgotten, so this is never done by itself. It leaves a line
+in the audit log of every data set, closes their budgets if asked to, and gives both sides a new
+identifier: a copy of either that is in use elsewhere is refused from then on.
+"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from dpcore.errors import RequestError
+from dpcore.workspace.database import datasets, jobs, open_database, write
+from dpcore.workspace.engines import sqlite_file
+from dpcore.workspace.home import Home, Line, told
+from dpcore.workspace.installation import Facts, look, name_database, newest_line
+from dpcore.workspace.ledger_lines import append, balance_of, find_caps, kept_note
+from dpcore.workspace.requests import ACTIVE_STATES
+from dpcore.workspace.turns import turn
+
+_NOTHING_WRONG = "Home folder and database belong together: there is nothing to accept."
+_CHANGED = (
+    "This is not the code of the present state. See what is wrong now, and its code, with "
+    "'python -m dpcore installation show'."
+)
+_UNKNOWN_END = (
+    "The database was brought back from a copy while this run was under way. Its budget stays "
+    "spent, since records may have been read since."
+)
+
+
+def accept(
+    folder: Path, url: str, *, code: str, note: str, close: bool, actor: str | None = None
+) -> Facts:
+    """Bind a home folder and a database that do not fit, as they are; return what was wrong.
+
+    Parameters
+    ----------
+    code : str
+        :attr:`Facts.code` of the present state: who types it has read what is wrong.
+    note : str
+        Why; kept in the ledger of every data set.
+    close : bool
+        Whether to let nothing more be spent on any data set until its budget is raised.
+
+    Raises
+    ------
+    RequestError
+        If nothing is wrong, the code is of another state, or there is no note.
+    InstallationError
+        If the database cannot be read, or the home folder cannot be used.
+    """
+    if not note.strip():
+        raise RequestError("Say in the note what happened, and what is known of what was spent.")
+    with told(folder), turn((home := Home(folder)).queue):
+        facts = look(home, url)
+        if facts.fault is None:
+            raise RequestError(_NOTHING_WRONG)
+        if code != facts.code:
+            raise RequestError(_CHANGED)
+        reason = kept_note(f"{_place(facts)} {note}")
+        identifier = uuid.uuid4().hex
+        _put_aside(url, code)
+        engine = open_database(url)
+
+        def work(connection: Connection) -> Line:
+            name_database(connection, identifier)
+            _end_runs(connection)
+            for dataset_id in connection.execute(sa.select(datasets.c.id)).scalars().all():
+                _take_over(connection, dataset_id, reason, close, actor)
+            return newest_line(connection)
+
+        newest = write(engine, work)
+        engine.dispose()
+        home.bind(identifier, newest)
+    return facts
+
+
+def _put_aside(url: str, code: str) -> None:
+    """Keep what is left of a lost SQLite file from being mixed into a new one."""
+    file = sqlite_file(url)
+    if file is None or (file.exists() and file.stat().st_size):
+        return
+    for ending in ("-wal", "-shm"):
+        remains = file.with_name(file.name + ending)
+        if remains.exists():
+            remains.rename(file.with_name(f"{remains.name}.lost-{code}"))
+
+
+def _place(facts: Facts) -> str:
+    return f"The ledger ended at line {facts.newest.number}, the home had seen {facts.mark.number}."
+
+
+def _end_runs(connection: Connection) -> None:
+    """End what the copy takes for waiting or running, and refund nothing of it.
+
+    A run that had read no record when the copy was made may have read some since.
+    """
+    active = jobs.c.state.in_(ACTIVE_STATES)
+    values = {"state": "interrupted", "message": _UNKNOWN_END}
+    connection.execute(jobs.update().where(active).values(**values))
+
+
+def _take_over(
+    connection: Connection, dataset_id: str, note: str, close: bool, actor: str | None
+) -> None:
+    append(connection, "accept", dataset_id, note=note, actor=actor)
+    caps = find_caps(connection, dataset_id)
+    if close and caps is not None:
+        balance = balance_of(connection, dataset_id, None)
+        closed = {**caps, "cap": balance.spent + balance.reserved}
+        why = "closed until what the ledger has forgotten is entered"
+        append(connection, "caps", dataset_id, note=why, actor=actor, **closed)

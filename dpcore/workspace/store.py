@@ -1,0 +1,312 @@
+"""Data sets on disk, and their entries in the database. A half-stored data set cannot exist.
+
+A data set is written into a folder that nobody looks into, forced to disk, renamed into place,
+and only then entered into the database; a crash in between leaves a folder without an entry.
+Nothing that is in place is ever removed by itself: the database may be the one that is wrong.
+What lies there without an entry is listed, and adopted or removed by hand:
+:mod:`dpcore.workspace.strays`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+import uuid
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine, RowMapping
+from sqlalchemy.exc import IntegrityError
+
+from dpcore.disk import needing_room
+from dpcore.domain.schema import Schema
+from dpcore.errors import ConflictError, FrostglassError, NotFoundError, SchemaError
+from dpcore.workspace.database import Hook, datasets, read, utc_now, write
+from dpcore.workspace.engines import private_folder
+from dpcore.workspace.home import stored_in, to_disk
+from dpcore.workspace.owners import hand_over
+from dpcore.workspace.requests import DatasetInfo
+from dpcore.workspace.turns import claimed, is_claimed, turn
+
+if TYPE_CHECKING:
+    from dpcore.data.table import PrivateTable
+
+#: File that is locked by who is writing a folder.
+_OWNER = "owner"
+#: Ending of the names of folders that are being removed.
+_GONE = ".gone"
+#: Seconds after which a folder that nobody has claimed was left by a process that is dead.
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class _Folders:
+    incoming: Path
+    stored: Path
+
+
+class Savable(Protocol):
+    """A table, or what becomes one."""
+
+    def save(self, directory: Path) -> None:
+        """Write the table into an existing, empty directory."""
+
+
+class Store:
+    """Data sets of one installation."""
+
+    def __init__(self, home: Path, engine: Engine) -> None:
+        self._engine = engine
+        self._folders = _Folders(
+            private_folder(home / "incoming"), private_folder(home / "datasets")
+        )
+        self._tidying = home / "tidying"
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Have the turn of those who adopt and remove folders. Raises ``AwayError``."""
+        return turn(self._tidying)
+
+    def add_dataset(
+        self,
+        name: str,
+        schema: Schema,
+        table: Savable,
+        public: bool,
+        *,
+        truth: str = "",
+        on_added: Hook | None = None,
+    ) -> DatasetInfo:
+        """Store a data set, or nothing; ``on_added`` runs in the transaction that enters it.
+
+        Raises
+        ------
+        ConflictError
+            If the name is taken.
+        SchemaError
+            If the table was made for another schema.
+        IngestError
+            If the disk is full.
+        """
+        self.check_name(name)
+        dataset_id = uuid.uuid4().hex
+        incoming = self._folders.incoming / dataset_id
+        with needing_room(self._folders.incoming):
+            private_folder(incoming)
+            with claimed(incoming / _OWNER):
+                self._write(incoming, schema, table)
+                try:
+                    self.enter(dataset_id, name, schema, public, truth=truth, on_entered=on_added)
+                except FrostglassError:
+                    # After any other error the entry may exist, so the folder stays.
+                    if not self._knows(dataset_id):
+                        self.discard(dataset_id)
+                    raise
+        return self.dataset(dataset_id)
+
+    def enter(
+        self,
+        dataset_id: str,
+        name: str,
+        schema: Schema,
+        public: bool,
+        *,
+        truth: str = "",
+        on_entered: Hook | None = None,
+    ) -> None:
+        """Enter a folder that is in place; ``on_entered`` runs in the same transaction.
+
+        Raises
+        ------
+        ConflictError
+            If the name is taken.
+        """
+        row = {
+            "id": dataset_id,
+            "name": name,
+            "schema": schema.to_json(indent=None),
+            "schema_hash": schema.hash,
+            "public": public,
+            "truth": truth,
+            "created": utc_now(),
+        }
+        with needing_room(self._folders.stored):
+            write(self._engine, lambda connection: _enter(connection, row, on_entered))
+
+    def discard(self, dataset_id: str) -> None:
+        """Remove the folder of a data set. What a kill leaves of it, the next start removes."""
+        if self.present(dataset_id):
+            self._shred(self._folders.stored / dataset_id)
+
+    def present(self, dataset_id: str) -> bool:
+        """Whether the folder of a data set is there."""
+        return (self._folders.stored / dataset_id).is_dir()
+
+    def folders(self) -> list[str]:
+        """Identifiers of all folders in place, known or not."""
+        return sorted(stored_in(self._folders.stored))
+
+    def arriving(self, dataset_id: str) -> bool:
+        """Whether the process that wrote a folder is about to enter it."""
+        return _claimed(self._folders.stored / dataset_id) is True
+
+    def _knows(self, dataset_id: str) -> bool:
+        chosen = sa.select(datasets.c.id).where(datasets.c.id == dataset_id)
+        return read(self._engine, lambda connection: connection.execute(chosen).first()) is not None
+
+    def check_name(self, name: str) -> None:
+        """Raise ``ConflictError`` if a data set of this name exists."""
+        chosen = sa.select(datasets.c.id).where(datasets.c.name == name)
+        if read(self._engine, lambda connection: connection.execute(chosen).first()):
+            raise _name_taken(name)
+
+    def datasets(self) -> list[DatasetInfo]:
+        """Every data set, oldest first."""
+        chosen = sa.select(datasets).order_by(datasets.c.number)
+        return read(
+            self._engine,
+            lambda connection: [_info(row) for row in connection.execute(chosen).mappings()],
+        )
+
+    def dataset(self, dataset_id: str) -> DatasetInfo:
+        """One data set by id or, failing that, by name. Raises ``NotFoundError``."""
+        chosen = sa.select(datasets).where(
+            sa.or_(datasets.c.id == dataset_id, datasets.c.name == dataset_id)
+        )
+        rows = read(self._engine, lambda connection: connection.execute(chosen).mappings().all())
+        if not rows:
+            raise NotFoundError("There is no such data set.")
+        exact = [row for row in rows if row["id"] == dataset_id]
+        return _info((exact or rows)[0])
+
+    def check_stored(self, dataset_id: str, schema: Schema) -> None:
+        """Compare the stored table's schema with a plan's, without opening a record.
+
+        Raises
+        ------
+        SchemaError
+            If they differ, or the table is gone.
+        """
+        if self.check_files(dataset_id).hash != schema.hash:
+            raise SchemaError("The stored data set does not fit its schema: upload it again.")
+
+    def check_files(self, dataset_id: str) -> Schema:
+        """See that a folder in place holds a whole table, without opening a record.
+
+        Raises
+        ------
+        SchemaError
+            If a file is missing or damaged.
+        """
+        from dpcore.data.table import PrivateTable, stored_schema
+
+        stored = stored_schema(self._folders.stored / dataset_id)
+        PrivateTable.check_files(self._folders.stored / dataset_id, stored)
+        return stored
+
+    def table(self, dataset_id: str) -> PrivateTable:
+        """Open the records. For workers, after the ledger was told; and for public data sets.
+
+        Raises
+        ------
+        SchemaError
+            If the stored table is damaged or does not fit the schema that was declared.
+        """
+        from dpcore.data.table import PrivateTable
+
+        table = PrivateTable.open(self._folders.stored / dataset_id)
+        if table.schema.hash != self.dataset(dataset_id).schema.hash:
+            raise SchemaError("The stored data set does not fit its schema: upload it again.")
+        return table
+
+    def sweep(self) -> None:
+        """Remove what dead processes left half-way in; nothing that is in place."""
+        incoming = self._folders.incoming
+        forgotten = {incoming / name for name in stored_in(incoming) if _forgotten(incoming / name)}
+        for folder in incoming.iterdir():
+            if folder.name.endswith(_GONE) or _claimed(folder) is False or folder in forgotten:
+                self._shred(folder)
+
+    def _shred(self, folder: Path) -> None:
+        """Remove a folder. Its name says so first: half of it must not pass for the whole."""
+        with suppress(OSError):
+            folder = folder.rename(self._folders.incoming / f"{uuid.uuid4().hex}{_GONE}")
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _write(self, incoming: Path, schema: Schema, table: Savable) -> None:
+        try:
+            table.save(incoming)
+            _check_saved(incoming, schema)
+            for file in incoming.iterdir():
+                file.chmod(0o600)
+                hand_over(file)
+                to_disk(file)
+            to_disk(incoming)
+            incoming.rename(self._folders.stored / incoming.name)
+        except BaseException:
+            self._shred(incoming)
+            raise
+        to_disk(self._folders.stored)
+
+
+def _enter(connection: Connection, row: dict[str, object], on_added: Hook | None) -> None:
+    try:
+        connection.execute(datasets.insert().values(**row))
+    except IntegrityError:
+        raise _name_taken(str(row["name"])) from None
+    if on_added is not None:
+        on_added(connection, str(row["id"]))
+
+
+def _check_saved(folder: Path, schema: Schema) -> None:
+    """See that a table in a folder is complete and of a schema, without opening a record."""
+    from dpcore.data.table import PrivateTable, stored_schema
+
+    saved = stored_schema(folder)
+    if saved.hash != schema.hash:
+        raise SchemaError("The stored data set does not fit its schema: upload it again.")
+    PrivateTable.check_files(folder, saved)
+
+
+def _name_taken(name: str) -> ConflictError:
+    return ConflictError(f"A data set called '{name}' exists. Give the schema another name.")
+
+
+@lru_cache(maxsize=64)
+def parse_schema(text: str) -> Schema:
+    """Read a stored schema; pages ask for the same few again and again."""
+    return Schema.model_validate_json(text)
+
+
+def _info(row: RowMapping) -> DatasetInfo:
+    schema = parse_schema(row["schema"])
+    return DatasetInfo(
+        id=row["id"],
+        name=row["name"],
+        description=schema.description,
+        schema=schema,
+        public=row["public"],
+        created=row["created"],
+        truth=row["truth"],
+    )
+
+
+def _claimed(folder: Path) -> bool | None:
+    """Whether somebody is writing a folder; ``None`` if it does not say."""
+    try:
+        return is_claimed(folder / _OWNER)
+    except OSError:
+        return None
+
+
+def _forgotten(folder: Path) -> bool:
+    """Whether nobody has ever claimed a folder, and nothing in it has changed for a day."""
+    try:
+        files = list(folder.iterdir())
+        newest = max(path.lstat().st_mtime for path in [folder, *files])
+    except OSError:
+        return False
+    return all(file.name != _OWNER for file in files) and newest < time.time() - _DAY

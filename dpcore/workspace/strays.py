@@ -1,0 +1,158 @@
+"""Records without an entry in the database, entries without records: listed, adopted, removed.
+
+All of it by hand. A folder that the database does not know may be all that is left of a data set
+whose entry was lost with a database, so only its custodian can say what it is.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import ConflictError, FrostglassError, NotFoundError, RequestError
+from dpcore.privacy.budgets import parse_limit
+from dpcore.workspace.database import jobs, ledger_entries, read, write
+from dpcore.workspace.ledger import exact_delta
+from dpcore.workspace.ledger_lines import append
+from dpcore.workspace.requests import ACTIVE_STATES, DatasetInfo, Stray
+from dpcore.workspace.store import Store
+
+_UNDER_WAY = "Runs on this data set are waiting or under way: stop them first."
+
+
+class Strays:
+    """Folders and entries of one installation that lack each other."""
+
+    def __init__(self, engine: Engine, store: Store) -> None:
+        self._engine, self._store = engine, store
+
+    def all(self) -> list[Stray]:
+        """Folders without an entry, then entries without a folder."""
+        known = {info.id: info.name for info in self._store.datasets()}
+        removed = self._removed()
+        lost = [
+            Stray(key, name, "removed" if key in removed else "missing")
+            for key, name in known.items()
+            if not self._store.present(key)
+        ]
+        return [self._unknown(key) for key in self._store.folders() if key not in known] + lost
+
+    def adopt(
+        self,
+        dataset_id: str,
+        *,
+        name: str | None,
+        cap: Decimal,
+        spent: Decimal,
+        delta: Decimal,
+        note: str,
+        actor: str,
+    ) -> DatasetInfo:
+        """Enter a folder that the database does not know, as private records.
+
+        Parameters
+        ----------
+        cap : Decimal
+            All that may ever be spent, the past included; 0 for nothing.
+        spent, delta : Decimal
+            What is known to have been spent already.
+
+        Raises
+        ------
+        BudgetError
+            If an amount is unusable.
+        NotFoundError
+            If there is no such folder, or the database knows it.
+        ConflictError
+            If it is being written now, or the name is taken.
+        SchemaError
+            If its files are damaged, the name is unusable, or no result on it would be private.
+        """
+        cap, spent, delta = parse_limit(cap), parse_limit(spent), exact_delta(delta)
+        told = f"adopted; what was spent before is in no ledger. {_needed(note)}"
+
+        def open_account(connection: Connection, entered: str) -> None:
+            append(connection, "open", entered, cap=cap, note=told, actor=actor)
+            if spent or delta:
+                amounts = {"epsilon": spent, "delta": delta}
+                append(connection, "charge", entered, note=told, actor=actor, **amounts)
+
+        with self._store.alone():
+            self._stray(dataset_id)
+            schema = self._store.check_files(dataset_id)
+            schema.check_private()
+            title = schema.name if name is None else _usable(schema, name)
+            self._store.enter(dataset_id, title, schema, public=False, on_entered=open_account)
+        return self._store.dataset(dataset_id)
+
+    def remove(self, dataset_id: str, *, note: str, actor: str) -> None:
+        """Remove records for good; entry, ledger and releases of a data set stay.
+
+        Raises
+        ------
+        NotFoundError
+            If there is neither a data set nor a folder of this identifier.
+        ConflictError
+            If runs on it are under way, it is being written now, or its folder stays.
+        RequestError
+            If there is no note.
+        """
+        _needed(note)
+        with self._store.alone():
+            try:
+                found = self._store.dataset(dataset_id).id
+            except NotFoundError:
+                found = self._stray(dataset_id).id
+            else:
+                write(self._engine, lambda c: _note_removal(c, found, note, actor))
+            self._store.discard(found)
+        if self._store.present(found):
+            raise ConflictError(
+                "The records are still there: this program may not change their folder. Whoever "
+                "runs it has to allow that; then remove them again."
+            )
+
+    def _stray(self, dataset_id: str) -> Stray:
+        for stray in self.all():
+            if stray.id == dataset_id and stray.state == "unknown":
+                return stray
+            if stray.id == dataset_id and stray.state == "arriving":
+                raise ConflictError("This data set is being stored just now: look again later.")
+        raise NotFoundError(
+            "There is no folder of this name that the database does not know: see 'data orphans'."
+        )
+
+    def _unknown(self, dataset_id: str) -> Stray:
+        try:
+            name = self._store.check_files(dataset_id).name
+        except (FrostglassError, OSError):
+            name = ""
+        return Stray(
+            dataset_id, name, "arriving" if self._store.arriving(dataset_id) else "unknown"
+        )
+
+    def _removed(self) -> set[str]:
+        chosen = sa.select(ledger_entries.c.dataset_id).where(ledger_entries.c.kind == "remove")
+        return set(read(self._engine, lambda connection: connection.execute(chosen).scalars()))
+
+
+def _usable(schema: Schema, name: str) -> str:
+    """A name that a schema might have. Raises ``SchemaError``."""
+    return Schema.from_mapping({**json.loads(schema.to_json()), "name": name}).name
+
+
+def _needed(note: str) -> str:
+    if not note.strip():
+        raise RequestError("Say in the note where the records come from, or why they are removed.")
+    return note
+
+
+def _note_removal(connection: Connection, dataset_id: str, note: str, actor: str) -> None:
+    active = (jobs.c.dataset_id == dataset_id) & jobs.c.state.in_(ACTIVE_STATES)
+    if connection.execute(sa.select(jobs.c.run_id).where(active)).first():
+        raise ConflictError(_UNDER_WAY)
+    append(connection, "remove", dataset_id, note=note, actor=actor)

@@ -1,0 +1,1 @@
+"""The custodian's parts: uploads, budgets, analysts, the audit log."""

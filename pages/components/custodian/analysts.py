@@ -1,0 +1,159 @@
+"""The custodian's view of analysts: who may spend how much, and who is frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import streamlit as st
+
+from dpcore.privacy.budgets import parse_limit
+from dpcore.workspace.requests import REASON_LIMIT, Account, DatasetInfo
+from dpcore.workspace.users import NAME_LENGTH
+from pages.components.custodian import budgets
+from pages.components.kit import amounts, markup
+from pages.components.kit.texts import text
+from pages.components.visitor import access, outcome
+
+_SAID = "analysts-said"
+_NEW = "Somebody else"
+_HEADER = ("Analyst", "Limit", "Spent", "Reserved", "Left", "Runs", "State")
+
+
+def show() -> None:
+    """Accounts on the data set selected in the sidebar, and ways to change them."""
+    dataset = access.chosen_dataset()
+    if dataset is None:
+        markup.empty("No data set yet", "Add one first; its analysts appear here.")
+        return
+    st.header(markup.plain(dataset.name), anchor=False)
+    outcome.tell(_SAID)
+    accounts = {one.analyst: one for one in access.service().accounts(dataset.id)}
+    _everybody(dataset)
+    if accounts:
+        caption = f"Analysts of {dataset.name}; what is left obeys the total of the data set too"
+        markup.table(caption, _HEADER, map(_row, accounts.values()))
+    else:
+        markup.empty(
+            "No analyst yet",
+            "Nobody has been given a budget here, asked for one, or spent anything.",
+        )
+    _give(dataset, accounts)
+    if accounts:
+        _stop(dataset, accounts)
+
+
+def _everybody(dataset: DatasetInfo) -> None:
+    balance = access.service().total_balance(dataset.id)
+    limits = budgets.limits(access.service().ledger_entries(dataset.id))
+    markup.facts(
+        {
+            "Left in all": amounts.left(balance.left),
+            "Most per analyst": amounts.each(limits.analyst_cap),
+        }
+    )
+
+
+def _row(account: Account) -> str:
+    balance, frozen = account.balance, account.standing.frozen
+    numbers = (
+        amounts.standing(account.standing),
+        amounts.cost(balance.spent),
+        amounts.cost(balance.reserved),
+        amounts.left(balance.left),
+        str(account.runs),
+    )
+    state = "may spend" if frozen is None else f"frozen: {frozen}"
+    cells = [markup.roomy(account.analyst), *map(markup.unbroken, numbers), markup.roomy(state)]
+    return markup.row(cells)
+
+
+def _give(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
+    keys = [f"grant-{part}-{dataset.id}" for part in ("who", "new", "limit", "reason")]
+    with st.container(border=True, key="card-grant"):
+        st.subheader("Give or change a budget", anchor=False)
+        st.markdown(text("grants"))
+        left, right = st.columns(2)
+        chosen = left.selectbox("Analyst", [*_known(accounts), _NEW], key=keys[0])
+        if chosen == _NEW:
+            right.text_input(
+                "E-mail address", key=keys[1], max_chars=NAME_LENGTH,
+                help="The address they log in with: the ledger knows them by it.",
+            )  # fmt: skip
+        left, right = st.columns([1, 2])
+        entry = left.text_input("Limit in all, ε", key=keys[2], placeholder="for example 2")
+        right.text_input("Reason (kept in the ledger)", key=keys[3], max_chars=REASON_LIMIT)
+        with st.container():  # Keeps the button below in its place.
+            _meaning(dataset, accounts.get(chosen), entry)
+        st.button("Give this budget", type="primary", on_click=_grant, args=(dataset, *keys))
+
+
+def _known(accounts: Mapping[str, Account]) -> list[str]:
+    """Analysts of this data set, then those of others."""
+    everywhere = {entry.analyst for entry in access.service().ledger_entries() if entry.analyst}
+    return [*accounts, *sorted(everywhere - set(accounts))]
+
+
+def _meaning(dataset: DatasetInfo, account: Account | None, entry: str) -> None:
+    """What a limit would come to, before it is given."""
+    if not entry.strip():
+        return
+    limit, problem = access.attempt(lambda: parse_limit(entry))
+    if limit is None:
+        st.error(problem)
+        return
+    used = account.balance.spent + account.balance.reserved if account else Decimal(0)
+    whole = access.service().total_balance(dataset.id).left
+    if limit <= used:
+        markup.notice("plain", "Nothing more could be spent.", _used(used))
+    elif limit - used > whole:
+        markup.notice(
+            "amber", "The total of the data set stops it first.",
+            f"The grant would leave {amounts.left(limit - used)}, but the data set has only "
+            f"{amounts.left(whole)} left for everybody.",
+        )  # fmt: skip
+    else:
+        markup.notice("plain", f"{amounts.left(limit - used)} could be spent.", _used(used))
+
+
+def _used(used: Decimal) -> str:
+    return (
+        f"{amounts.cost(used)} is spent or reserved already." if used else "Nothing is spent yet."
+    )
+
+
+def _grant(dataset: DatasetInfo, who: str, new: str, limit: str, reason: str) -> None:
+    """For use as a callback; the arguments after the first are keys of widgets."""
+    state = st.session_state
+    analyst = state[new] if state[who] == _NEW else state[who]
+
+    def act() -> Sequence[Account]:
+        return access.service().grant(dataset.id, analyst, parse_limit(state[limit]), state[reason])
+
+    if outcome.of(_SAID, act, "The budget is set."):
+        state[limit] = state[reason] = ""
+        if state[who] == _NEW:
+            state[new] = ""
+
+
+def _stop(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
+    keys = [f"stop-{part}-{dataset.id}" for part in ("who", "reason")]
+    with st.container(border=True, key="card-stop"):
+        st.subheader("Freeze an analyst, or unfreeze one", anchor=False)
+        st.markdown(text("freeze"))
+        left, right = st.columns(2)
+        chosen = left.selectbox("Analyst", list(accounts), key=keys[0])
+        right.text_input("Reason (the analyst reads it)", key=keys[1], max_chars=REASON_LIMIT)
+        frozen = accounts[chosen].standing.frozen is not None
+        st.button(
+            "Unfreeze this analyst" if frozen else "Freeze this analyst", key="stop-button",
+            on_click=_switch, args=(dataset, chosen, frozen, keys[1]),
+        )  # fmt: skip
+
+
+def _switch(dataset: DatasetInfo, analyst: str, frozen: bool, reason: str) -> None:
+    """For use as a callback."""
+    act = access.service().thaw if frozen else access.service().freeze
+    told = f"The analyst is {'not frozen any more' if frozen else 'frozen'}."
+    if outcome.of(_SAID, lambda: act(dataset.id, analyst, st.session_state[reason]), told):
+        st.session_state[reason] = ""

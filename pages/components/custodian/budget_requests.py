@@ -1,0 +1,155 @@
+"""The custodian's view of requests for more: what is open, with a form to answer; what was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from html import escape
+
+import streamlit as st
+
+from dpcore.privacy.budgets import parse_limit, plain_epsilon
+from dpcore.workspace.requests import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
+from pages.components.kit import amounts, markup, slot
+from pages.components.kit.texts import text
+from pages.components.visitor import access, outcome
+
+_SAID, _SEEN = "requests-said", "requests-seen"
+_HEADER = ("Asked", "Analyst", "Data set", "More, ε", "Reason", "Answer", "By", "What was written")
+
+
+def open_ones() -> list[BudgetRequest]:
+    """Requests that nobody has answered, oldest first."""
+    return [one for one in access.service().budget_requests() if one.state == "open"]
+
+
+def show() -> None:
+    """The queue, and below it the answered ones."""
+    st.markdown(text("budget_requests"))
+    outcome.tell(_SAID)
+    asked = access.service().budget_requests()
+    names = {key: info.name for key, info in access.datasets().items()}
+    waiting = {str(one.number): one for one in asked if one.state == "open"}
+    for number, card in slot.of_each(_SEEN, list(waiting)).items():
+        with card:
+            _card(waiting[number], names)
+    if not waiting:
+        markup.empty("No open request", "When an analyst asks for more, it appears here.")
+    _answered([one for one in reversed(asked) if one.state != "open"], names)
+
+
+def _card(request: BudgetRequest, names: Mapping[str, str]) -> None:
+    accounts = access.service().accounts(request.dataset_id)
+    account = next(one for one in accounts if one.analyst == request.analyst)
+    whole = access.service().total_balance(request.dataset_id)
+    with st.container(border=True, key=f"card-request-{request.number}"):
+        _heading(request, names)
+        markup.facts(_facts(account, whole))
+        st.caption("Reason")
+        st.text(request.reason)
+        with slot.kept():
+            _advise(request, account, whole)
+        _form(request, account)
+
+
+def _heading(request: BudgetRequest, names: Mapping[str, str]) -> None:
+    """Who asks for how much; not Markdown, which makes links of addresses."""
+    asks = f"{request.analyst} asks for {amounts.cost(request.epsilon)} more"
+    where = f"On {names.get(request.dataset_id, '')}, {request.time:%Y-%m-%d %H:%M} UTC"
+    st.html(
+        f'<div class="fg-request"><h2>{escape(asks)}</h2>'
+        f'<p class="fg-note">{escape(where)}</p></div>'
+    )
+
+
+def _facts(account: Account, whole: Balance) -> dict[str, str]:
+    reserved = account.balance.reserved
+    return {
+        "Limit now": amounts.standing(account.standing),
+        "Spent": amounts.cost(account.balance.spent),
+        **({"Reserved": amounts.cost(reserved)} if reserved else {}),
+        "Left": amounts.left(account.balance.left),
+        "Left of the data set": amounts.left(whole.left),
+    }
+
+
+def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
+    if account.standing.frozen is not None:
+        markup.notice(
+            "amber", "This analyst is frozen.",
+            f"A grant alone does not unfreeze them. The reason given: {account.standing.frozen}",
+        )  # fmt: skip
+    if request.epsilon > whole.left:
+        markup.notice(
+            "amber", "The data set has less left than is asked for.",
+            "Its total stops every grant. Raise it in the view Budget if this is to be spent.",
+        )  # fmt: skip
+
+
+def _form(request: BudgetRequest, account: Account) -> None:
+    keys = f"answer-limit-{request.number}", f"answer-reason-{request.number}"
+    with st.form(f"answer-{request.number}", border=False, enter_to_submit=False):
+        left, right = st.columns([1, 2])
+        left.text_input(
+            "New limit in all, ε", plain_epsilon(_proposed(request, account)), key=keys[0]
+        )
+        right.text_input(
+            "Answer (the analyst reads it; needed to decline)", key=keys[1], max_chars=REASON_LIMIT
+        )
+        with st.container(horizontal=True):
+            for label, kind, grants in (
+                ("Grant", "primary", True),
+                ("Decline", "secondary", False),
+            ):
+                st.form_submit_button(
+                    label, type=kind, key=f"{label}-{request.number}",
+                    on_click=_answer, args=(request, grants, *keys),
+                )  # fmt: skip
+
+
+def _proposed(request: BudgetRequest, account: Account) -> Decimal:
+    """What is asked for, on top of the limit, or of what is used if that is more."""
+    used = account.balance.spent + account.balance.reserved
+    return max(used, account.standing.limit or Decimal(0)) + request.epsilon
+
+
+def _answer(request: BudgetRequest, grants: bool, limit: str, reason: str) -> None:
+    """For use as a callback."""
+    state = st.session_state
+
+    def act() -> BudgetRequest:
+        amount = parse_limit(state[limit]) if grants else None
+        return access.service().answer(request.number, amount, state[reason])
+
+    done = "granted" if grants else "declined"
+    outcome.of(_SAID, act, f"The request is {done}.")
+
+
+def _answered(answered: Sequence[BudgetRequest], names: Mapping[str, str]) -> None:
+    if not answered:
+        return
+    st.header("Answered", anchor=False)
+    lines = {
+        entry.answers: entry
+        for entry in access.service().ledger_entries()
+        if entry.answers is not None
+    }
+    rows = (_row(one, lines[one.number], names) for one in answered)
+    markup.table("Newest first", _HEADER, rows)
+
+
+def _row(request: BudgetRequest, answer: LedgerEntry, names: Mapping[str, str]) -> str:
+    granted = request.state == "granted" and answer.analyst_cap is not None
+    end = f"granted: {amounts.left(answer.analyst_cap)} in all" if granted else "declined"
+    return markup.row(
+        [
+            markup.unbroken(f"{request.time:%Y-%m-%d}"),
+            markup.roomy(request.analyst),
+            escape(names.get(request.dataset_id, "")),
+            markup.unbroken(plain_epsilon(request.epsilon)),
+            markup.roomy(request.reason),
+            markup.unbroken(end),
+            markup.roomy(answer.actor or ""),
+            markup.roomy(request.answer),
+        ]
+    )

@@ -1,0 +1,85 @@
+"""The custodian's view of the budget of a data set: what is left in all, and changing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import streamlit as st
+
+from dpcore.privacy.budgets import parse_epsilon, parse_limit
+from dpcore.workspace.requests import DatasetInfo, LedgerEntry
+from pages.components.kit import amounts, markup
+from pages.components.kit.texts import small
+from pages.components.visitor import access
+
+
+def show() -> None:
+    """Balance of the data set selected in the sidebar."""
+    dataset = access.chosen_dataset()
+    if dataset is None:
+        markup.empty("No data set yet", "Add one first; its budget appears here.")
+        return
+    st.header(markup.plain(dataset.name), anchor=False)
+    above = st.container()
+    _raise(dataset)
+    with above:  # Drawn last, so that a change just made shows.
+        _facts(dataset)
+
+
+def limits(entries: Sequence[LedgerEntry]) -> LedgerEntry:
+    """The line that says which limits hold now."""
+    return [entry for entry in entries if entry.kind in ("open", "caps")][-1]
+
+
+def _facts(dataset: DatasetInfo) -> None:
+    balance = access.service().total_balance(dataset.id)
+    present = limits(access.service().ledger_entries(dataset.id))
+    markup.facts(
+        {
+            "Total budget": amounts.limit(balance.cap),
+            "Spent by all analysts": amounts.cost(balance.spent),
+            "Reserved": amounts.cost(balance.reserved),
+            "Left": amounts.left(balance.left),
+            "Most per analyst": amounts.each(present.analyst_cap),
+            "Most per run": amounts.limit(present.run_cap),
+            **({"δ of all runs": small(balance.delta)} if balance.delta else {}),
+        }
+    )
+
+
+def _raise(dataset: DatasetInfo) -> None:
+    with st.expander("Change the budget"), st.form(f"caps-{dataset.id}"):
+        st.markdown("Leave a field empty to keep what is set. The ledger keeps every change.")
+        total, analyst, run = st.columns(3)
+        entries = {
+            "budget": total.text_input("Total ε", key="caps-budget"),
+            "analyst_cap": analyst.text_input(
+                "Per analyst without a grant",
+                key="caps-analyst",
+                help="0: only whom you grant some.",
+            ),
+            "run_cap": run.text_input("Per run", key="caps-run"),
+        }
+        note = st.text_input("Reason (kept in the ledger)", key="caps-note", max_chars=200)
+        if st.form_submit_button("Change the budget"):
+            _change(dataset, entries, note)
+
+
+def _change(dataset: DatasetInfo, entries: dict[str, str], note: str) -> None:
+    def act() -> object:
+        caps: dict[str, Decimal] = {
+            name: parse_limit(entry) if name == "analyst_cap" else parse_epsilon(entry)
+            for name, entry in entries.items()
+            if entry.strip()
+        }
+        return access.service().raise_caps(dataset.id, note=note, **caps)
+
+    if not any(entry.strip() for entry in entries.values()):
+        st.error("Type at least one new limit.")
+        return
+    _, problem = access.attempt(act)
+    if problem:
+        st.error(problem)
+    else:
+        st.success("The budget is changed.")

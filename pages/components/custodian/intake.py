@@ -1,0 +1,366 @@
+"""From uploaded files to a stored data set, in a form that loses nothing brought or typed.
+
+The files and what was typed lie on the custodian's desk (:mod:`dpcore.workspace.desks`), so that
+they are there again after another page, a reload or a new login. No file is read here: see
+:mod:`dpcore.intake.uploads`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+import streamlit as st
+
+from dpcore.errors import FrostglassError
+from dpcore.workspace.desks import DAYS, Desk
+from dpcore.workspace.requests import DatasetInfo
+from pages.components.custodian import intake_form, schema_rows, upload_reading
+from pages.components.custodian.intake_draft import Draft
+from pages.components.custodian.intake_drafts import (
+    look_at,
+    new_joined_table,
+    new_table,
+    new_tables,
+    shared,
+)
+from pages.components.custodian.intake_tables import (
+    KEEP,
+    TableDraft,
+    Uploads,
+    choose_tables,
+    name_files,
+    remembered,
+)
+from pages.components.custodian.uploads import DATABASES, TYPES, files_at, is_database
+from pages.components.kit.markup import plain
+from pages.components.kit.texts import text
+from pages.components.visitor import access
+from pages.components.visitor.background import Stopped
+
+if TYPE_CHECKING:
+    from dpcore.intake.uploads import Watch
+    from dpcore.service import Service
+
+_STATE, _STORED = "intake", "stored-just-now"
+FORM, FILE = "Fill in a form", "Use a schema file (YAML or JSON)"
+_STOPPED = "Reading was stopped."
+
+
+def show() -> None:
+    """Upload, describe, store."""
+    above = st.container()
+    desk = access.service().desk()
+    work = upload_reading.current()  # First: once it has ended, what it did is seen below.
+    earlier: Draft | None = st.session_state.get(_STATE)
+    if earlier is not None and earlier.stored is not None:
+        _start_afresh(earlier.stored)
+    stored: DatasetInfo | None = st.session_state.pop(_STORED, None)
+    if stored is not None:
+        with above:
+            _confirm(stored)
+    again = earlier is not None and bool(earlier.problem)
+    uploads = _uploads(desk, again=again, busy=work is not None)
+    if uploads is None and work is None:
+        _forget()
+        return
+    with st.container():  # Always there, so that nothing below moves.
+        draft = None if uploads is None or work else _draft_of(desk, uploads)
+    if draft is None or uploads is None:
+        if work is None:
+            st.rerun()  # It has begun just now: what stands above must not be changed meanwhile.
+        upload_reading.wait(work)
+        return
+    if draft.problem:
+        if earlier is not draft:
+            st.rerun()  # So that there is a place for another file above.
+        what = "This file" if len(uploads.all) == 1 else "These files"
+        st.error(draft.problem, title=f"{what} cannot be used")
+        return
+    _describe_and_store(desk, uploads, draft)
+
+
+def _describe_and_store(desk: Desk, uploads: Uploads, draft: Draft) -> None:
+    st.header("Describe it", anchor=False)
+    way = st.segmented_control(
+        "How do you want to describe the columns?", [FORM, FILE], required=True,
+        key=remembered("intake-way", FORM), **KEEP,
+    )  # fmt: skip
+    if way == FORM:
+        _by_form(desk, uploads, draft)
+    else:
+        _by_file(desk, uploads, draft)
+    _show_faults(draft)
+    _note(desk, draft)
+
+
+def _uploads(desk: Desk, *, again: bool, busy: bool) -> Uploads | None:
+    """The main file and those beside it; a database has none. Nothing changes while one is read."""
+    label = "Data file (CSV, Parquet, SQLite or DuckDB)"
+    found = files_at(desk, "main", label, types=TYPES + DATABASES, again=again, busy=busy)
+    st.caption(text("upload").format(days=DAYS))
+    if not found:
+        return None
+    if is_database(found[0].name):
+        return Uploads(found[0], None, [])
+    second = files_at(
+        desk,
+        "second",
+        "A second file about the same people (optional)",
+        again=again,
+        busy=busy,
+        help=text("second_file"),
+    )
+    further = files_at(
+        desk,
+        "further",
+        "Further tables about the same people (optional)",
+        several=True,
+        busy=busy,
+        help=text("further_tables"),
+    )
+    return Uploads(found[0], second[0] if second else None, further)
+
+
+def _forget() -> None:
+    """Nothing lies on the desk: what was typed goes too."""
+    for key in [key for key in st.session_state if str(key).startswith(_STATE)]:
+        del st.session_state[key]
+
+
+def _note(desk: Desk, draft: Draft) -> None:
+    """Write down what stands in the form, or warn that this cannot be done."""
+    _, problem = access.attempt(lambda: draft.note(desk, Draft.typed()))
+    if problem:
+        st.warning(problem)
+
+
+@contextmanager
+def _telling(
+    desk: Desk, draft: Draft, tell: Callable[[str], None], advice: str = ""
+) -> Iterator[None]:
+    """What a reading does: why it came to nothing is told, and whatever came of it is noted."""
+    try:
+        yield
+    except FrostglassError as mistake:
+        tell(plain(str(mistake)))
+    except Stopped:
+        tell(_STOPPED + advice)
+        raise
+    except Exception:
+        tell(upload_reading.Reading.failed + advice)
+        raise
+    finally:
+        draft.note(desk)
+
+
+def _confirm(stored: DatasetInfo) -> None:
+    st.success(
+        f"'{plain(stored.name)}' is stored, and the uploaded copy is deleted. It is selected in "
+        "the sidebar; analysts can use it now.",
+        title="Data set stored",
+    )
+
+
+def _draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
+    """The draft of these uploads: made once, from the headers alone. ``None``: in the making."""
+    ids = [upload.file_id for upload in uploads.all]
+    known = _known_draft(desk, ids)
+    if known is not None:
+        return known
+    earlier: Draft | None = st.session_state.get(_STATE)
+    draft = Draft(ids, answers=Draft.typed())
+    if earlier is not None and earlier.file_ids[0] == ids[0]:
+        draft.tables = earlier.tables
+    with st.spinner("Reading the header …"):
+        work = _begin_describing(desk, uploads, draft, None)
+    if not work.active and work.problem:  # Not even that could be noted.
+        draft.problem, draft.noted = plain(work.problem), desk.notes()
+        st.session_state[_STATE] = draft
+        return draft
+    return None if upload_reading.current() else _known_draft(desk, ids)
+
+
+def _known_draft(desk: Desk, ids: list[str]) -> Draft | None:
+    """What this session or, later than it, another one has noted about these files."""
+    mine: Draft | None = st.session_state.get(_STATE)
+    notes = desk.notes()
+    if mine is None or mine.noted != notes:
+        mine = Draft.read(notes)
+    if mine is None or mine.file_ids != ids:
+        return None
+    st.session_state[_STATE] = mine
+    return mine
+
+
+def _begin_describing(
+    desk: Desk, uploads: Uploads, draft: Draft, key: str | None
+) -> upload_reading.Reading:
+    def tell(problem: str) -> None:
+        draft.problem = problem
+
+    def describe(_service: Service, watch: Watch) -> None:
+        with _telling(desk, draft, tell, " Remove the file, or bring another one."):
+            _describe(uploads, draft, key, watch)
+
+    return upload_reading.begin("Reading the header", describe)
+
+
+def _describe(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
+    """Draft the rows of the form from the headers. Raises ``IngestError``.
+
+    What was answered about a column of the same name is kept.
+    """
+    uploads.check()
+    known = {table.ident: table for table in draft.tables}
+    if uploads.several:
+        tables, draft.person, draft.main = new_tables(uploads, watch)
+        draft.tables = [table.after(known.get(table.ident)) for table in tables]
+    elif uploads.second is None:
+        table, draft.person = new_table(uploads, watch)
+        draft.tables = [table.after(known.get(table.ident))]
+    else:
+        _join(uploads, draft, key, watch)
+
+
+def _join(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
+    """Draft the columns of two files, joined on the key. Raises ``IngestError``."""
+    from dpcore.intake.suggestions import suggest_person
+
+    draft.keys = draft.keys or shared(uploads, watch)
+    chosen = key or suggest_person(draft.keys) or draft.keys[0]
+    table = new_joined_table(uploads, chosen, watch)
+    draft.person = chosen
+    draft.tables = [table.after(draft.tables[0] if draft.tables else None)]
+
+
+def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
+    if draft.keys and not _key_chosen(uploads, draft):
+        return
+    main, *children = _tables(uploads, draft)
+    if children:
+        answers = intake_form.several_tables(main, children, draft.person)
+    else:
+        answers = intake_form.one_table(main, draft.person, joined=bool(draft.keys))
+    if uploads.database:
+        answers.content["entity"] = main.name
+    for ident, rows in answers.rows.items():
+        draft.table(ident).typed = rows
+    if answers.suggest:
+        _fill_in(desk, uploads, draft, answers, [main, *children])
+    if answers.store:
+        _store(desk, uploads, draft, answers, children)
+
+
+def _tables(uploads: Uploads, draft: Draft) -> list[TableDraft]:
+    """The tables to be described, the main one first."""
+    if uploads.database:
+        mark = draft.file_ids[0]
+        places = choose_tables(draft.tables, draft.person, draft.main, mark)
+        return [draft.tables[place] for place in places]
+    if uploads.several:
+        name_files(draft.tables[0], draft.tables[1:], with_main=True)
+    return draft.tables
+
+
+def _key_chosen(uploads: Uploads, draft: Draft) -> bool:
+    """Ask what joins the two files; if that changed, draft anew, or say why that cannot be."""
+    key = st.selectbox(
+        "Column that says who is who, in both files",
+        draft.keys,
+        key=remembered(f"intake-key-{'-'.join(draft.file_ids)}", draft.person, draft.keys),
+        help=text("join_key"),
+        **KEEP,
+    )
+    if key == draft.person:
+        return True
+    problems: list[str] = []
+
+    def join(_service: Service, watch: Watch) -> None:
+        try:
+            _join(uploads, draft, key, watch)
+        except FrostglassError as mistake:
+            problems.append(plain(str(mistake)))
+
+    with st.spinner("Reading the headers …"):
+        work = upload_reading.begin("Reading the headers", join)
+    if work.active or not problems:
+        st.rerun()
+    st.error(problems[0], title="These files cannot be joined like this")
+    return False
+
+
+def _fill_in(
+    desk: Desk,
+    uploads: Uploads,
+    draft: Draft,
+    answers: intake_form.Answers,
+    tables: list[TableDraft],
+) -> NoReturn:
+    table, rows = draft.table(answers.suggest_in), answers.rows[answers.suggest_in]
+    wanted = (answers.suggest_for, answers.suggest_type)
+
+    def look(_service: Service, watch: Watch) -> None:
+        draft.faults = []
+        table.show(rows)
+        with _telling(desk, draft, draft.faults.append):
+            found = look_at(uploads, table, tables, draft.person, *wanted, watch)
+            table.show(schema_rows.replace_row(rows, found))
+
+    _note(desk, draft)
+    with st.spinner("Looking at the column's values …"):
+        upload_reading.begin("Looking at the column's values", look)
+    st.rerun()
+
+
+def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
+    children = [] if uploads.database else draft.tables[1:]
+    if children:
+        name_files(draft.tables[0], children, with_main=False)
+    answers = intake_form.from_file(draft.file_ids[0])
+    if answers.store:
+        _store(desk, uploads, draft, answers, children)
+
+
+def _store(
+    desk: Desk,
+    uploads: Uploads,
+    draft: Draft,
+    answers: intake_form.Answers,
+    children: list[TableDraft],
+) -> None:
+    draft.faults = [plain(fault) for fault in answers.faults]
+    if draft.faults:
+        return
+
+    def add(service: Service, watch: Watch) -> None:
+        with _telling(desk, draft, draft.faults.append):
+            schema = answers.schema(watch)
+            source, right = uploads.source(schema.entity, children)
+            draft.stored = service.add_dataset(
+                source, schema, right=right, budget=answers.budget,
+                analyst_cap=answers.analyst_cap, run_cap=answers.run_cap,
+                public=answers.public, watch=watch,
+            )  # fmt: skip
+            desk.drop(*(file.file_id for file in uploads.all))
+
+    _note(desk, draft)
+    with st.spinner("Checking and storing …"):
+        work = upload_reading.begin("Checking and storing", add)
+    if work.active or draft.stored is not None:
+        st.rerun()
+
+
+def _start_afresh(stored: DatasetInfo) -> NoReturn:
+    """Empty the form, select what was stored, and say so when the page is next drawn."""
+    access.choose_later(stored.id)
+    st.session_state[_STORED] = stored
+    _forget()
+    st.rerun()
+
+
+def _show_faults(draft: Draft) -> None:
+    if draft.faults:
+        listed = "\n".join(f"- {fault}" for fault in draft.faults[:30])
+        st.error(f"Nothing was stored. What you typed is kept.\n\n{listed}", title="Please correct")

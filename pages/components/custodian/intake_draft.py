@@ -1,0 +1,80 @@
+"""What a custodian has so far for one upload, on the page and as noted on the desk."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from dpcore.workspace.desks import Desk
+from dpcore.workspace.requests import DatasetInfo
+from pages.components.custodian.intake_tables import TableDraft
+
+#: Fields that are noted as they are.
+_PLAIN = ("file_ids", "main", "keys", "person", "problem", "faults")
+
+
+@dataclass
+class Draft:
+    """Names and typed text, no records.
+
+    ``keys`` are the columns that two joined files have in common (none for others), ``main`` the
+    place of the main one among the ``tables``, ``answers`` what stands in the form's other fields.
+    """
+
+    file_ids: list[str]
+    tables: list[TableDraft] = field(default_factory=list)
+    main: int = 0
+    keys: list[str] = field(default_factory=list)
+    person: str | None = None
+    problem: str = ""
+    faults: list[str] = field(default_factory=list)
+    stored: DatasetInfo | None = None
+    answers: dict[str, Any] = field(default_factory=dict)
+    #: What was last written on the desk by this draft, or read from there.
+    noted: str = ""
+
+    def table(self, ident: str) -> TableDraft:
+        """The table of this mark."""
+        return next(table for table in self.tables if table.ident == ident)
+
+    def note(self, desk: Desk, answers: dict[str, Any] | None = None) -> None:
+        """Write everything down, if it has changed; with what stands in the form now, if given."""
+        if answers is not None:
+            self.answers = answers
+        content = {name: getattr(self, name) for name in _PLAIN}
+        content |= {"tables": [table.written() for table in self.tables], "answers": self.answers}
+        text = json.dumps(content)
+        if text != self.noted:
+            desk.note(text)
+            self.noted = text
+
+    @classmethod
+    def read(cls, notes: str) -> Draft | None:
+        """What was noted, if anything; fields of the form that are empty begin with it."""
+        try:
+            content = json.loads(notes)
+            draft = cls(**{name: content[name] for name in _PLAIN}, noted=notes)
+            draft.tables = [TableDraft.read(table) for table in content["tables"]]
+            draft.answers = content["answers"]
+        except (ValueError, KeyError, TypeError):  # None, or of an earlier version.
+            return None
+        for key, answer in draft.answers.items():
+            st.session_state.setdefault(key, answer)
+        return draft
+
+    @staticmethod
+    def typed() -> dict[str, Any]:
+        """What stands in the fields of the form, by their keys."""
+        return {
+            str(key): answer
+            for key, answer in st.session_state.items()
+            if str(key).startswith("intake-") and _is_plain(answer)
+        }
+
+
+def _is_plain(answer: object) -> bool:
+    listed = answer if isinstance(answer, list) else [answer]
+    return all(item is None or isinstance(item, str | int | float) for item in listed)

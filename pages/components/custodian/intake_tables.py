@@ -1,0 +1,201 @@
+"""The tables of an upload: where the rows of each come from, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.errors import IngestError
+from dpcore.workspace.desks import KeptFile
+from pages.components.custodian import schema_rows
+from pages.components.custodian.uploads import is_database
+from pages.components.kit.markup import plain
+from pages.components.kit.texts import text
+
+if TYPE_CHECKING:
+    from dpcore.intake.relations import Source
+
+
+#: What makes an answer outlive its page. It is noted on the desk besides, for other sessions.
+KEEP: dict[str, Any] = {"persist_state": "session"}
+
+
+def remembered(key: str, first: Any, options: Sequence[Any] = ()) -> str:
+    """The key of a widget that begins with an answer, unless one is known that is on offer."""
+    known = st.session_state.setdefault(key, first)
+    if options and known is not None and known not in options:
+        st.session_state[key] = first
+    return key
+
+
+@dataclass
+class TableDraft:
+    """What the custodian has so far for one table: names and typed text, no records.
+
+    Attributes
+    ----------
+    ident : str
+        The upload's own mark, or the name in a database.
+    title : str
+        Name of the file, or of the table in the database.
+    name : str
+        What the table is called in the schema.
+    columns : list of str
+        All columns, the keys included.
+    typed : DataFrame or None
+        The rows of the form as they were last answered.
+    """
+
+    ident: str
+    title: str
+    name: str
+    columns: list[str]
+    rows: pd.DataFrame
+    typed: pd.DataFrame | None = None
+    version: int = 0
+
+    def after(self, earlier: TableDraft | None) -> TableDraft:
+        """This draft with what was typed in an earlier one about columns of the same name."""
+        if earlier is None or earlier.columns == self.columns:
+            return earlier or self
+        self.name, self.version = earlier.name, earlier.version
+        carried = self.rows
+        if earlier.typed is not None:
+            carried = schema_rows.carry_over(self.rows, earlier.typed)
+        self.show(carried)
+        return self
+
+    def written(self) -> dict[str, Any]:
+        """Everything, as JSON can hold it."""
+        rows = schema_rows.written(self.rows if self.typed is None else self.typed)
+        return {**vars(self), "rows": rows, "typed": None}
+
+    @classmethod
+    def read(cls, content: dict[str, Any]) -> TableDraft:
+        """What :meth:`written` gave, to begin the form with."""
+        rows, version = schema_rows.read(content["rows"]), content["version"] + 1
+        return cls(**content | {"rows": rows, "typed": rows, "version": version})
+
+    def show(self, rows: pd.DataFrame) -> None:
+        """Let the form begin with these rows when it is next drawn."""
+        self.rows = self.typed = rows
+        self.version += 1
+
+
+@dataclass
+class Uploads:
+    """What lies on the desk, and how the files belong together."""
+
+    main: KeptFile
+    second: KeptFile | None
+    further: list[KeptFile]
+
+    @property
+    def all(self) -> list[KeptFile]:
+        """Every file, the main one first."""
+        return [self.main, *([self.second] if self.second else []), *self.further]
+
+    @property
+    def paths(self) -> list[Path]:
+        """Where they lie."""
+        return [file.path for file in self.all]
+
+    @property
+    def database(self) -> bool:
+        """Whether one file holds all tables."""
+        return is_database(self.main.name)
+
+    @property
+    def several(self) -> bool:
+        """Whether each file or table of a database stays a table of its own."""
+        return self.database or bool(self.further)
+
+    def check(self) -> None:
+        """Refuse what cannot be read together. Raises ``IngestError``."""
+        for which, upload in zip(self._places(), self.all, strict=True):
+            if upload.size == 0:
+                raise IngestError(
+                    f"The {which}file is empty. Export it again and upload a file with data."
+                )
+        if self.second is not None and self.further:
+            raise IngestError(
+                "Two files are joined into one table, or further tables are added: not both. "
+                "Remove one or the other."
+            )
+
+    def _places(self) -> list[str]:
+        second = ["second "] if self.second else []
+        return ["", *second, *(f"further '{upload.name}' " for upload in self.further)]
+
+    def source(self, entity: str, children: list[TableDraft]) -> tuple[Source, Path | None]:
+        """What the service wants: the file or the files by names, and what is joined.
+
+        Raises
+        ------
+        IngestError
+            If the names of the tables are no good.
+        """
+        names = [entity, *(child.name for child in children)]
+        faults = naming_faults(names) if self.further else []
+        if faults:
+            raise IngestError(" ".join(faults))
+        paths = self.paths
+        source = dict(zip(names, paths, strict=True)) if self.further else paths[0]
+        return source, paths[1] if self.second else None
+
+
+def name_files(main: TableDraft, children: list[TableDraft], *, with_main: bool) -> None:
+    """Ask what the tables of files are called."""
+    st.subheader("Tables", anchor=False)
+    st.markdown(text("tables"))
+    if with_main:
+        key = remembered(f"intake-table-{main.ident}", main.name)
+        label = f"What one row of {plain(main.title)} is called"
+        main.name = st.text_input(label, key=key, help=text("entity"), **KEEP).strip()
+    for child in children:
+        key = remembered(f"intake-table-{child.ident}", child.name)
+        label = f"Name of the table in {plain(child.title)}"
+        child.name = st.text_input(label, key=key, **KEEP).strip()
+
+
+def choose_tables(tables: list[TableDraft], key: str | None, main: int, mark: str) -> list[int]:
+    """Ask which tables of a database count; the main one goes first."""
+    st.subheader("Tables", anchor=False)
+    st.markdown(text("tables"))
+    names = [table.name for table in tables]
+    chosen = st.selectbox(
+        "Main table, with one row per person", names,
+        key=remembered(f"intake-main-{mark}", names[main], names), help=text("entity"), **KEEP,
+    )  # fmt: skip
+    others = [name for name in names if name != chosen]
+    known = {table.name for table in tables if key in table.columns}
+    further = st.multiselect(
+        "Further tables about the same people",
+        others,
+        key=remembered(
+            f"intake-further-{mark}-{chosen}", [name for name in others if name in known]
+        ),
+        **KEEP,
+    )
+    return [names.index(chosen), *(names.index(name) for name in names if name in further)]
+
+
+def naming_faults(names: list[str]) -> list[str]:
+    """What is wrong with the names of the tables, the main one first."""
+    faults = [] if all(names) else ["Give every table a name."]
+    given = [name for name in names if name]
+    if len(set(given)) != len(given):
+        faults.append("Give each table a name of its own.")
+    return faults
+
+
+def first_key(table: TableDraft, key: str | None) -> str | None:
+    """The column that probably says whose row it is."""
+    from dpcore.intake.suggestions import suggest_person
+
+    return key if key in table.columns else suggest_person(table.columns)

@@ -1,0 +1,147 @@
+"""Uploaded files: from the browser's hands onto the custodian's desk, and what lies there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dpcore.workspace.desks import Desk, KeptFile
+from pages.components.custodian import upload_reading
+from pages.components.kit.markup import plain
+from pages.components.server import upload_gate
+from pages.components.visitor import access
+
+TYPES = ("csv", "tsv", "txt", "parquet", "pq")
+#: Files that hold several tables.
+DATABASES = ("sqlite", "sqlite3", "db", "duckdb")
+
+
+def is_database(name: str) -> bool:
+    """Whether a file of this name holds several tables."""
+    return Path(name).suffix.lower().removeprefix(".") in DATABASES
+
+
+def title_of(name: str) -> str:
+    """What a file is called, without its ending."""
+    return Path(name).name.partition(".")[0].strip()
+
+
+def _round(place: str) -> str:
+    return f"upload-round-{place}"
+
+
+def files_at(
+    desk: Desk,
+    place: str,
+    label: str,
+    *,
+    types: tuple[str, ...] = TYPES,
+    several: bool = False,
+    again: bool = False,
+    busy: bool = False,
+    help: str | None = None,
+) -> list[KeptFile]:
+    """What lies at one place of the desk; and where files are brought there, if more may come.
+
+    With ``again`` a file may be brought although there is one, which it replaces. While ``busy``,
+    the files are being read: all is shown, nothing can be changed, and what arrives is kept later.
+    """
+    kept = [file for file in desk.files() if file.place == place]
+    with st.container():
+        for file in kept:
+            _card(desk, file, label.split(" (")[0], busy)
+        if problem := st.session_state.pop(f"upload-problem-{place}", None):
+            st.error(problem)
+    if several or again or not kept:
+        found = receive(label, place, types=types, several=several, disabled=busy, help=help)
+        if found and not busy:
+            _keep(desk, place, found, replaced=[] if several else kept)
+    return kept
+
+
+def receive(
+    label: str,
+    place: str,
+    *,
+    types: tuple[str, ...],
+    several: bool = False,
+    disabled: bool = False,
+    help: str | None = None,
+) -> list[Any]:
+    """Ask for files. Whoever gets some calls :func:`let_go`, or they come again and again."""
+    upload_gate.let_in()
+    found = st.file_uploader(
+        label,
+        type=list(types),
+        accept_multiple_files=several,
+        key=f"upload-{place}-{st.session_state.get(_round(place), 0)}",
+        help=help,
+        disabled=disabled,
+    )
+    return list(found) if several else [found] if found is not None else []
+
+
+def let_go(place: str, files: list[Any]) -> None:
+    """Take received files out of memory, and empty the place where they came in.
+
+    Not the other places: a large file may be on its way to one of them.
+    """
+    st.session_state[_round(place)] = st.session_state.get(_round(place), 0) + 1
+    context = get_script_run_ctx()
+    manager = context.uploaded_file_mgr if context else None
+    if context is None or not isinstance(manager, MemoryUploadedFileManager):
+        return
+    for file in files:
+        manager.remove_file(context.session_id, file.file_id)
+        upload_gate.taken(context.session_id, file.file_id)
+
+
+def _keep(desk: Desk, place: str, files: list[Any], *, replaced: list[KeptFile]) -> None:
+    problem = None
+    try:
+        for file in files:
+            file.seek(0)
+            _, problem = access.attempt(
+                lambda file=file: desk.keep(place, file.name, file, TYPES + DATABASES)
+            )
+            if problem:
+                break
+        if replaced and not problem:
+            desk.drop(*(file.file_id for file in replaced))
+    finally:
+        let_go(place, files)
+    st.session_state[f"upload-problem-{place}"] = problem
+    st.rerun()
+
+
+def _card(desk: Desk, file: KeptFile, label: str, busy: bool) -> None:
+    with st.container(border=True, key=f"card-upload-{file.file_id}"):
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        left.markdown(f"{label}: **{plain(file.name)}**, {_size(file.size)}")
+        right.button(
+            "Remove", key=f"remove-{file.file_id}", on_click=_drop, args=(desk, file),
+            width="stretch", help="Deletes the uploaded copy from this computer.", disabled=busy,
+        )  # fmt: skip
+
+
+def _drop(desk: Desk, file: KeptFile) -> None:
+    """Remove a file, and with the main one all else; not while they are read, as the page says."""
+    if file.file_id not in (kept.file_id for kept in desk.files()):
+        return  # It is gone already, and what lies there now was brought in another tab.
+    if upload_reading.current() is not None:
+        return
+    if file.place == "main":
+        desk.clear()
+    else:
+        desk.drop(file.file_id)
+
+
+def _size(size: int) -> str:
+    for unit, amount in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= amount:
+            return f"{size / amount:.1f} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,1 @@
+"""The families of models: how each is set up and shown."""

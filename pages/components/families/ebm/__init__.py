@@ -1,0 +1,1 @@
+"""Shape functions: set up and shown."""

@@ -1,0 +1,99 @@
+"""One released explainable boosting machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.released.release import Release
+from pages.components.families.ebm import view
+from pages.components.families.shared import certificate, downloads, evaluation, number_check, truth
+from pages.components.families.shared.truth import Truth
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+
+CSV = "the score table: what every group of every column adds"
+_TABS = ("All columns", "One case", "In words", "Hold-out check", "Certificate", "Download")
+
+
+def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+    """Importances first, then one shape, then everything else."""
+    words = _words(release, model)
+    _warn(model)
+    true = truth.ask(release, key) if public else None
+    st.subheader(markup.plain(f"What counts for {release.target}"), anchor=False)
+    st.markdown(text("importances"))
+    view.importances(words, key)
+    st.subheader("Shape of one column", anchor=False)
+    _shape(words, true, key)
+    table, case, told, check, card, files = st.tabs(_TABS, key=f"{key}-tabs")
+    with table:
+        view.terms_table(words)
+    with case:
+        view.case(release, words, key)
+    with told:
+        markup.sentences(words.reading())
+        st.markdown(text("reading_ebm"))
+        if model.classes:
+            st.markdown(text("reading_odds"))
+        st.markdown(text("noise"))
+    with check:
+        _check(words)
+    with card:
+        certificate.show(release)
+    with files:
+        downloads.show(release, model, key, CSV)
+        learner = "DPEBMClassifier" if model.classes else "DPEBMRegressor"
+        st.markdown(
+            "In Python, the JSON becomes a scikit-learn model: "
+            f"`{learner}.from_release(Release.from_json(text))`."
+        )
+
+
+def side(release: Release, model: Any, key: str) -> None:
+    """Importances and one shape, which fit into half the width."""
+    words = _words(release, model)
+    _warn(model)
+    view.importances(words, key)
+    with st.expander("The same as a table"):
+        view.terms_table(words)
+    _shape(words, None, key)
+
+
+def figures(model: Any) -> dict[str, str]:
+    """How much of the model stands out from the noise."""
+    clear = [term.name for term in model.ranked() if term.clear]
+    return {
+        "Columns and pairs": str(len(model.terms)),
+        "Stand out from the noise": f"{len(clear)} of {len(model.terms)}",
+        "Most important": ", ".join(clear[:3]) or "none stands out",
+    }
+
+
+def _words(release: Release, model: Any) -> Any:
+    from dpcore.models.ebm.released.words import EBMWords
+
+    return EBMWords(model, release.domain, release.target)
+
+
+def _warn(model: Any) -> None:
+    if not model.clear:
+        st.warning(text("ebm_unclear"), icon="⚠️", title="Next to nothing stands out from the noise")
+
+
+@st.fragment
+def _shape(words: Any, true: Truth | None, key: str) -> None:
+    if not words.model.terms:
+        st.info("This model reads no column: everyone gets the same prediction.")
+        return
+    term = view.choose_term(words.model, key)
+    outputs = view.choose_outputs(words.model, term, words.target, key)
+    view.shape(words, term, outputs, true, key)
+
+
+def _check(words: Any) -> None:
+    if words.model.classes:
+        evaluation.show(words.model, words.target)
+    else:
+        number_check.show(words.model, words.target, words.unit)

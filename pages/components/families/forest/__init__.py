@@ -1,0 +1,1 @@
+"""Forests: set up and shown."""

@@ -1,0 +1,1 @@
+"""Relational rules: set up and shown."""

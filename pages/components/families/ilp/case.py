@@ -1,0 +1,103 @@
+"""A made-up case that a clause covers: drawn from the clause and the schema, nobody's record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.domain.schema import Schema
+from dpcore.released.release import Release
+from pages.components.kit import figure, markup
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@st.fragment
+def show(release: Release, model: Any, key: str) -> None:
+    """One invented case of a clause, and a button for another."""
+    markup.banner("plain", "ilp_made_up")
+    if not model.clauses:
+        st.info("There is no clause to make a case for.")
+        return
+    place = choose_clause(release, model, "Made up from", f"{key}-made-up")
+    seed_key = f"{key}-seed"
+    tables = made_up(release, model, place, st.session_state.get(seed_key, 1))
+    if tables:
+        draw(release.domain, tables, f"{key}-made-up")
+    else:
+        st.info("No case that the schema allows is covered by this clause.")
+    st.button("Another one", key=f"{key}-another", icon=":material/refresh:",
+              on_click=_another, args=(seed_key,))  # fmt: skip
+
+
+def choose_clause(release: Release, model: Any, label: str, key: str) -> int:
+    """Position of a clause that the visitor chooses."""
+    from dpcore.plots.ilp import clause_texts
+
+    names = [f"{told.title}: {told.words}" for told in clause_texts(release)]
+    return int(
+        st.selectbox(
+            label, range(len(model.clauses)), format_func=names.__getitem__, key=f"{key}-clause"
+        )
+    )
+
+
+def made_up(release: Release, model: Any, place: int, seed: int) -> dict[str, pd.DataFrame]:
+    """Tables of an invented case; empty if the clause covers nobody."""
+    from dpcore.models.ilp.released.example import made_up_case
+
+    return made_up_case(model.clauses[place], release.domain, release.target, seed)
+
+
+def _another(seed_key: str) -> None:
+    st.session_state[seed_key] = st.session_state.get(seed_key, 1) + 1
+
+
+def draw(schema: Schema, tables: Mapping[str, pd.DataFrame], key: str) -> None:
+    """A train as a picture, or any case; its tables below."""
+    from dpcore.plots.train import is_train
+
+    if is_train(schema):
+        picture(tables["car"], key)
+    person = tables[schema.entity]
+    if len(person.columns) > 1:
+        _table(schema, schema.entity, person, str(schema.privacy_unit.column))
+    for child in schema.children:
+        _table(schema, child.name, tables[child.name], schema.key_of(child))
+
+
+def picture(cars: pd.DataFrame, key: str) -> None:
+    """Draw a train in a frame of its own, in which a long one scrolls."""
+    from dpcore.plots.train import train_alt, train_figure
+
+    drawn = train_figure(cars)
+    with st.container(key=f"{key}-train-diagram"):
+        figure.show(
+            drawn, key=f"{key}-train", alt=train_alt(cars), width=int(drawn.layout.meta["width"])
+        )
+
+
+def _table(schema: Schema, name: str, frame: pd.DataFrame, own_key: str) -> None:
+    """Rows of one table, without the key: all are of one case."""
+    columns = [column for column in frame.columns if column != own_key]
+    if not len(frame):
+        st.markdown(f"**{markup.plain(name)}**: no row.")
+        return
+    title = f"The {schema.entity}" if name == schema.entity else f"{name}: {_rows(len(frame))}"
+    rows = [
+        markup.row(_cell(value) for value in record)
+        for record in frame[columns].itertuples(index=False, name=None)
+    ]
+    markup.table(title, columns, rows)
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'' if count == 1 else 's'}"
+
+
+def _cell(value: Any) -> str:
+    return "not known" if value is None or value != value else escape(str(value))

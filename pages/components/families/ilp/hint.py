@@ -1,0 +1,69 @@
+"""What a run of relational rules chooses from, and how many people that takes; free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.workspace.requests import Quote
+from pages.components.families.ilp.words import records
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+
+if TYPE_CHECKING:
+    from dpcore.models.ilp.language.hypotheses import Hypotheses
+
+
+def show(quote: Quote) -> None:
+    """Size of the hypothesis space, both bounds, and the bottom clause."""
+    from dpcore.models.ilp.language.hypotheses import hypotheses
+
+    space, entity = hypotheses(quote.plan), quote.plan.schema.entity
+    style = "amber" if space.people < max(space.needed, space.choice_margin or 0) else "plain"
+    markup.notice(
+        style,
+        _size(space),
+        f"{_needed(space, format_epsilon(quote.plan.epsilon), entity)} {_enough(space, entity)}",
+    )
+    with st.expander("What these numbers rest on, and the bottom clause in Prolog"):
+        st.markdown(text("ilp_bounds"))
+        st.markdown(text("ilp_bottom"))
+        st.code(space.bottom, language="prolog")
+
+
+def _size(space: Hypotheses) -> str:
+    makes = "1 condition makes" if space.conditions == 1 else f"{space.conditions} conditions make"
+    return f"{makes} {space.clauses:,} possible clauses."
+
+
+def _needed(space: Hypotheses, epsilon: str, entity: str) -> str:
+    """The least number of records, whatever the method, and how many there may be."""
+    room = f"This run can learn from at most {records(entity, space.people)}."
+    if space.needed == 1:
+        return room
+    bound = (
+        f"With this many columns, no private method can be reliable with fewer than about "
+        f"{records(entity, space.needed)} (ε = {epsilon}). {room}"
+    )
+    if space.people < space.needed:
+        return f"{bound} That is too few: choose fewer conditions or a larger ε."
+    return bound
+
+
+def _enough(space: Hypotheses, entity: str) -> str:
+    """How many are enough for report noisy max, or what counting every clause does."""
+    enough = records(entity, space.enough)
+    if space.choice_margin is not None:
+        hidden = " That hides every count." if space.choice_margin > space.people else ""
+        return (
+            f"This method counts clauses with noise of up to ±{space.choice_margin:,}, 95%."
+            f"{hidden} For report noisy max, {enough} are enough."
+        )
+    found = (
+        f"To choose a clause that is nearly the best, nine times out of ten, {enough} are enough"
+    )
+    if space.people < space.enough:
+        return f"{found}, more than there can be."
+    return f"{found}."

@@ -1,0 +1,89 @@
+"""One released theory of relational rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.released.release import Release
+from pages.components.families.ilp import case as ilp_case
+from pages.components.families.ilp import table, try_case
+from pages.components.families.shared import certificate, downloads, evaluation, truth
+from pages.components.kit import figure, markup
+from pages.components.kit.texts import text
+
+CSV = "the clauses"
+_TABS = (
+    "In words",
+    "Prolog",
+    "Chart",
+    "A made-up case",
+    "Try a case",
+    "Hold-out check",
+    "Certificate",
+    "Download",
+)
+
+
+def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+    """Table first, then its other forms."""
+    true = truth.ask(release, key) if public else None
+    table.show(release, model, true)
+    if not any(group.kept for group in model.groups):
+        st.info(text("ilp_none_kept"))
+    words, code, chart, made_up, case, check, card, files = st.tabs(_TABS, key=f"{key}-tabs")
+    with words:
+        markup.sentences(model.reading(release.domain, release.target))
+        st.markdown(text("reading_ilp"))
+        st.markdown(text("noise"))
+    with code:
+        _prolog(release)
+    with chart:
+        _chart(release, key)
+    with made_up:
+        ilp_case.show(release, model, key)
+    with case:
+        try_case.show(release, model, key)
+    with check:
+        evaluation.show(model, release.target)
+    with card:
+        certificate.show(release)
+    with files:
+        _files(release, model, key)
+
+
+def _prolog(release: Release) -> None:
+    from dpcore.plots.ilp import prolog_program
+
+    st.markdown(text("ilp_prolog"))
+    st.code(prolog_program(release), language="prolog")
+
+
+def _chart(release: Release, key: str) -> None:
+    from dpcore.plots.ilp import ilp_alt, ilp_figure
+
+    figure.show(ilp_figure(release), key=f"{key}-chart", alt=ilp_alt(release))
+    st.caption("The same numbers are in the table above. Lines are 95% margins of the noise.")
+
+
+def _files(release: Release, model: Any, key: str) -> None:
+    from dpcore.plots.ilp import prolog_program
+
+    program = downloads.File("Prolog", "pl", prolog_program(release))
+    twin = model.to_frame(release.domain, release.target)
+    downloads.show(release, model, key, CSV, (program,), twin)
+
+
+def side(release: Release, model: Any, _key: str) -> None:
+    """The table without Prolog, which fits into half the width."""
+    table.side(release, model)
+
+
+def figures(model: Any) -> dict[str, str]:
+    """How large the theory is, and what it was chosen from."""
+    kept = sum(group.kept for group in model.groups)
+    return {
+        "Clauses": f"{len(model.clauses)}, of which {kept} predict",
+        "Chosen from": f"{model.clause_count:,} possible clauses",
+    }

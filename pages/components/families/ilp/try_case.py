@@ -1,0 +1,168 @@
+"""One case that the visitor edits: which clause covers it. Reads the released theory only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schema import ChildTable, Schema
+from dpcore.released.noisy_counts import percent
+from dpcore.released.release import Release
+from pages.components.families.ilp import case
+from pages.components.kit import markup, slot
+from pages.components.kit.texts import text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_EMPTY = -1
+
+
+@st.fragment
+def show(release: Release, model: Any, key: str) -> None:
+    """Fields for the main row, a table to edit for each other, and the answer."""
+    st.markdown(text("ilp_try"))
+    if not _asked(model):
+        entity = markup.plain(release.domain.entity)
+        st.info(f"No clause asks anything: every {entity} gets the same estimate.")
+        return
+    start = _start(release, model, key)
+    tables = _edited(release, model, start, f"{key}-try-{start}")
+    with slot.kept():
+        _too_many(release.domain, tables)
+    _answer(release, model, tables)
+
+
+def _asked(model: Any) -> dict[str, set[str]]:
+    """Columns that clauses ask for, by table; the main one is called ""."""
+    asked: dict[str, set[str]] = {}
+    for clause in model.clauses:
+        for atom in clause.atoms:
+            asked.setdefault("", set()).add(atom.column)
+        for variable in clause.variables:
+            columns = asked.setdefault(variable.table, set())
+            columns |= {atom.column for atom in variable.atoms}
+    return asked
+
+
+def _start(release: Release, model: Any, key: str) -> int:
+    """The clause whose made-up case is edited, or none."""
+    from dpcore.plots.ilp import clause_texts
+
+    names = [f"the made-up case of {told.title.lower()}" for told in clause_texts(release)]
+    names[_EMPTY] = "an empty case"
+    return int(
+        st.selectbox(
+            "Start from", [*range(len(model.clauses)), _EMPTY], format_func=names.__getitem__,
+            key=f"{key}-try-start",
+        )
+    )  # fmt: skip
+
+
+def _edited(release: Release, model: Any, start: int, key: str) -> dict[str, pd.DataFrame]:
+    """Tables of the case as the visitor changed them, keys included."""
+    schema, asked = release.domain, _asked(model)
+    given = case.made_up(release, model, start, 1) if start != _EMPTY else {}
+    tables = {schema.entity: _main(schema, asked.get("", set()), given.get(schema.entity), key)}
+    for child in schema.children:
+        if child.name in asked:
+            tables[child.name] = _rows(schema, child, given.get(child.name), key)
+    return tables
+
+
+def _main(schema: Schema, asked: set[str], given: pd.DataFrame | None, key: str) -> pd.DataFrame:
+    import pandas as pd
+
+    names = [column.name for column in schema if column.name in asked]
+    values: dict[str, Any] = {str(schema.privacy_unit.column): 1}
+    places = st.columns(min(3, len(names))) if names else []
+    for position, name in enumerate(names):
+        first = None if given is None else given[name].iloc[0]
+        with places[position % len(places)]:
+            values[name] = _field(schema.column(name), first, f"{key}-{name}")
+    return pd.DataFrame({name: pd.Series([value], dtype=object) for name, value in values.items()})
+
+
+def _field(column: Any, first: Any, key: str) -> Any:
+    numeric = isinstance(column, NumericColumn)
+    label = markup.plain(
+        f"{column.name} ({column.unit})" if numeric and column.unit else column.name
+    )
+    if numeric:
+        whole = column.type == "integer"
+        return st.number_input(
+            label,
+            value=None if first is None else int(first) if whole else float(first),
+            step=1 if whole else None, placeholder="not known", key=key,
+        )  # fmt: skip
+    options = list(column.classes)
+    return st.selectbox(
+        label, options, index=options.index(first) if first in options else None,
+        placeholder="not known", key=key,
+    )  # fmt: skip
+
+
+def _rows(schema: Schema, child: ChildTable, given: pd.DataFrame | None, key: str) -> pd.DataFrame:
+    """Rows of one table, to be edited, added and taken out."""
+    names, own_key = [column.name for column in child.columns], schema.key_of(child)
+    most = child.max_rows_per_person
+    st.markdown(f"**{markup.plain(child.name)}**: at most {most} row{'' if most == 1 else 's'}")
+    edited: pd.DataFrame = st.data_editor(
+        _blank(child) if given is None else given[names],
+        column_config={column.name: _cell(column) for column in child.columns},
+        num_rows="dynamic", hide_index=True, width="stretch", key=f"{key}-{child.name}",
+    ).dropna(how="all")  # fmt: skip
+    return edited.assign(**{own_key: 1}).reset_index(drop=True)
+
+
+def _blank(child: ChildTable) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({column.name: pd.Series([], dtype=object) for column in child.columns})
+
+
+def _cell(column: Any) -> Any:
+    described = markup.plain(column.description) or None
+    if isinstance(column, NumericColumn):
+        return st.column_config.NumberColumn(
+            help=described, step=1 if column.type == "integer" else None
+        )
+    return st.column_config.SelectboxColumn(help=described, options=list(column.classes))
+
+
+def _too_many(schema: Schema, tables: dict[str, pd.DataFrame]) -> None:
+    entity = markup.plain(schema.entity)
+    for child in schema.children:
+        count, most = len(tables.get(child.name, ())), child.max_rows_per_person
+        if count > most:
+            st.warning(
+                f"The data set keeps at most {most} of these rows for each {entity}, and here are "
+                f"{count} of {markup.plain(child.name)}: nobody in it looks like this."
+            )
+
+
+def _answer(release: Release, model: Any, tables: dict[str, pd.DataFrame]) -> None:
+    """The clause that covers the case, what it predicts, and the noisy chance."""
+    from dpcore.plots.ilp import clause_texts
+    from dpcore.plots.train import is_train
+
+    schema, shown = release.domain, model.positive
+    if is_train(schema) and "car" in tables:
+        case.picture(tables["car"], f"try-{release.id}")
+    place = int(model.first_clause(tables, schema)[0])
+    group, told = model.groups[place], clause_texts(release)[place]
+    title = f"{told.title} covers it" if told.prolog else "No clause covers it"
+    low, high = (percent(end) for end in group.intervals[shown])
+    label = markup.plain(f"{release.target} = {model.classes[shown]}")
+    predicted = markup.plain(f"{release.target} = {model.classes[model.labels[place]]}")
+    st.success(
+        f"Noisy chance of {label}: **{percent(group.estimates[shown])}** (noise alone: {low} to "
+        f"{high}). Predicted: {predicted}. This describes a group, not the future of one "
+        f"{markup.plain(schema.entity)}.",
+        title=title,
+        icon="➡️",
+    )
+    if told.prolog:
+        st.caption(markup.plain(f"{told.title}: {told.words}"))

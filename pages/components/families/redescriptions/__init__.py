@@ -1,0 +1,1 @@
+"""Redescriptions: set up and shown."""

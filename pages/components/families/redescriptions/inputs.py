@@ -1,0 +1,161 @@
+"""What redescriptions to look for: method, columns of each side and, if wanted, the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.domain.columns import View
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from pages.components.families.shared.inputs import KEEP, choice, method, number, pick, tick
+from pages.components.kit import slot
+from pages.components.kit.texts import METHODS, text
+from pages.components.visitor import access
+
+SAMPLERS = {
+    "chain": "Random walk (MCMC, as published)",
+    "pool": "Candidate pool (exact)",
+}
+SENSITIVITIES = {
+    "proved": "As proved for this program",
+    "published": "As published (adds far more noise)",
+}
+MARGINS = {"As recommended": None, "Yes": True, "No": False}
+SIDES: tuple[View, ...] = ("left", "right")
+
+
+def parameters() -> dict[str, Any]:
+    """Every parameter of a run, as the visitor set it.
+
+    Raises
+    ------
+    RequestError
+        If a side has no column, or both have the same one.
+    """
+    dataset = access.chosen_dataset()
+    assert dataset is not None
+    with slot.kept():
+        chosen = _method()
+    sides = _sides(dataset.schema)
+    with st.expander("Advanced settings"):
+        chosen |= _advanced(chosen)
+    _check(sides)
+    return chosen | sides
+
+
+def _method() -> dict[str, Any]:
+    """The method; where it may walk at random, what that means for the guarantee."""
+    name = method(
+        "How pairs of trees are chosen", METHODS["redescriptions"], "redescriptions",
+        texts="pairs",
+    )  # fmt: skip
+    chosen: dict[str, Any] = {"method": name}
+    if name == "mcmc_tree_pair":
+        chosen["sampler"] = choice("How a pair is drawn", SAMPLERS, "pairs-sampler")
+    if chosen.get("sampler") == "pool":
+        st.markdown(text("pairs_pool"))
+    elif name in {"alt_mcmc", "mcmc_tree_pair"}:
+        st.warning(text("pairs_chain"), icon="⚠️")
+    return chosen
+
+
+def _sides(schema: Schema) -> dict[str, list[str]]:
+    """Columns of each side; those that the schema puts there unless the visitor changes them."""
+    given = {side: schema.view(side) for side in SIDES}
+    if all(given.values()):
+        label = f"Columns: {len(given['left'])} on the left, {len(given['right'])} on the right"
+    else:
+        st.info(text("no_sides"))
+        label = "Columns of each side"
+    with st.expander(label, expanded=not all(given.values())):
+        st.markdown(text("sides"))
+        places = st.columns(2)
+        return {
+            side: _columns(place, schema, side, given[side])
+            for side, place in zip(SIDES, places, strict=True)
+        }
+
+
+def _columns(place: Any, schema: Schema, side: View, given: tuple[str, ...]) -> list[str]:
+    chosen = place.multiselect(
+        f"Columns on the {side}", [column.name for column in schema], list(given),
+        placeholder="Choose columns", wrap=True, key=f"set-{side}-{schema.hash[:8]}", **KEEP,
+    )  # fmt: skip
+    return [str(name) for name in chosen]
+
+
+def _check(sides: dict[str, list[str]]) -> None:
+    for side, names in sides.items():
+        if not names:
+            raise RequestError(
+                f"The {side} side is empty. Open 'Columns' above and choose at least one column "
+                "for it."
+            )
+    twice = [name for name in sides["left"] if name in sides["right"]]
+    if twice:
+        raise RequestError(f"'{twice[0]}' is on both sides: take it off one of them.")
+
+
+def _advanced(chosen: dict[str, Any]) -> dict[str, Any]:
+    one, two, three = st.columns(3)
+    with one:
+        settings = _searches(chosen["method"])
+    with two:
+        settings |= _budget()
+    with three:
+        settings |= _effort(chosen)
+        settings["reserved_splits"] = tick(
+            "Ask for 'missing', 'other'", "pairs-reserved", value=False
+        )
+    return settings
+
+
+def _searches(chosen: str) -> dict[str, Any]:
+    settings = {
+        "starts": _automatic("Searches", 1, 20, 1, "pairs-starts", help=text("starts")),
+    }
+    if chosen != "exact_pairs":
+        settings["depth"] = _automatic(
+            "Questions in a row", 1, 4, 1, "pairs-depth", help=text("pairs_depth")
+        )
+    if chosen not in {"exact_pairs", "mcmc_tree_pair"}:
+        settings["rounds"] = number(
+            "Times back and forth", 1, 1, 10, 1, "pairs-rounds", help=text("rounds")
+        )
+    return settings
+
+
+def _budget() -> dict[str, Any]:
+    return {
+        "tree_share": _automatic(
+            "Share of ε for choosing the trees", 0.01, 0.99, 0.05, "pairs-tree-share",
+            help=text("tree_share"),
+        ),
+        "margins": pick(
+            "Count the left groups once more", MARGINS, "pairs-margins", help=text("margins")
+        ),
+    }  # fmt: skip
+
+
+def _effort(chosen: dict[str, Any]) -> dict[str, Any]:
+    """How long trees are drawn, and how noisily both together."""
+    settings: dict[str, Any] = {}
+    if chosen["method"] == "mcmc_tree_pair":
+        settings["sensitivity"] = choice(
+            "Scale of the noise on the choice", SENSITIVITIES, "pairs-sensitivity",
+            help=text("sensitivity"),
+        )  # fmt: skip
+    if chosen.get("sampler") == "pool":
+        settings["pool_size"] = number(
+            "Pairs in the pool", 20_000, 1, 1_000_000, 10_000, "pairs-pool"
+        )
+    elif chosen["method"] in {"alt_mcmc", "mcmc_tree_pair"}:
+        settings["steps"] = number("Steps of the walk", 10_000, 1, 1_000_000, 1_000, "pairs-steps")
+    return settings
+
+
+def _automatic(label: str, low: Any, high: Any, step: Any, key: str, **more: Any) -> Any:
+    """A number, or nothing: then the engine chooses."""
+    return number(label, None, low, high, step, key, placeholder="automatic", **more)

@@ -1,0 +1,86 @@
+"""The trees that redescriptions are read off: outlines, noisy counts."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from pages.components.families.redescriptions.state import Reading
+from pages.components.kit import figure, markup
+from pages.components.kit.texts import text
+
+
+def show(reading: Reading) -> None:
+    """One pair of trees, that of the redescription which is read unless another is chosen."""
+    from dpcore.plots.redescriptions_pair import pair_alt, pair_figure
+
+    model, chosen, key = reading.model, reading.chosen, reading.key
+    own = 0 if chosen is None else chosen.pair
+    place = st.selectbox(
+        "Pair of trees", range(len(model.pairs)), own,
+        format_func=lambda number: _name(model, number), key=f"{key}-pair-{own}",
+    )  # fmt: skip
+    pair = model.pairs[place]
+    framed = chosen if chosen is not None and chosen.pair == place else None
+    for column, tree, leaves in zip(
+        st.columns(2), (pair.left, pair.right), _leaves(framed), strict=True
+    ):
+        with column:
+            _outline(tree, reading.release.domain, leaves)
+    figure.show(pair_figure(pair, framed), key=f"{key}-map", alt=pair_alt(pair))
+    st.caption(text("pair_map"))
+    with st.expander("The same as a table"):
+        _counts(pair, model.count_margin)
+
+
+def _name(model: Any, number: int) -> str:
+    pair = model.pairs[number]
+    return f"{number + 1} of {len(model.pairs)}, grown for {pair.target}"
+
+
+def _leaves(chosen: Any | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return ((), ()) if chosen is None else (chosen.left_leaves, chosen.right_leaves)
+
+
+def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
+    """Conditions from top to bottom, set in; groups of the chosen redescription are marked."""
+    from dpcore.plots.redescriptions_pair import leaf_name, outline
+
+    marked = {leaf_name(tree, leaf) for leaf in leaves}
+    lines = []
+    for line in outline(tree, schema):
+        group = f' <span class="fg-if">{line.leaf}</span>' if line.leaf else ""
+        if line.leaf in marked:
+            group += ' <span class="fg-joined">✔ in the one you read</span>'
+        if not line.reached:
+            group += " <small>(nobody can be here)</small>"
+        lines.append(
+            f'<div class="fg-depth" role="listitem" style="--depth:{line.depth}">'
+            f"{escape(line.text)}{group}</div>"
+        )
+    title = f"{tree.view.capitalize()} tree"
+    st.html(
+        f'<div class="fg-outline"><b>{title}</b><div role="list" aria-label="{title}">'
+        f"{''.join(lines)}</div></div>"
+    )
+
+
+def _counts(pair: Any, margin: int) -> None:
+    from dpcore.plots.redescriptions_pair import leaf_name
+
+    header = ["Group", *(leaf_name(pair.right, leaf) for leaf in range(pair.right.leaf_count))]
+    rows = [
+        markup.row([leaf_name(pair.left, leaf), *map(_count, counts)])
+        for leaf, counts in enumerate(pair.noisy_counts)
+    ]
+    markup.table(f"Noisy people in each pair of groups, each ±{margin:,}, 95%", header, rows)
+    if any(count < 0 for counts in pair.noisy_counts for count in counts):
+        st.caption(text("negative_counts"))
+
+
+def _count(number: int) -> str:
+    style = ' class="neg"' if number < 0 else ""
+    shown = f"{number:,}".replace("-", "−")
+    return f'<div class="fg-counts"><span{style}>{shown}</span></div>'

@@ -1,0 +1,259 @@
+"""Redescriptions as points with a threshold, and one of them in full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any, Literal
+
+import streamlit as st
+
+from pages.components.families.redescriptions.state import (
+    GAIN,
+    JACCARD,
+    Reading,
+    choose,
+    forget_row,
+    identity,
+    order_key,
+)
+from pages.components.kit import figure, markup, slot
+from pages.components.kit.texts import text
+
+_P_VALUES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 1.0)
+#: Most entries of the selection box; the table holds more.
+_MOST_OFFERED = 200
+
+
+def constraints(key: str) -> Any:
+    """What a redescription must satisfy, as the visitor wants it: free."""
+    from dpcore.models.redescriptions.released.extraction import Constraints
+
+    start = Constraints()
+    with st.expander("What counts as a redescription (free to change)", icon=":material/tune:"):
+        st.markdown(text("constraints"))
+        one, two, three, four = st.columns(4)
+        jaccard = one.slider(
+            "Least noisy Jaccard index", 0.1, 0.95, start.min_jaccard, 0.05, key=f"{key}-jaccard",
+            help=text("jaccard"),
+        )  # fmt: skip
+        p_value = two.select_slider(
+            "Largest p-value", _P_VALUES, start.max_p, format_func=lambda p: f"{p:g}",
+            key=f"{key}-p", help=text("p_value"),
+        )  # fmt: skip
+        disjuncts = three.slider(
+            "Most groups joined by OR", 1, 4, start.disjuncts, key=f"{key}-or",
+            help=text("disjuncts"),
+        )  # fmt: skip
+        chance = four.slider(
+            "Least gain over chance", 0.0, 0.5, start.min_above_chance, 0.05, key=f"{key}-chance",
+            help=text("above_chance"),
+        )  # fmt: skip
+    return Constraints(
+        min_jaccard=jaccard, max_p=p_value, disjuncts=disjuncts, min_above_chance=chance
+    )
+
+
+def points(reading: Reading) -> None:
+    """All of them as points; those below the threshold apart."""
+    key, found = reading.key, reading.found
+    st.markdown(counted(found, len(reading.kept)))
+    with st.container(horizontal=True):
+        aside = st.toggle("Show what is set aside", value=True, key=f"{key}-aside")
+        intervals = st.toggle("Show all intervals", key=f"{key}-intervals")
+    picture(
+        found, reading.threshold, key, chosen=reading.chosen, intervals=intervals, aside=aside,
+        on_select=_clicked(reading),
+    )  # fmt: skip
+    st.caption(text("points"))
+
+
+def threshold(found: Any, key: str) -> float:
+    """Noisy support from which redescriptions are kept; the suggested one to begin with."""
+    from dpcore.plots.redescriptions import support_steps
+
+    suggested, slider = found.suggested_support, f"{key}-support"
+    chosen = st.select_slider(
+        "Set aside what has a noisy support below (free to move)", support_steps(found),
+        suggested, format_func=lambda people: f"{people:,} people" if people else "keep all",
+        key=slider, help=text("pruning"),
+    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center"):
+        words = f"Suggested from the noise alone: {suggested:,} people."
+        st.caption(words if chosen != suggested else f"{words} This is where it stands.")
+        if chosen != suggested:
+            st.button(
+                "Back to the suggested", key=f"{key}-suggested", on_click=_move,
+                args=(slider, suggested),
+            )  # fmt: skip
+    return float(chosen)
+
+
+def _move(slider: str, value: int) -> None:
+    st.session_state[slider] = value
+
+
+def counted(found: Any, kept: int) -> str:
+    """How many there are, in bold figures."""
+    total = len(found.found)
+    if not total:
+        return "**Nothing found** under the usual constraints."
+    noun = "redescription" if total == 1 else "redescriptions"
+    aside = f", **{total - kept:,} set aside** for holding for few people" if kept < total else ""
+    return f"**{total:,} {noun}** of about {found.people:,.0f} people: **{kept:,} kept**{aside}."
+
+
+def all_aside(reading: Reading) -> str:
+    """What to do if nothing is kept."""
+    return (
+        f"All {len(reading.found.found):,} are set aside: none has a noisy support of "
+        f"{reading.threshold:,.0f} or more. Move the threshold down to read them, with care: the "
+        "fewer people, the more of it may be noise."
+    )
+
+
+def picture(
+    found: Any,
+    threshold: float,
+    key: str,
+    *,
+    chosen: Any | None = None,
+    intervals: bool = False,
+    aside: bool = True,
+    on_select: Literal["ignore"] | Callable[[], None] = "ignore",
+) -> None:
+    """The points as a figure."""
+    from dpcore.plots.redescriptions import redescriptions_alt, redescriptions_figure
+
+    drawn = redescriptions_figure(found, threshold, chosen=chosen, intervals=intervals, aside=aside)
+    figure.show(
+        drawn, key=_points_key(key), alt=redescriptions_alt(found, threshold),
+        selection_mode="points", on_select=on_select,
+    )  # fmt: skip
+
+
+def _points_key(key: str) -> str:
+    return f"{key}-points"
+
+
+def _clicked(reading: Reading) -> Callable[[], None]:
+    """What to do with a click on a point: read it."""
+
+    def read() -> None:
+        marked = st.session_state[_points_key(reading.key)]["selection"]["points"]
+        places = [point.get("customdata") for point in marked]
+        if places and isinstance(places[0], int):
+            choose(reading.found.found[places[0]], reading.key)
+            forget_row(reading.key)
+
+    return read
+
+
+def one(reading: Reading) -> None:
+    """A box to choose from, and the one that is read in full."""
+    chosen = reading.chosen
+    with slot.kept():
+        if chosen is None:
+            st.info(all_aside(reading))
+            return
+        st.segmented_control(
+            "Best first by", [GAIN, JACCARD], default=GAIN, required=True,
+            key=order_key(reading.key), help=text("order"),
+        )  # fmt: skip
+        with st.container(border=True, key=f"card-{reading.key}-read"):
+            _choose(reading, chosen)
+            _in_full(reading, chosen)
+
+
+def _choose(reading: Reading, chosen: Any) -> None:
+    offered = [identity(item) for item in reading.kept[:_MOST_OFFERED]]
+    if identity(chosen) not in offered:
+        offered.append(identity(chosen))
+    items, places, box = reading.found.found, reading.places, f"{reading.key}-one"
+    st.session_state[box] = identity(chosen)
+    st.selectbox(
+        "Read this one (or click a point, or a row of the table)", offered,
+        format_func=lambda who: _label(items[places[who]]), key=box, on_change=_selected,
+        args=(reading, box),
+    )  # fmt: skip
+
+
+def _selected(reading: Reading, box: str) -> None:
+    choose(reading.found.found[reading.places[st.session_state[box]]], reading.key)
+    forget_row(reading.key)
+
+
+def _label(item: Any) -> str:
+    from dpcore.plots.style import shorten
+
+    numbers = f"{item.jaccard:.2f} · {item.support:,.0f} people"
+    return f"{numbers} · {shorten(item.left)} ⇔ {shorten(item.right)}"
+
+
+def _in_full(reading: Reading, item: Any) -> None:
+    from dpcore.models.redescriptions.released.agreement import agreement_margins
+    from dpcore.models.redescriptions.released.reading import alike_words, alternatives
+    from dpcore.plots.redescriptions_agreement import agreement_alt, agreement_figure
+
+    pair, schema = reading.model.pairs[item.pair], reading.release.domain
+    parts, queries = alternatives(item, pair, schema), (item.left_query, item.right_query)
+    left, right = map(_side, ("Left", "Right"), parts, queries)
+    st.html(
+        f'<div class="fg-sides">{left}<div class="fg-alike">{alike_words(item.jaccard)}</div>'
+        f"{right}</div>"
+    )
+    if item.support < reading.threshold:
+        words = "it holds for so few people that much of it may be noise."
+        markup.notice("amber", "Set aside by your threshold:", words)
+    exact = reading.exact_of(item)
+    markup.facts(_facts(item, exact))
+    margins = agreement_margins(item, pair, schema)
+    figure.show(
+        agreement_figure(item, margins, exact), key=f"{reading.key}-agreement",
+        alt=agreement_alt(item, margins, exact),
+    )  # fmt: skip
+    st.caption(text("agreement"))
+
+
+def _side(name: str, parts: Sequence[str], query: str) -> str:
+    """Conditions in words, one line for each that suffices, and formally."""
+    if len(parts) == 1:
+        words = f"<b>{escape(parts[0])}</b>"
+    else:
+        items = "".join(f"<li>{escape(part)}</li>" for part in parts)
+        words = f"<b>any of these:</b><ul>{items}</ul>"
+    return f'<div class="fg-side"><small>{name}</small>{words}<code>{escape(query)}</code></div>'
+
+
+def _facts(item: Any, exact: Any | None) -> dict[str, str]:
+    from dpcore.models.redescriptions.released.reading import interval_words, p_words
+
+    facts = {
+        "Noisy Jaccard index": f"{item.jaccard:.2f} ({interval_words(item)})",
+        "Chance alone would give": f"{item.chance:.2f}",
+        "p-value": p_words(item.p_value).removeprefix("p ").removeprefix("= "),
+        "Noisy support": f"{item.support:,.0f} ±{item.support_margin:,} people",
+        "Similar ones merged": f"{item.similar:,}" if item.similar else "none",
+    }
+    if exact is not None:
+        facts["◇ True Jaccard index"] = f"{exact.jaccard:.2f}"
+        facts["◇ True p-value"] = p_words(exact.p_value).removeprefix("p ").removeprefix("= ")
+        facts["◇ True support"] = f"{exact.support:,} people"
+    return facts
+
+
+def against_truth(reading: Reading) -> None:
+    """Noisy and true Jaccard index of all of them; public data only."""
+    from dpcore.plots.redescriptions_truth import truth_alt, truth_figure, truth_histogram
+
+    drawn = reading.found.found, reading.exact, reading.threshold
+    alt = truth_alt(*drawn)
+    st.subheader("Noisy against true (public data only)", anchor=False)
+    left, right = st.columns(2)
+    for place, drawing, name in (
+        (left, truth_figure(*drawn), "truth-points"),
+        (right, truth_histogram(*drawn), "truth-bars"),
+    ):
+        with place:
+            figure.show(drawing, key=f"{reading.key}-{name}", alt=alt)
+    st.caption(text("pairs_true"))

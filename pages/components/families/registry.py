@@ -1,0 +1,200 @@
+"""The families of models on offer, by machine name: where each is set up, shown and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpcore.released.release import Release
+from dpcore.workspace.requests import Quote, RunRequest
+from pages.components.families.ebm import inputs as ebm_inputs
+from pages.components.families.ebm import result as ebm_result
+from pages.components.families.forest import inputs as forest_inputs
+from pages.components.families.forest import result as forest_result
+from pages.components.families.ilp import hint as ilp_hint
+from pages.components.families.ilp import inputs as ilp_inputs
+from pages.components.families.ilp import result as ilp_result
+from pages.components.families.redescriptions import inputs as redescriptions_inputs
+from pages.components.families.redescriptions import result as redescriptions_result
+from pages.components.families.rule_list import inputs as rule_list_inputs
+from pages.components.families.rule_list import result as rule_list_result
+from pages.components.families.tree import inputs as tree_inputs
+from pages.components.families.tree import result as tree_result
+from pages.components.kit.texts import METHODS
+
+
+@dataclass(frozen=True)
+class Family:
+    """What the pages need to know about one family.
+
+    Attributes
+    ----------
+    name : str
+        Machine name of the algorithm, also the kind of its releases.
+    title : str
+        Name of its page and of its results.
+    page : str
+        Script of its page.
+    lead : str
+        What it does, in one sentence.
+    algorithm : str
+        Name of the algorithm in the review.
+    parameters : callable
+        Widgets that return the parameters of a run.
+    body : callable
+        (release, model, key, public) shows a released model.
+    side : callable
+        (release, model, key) shows it in half the width, for a comparison.
+    figures : callable
+        (model) -> name and value of each line of a comparison.
+    csv : str
+        What the CSV download holds.
+    methods : mapping
+        Title of each method; empty if there is no choice.
+    repeats : int
+        How often each method is tried in such a comparison, unless told otherwise.
+    numbers : bool
+        Whether a numeric target is predicted as a number rather than by its groups.
+    targeted : bool
+        Whether it predicts a column. Runs and results of other families have the empty target.
+    hint : callable or None
+        (quote) says more about a run before it is spent on, below its price.
+    """
+
+    name: str
+    title: str
+    page: str
+    lead: str
+    algorithm: str
+    parameters: Callable[[], dict[str, Any]]
+    body: Callable[..., None]
+    side: Callable[[Release, Any, str], None]
+    figures: Callable[[Any], dict[str, str]]
+    csv: str
+    methods: Mapping[str, str]
+    repeats: int = 3
+    numbers: bool = False
+    targeted: bool = True
+    hint: Callable[[Quote], None] | None = None
+
+    def heading(self, target: str) -> str:
+        """Title of a run or a result, with what it predicts."""
+        return f"{self.title} for {target}" if target else self.title
+
+    def describe(self, parameters: Mapping[str, Any]) -> str:
+        """Name of the algorithm with its method, if there are several."""
+        method = self.methods.get(parameters.get("method", ""), "").removesuffix(" (recommended)")
+        return f"{self.algorithm}: {method}" if method else self.algorithm
+
+
+RULE_LIST = Family(
+    name="rule_list",
+    title="Rule list",
+    page="rule_list.py",
+    lead="A short list of IF / ELSE IF rules that predicts one column, learned privately.",
+    algorithm="Bayesian rule list",
+    parameters=rule_list_inputs.parameters,
+    body=rule_list_result.show,
+    side=rule_list_result.side,
+    figures=rule_list_result.figures,
+    csv="the rules",
+    methods={},
+)
+TREE = Family(
+    name="tree",
+    title="Tree",
+    page="tree.py",
+    lead="A decision tree: a few questions, one after another, that predict one column. "
+    "Learned privately.",
+    algorithm="Decision tree",
+    parameters=tree_inputs.parameters,
+    body=tree_result.show,
+    side=tree_result.side,
+    figures=tree_result.figures,
+    csv="every node of the tree",
+    methods=METHODS["tree"],
+)
+FOREST = Family(
+    name="forest",
+    title="Forest",
+    page="forest.py",
+    lead="Many decision trees that vote on one column. Learned privately. A forest is harder to "
+    "read than one tree.",
+    algorithm="Forest of decision trees",
+    parameters=forest_inputs.parameters,
+    body=forest_result.show,
+    side=forest_result.side,
+    figures=forest_result.figures,
+    csv="every node of every tree",
+    methods=METHODS["forest"],
+    repeats=1,
+)
+EBM = Family(
+    name="ebm",
+    title="Shape functions",
+    page="shape_functions.py",
+    lead="One curve per column: how much each of its values raises or lowers what is predicted. "
+    "Learned privately.",
+    algorithm="Explainable boosting machine",
+    parameters=ebm_inputs.parameters,
+    body=ebm_result.show,
+    side=ebm_result.side,
+    figures=ebm_result.figures,
+    csv=ebm_result.CSV,
+    methods=METHODS["ebm"],
+    repeats=1,
+    numbers=True,
+)
+REDESCRIPTIONS = Family(
+    name="redescriptions",
+    title="Redescriptions",
+    page="redescriptions.py",
+    lead="Two ways of naming nearly the same people: one by the columns on the left, such as "
+    "diagnoses, one by those on the right, such as treatments. Learned privately.",
+    algorithm="Redescriptions",
+    parameters=redescriptions_inputs.parameters,
+    body=redescriptions_result.show,
+    side=redescriptions_result.side,
+    figures=redescriptions_result.figures,
+    csv=redescriptions_result.CSV,
+    methods=METHODS["redescriptions"],
+    targeted=False,
+)
+ILP = Family(
+    name="ilp",
+    title="Relational rules",
+    page="relational_rules.py",
+    lead="Rules that predict one column from several tables, such as patients and their "
+    "prescriptions. Learned privately.",
+    algorithm="Inductive logic programming",
+    parameters=ilp_inputs.parameters,
+    body=ilp_result.show,
+    side=ilp_result.side,
+    figures=ilp_result.figures,
+    csv=ilp_result.CSV,
+    methods=METHODS["ilp"],
+    repeats=1,
+    hint=ilp_hint.show,
+)
+FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS, ILP)}
+
+
+def sets_up(url_path: str) -> bool:
+    """Whether the page at an address is one on which runs are set up."""
+    return any(family.page == f"{url_path}.py" for family in FAMILIES.values())
+
+
+def predicted(label: str, target: str) -> dict[str, str]:
+    """The line that names what is predicted; none without a target."""
+    return {label: target} if target else {}
+
+
+def of_release(release: Release) -> Family:
+    """Family that a release belongs to."""
+    return FAMILIES[release.kind]
+
+
+def of_request(request: RunRequest) -> Family:
+    """Family that a run belongs to."""
+    return FAMILIES[request.algorithm]

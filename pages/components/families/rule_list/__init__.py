@@ -1,0 +1,1 @@
+"""Rule lists: set up and shown."""

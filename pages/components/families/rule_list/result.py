@@ -1,0 +1,82 @@
+"""One released rule list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.released.release import Release
+from pages.components.families.rule_list import table
+from pages.components.families.shared import (
+    cells,
+    certificate,
+    downloads,
+    evaluation,
+    predict,
+    truth,
+)
+from pages.components.kit import figure, markup
+from pages.components.kit.texts import text
+
+_TABS = ("In words", "Chart", "Hold-out check", "Predict a case", "Certificate", "Download")
+
+
+def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+    """Table first, then its other forms."""
+    shown = cells.choose_class(model, release.target, key)
+    true = truth.ask(release, key) if public else None
+    table.show(release, model, shown, true)
+    words, chart, check, case, card, files = st.tabs(_TABS, key=f"{key}-tabs")
+    with words:
+        markup.sentences(model.reading(release.target))
+        st.markdown(text("reading"))
+        st.markdown(text("noise"))
+    with chart:
+        _chart(release, key)
+    with check:
+        evaluation.show(model, release.target)
+    with case:
+        _predict(release, model, shown, key)
+    with card:
+        certificate.show(release)
+    with files:
+        downloads.show(release, model, key, "the rules")
+
+
+def side(release: Release, model: Any, key: str) -> None:
+    """The table alone."""
+    table.show(release, model, cells.choose_class(model, release.target, key))
+
+
+def figures(model: Any) -> dict[str, str]:
+    """How large the list is."""
+    return {"Rules": str(len(model.rules) - 1)}
+
+
+def _chart(release: Release, key: str) -> None:
+    from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
+
+    figure.show(rule_list_figure(release), key=f"{key}-chart", alt=rule_list_alt(release))
+    st.caption("The same numbers are in the table above.")
+
+
+@st.fragment
+def _predict(release: Release, model: Any, shown: int, key: str) -> None:
+    st.markdown(text("predict"))
+    used = list(dict.fromkeys(item.column for rule in model.rules for item in rule.conditions))
+    if not used:
+        st.info("This list has no conditions: everyone gets the same estimate.")
+        return
+    values = predict.ask(release, used, key, "Which rule fits?")
+    if values is not None:
+        _answer(release, model, shown, values)
+
+
+def _answer(release: Release, model: Any, shown: int, values: dict[str, Any]) -> None:
+    position, _ = model.predict_case(values, release.domain)
+    rule = model.rules[position]
+    which = (
+        f"Rule {position + 1}: {rule.text}" if rule.conditions else "No rule fits: everyone else"
+    )
+    predict.answer(which, f"{release.target} = {model.classes[shown]}", rule, shown)

@@ -1,0 +1,54 @@
+"""The IF / ELSE IF table of a released rule list."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from dpcore.domain.schema import Schema
+from dpcore.released.release import Release
+from pages.components.families.shared import cells
+from pages.components.families.shared.truth import Truth
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+
+
+def show(release: Release, model: Any, shown: int, truth: Truth | None = None) -> None:
+    """The table; ``truth`` adds true values (public data only)."""
+    label = f"{release.target} = {model.classes[shown]}"
+    header = ["Rule", f"Noisy chance of {label}", "Noisy counts"]
+    header += ["True values"] if truth else []
+    rows = [
+        _row(model, release.domain, position, shown, truth) for position in range(len(model.rules))
+    ]
+    caption = (
+        f"Read from the top: the first rule that fits decides. Bars run from 0% to 100%; the band "
+        f"is the 95% interval for the noise. Counts are of records (rows); noise on each: "
+        f"±{model.count_margin}, 95%."
+    )
+    markup.table(caption, header, rows)
+    if any(count < 0 for rule in model.rules for count in rule.noisy_counts):
+        st.caption(text("negative_counts"))
+
+
+def _row(model: Any, schema: Schema, position: int, shown: int, truth: Truth | None) -> str:
+    rule = model.rules[position]
+    row = [
+        _condition(rule, schema, position),
+        cells.estimate(rule, shown, truth, position)
+        + cells.unclear(rule, shown, model.count_margin),
+        cells.counts(rule.noisy_counts, model.classes, shown, f" ±{model.count_margin}"),
+    ]
+    if truth:
+        row.append(cells.true_cell(truth, position, shown, model.classes))
+    return markup.row(row, style="" if rule.conditions else "default")
+
+
+def _condition(rule: Any, schema: Schema, position: int) -> str:
+    if not rule.conditions:
+        return '<span class="fg-if">ELSE</span>everyone else'
+    word = "IF" if position == 0 else "ELSE IF"
+    parts = [escape(item.text(schema).replace(" <= ", " ≤ ")) for item in rule.conditions]
+    return f'<span class="fg-if">{word}</span>' + ' <span class="fg-and">and</span> '.join(parts)

@@ -1,0 +1,1 @@
+"""Pieces that the families share: inputs, certificates, evaluations, downloads."""

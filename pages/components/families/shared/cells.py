@@ -1,0 +1,82 @@
+"""Cells of the tables of results: a chance with its interval, noisy counts, true values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from dpcore.released.noisy_counts import percent
+from pages.components.families.shared.truth import Truth
+
+#: With more classes than this, only the chosen one's counts are open.
+MANY_CLASSES = 4
+
+
+def choose_class(model: Any, target: str, key: str) -> int:
+    """Which class the estimates are shown for; asked only if there are more than two."""
+    if len(model.classes) == 2:
+        return 1
+    label = st.selectbox(
+        f"Show the chance of this value of {target}",
+        model.classes,
+        index=len(model.classes) - 1,
+        key=f"{key}-class",
+    )
+    return int(model.classes.index(label))
+
+
+def estimate(node: Any, shown: int, truth: Truth | None, position: int) -> str:
+    """The noisy chance of a class in a rule or node, with its interval as a bar."""
+    value, (low, high) = node.estimates[shown], node.intervals[shown]
+    true = truth.share(position, shown) if truth else None
+    words = f"noisy estimate {percent(value)}, interval {percent(low)} to {percent(high)}"
+    mark = f'<span class="truth" style="left:{100 * true:.2f}%"></span>' if true is not None else ""
+    if true is not None:
+        words += f", true value {percent(true)}"
+    return (
+        f'<div class="fg-estimate"><b>{percent(value)}</b> '
+        f"<small>noise alone: {percent(low)} to {percent(high)}</small>"
+        f'<div class="fg-interval" role="img" aria-label="{words}">'
+        f'<span class="range" style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"></span>'
+        f'<span class="point" style="left:{100 * value:.2f}%"></span>{mark}</div></div>'
+    )
+
+
+def unclear(node: Any, shown: int, margin: int) -> str:
+    """A warning where the noise hides what a rule or node says."""
+    from dpcore.plots.style import clearly
+
+    low, high = node.intervals[shown]
+    if clearly(node.noisy_counts, margin, low, high):
+        return ""
+    return '<div class="fg-unclear">too noisy to tell</div>'
+
+
+def counts(numbers: Sequence[int], classes: Sequence[str], shown: int, margin: str) -> str:
+    """One count per class; ``margin`` stands behind each."""
+    lines = _count_lines(numbers, classes, margin)
+    if len(lines) <= MANY_CLASSES:
+        return f'<div class="fg-counts">{"".join(lines)}</div>'
+    return (
+        f'<div class="fg-counts">{lines[shown]}'
+        f"<details><summary>all {len(lines)} values</summary>{''.join(lines)}</details></div>"
+    )
+
+
+def _count_lines(counts: Sequence[int], classes: Sequence[str], margin: str) -> list[str]:
+    lines = []
+    for label, count in zip(classes, counts, strict=True):
+        number = str(count).replace("-", "−")
+        style = ' class="neg"' if count < 0 else ""
+        lines.append(f"<div>{escape(label)}: <span{style}>{number}</span>{margin}</div>")
+    return lines
+
+
+def true_cell(truth: Truth, position: int, shown: int, classes: Sequence[str]) -> str:
+    """True share and counts of a rule or node. For public records only."""
+    share = truth.share(position, shown)
+    head = f"◇ {percent(share)} true" if share is not None else "no records"
+    return f"<div><b>{head}</b></div>" + counts(truth.counts[position], classes, shown, " true")

@@ -1,0 +1,21 @@
+"""The certificate of a release, in words."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.released.release import Release
+from dpcore.report.certificate import certificate_lines
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+
+
+def show(release: Release) -> None:
+    """Every field of the certificate."""
+    st.markdown(text("certificate"))
+    markup.pairs_table("Certificate", ("What", "Value"), lines(release))
+
+
+def lines(release: Release) -> dict[str, str]:
+    """Name and value of each line of the certificate."""
+    return certificate_lines(release)

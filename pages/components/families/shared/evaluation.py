@@ -1,0 +1,73 @@
+"""How good a released list is on people who were set aside."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from dpcore.released.noisy_counts import percent
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+
+DROWNED = "The noise is larger than the counts: no figure can be given. Use a larger ε."
+
+
+def show(model: Any, target: str) -> None:
+    """Noisy accuracy, AUC and confusion table, each with what the noise does to it."""
+    evaluation = model.evaluation
+    if evaluation is None:
+        st.info(text("evaluation_missing"))
+        return
+    st.markdown(text("evaluation"))
+    left, right = st.columns(2)
+    with left:
+        _figure("Noisy accuracy", evaluation.accuracy, percent)
+        st.caption(markup.plain(_baseline(evaluation.noisy_confusion, model.classes)))
+    if len(model.classes) == 2:
+        label = f"{target} = {model.classes[1]}"
+        with right:
+            _figure("Noisy AUC", evaluation.auc, lambda value: f"{value:.3f}")
+            st.caption(
+                f"How often a record with {markup.plain(label)} gets a higher estimate "
+                "than a record without. 0.5 is no better than a coin, 1 is perfect."
+            )
+    _confusion(evaluation, model.classes, target)
+
+
+def _figure(title: str, figure: Any, shown: Any) -> None:
+    if figure is None:
+        st.metric(title, "not known")
+        st.caption(DROWNED)
+        return
+    low, high = max(0.0, figure.value - figure.noise_margin), figure.value + figure.noise_margin
+    both = (figure.noise_margin**2 + figure.sampling_margin**2) ** 0.5
+    widest = (max(0.0, figure.value - both), min(1.0, figure.value + both))
+    st.metric(title, shown(figure.value))
+    st.caption(
+        f"Noise alone: {shown(low)} to {shown(min(1.0, high))} (95%). With chance in who was set "
+        f"aside: {shown(widest[0])} to {shown(widest[1])}."
+    )
+
+
+def _baseline(confusion: Any, classes: tuple[str, ...]) -> str:
+    sizes = [max(0, sum(row)) for row in confusion]
+    if not sum(sizes):
+        return ""
+    largest = max(range(len(sizes)), key=sizes.__getitem__)
+    share = percent(sizes[largest] / sum(sizes))
+    return f"For comparison: always saying '{classes[largest]}' would be right for {share} (noisy)."
+
+
+def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:
+    header = [f"True {target}", *(f"Predicted {label}" for label in classes)]
+    rows = [
+        markup.row([escape(label), *(str(n).replace("-", "−") for n in counts)])
+        for label, counts in zip(classes, evaluation.noisy_confusion, strict=True)
+    ]
+    caption = (
+        f"Noisy counts of records that were set aside. Each adds up the counts of several groups, "
+        f"and each of those carries noise of ±{evaluation.count_margin}, 95%."
+    )
+    markup.table(caption, header, rows)

@@ -1,0 +1,88 @@
+"""How far a released model is off when it predicts a number, on people who were set aside."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import streamlit as st
+
+from dpcore.domain.columns import format_number
+from pages.components.families.shared.evaluation import DROWNED
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+
+
+def show(model: Any, target: str, unit: str) -> None:
+    """Noisy error beside that of a constant guess, and noisy counts of errors by size."""
+    check = model.evaluation
+    if check is None:
+        st.info(text("evaluation_missing"))
+        return
+    st.markdown(text("evaluation"))
+    left, right = st.columns(2)
+    with left:
+        _figure("Noisy typical error (RMSE)", check.rmse, unit)
+    with right:
+        _figure("The same number for everyone", check.constant_rmse, unit)
+    st.markdown(markup.plain(_verdict(check, target, unit)))
+    with st.expander("How large the errors are"):
+        _errors(check, target, unit)
+
+
+def error_words(figure: Any, unit: str = "") -> str:
+    """An error with what the noise alone does to it."""
+    if figure is None:
+        return "not known"
+    return f"{_amount(figure.value, unit)} (noise alone ±{_amount(figure.noise_margin, '')})"
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{value:,.3g} {unit}".strip()
+
+
+def _figure(title: str, figure: Any, unit: str) -> None:
+    if figure is None:
+        st.metric(title, "not known")
+        st.caption(DROWNED)
+        return
+    both = (figure.noise_margin**2 + figure.sampling_margin**2) ** 0.5
+    low, least = (max(0.0, figure.value - reach) for reach in (figure.noise_margin, both))
+    high, most = figure.value + figure.noise_margin, figure.value + both
+    st.metric(title, _amount(figure.value, unit))
+    st.caption(
+        f"Noise alone: {_amount(low, '')} to {_amount(high, '')} (95%). With chance in who was "
+        f"set aside: {_amount(least, '')} to {_amount(most, '')}."
+    )
+
+
+def _verdict(check: Any, target: str, unit: str) -> str:
+    if check.rmse is None or check.constant_rmse is None:
+        return (
+            f"A model is worth something only if it errs less than one guess of {target} for all."
+        )
+    constant, own = check.constant_rmse, check.rmse
+    start = (
+        f"A guess of the same number for everyone errs by {_amount(constant.value, unit)}; this "
+        f"model errs by {_amount(own.value, unit)}."
+    )
+    if constant.value - own.value <= max(own.noise_margin, constant.noise_margin):
+        return f"{start} The difference is not larger than the noise: the model may be worthless."
+    share = 1 - own.value / constant.value
+    return f"{start} That is {share:.0%} less."
+
+
+def _errors(check: Any, target: str, unit: str) -> None:
+    """Records by the size of their error."""
+    of = f" ({unit})" if unit else ""
+    groups = list(pairwise(format_number(float(f"{edge:.4g}")) for edge in check.error_edges))
+    rows = [
+        markup.row([escape(f"{low} to {high}"), f"{count:,}".replace("-", "−")])
+        for (low, high), count in zip(groups, check.noisy_errors, strict=True)
+    ]
+    caption = (
+        f"Noisy counts of records that were set aside, by how far {target} was missed. "
+        f"Noise on each: ±{check.count_margin}, 95%."
+    )
+    markup.table(caption, [f"Missed by{of}", "Noisy records"], rows)

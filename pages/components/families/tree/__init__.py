@@ -1,0 +1,1 @@
+"""Trees: set up and shown."""

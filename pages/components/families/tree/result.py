@@ -1,0 +1,97 @@
+"""One released tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.released.release import Release
+from pages.components.families.shared import (
+    cells,
+    certificate,
+    downloads,
+    evaluation,
+    predict,
+    truth,
+)
+from pages.components.families.tree import view
+from pages.components.kit.texts import text
+
+_TABS = ("Table", "In words", "Hold-out check", "Budget", "Certificate", "Download")
+
+
+def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+    """Diagram first, then its other forms."""
+    shown = cells.choose_class(model, release.target, key)
+    true = truth.ask(release, key) if public else None
+    path = follow_case(release, model, shown, key)
+    view.diagram(model, release.target, key, path=path, shown=shown, truth=true)
+    table, words, check, budget, card, files = st.tabs(_TABS, key=f"{key}-tabs")
+    with table:
+        view.groups_table(release, model, shown, true)
+    with words:
+        view.in_words(model, release.target)
+        st.markdown(text("noise"))
+    with check:
+        evaluation.show(model, release.target)
+    with budget:
+        view.budget_table(model)
+    with card:
+        certificate.show(release)
+    with files:
+        downloads.show(release, model, key, "every node of the tree")
+
+
+def follow_case(release: Release, tree: Any, shown: int, key: str) -> tuple[int, ...]:
+    """A form for one case, its way through the tree in words, and the nodes that it passes."""
+    used = tree.columns()
+    if not used:
+        st.info(text("no_split"))
+        return ()
+    memory = f"{key}-followed"
+    with st.expander("Follow a case through the tree", icon=":material/route:"):
+        st.markdown(text("follow"))
+        values = predict.ask(release, used, key, "Which way does it go?")
+        if values is not None:
+            st.session_state[memory] = values
+        if (values := st.session_state.get(memory)) is None:
+            return ()
+        path, _ = tree.predict_case(values, release.domain)
+        view.path_in_words(tree, path, values)
+        _arrival(release, tree, shown, path[-1])
+        st.button("Forget this case", key=f"{key}-forget", on_click=_forget, args=(memory,))
+    return tuple(path)
+
+
+def _forget(memory: str) -> None:
+    st.session_state.pop(memory, None)
+
+
+def _arrival(release: Release, tree: Any, shown: int, position: int) -> None:
+    from dpcore.plots.tree_layout import group_numbers
+
+    node = tree.nodes[position]
+    title = (
+        f"Group {group_numbers(tree)[position]}: the prediction is {release.target} = "
+        f"{tree.classes[node.label]}"
+    )
+    predict.answer(title, f"{release.target} = {tree.classes[shown]}", node, shown)
+
+
+def side(release: Release, model: Any, key: str) -> None:
+    """A short table of the groups, which fits into half the width."""
+    shown = cells.choose_class(model, release.target, key)
+    view.groups_table(release, model, shown, narrow=True)
+
+
+def figures(model: Any) -> dict[str, str]:
+    """How large the tree is."""
+    return {
+        "Groups at the end": str(len(model.finals)),
+        "Depth": _questions(max(model.depth(position) for position in model.finals)),
+    }
+
+
+def _questions(depth: int) -> str:
+    return f"{depth} question{'' if depth == 1 else 's'}"

@@ -1,0 +1,1 @@
+"""Pieces of a page that know nothing of who visits."""

@@ -1,0 +1,35 @@
+"""Budgets in words: costs rounded up, limits and what is left rounded down."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.workspace.requests import Standing
+
+
+def cost(epsilon: Decimal) -> str:
+    """What was or would be spent."""
+    return f"ε {format_epsilon(epsilon)}"
+
+
+def left(epsilon: Decimal) -> str:
+    """What is left."""
+    return f"ε {format_epsilon(epsilon, up=False)}"
+
+
+def limit(cap: Decimal | None) -> str:
+    """A limit on a total or on a run."""
+    return "no limit" if cap is None else left(cap)
+
+
+def each(cap: Decimal | None) -> str:
+    """The limit of everybody without a grant."""
+    return "nothing without a grant" if cap == 0 else limit(cap)
+
+
+def standing(decided: Standing) -> str:
+    """Which limit one analyst has, and where it comes from."""
+    if decided.limit is None:
+        return "no limit of their own"
+    return f"{'granted' if decided.granted else 'as all:'} {left(decided.limit)}"

@@ -1,0 +1,118 @@
+"""Small pieces of HTML. Every text that goes into them is escaped here."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from html import escape
+
+import streamlit as st
+
+from pages.components.kit.texts import ASSETS, text
+
+#: Between these characters Streamlit would make a link, a picture or an arrow of a text, also of
+#: one whose marks are escaped.
+_TOGETHER = re.compile(
+    r"(?<=:)(?=//|[^\s:]+:)|(?<=@)|(?=@)|(?<=www)(?=\.)|(?<=[-<>=])(?=[-<>=])", re.IGNORECASE
+)
+#: Something that is not seen, so that what stands before and after it are two texts.
+_APART = ":small[]"
+_MARK = re.compile(r"[\\`*_\[\]$~<&]|:(?=\S|$)")
+#: What makes a heading, a list, a quotation or a line of a text that begins with it.
+_FIRST = re.compile(r"^(\d*)([-+#>=|.)])")
+
+
+def plain(sentence: str) -> str:
+    """Markdown that shows a text as it is, on one line, whatever it holds.
+
+    No links, addresses, pictures, signs, lists or headings come of it.
+    """
+    pieces = _TOGETHER.split(" ".join(sentence.split()))
+    marked = _APART.join(_MARK.sub(r"\\\g<0>", piece) for piece in pieces)
+    return _FIRST.sub(r"\1\\\2", marked)
+
+
+def person(name: str) -> str:
+    """Somebody's name in Markdown; as code, so that an address is not made a link."""
+    return f"`{name.replace('`', '')}`"
+
+
+def lead(sentence: str) -> None:
+    """The sentence below a page title."""
+    st.html(f'<p class="fg-lead">{escape(sentence)}</p>')
+
+
+def tags(labels: Mapping[str, str]) -> None:
+    """A row of short labels; the mapping gives the style of each."""
+    marks = "".join(
+        f'<span class="fg-tag {escape(style)}">{escape(label)}</span>'
+        for label, style in labels.items()
+    )
+    st.html(f'<div class="fg-tags">{marks}</div>')
+
+
+def facts(pairs: Mapping[str, str]) -> None:
+    """Named values side by side."""
+    items = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in pairs.items()
+    )
+    st.html(f'<dl class="fg-facts">{items}</dl>')
+
+
+def banner(style: str, help_name: str) -> None:
+    """A banner with a fixed help text, which may hold markup."""
+    st.html(f'<div class="fg-banner {escape(style)}" role="note">{text(help_name)}</div>')
+
+
+def notice(style: str, title: str, sentence: str) -> None:
+    """A banner whose words are made at run time."""
+    body = f"<strong>{escape(title)}</strong> {escape(sentence)}"
+    st.html(f'<div class="fg-banner {escape(style)}" role="note">{body}</div>')
+
+
+def empty(title: str, sentence: str) -> None:
+    """What a page shows when there is nothing to show."""
+    icon = b64encode((ASSETS / "icon.svg").read_bytes()).decode()
+    image = f'<img src="data:image/svg+xml;base64,{icon}" alt="">'
+    st.html(f'<div class="fg-empty">{image}<b>{escape(title)}</b>{escape(sentence)}</div>')
+
+
+def row(cells: Iterable[str], *, style: str = "", head: bool = False) -> str:
+    """One table row from cells that are HTML already; the first is the row's heading."""
+    first, *rest = cells
+    scope = "col" if head else "row"
+    tag = "th scope='col'" if head else "td"
+    tail = "".join(f"<{tag}>{cell}</{tag.split()[0]}>" for cell in rest)
+    return f'<tr class="{escape(style)}"><th scope="{scope}">{first}</th>{tail}</tr>'
+
+
+def unbroken(words: str) -> str:
+    """A text as HTML that stays on one line, for a cell of a table."""
+    return f'<span class="fg-counts">{escape(words)}</span>'
+
+
+def roomy(words: str) -> str:
+    """A text of any length as HTML, for a cell that keeps a readable width."""
+    return f'<span class="fg-said">{escape(words)}</span>'
+
+
+def table(caption: str, header: Iterable[str], rows: Iterable[str]) -> None:
+    """A table with a caption; ``rows`` come from :func:`row`."""
+    head = row((escape(name) for name in header), head=True)
+    st.html(  # It can be reached by keyboard, since a wide table scrolls.
+        '<div class="fg-scroll" tabindex="0"><table class="fg-table">'
+        f"<caption>{escape(caption)}</caption>"
+        f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def pairs_table(caption: str, header: tuple[str, str], pairs: Mapping[str, str]) -> None:
+    """A table of names and values, both plain text."""
+    table(caption, header, (row((escape(k), escape(v))) for k, v in pairs.items()))
+
+
+def sentences(lines: Iterable[str]) -> None:
+    """A bullet per sentence, shown as it is."""
+    st.markdown("\n".join(f"- {plain(line)}" for line in lines))

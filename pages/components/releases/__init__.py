@@ -1,0 +1,1 @@
+"""Releases: named, filtered, compared, shared."""

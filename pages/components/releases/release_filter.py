@@ -1,0 +1,109 @@
+"""A filter over releases: free, and nothing but what anybody may see of them is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import streamlit as st
+
+from dpcore.released.release import Release
+from dpcore.workspace.requests import ReleaseNote
+from pages.components.families import registry as families
+from pages.components.kit import slot
+from pages.components.releases.release_names import label
+from pages.components.visitor import login
+
+_NO_TARGET = "(nothing is predicted)"
+_ALL, _MINE = "All", "Mine"
+_KEYS = (
+    "filter-families", "filter-targets", "filter-words", "filter-low", "filter-high",
+    "filter-from", "filter-to", "filter-whose",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a release must be like; what is empty or ``None`` allows everything."""
+
+    families: Sequence[str] = ()
+    targets: Sequence[str] = ()
+    words: str = ""
+    low: Decimal | None = None
+    high: Decimal | None = None
+    first: date | None = None
+    last: date | None = None
+    whose: str = _ALL
+
+    def fits(self, release: Release, note: ReleaseNote | None, by: str = "") -> bool:
+        """Whether a release is wanted; ``by`` somebody else, if it is not the visitor's."""
+        card = release.certificate
+        searched = (
+            f"{label(release, note, by)}\n{note.note if note else ''}\n{release.id}".casefold()
+        )
+        return (
+            (not self.families or release.kind in self.families)
+            and (not self.targets or release.target in self.targets)
+            and all(word in searched for word in self.words.casefold().split())
+            and (self.low is None or card.epsilon >= self.low)
+            and (self.high is None or card.epsilon <= self.high)
+            and (self.first is None or card.created.date() >= self.first)
+            and (self.last is None or card.created.date() <= self.last)
+            and (self.whose == _ALL or (self.whose == _MINE) == (not by))
+        )
+
+
+def choose(
+    releases: Sequence[Release], notes: Mapping[str, ReleaseNote], others: Mapping[str, str]
+) -> list[Release]:
+    """Those of the releases that the visitor wants to see; ``others`` made some of them."""
+    with st.expander("Filter", icon=":material/filter_list:"):
+        wanted = _ask(releases)
+        st.button("Clear the filter", on_click=clear)
+    kept = [r for r in releases if wanted.fits(r, notes.get(r.id), others.get(r.id, ""))]
+    with slot.kept():
+        if len(kept) < len(releases):
+            st.caption(f"{len(kept)} of {len(releases)} results fit the filter.")
+    return kept
+
+
+def clear() -> None:
+    """Want everything again. For use in callbacks."""
+    for key in _KEYS:
+        st.session_state.pop(key, None)
+
+
+def _ask(releases: Sequence[Release]) -> Wanted:
+    kinds = list(dict.fromkeys(release.kind for release in releases))
+    targets = list(dict.fromkeys(release.target for release in releases))
+    people = login.login_needed()
+    left, middle, right, *more = st.columns(4 if people else 3)
+    chosen = left.multiselect(
+        "Kind", kinds, key=_KEYS[0], format_func=lambda kind: families.FAMILIES[kind].title,
+        placeholder="All",
+    )  # fmt: skip
+    predicted = middle.multiselect(
+        "Predicts", targets, key=_KEYS[1], format_func=lambda name: name or _NO_TARGET,
+        placeholder="Anything",
+    )  # fmt: skip
+    words = right.text_input("Words in name or note", key=_KEYS[2])
+    anything = {"value": None, "width": 180}
+    whose = _whose(more[0]) if people else _ALL
+    with st.container(horizontal=True):
+        low = st.number_input("ε from", 0.0, step=0.1, key=_KEYS[3], placeholder="Any", **anything)
+        high = st.number_input("ε to", 0.0, step=0.1, key=_KEYS[4], placeholder="Any", **anything)
+        first = st.date_input("Made from", key=_KEYS[5], **anything)
+        last = st.date_input("Made until", key=_KEYS[6], **anything)
+    return Wanted(chosen, predicted, words, _exact(low), _exact(high), first, last, whose)
+
+
+def _whose(place: Any) -> str:
+    theirs = "By others" if login.may("custodian") else "Shared with me"
+    return str(place.selectbox("Whose", (_ALL, _MINE, theirs), key=_KEYS[7]))
+
+
+def _exact(number: float | None) -> Decimal | None:
+    return None if number is None else Decimal(str(number))

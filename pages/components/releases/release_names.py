@@ -1,0 +1,71 @@
+"""What a release is called in lists, and a form to name it and to write a note."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.release import Release
+from dpcore.workspace.requests import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
+from pages.components.families import registry
+from pages.components.kit import markup, slot
+from pages.components.kit.texts import text
+from pages.components.visitor import access, outcome
+
+#: Boxes in which a release is chosen by its name.
+OPEN, SIDES = "release", ("compare-0", "compare-1")
+_SAID = "release-note-said"
+
+
+def label(release: Release, note: ReleaseNote | None, by: str = "") -> str:
+    """One line that tells a release from all others, its own name first; ``by`` somebody else."""
+    card, family = release.certificate, registry.of_release(release)
+    own = f"{note.name} · " if note is not None and note.name else ""
+    made = f" · by {by}" if by else ""
+    return (
+        f"{own}{family.heading(release.target)}{made} · ε {format_epsilon(card.epsilon)} · "
+        f"{card.created:%Y-%m-%d %H:%M} UTC · {release.dataset_name} · {release.id[:6]}"
+    )
+
+
+def show(release: Release, note: ReleaseNote | None, *, own: bool = True) -> None:
+    """Name and note of a release, and the form by which its owner changes them."""
+    with slot.kept():
+        if note is not None:
+            _read(note)
+    with slot.kept():
+        if own:
+            _offer(release, note)
+
+
+def _read(note: ReleaseNote) -> None:
+    if note.name:
+        st.subheader(markup.plain(note.name), anchor=False)
+    if note.note:
+        st.text(note.note)
+        at = f"{note.time:%Y-%m-%d %H:%M} UTC"
+        st.caption(f"Note by {markup.person(note.author)}, {at}.")
+
+
+def _offer(release: Release, note: ReleaseNote | None) -> None:
+    with st.expander("Name and note (free)", icon=":material/edit_note:"):
+        st.markdown(text("release_note"))
+        with st.form(f"note-{release.id}", border=False):
+            _form(release, note)
+    outcome.tell(_SAID)
+
+
+def _form(release: Release, note: ReleaseNote | None) -> None:
+    keys = f"note-name-{release.id}", f"note-text-{release.id}"
+    st.text_input("Name", note.name if note else "", max_chars=NAME_LIMIT, key=keys[0])
+    st.text_area("Note", note.note if note else "", max_chars=NOTE_LIMIT, key=keys[1])
+    st.form_submit_button("Save name and note", on_click=_save, args=(release.id, *keys))
+
+
+def _save(release_id: str, name_key: str, note_key: str) -> None:
+    """Write both down before the page is drawn again, so that every list shows the new name."""
+    written = st.session_state[name_key], st.session_state[note_key]
+    outcome.of(_SAID, lambda: access.service().note_release(release_id, *written), "Saved.")
+    for box in (OPEN, *SIDES):  # A box shows a changed name only if its choice is made again.
+        if box in st.session_state:
+            st.session_state[box] = st.session_state[box]

@@ -1,0 +1,59 @@
+"""One release, in full, each family in its own form."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.release import Release
+from pages.components.families import registry
+from pages.components.kit import markup
+from pages.components.kit.texts import small
+from pages.components.visitor import access
+
+
+def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
+    """What was released first, then everything that can be derived from it for free."""
+    from dpcore.models.released import parse_model
+
+    model = parse_model(release)
+    public = False if rehearsal else _is_public(release)
+    _banners(release, rehearsal=rehearsal, public=public)
+    family = registry.of_release(release)
+    most = "at most " if family.methods else ""
+    markup.facts(
+        {
+            "Result": family.describe(release.parameters),
+            **registry.predicted("Predicts", release.target),
+            "Spent": "nothing" if rehearsal else _spent(release),
+            "Guarantee": "none: rehearsal" if rehearsal else release.certificate.guarantee,
+            "Noise on a count": f"{most}±{model.count_margin:,}, 95%",
+        }
+    )
+    with st.container(key=f"{key}-body"):
+        family.body(release, model, key, public=public)
+
+
+def not_private(release: Release) -> str:
+    """Why a result has no guarantee."""
+    return " ".join((*release.certificate.problems, "It carries no privacy guarantee."))
+
+
+def _spent(release: Release) -> str:
+    card = release.certificate
+    delta = f", δ {small(card.delta)}" if card.delta else ""
+    return f"ε {format_epsilon(card.epsilon)}{delta}"
+
+
+def _is_public(release: Release) -> bool:
+    info, _ = access.attempt(lambda: access.service().dataset(release.dataset_id))
+    return info is not None and info.public
+
+
+def _banners(release: Release, *, rehearsal: bool, public: bool) -> None:
+    if rehearsal:
+        markup.banner("rehearsal", "rehearsal_banner")
+    elif not release.certificate.private:
+        markup.notice("amber", "Not private.", not_private(release))
+    if public:
+        markup.banner("public", "public_banner")

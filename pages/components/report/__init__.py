@@ -1,0 +1,1 @@
+"""A report while it is written."""

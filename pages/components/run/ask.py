@@ -1,0 +1,92 @@
+"""The analyst's way to ask the custodian for more budget."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import streamlit as st
+
+from dpcore.privacy.budgets import parse_epsilon, plain_epsilon
+from dpcore.workspace.requests import REASON_LIMIT, BudgetRequest, DatasetInfo
+from pages.components.kit import amounts, slot
+from pages.components.kit.markup import plain
+from pages.components.kit.texts import text
+from pages.components.visitor import access, login, menu, outcome
+
+#: Followed by a data set: several forms may stand on one page.
+_SAID = "ask-said"
+_CUSTODIAN = "You are the custodian here: change the budget on the page Custodian."
+
+
+def offer(dataset: DatasetInfo, short_by: Decimal | None = None) -> None:
+    """What became of the visitor's last request, and a form for a new one.
+
+    Without a login, a link to where the local user changes the budget.
+    """
+    if not login.login_needed():
+        st.markdown(_CUSTODIAN)
+        menu.link("custodian.py", "Change the budget")
+        return
+    if not login.may("analyst", "teacher"):
+        return
+    outcome.tell(f"{_SAID}-{dataset.id}")
+    last = _newest(dataset.id)
+    with slot.kept():
+        if last is not None:
+            st.markdown(_state(last))
+    if access.service().balance(dataset.id).frozen is not None:
+        st.markdown("More budget does not help while yours is frozen: write to the custodian.")
+    elif last is None or last.state != "open":
+        _form(dataset, short_by)
+
+
+def sentence() -> str:
+    """Where to get more budget, for a place without room for a form."""
+    if not login.login_needed():
+        return _CUSTODIAN
+    return "You can ask for more: close this summary and look below the price of the run."
+
+
+def _newest(dataset_id: str) -> BudgetRequest | None:
+    """The visitor's own last request on a data set."""
+    service = access.service()
+    own = [one for one in service.budget_requests(dataset_id) if one.analyst == service.user.name]
+    return own[-1] if own else None
+
+
+def _state(last: BudgetRequest) -> str:
+    more, day = amounts.cost(last.epsilon), f"{last.time:%Y-%m-%d}"
+    if last.state == "open":
+        return f"You asked for {more} more on {day}; the custodian has not answered yet."
+    told = f"Your request of {day} for {more} more was {last.state}."
+    answer = plain(" ".join(last.answer.split()))
+    return f"{told} The custodian wrote: {answer}" if answer else told
+
+
+def _form(dataset: DatasetInfo, short_by: Decimal | None) -> None:
+    keys = f"ask-amount-{dataset.id}", f"ask-reason-{dataset.id}"
+    _propose(keys[0], "" if short_by is None else plain_epsilon(short_by))
+    with st.form(f"ask-{dataset.id}"):
+        st.markdown(f"**Ask for more budget.** {text('ask')}")
+        left, right = st.columns([1, 2])
+        left.text_input("How much more, ε", key=keys[0], placeholder="for example 0.5")
+        right.text_input("Reason (the custodian reads it)", key=keys[1], max_chars=REASON_LIMIT)
+        st.form_submit_button("Ask the custodian", on_click=_ask, args=(dataset.id, *keys))
+
+
+def _propose(amount: str, proposed: str) -> None:
+    """Let an entry hold what is proposed, unless something else was typed there."""
+    state, last = st.session_state, f"{amount}-proposed"
+    if amount not in state or (state[amount] == state[last] != proposed):
+        state[amount] = proposed
+    state[last] = proposed
+
+
+def _ask(dataset_id: str, amount: str, reason: str) -> None:
+    """For use as a callback."""
+    state = st.session_state
+
+    def act() -> BudgetRequest:
+        return access.service().ask(dataset_id, parse_epsilon(state[amount]), state[reason])
+
+    outcome.of(f"{_SAID}-{dataset_id}", act, "Your request is on its way to the custodian.")

@@ -1,0 +1,236 @@
+"""Methods side by side on public data: quality against epsilon, without spending anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.workspace.requests import DatasetInfo
+from pages.components.families import registry
+from pages.components.families.registry import Family
+from pages.components.families.shared import inputs
+from pages.components.kit import figure, markup
+from pages.components.kit.texts import text
+from pages.components.visitor import access, background
+from pages.components.visitor.background import Work
+
+if TYPE_CHECKING:
+    from dpcore.plots.methods import Line
+    from dpcore.service import Service
+
+EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
+FIRST_EPSILONS = ("0.1", "0.5", "2")
+FIRST_METHODS = 3
+#: People set aside below whom the reader is told what chance does.
+_MANY = 400
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is compared. Methods are pairs of machine names: family, method."""
+
+    dataset_id: str
+    target: str
+    methods: tuple[tuple[str, str], ...]
+    epsilons: tuple[str, ...]
+    repeats: int
+
+
+@dataclass
+class Comparing(Work):
+    """A comparison in the making."""
+
+    failed = (
+        "The comparison could not be made, by a fault of this program. Nothing was "
+        "spent. Try the methods one by one, and please tell the custodian which one fails."
+    )
+
+    question: Question
+    relational: bool
+    scores: Sequence[Any] | None = None
+    ceiling: float | None = None
+
+    @property
+    def measure(self) -> str:
+        """What is compared: ``accuracy`` or ``RMSE``."""
+        return str(self.scores[0].measure) if self.scores else "accuracy"
+
+    def make(self, service: Service) -> None:
+        """Fit every method at every epsilon."""
+        asked = self.question
+        self.scores = service.compare_methods(
+            asked.dataset_id,
+            asked.target,
+            [(family, {"method": name}) for family, name in asked.methods],
+            list(asked.epsilons),
+            asked.repeats,
+            self.tell,
+        )
+        if self.measure == "accuracy":
+            self.ceiling = service.plain_tree_accuracy(asked.dataset_id, asked.target)
+
+
+def show(dataset: DatasetInfo, family: Family) -> None:
+    """An expander with the form and, once it was sent, the chart."""
+    st.divider()
+    with st.expander(
+        "**Compare methods on these public data** (free)", icon=":material/query_stats:"
+    ):
+        st.markdown(text("compare_methods"))
+        key = f"methods-{family.name}"
+        asked = _ask(dataset, family)
+        if asked is not None:
+            _stop(st.session_state.get(key))
+            relational = bool(dataset.schema.children)
+            st.session_state[key] = Comparing(asked, relational)
+            st.session_state[key].start(access.service())
+        work: Comparing | None = st.session_state.get(key)
+        if work is not None and work.question.dataset_id == dataset.id:
+            _follow(key)
+
+
+def _stop(work: Comparing | None) -> None:
+    if work is not None:
+        work.stop.set()
+
+
+def titles() -> dict[tuple[str, str], str]:
+    """Every method of every family that predicts, with a title."""
+    return {
+        (family.name, name): f"{family.title}: {title.removesuffix(' (recommended)')}"
+        for family in registry.FAMILIES.values()
+        if family.targeted
+        for name, title in family.methods.items()
+    }
+
+
+def _ask(dataset: DatasetInfo, family: Family) -> Question | None:
+    names = titles()
+    with st.form(f"compare-{family.name}", border=False):
+        left, right = st.columns(2)
+        with left:
+            target = inputs.target(dataset.schema, f"compare-{family.name}-")
+            repeats = st.number_input(
+                "Repetitions", 1, 20, family.repeats, key=f"compare-repeats-{family.name}",
+                help=text("repetitions"),
+            )  # fmt: skip
+        with right:
+            methods = st.multiselect(
+                "Methods", list(names), [n for n in names if n[0] == family.name][:FIRST_METHODS],
+                format_func=names.__getitem__, key=f"compare-methods-{family.name}",
+            )  # fmt: skip
+            epsilons = st.multiselect(
+                "Values of ε", EPSILONS, FIRST_EPSILONS, key=f"compare-epsilons-{family.name}"
+            )
+        asked = st.form_submit_button("Compare methods", type="primary")
+    if not asked:
+        return None
+    if target is None or not methods or not epsilons:
+        st.error("Choose what should be predicted, at least one method and at least one ε.")
+        return None
+    return Question(
+        dataset.id, target, tuple(methods), tuple(sorted(epsilons, key=float)), int(repeats)
+    )
+
+
+def _follow(key: str) -> None:
+    """Progress while there is some, then the result."""
+    work: Comparing = st.session_state[key]
+    if work.active:
+        background.wait(work, "runs", "Stop comparing", f"{key}-stop")
+    elif work.problem:
+        st.error(markup.plain(work.problem))
+    elif work.scores is not None:
+        _result(work, key)
+    else:
+        st.info("Stopped. Press 'Compare methods' to start again.")
+
+
+def _result(work: Comparing, key: str) -> None:
+    from dpcore.plots.methods import methods_alt, methods_figure
+
+    lines, measure = _lines(work), work.measure
+    asked = work.question
+    figure.show(
+        methods_figure(lines, work.ceiling, measure),
+        key=f"{key}-chart",
+        alt=methods_alt(lines, work.ceiling, measure),
+    )
+    times = "once" if asked.repeats == 1 else f"{asked.repeats} times"
+    st.caption(
+        markup.plain(
+            f"Each method predicts {asked.target} {times} for each ε. Points are means, bars reach "
+            f"from the lowest to the highest repetition. {_meaning(work)} {_certainty(work)}"
+        )
+    )
+    header = ["Method", *(f"ε {epsilon}" for epsilon in asked.epsilons)]
+    title = f"{measure[0].upper()}{measure[1:]} on people set aside"
+    markup.table(title, header, (_row(line, measure) for line in lines))
+
+
+def _meaning(work: Comparing) -> str:
+    if work.measure == "RMSE":
+        return (
+            "The RMSE is the typical error, in units of what is predicted: the less the better. It "
+            "is exact, because the records are public."
+        )
+    exact = "The accuracy is exact, because the records are public."
+    if work.ceiling is None:
+        return exact
+    sees = " that sees the main table alone" if work.relational else ""
+    return (
+        f"{exact} The dotted line is an ordinary tree without privacy{sees}, of at most 64 groups: "
+        f"{work.ceiling:.1%}. It may do worse than a private one, because it takes accidents of "
+        "these records for rules."
+    )
+
+
+def _certainty(work: Comparing) -> str:
+    """On how many people it was measured, and what so few cannot show."""
+    people = work.scores[0].people if work.scores else 0
+    measured = f"It was measured on {people:,} people set aside"
+    if people >= _MANY:
+        return f"{measured}."
+    if work.measure == "RMSE":
+        return f"{measured}: so few that small differences between methods may be chance."
+    # Two standard errors of a share of one half.
+    return (
+        f"{measured}: so few that methods whose accuracies are less than {people**-0.5:.0%} apart "
+        "may be equally good."
+    )
+
+
+def _lines(work: Comparing) -> list[Line]:
+    from dpcore.plots.methods import Line
+
+    names, lines = titles(), []
+    for place, method in enumerate(work.question.methods):
+        own = sorted(
+            (score for score in work.scores or () if score.method == place),
+            key=lambda score: float(score.epsilon),
+        )
+        lines.append(
+            Line(
+                names[method],
+                tuple(float(score.epsilon) for score in own),
+                tuple(float(score.mean) for score in own),
+                tuple(float(score.low) for score in own),
+                tuple(float(score.high) for score in own),
+            )
+        )
+    return lines
+
+
+def _row(line: Line, measure: str) -> str:
+    def exact(value: float) -> str:
+        return f"{value:.1%}" if measure == "accuracy" else f"{value:.3g}"
+
+    figures = (
+        f"<b>{exact(mean)}</b> <small>{exact(low)} to {exact(high)}</small>"
+        for mean, low, high in zip(line.means, line.lows, line.highs, strict=True)
+    )
+    return markup.row([escape(line.name), *figures])

@@ -1,0 +1,238 @@
+"""How much epsilon for this accuracy: rehearsals over a range of epsilons. Free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.workspace.requests import Quote, RunRequest
+from pages.components.kit import epsilon, figure, markup
+from pages.components.kit.texts import text
+from pages.components.visitor import access, background
+from pages.components.visitor.background import Work
+
+if TYPE_CHECKING:
+    from dpcore.plots.methods import Line
+    from dpcore.plots.outlook import OutlookMarks
+    from dpcore.rehearsal import Outlook
+    from dpcore.service import Service
+
+_KEY, _WANTED = "planner", "planner_wanted"
+_FIRST_WANTED = 80.0
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is planned: a request at any epsilon, and the quality that is wanted."""
+
+    request: RunRequest
+    wanted: float
+    shaped: bool
+
+    @property
+    def subject(self) -> tuple[object, ...]:
+        """What the work depends on: all but epsilon and what is wanted."""
+        asked = self.request
+        return asked.dataset_id, asked.algorithm, asked.target, asked.parameters, self.shaped
+
+
+@dataclass
+class Outlooking(Work):
+    """An outlook in the making."""
+
+    failed = "The answer could not be worked out. Try another method, or fewer columns."
+
+    question: Question
+    outlook: Outlook | None = None
+
+    def make(self, service: Service) -> None:
+        """Rehearse at every epsilon."""
+        asked = self.question
+        self.outlook = service.outlook(asked.request, self.tell, shaped=asked.shaped)
+
+
+def show(
+    request: RunRequest | None, quote: Quote | None, *, shaped: bool, number: Any = None
+) -> None:
+    """An expander with the question and, once it was asked, the answer.
+
+    ``number`` is the column that is predicted, if it is predicted as a number.
+    """
+    with st.expander("**How much ε for this accuracy?** (free)", icon=":material/query_stats:"):
+        st.markdown(text("planner"))
+        wanted = _wanted(number)
+        asked = st.button("Work it out (free)", key=f"{_KEY}-ask", disabled=quote is None)
+        if request is None or quote is None:
+            return
+        question = Question(request, wanted, shaped)
+        if asked:
+            _start(question)
+        work: Outlooking | None = st.session_state.get(_KEY)
+        if work is not None and work.question.subject == question.subject:
+            _follow(work, question, quote)
+        elif work is not None and _about(work.question) == _about(question):
+            st.info("The settings have changed since. Work it out again to see their effect.")
+
+
+def _about(question: Question) -> tuple[str, str]:
+    return question.request.dataset_id, question.request.algorithm
+
+
+def _wanted(number: Any) -> float:
+    """What is wanted: a share; or a typical error, in units of the target."""
+    if number is None:
+        percent = st.number_input(
+            "Accuracy wanted, in percent", 1.0, 100.0, _FIRST_WANTED, 1.0, format="%.0f",
+            key=_WANTED,
+        )  # fmt: skip
+        return float(percent) / 100
+    span = float(number.upper - number.lower)
+    return float(
+        st.number_input(
+            f"Typical error wanted (RMSE), in units of {markup.plain(number.name)}",
+            0.0, span, span / 10,
+            key=f"{_WANTED}-{number.name}",
+        )
+    )  # fmt: skip
+
+
+def _start(question: Question) -> None:
+    before: Outlooking | None = st.session_state.get(_KEY)
+    if before is not None:
+        before.stop.set()
+    st.session_state[_KEY] = Outlooking(question)
+    st.session_state[_KEY].start(access.service())
+
+
+def _follow(work: Outlooking, question: Question, quote: Quote) -> None:
+    """Progress while there is some, then the answer."""
+    if work.active:
+        background.wait(work, "rehearsals", "Stop", f"{_KEY}-stop")
+    elif work.problem:
+        st.error(markup.plain(work.problem))
+    elif work.outlook is not None:
+        _answer(work.outlook, question, quote)
+    else:
+        st.info("Stopped. Press 'Work it out' to start again.")
+
+
+def _answer(outlook: Outlook, question: Question, quote: Quote) -> None:
+    from dpcore.plots.outlook import outlook_alt, outlook_figure
+    from dpcore.rehearsal import epsilon_for
+
+    found = epsilon_for(outlook, question.wanted)
+    _say(outlook, question, quote, found)
+    line, marks = _line(outlook), _marks(outlook, question)
+    figure.show(
+        outlook_figure(line, marks, outlook.measure),
+        key=f"{_KEY}-chart",
+        alt=outlook_alt(line, marks, outlook.measure),
+    )
+    _table(outlook, quote)
+    st.caption(_how_far_off(outlook, found or question.request.epsilon))
+
+
+def _needs_no_run(outlook: Outlook, wanted: float) -> bool:
+    """Whether the same answer for everybody is good enough already."""
+    if outlook.measure == "accuracy":
+        return wanted <= outlook.baseline
+    return wanted >= outlook.baseline
+
+
+def _say(outlook: Outlook, question: Question, quote: Quote, found: Decimal | None) -> None:
+    wanted = _shown(question.wanted, outlook)
+    if _needs_no_run(outlook, question.wanted):
+        always = "most frequent value" if outlook.measure == "accuracy" else "mean"
+        markup.notice(
+            "plain",
+            f"{wanted} needs no run.",
+            f"Always answering the {always} gives {_shown(outlook.baseline, outlook)} on invented "
+            "records like these. Ask for more than that.",
+        )
+        return
+    if found is None:
+        best = outlook.points[-1]
+        markup.notice(
+            "plain",
+            f"Not even ε = {format_epsilon(best.epsilon)} reaches {wanted}.",
+            f"On invented records like these it reaches about {_shown(best.mean, outlook)}. "
+            "Ask for less, or choose another method.",
+        )
+        return
+    about = f"About ε = {format_epsilon(found)} should reach {wanted}"
+    markup.notice("plain", f"{about}, on invented records like these.", _limits(quote, found))
+    st.button(
+        f"Use ε = {format_epsilon(found)}",
+        key=f"{_KEY}-use",
+        on_click=epsilon.enter,
+        args=(found,),
+    )
+
+
+def _limits(quote: Quote, found: Decimal) -> str:
+    left = quote.balance_before.left
+    if found > left:
+        return f"That is more than you have left: ε = {format_epsilon(left)}."
+    return "Working it out spent nothing."
+
+
+def _shown(value: float, outlook: Outlook) -> str:
+    return f"{value:.0%}" if outlook.measure == "accuracy" else f"an RMSE of {value:.3g}"
+
+
+def _line(outlook: Outlook) -> Line:
+    from dpcore.plots.methods import Line
+
+    points = outlook.points
+    return Line(
+        "Mean of the rehearsals",
+        tuple(float(point.epsilon) for point in points),
+        tuple(point.mean for point in points),
+        tuple(point.low for point in points),
+        tuple(point.high for point in points),
+    )
+
+
+def _marks(outlook: Outlook, question: Question) -> OutlookMarks:
+    from dpcore.plots.outlook import OutlookMarks
+
+    name = "Always the most frequent" if outlook.measure == "accuracy" else "Always the mean"
+    return OutlookMarks(outlook.baseline, name, question.wanted, float(question.request.epsilon))
+
+
+def _table(outlook: Outlook, quote: Quote) -> None:
+    left = quote.balance_before.left
+    measure = "Accuracy" if outlook.measure == "accuracy" else "RMSE"
+
+    def exact(value: float) -> str:
+        return f"{value:.1%}" if outlook.measure == "accuracy" else f"{value:.3g}"
+
+    rows = (
+        markup.row(
+            [
+                format_epsilon(point.epsilon),
+                f"<b>{exact(point.mean)}</b>",
+                f"{exact(point.low)} to {exact(point.high)}",
+                escape("yes" if point.epsilon <= left else "no: more than is left"),
+            ]
+        )
+        for point in outlook.points
+    )
+    header = ["ε", "Mean", "Lowest to highest", "Within your budget"]
+    markup.table(f"{measure} on invented people", header, rows)
+
+
+def _how_far_off(outlook: Outlook, at: Decimal) -> str:
+    """How close this may come to the private run, as measured on public data sets."""
+    number = outlook.measure == "RMSE"
+    if outlook.ceiling is None:
+        return text("planner_number_schema" if number else "planner_schema")
+    if number:
+        return text("planner_number")
+    close = outlook.close_from is not None and at >= outlook.close_from
+    return text("planner_close" if close else "planner_rough")

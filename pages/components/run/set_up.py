@@ -1,0 +1,179 @@
+"""Setting up a run: what it does, what it costs, a free rehearsal, and on to the review."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from dpcore.domain.columns import NumericColumn
+from dpcore.errors import RequestError
+from dpcore.privacy.budgets import format_epsilon, parse_epsilon
+from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest
+from pages.components.families.registry import Family
+from pages.components.families.shared import inputs
+from pages.components.kit import epsilon, markup, slot
+from pages.components.kit.texts import step_name, text
+from pages.components.releases import result
+from pages.components.run import ask, planner, review
+from pages.components.visitor import access
+
+if TYPE_CHECKING:
+    from dpcore.rehearsal import Rehearsal
+
+
+def show(dataset: DatasetInfo, family: Family) -> None:
+    """The form of a run, its price, and the two ways to go on."""
+    with st.container(border=True, key="card-what"):
+        target = _target(dataset, family)
+        parameters, fault = access.attempt(family.parameters)
+    with st.container(border=True, key="card-epsilon"):
+        entry = epsilon.choose()
+        request, problem = None, fault
+        if parameters is not None:
+            request, problem = access.attempt(
+                lambda: _request(dataset, family, target, entry, parameters)
+            )
+        with slot.kept():
+            quote = _quote(request, problem)
+        with slot.kept():
+            if quote is not None and quote.cost > quote.balance_before.left:
+                ask.offer(dataset, quote.cost - quote.balance_before.left)
+        if quote is not None and family.hint is not None:
+            family.hint(quote)
+    with slot.kept():
+        shaped = _shaped(dataset)
+    _buttons(dataset, request, quote, shaped=shaped)
+    if family.targeted:
+        planner.show(request, quote, shaped=shaped, number=_number(dataset, family, target))
+    _rehearsal(request)
+
+
+def _target(dataset: DatasetInfo, family: Family) -> str | None:
+    """The column to predict; empty for a family that predicts none."""
+    if not family.targeted:
+        return ""
+    return inputs.target(dataset.schema, numbers=family.numbers)
+
+
+def _request(
+    dataset: DatasetInfo,
+    family: Family,
+    target: str | None,
+    entry: str,
+    parameters: dict[str, Any],
+) -> RunRequest:
+    if target is None:
+        raise RequestError("Choose what should be predicted.")
+    return RunRequest(
+        dataset_id=dataset.id,
+        algorithm=family.name,
+        target=target,
+        epsilon=parse_epsilon(entry),
+        parameters=parameters,
+    )
+
+
+def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
+    quote = None
+    if request is not None:
+        quote, problem = access.attempt(lambda: access.service().quote(request))
+    if quote is None:
+        st.error(problem)
+        return None
+    access.show_cost_of_this_run(quote.cost, quote.plan.delta)
+    first, *_ = quote.plan.count_noise
+    markup.notice("plain", f"Noise on {first.what}: ±{first.margin()}, 95%.", _meaning(quote))
+    epsilon.advise(quote.cost)
+    if not quote.affordable:
+        frozen = quote.balance_before.frozen is not None
+        st.error(markup.plain(quote.refusal), title="Budget frozen" if frozen else "Over budget")
+    return quote
+
+
+def _meaning(quote: Quote) -> str:
+    first, *others = quote.plan.count_noise
+    *some, last = [
+        f"ε {format_epsilon(part)} for {step_name(step)}"
+        for step, part in quote.plan.split.parts.items()
+        if part
+    ]
+    split = f"{', '.join(some)} and {last}" if some else last
+    more = "".join(f" Noise on {kind.what}: ±{kind.margin()}." for kind in others)
+    clear = 3 * first.margin()
+    return f"Counts of {clear} and more stand out clearly.{more} This uses {split}."
+
+
+def _number(dataset: DatasetInfo, family: Family, target: str | None) -> Any:
+    """The column that is predicted, if it is predicted as a number."""
+    column = dataset.schema.column(target) if target and family.numbers else None
+    return column if isinstance(column, NumericColumn) else None
+
+
+def _shaped(dataset: DatasetInfo) -> bool:
+    """Whether earlier results shape what is invented: asked only if there are any."""
+    earlier, _ = access.attempt(lambda: access.service().shaping_releases(dataset.id))
+    if not earlier:
+        return False
+    return st.toggle(
+        "Use what earlier results revealed",
+        value=True,
+        key=f"shaped-{dataset.id}",
+        help=text("shaped"),
+    )
+
+
+def _buttons(
+    dataset: DatasetInfo, request: RunRequest | None, quote: Quote | None, *, shaped: bool
+) -> None:
+    left, right = st.columns(2)
+    with left:
+        if st.button("Rehearse (free)", disabled=quote is None, width="stretch"):
+            _rehearse(request, shaped=shaped)
+        st.caption(text("rehearsal_shaped" if shaped else "rehearsal"))
+    with right:
+        st.button(
+            "Review and spend …",
+            type="primary",
+            disabled=quote is None or not quote.affordable,
+            on_click=review.open_review,
+            args=(request, dataset.name),
+            width="stretch",
+        )
+        st.caption("Opens a summary. Nothing is spent until you confirm there.")
+
+
+def _rehearse(request: RunRequest | None, *, shaped: bool) -> None:
+    assert request is not None
+    with st.spinner("Rehearsing on synthetic data …"):
+        release, problem = access.attempt(lambda: access.service().rehearse(request, shaped=shaped))
+    if problem:
+        st.error(problem)
+    st.session_state[access.REHEARSAL_KEY] = (request, release)
+
+
+def _rehearsal(request: RunRequest | None) -> None:
+    rehearsed, release = st.session_state.get(access.REHEARSAL_KEY, (None, None))
+    if release is None or request is None or not _alike(rehearsed, request):
+        return
+    st.divider()
+    st.header("Rehearsal", anchor=False)
+    with slot.kept():
+        if rehearsed != request:
+            st.info("The settings have changed since. Rehearse again to see their effect.")
+    st.caption(markup.plain(_shape_sentence(release)))
+    result.show(release, key="rehearsal", rehearsal=True)
+
+
+def _shape_sentence(release: Rehearsal) -> str:
+    """What the invented records were drawn from."""
+    used = release.shaped_by
+    if not used:
+        return "The records were invented from the schema alone, with an invented effect."
+    names = ", ".join(identifier[:8] for identifier in used)
+    results = "this earlier result" if len(used) == 1 else f"these {len(used)} earlier results"
+    return f"The records were invented to fit {results}: {names}."
+
+
+def _alike(one: RunRequest, other: RunRequest) -> bool:
+    return one.dataset_id == other.dataset_id and one.algorithm == other.algorithm

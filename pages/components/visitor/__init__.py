@@ -1,0 +1,1 @@
+"""Who is visiting, what they may see, and what their clicks became."""

@@ -1,0 +1,119 @@
+"""The service behind every page, and what the visitor has selected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+import streamlit as st
+
+from dpcore.errors import FrostglassError, InstallationError
+from pages.components.kit.markup import plain
+from pages.components.visitor import login
+
+if TYPE_CHECKING:
+    from dpcore.service import Service
+    from dpcore.workspace.requests import Balance, DatasetInfo
+
+DATASET_KEY = "dataset"
+THIS_RUN_KEY = "this_run"
+THIS_DELTA_KEY = "this_delta"
+REHEARSAL_KEY = "rehearsal"
+RUN_PARAMETER = "run"
+_NEXT_KEY = "dataset_next"
+_LOCK = Lock()
+T = TypeVar("T")
+
+
+def service() -> Service:
+    """The service, acting as the visitor: it refuses what their roles do not allow."""
+    return installation().acting(login.user())
+
+
+def installation() -> Service:
+    """The one service of this process. Not for pages: it acts as the local user."""
+    with _LOCK:
+        return _service(
+            os.environ.get("FROSTGLASS_HOME"), os.environ.get("FROSTGLASS_DATABASE_URL")
+        )
+
+
+# Not a cache of Streamlit's, which any visitor may empty.
+@cache
+def _service(home: str | None, database_url: str | None) -> Service:
+    from dpcore.service import Service
+
+    return Service(home=home, database_url=database_url, warm=False)
+
+
+def ready() -> bool:
+    """Whether home folder and database can be used; if not, say what the operator has to do."""
+    try:
+        installation()
+    except InstallationError as error:
+        with st.container(border=True, key="card-installation", width=760):
+            st.title("This installation cannot be used now", anchor=False)
+            st.markdown(plain(str(error)))
+        return False
+    return True
+
+
+def forget() -> None:
+    """Let the next call make a new service, and decide anew about the login. For tests."""
+    _service.cache_clear()
+    login.forget()
+
+
+def datasets() -> dict[str, DatasetInfo]:
+    """Data sets by identifier, in the order of the service."""
+    return {info.id: info for info in service().datasets()}
+
+
+def balance(dataset_id: str) -> Balance:
+    """What the visitor may still spend; for who spends nothing, what all others may."""
+    if login.may("analyst", "teacher"):
+        return service().balance(dataset_id)
+    return service().total_balance(dataset_id)
+
+
+def chosen_dataset() -> DatasetInfo | None:
+    """The data set selected in the sidebar, if there is any."""
+    return datasets().get(st.session_state.get(DATASET_KEY, ""))
+
+
+def choose_dataset(dataset_id: str) -> None:
+    """Select a data set. For use in callbacks."""
+    st.session_state[DATASET_KEY] = dataset_id
+
+
+def choose_later(dataset_id: str) -> None:
+    """Select a data set when the page is next drawn: the sidebar is drawn before the page."""
+    st.session_state[_NEXT_KEY] = dataset_id
+
+
+def apply_choice() -> None:
+    """Carry out :func:`choose_later`, before the sidebar is drawn."""
+    if _NEXT_KEY in st.session_state:
+        st.session_state[DATASET_KEY] = st.session_state.pop(_NEXT_KEY)
+
+
+def forget_run() -> None:
+    """Take the run out of the address. For use in callbacks."""
+    st.query_params.pop(RUN_PARAMETER, None)
+
+
+def show_cost_of_this_run(cost: Decimal | None, delta: Decimal = Decimal(0)) -> None:
+    """Tell the meter what the run being set up would cost."""
+    st.session_state[THIS_RUN_KEY], st.session_state[THIS_DELTA_KEY] = cost, delta
+
+
+def attempt(action: Callable[[], T]) -> tuple[T | None, str | None]:
+    """Do something that a user mistake may stop: the result, or a sentence saying what to do."""
+    try:
+        return action(), None
+    except FrostglassError as mistake:
+        return None, plain(str(mistake))

@@ -1,0 +1,49 @@
+"""Whole runs of relational rules, as black boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from dpcore.audit.bounds import Audit
+from dpcore.audit.ilp import (
+    AUDITS,
+    ChoiceRuns,
+    CountRuns,
+    LevelRuns,
+    choice_audit,
+    count_audit,
+    level_audit,
+)
+from dpcore.models.ilp.learning import learner, selection
+
+
+def test_every_way_to_look_at_a_run_is_audited() -> None:
+    assert set(AUDITS) == {choice_audit, level_audit, count_audit}
+    assert all(make().controls for make in AUDITS)
+
+
+@pytest.mark.parametrize(
+    "make", [choice_audit, pytest.param(level_audit, marks=pytest.mark.slow), count_audit]
+)
+def test_audits_of_whole_runs(make: Callable[[], Audit]) -> None:
+    """What level by level shows of a budget drowns in the noise for so many clauses."""
+    result = make().run(12_000)
+    assert result.holds, result
+    assert result.caught, result
+
+
+@pytest.mark.parametrize("sound", [ChoiceRuns(), LevelRuns(), CountRuns()])
+def test_runs_of_both_inputs_have_codes(sound: ChoiceRuns | CountRuns) -> None:
+    assert set(sound(0, 20)) | set(sound(1, 20)) <= set(range(14))
+
+
+def test_an_audit_leaves_the_engine_as_it_was() -> None:
+    before = selection.NoisyMax, selection.GeometricMechanism, learner.GeometricMechanism
+    for make in AUDITS:
+        for broken in make().controls.values():
+            broken(1, 1)
+    assert before == (
+        selection.NoisyMax, selection.GeometricMechanism, learner.GeometricMechanism
+    )  # fmt: skip

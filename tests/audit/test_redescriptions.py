@@ -1,0 +1,84 @@
+"""Whole runs that mine redescriptions, as black boxes."""
+
+from dataclasses import replace
+
+import pytest
+
+from dpcore.audit import redescriptions
+from dpcore.audit.redescriptions import (
+    AUDITS,
+    CountRuns,
+    LinkedRuns,
+    PairRuns,
+    PoolRuns,
+    count_audit,
+    linked_audit,
+    pair_audit,
+    pool_audit,
+)
+from dpcore.models.redescriptions.learning import learner, pool, starts
+from dpcore.privacy.mechanisms import GeometricMechanism
+
+CONTROLS = {
+    count_audit: {
+        "noise divided by 8", "left leaves counted without noise", "contribution bound removed",
+    },
+    pair_audit: {"pairs drawn with 32 times the weight"},
+    linked_audit: {
+        "start chosen with 32 times the weight", "trees drawn with 32 times the weight",
+    },
+    pool_audit: {"pair chosen with 32 times the weight"},
+}  # fmt: skip
+
+
+def test_every_audit_has_its_controls():
+    assert set(AUDITS) == set(CONTROLS)
+    for make, controls in CONTROLS.items():
+        assert set(make().controls) == controls
+
+
+@pytest.mark.parametrize(
+    ("make", "control"),
+    [
+        pytest.param(count_audit, "left leaves counted without noise", marks=pytest.mark.slow),
+        (pair_audit, "pairs drawn with 32 times the weight"),
+        (linked_audit, "start chosen with 32 times the weight"),
+        pytest.param(pool_audit, "pair chosen with 32 times the weight", marks=pytest.mark.slow),
+    ],
+)
+def test_audits_of_whole_runs(make, control):
+    """One control each; all of them in the long form, see ``tests/audit/test_suite.py``."""
+    audit = make()
+    result = replace(audit, controls={control: audit.controls[control]}).run(14_000)
+    assert result.holds, result
+    assert result.caught, result
+
+
+@pytest.mark.parametrize("sound", [CountRuns(), PairRuns(), LinkedRuns(), PoolRuns()])
+def test_the_two_inputs_differ_in_one_person(sound):
+    without, more = sound._frame(0), sound._frame(1)
+    assert set(more["person"]) - set(without["person"]) == {len(without)}
+    assert more[: len(without)].equals(without)
+    assert len(more) == len(without) + 10, "of whose rows ingestion keeps one"
+    assert set(sound(0, 20)) | set(sound(1, 20)) <= set(range(2**12))
+
+
+def test_an_audit_leaves_the_engine_as_it_was():
+    before = (
+        GeometricMechanism.release, learner.pair_weight, learner.per_block, starts.LEVERAGE,
+        pool.PAIR_SCORE,
+    )  # fmt: skip
+    for make in AUDITS:
+        for broken in make().controls.values():
+            broken(1, 1)
+    after = (
+        GeometricMechanism.release, learner.pair_weight, learner.per_block, starts.LEVERAGE,
+        pool.PAIR_SCORE,
+    )  # fmt: skip
+    assert before == after
+
+
+def test_leaves_without_noise_tell_on_the_person():
+    broken = replace(CountRuns(), broken=redescriptions._exact_leaves)
+    assert [set(broken(side, 40) % 2) for side in (0, 1)] == [{0}, {1}]
+    assert set(CountRuns()(0, 40) % 2) == {0, 1}

@@ -1,0 +1,172 @@
+"""Real runs on neighbouring tables: the loss stays within the certificate, and reaches it."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from dpcore.audit import replay as package
+from dpcore.audit.replay import run
+from dpcore.audit.replay.methods import METHODS
+from dpcore.audit.replay.run import replay_all, replay_method, replay_random
+from dpcore.audit.replay.tables import Shape, random_neighbours, random_schema
+from dpcore.audit.replay.tape import Recording
+from dpcore.audit.replay.walks import log_weights
+from dpcore.audit.replay.witnesses import WITNESSES
+from dpcore.commands import app
+from dpcore.models.registry import get_learner
+from dpcore.privacy.randomness import public_generator
+from dpcore.released.release import make_release
+from tests.support.fake_learner import real_learners
+
+IDS = [f"{method.family}: {method.name}" for method in METHODS]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=IDS)
+def test_no_run_tells_more_than_its_certificate(method):
+    summary = replay_method(method, range(6))
+    assert not summary.violations
+    assert summary.attained > 0.2 or summary.evaluated > 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS, ids=IDS)
+def test_no_run_tells_more_than_its_certificate_long_form(method):
+    summary = replay_method(method, range(10_000, 10_300))
+    assert not summary.violations
+    assert summary.attained > 0.99
+    evaluates = method.family != "redescriptions"
+    assert (summary.evaluated > 0.99) == evaluates
+
+
+def test_every_family_and_every_way_to_learn_is_replayed():
+    assert {method.family for method in METHODS} == set(real_learners())
+    for name, field in (("tree", "method"), ("forest", "method"), ("ebm", "method"),
+                        ("redescriptions", "method"), ("ilp", "method")):  # fmt: skip
+        known = get_learner(name).parameters.model_fields[field].annotation.__args__
+        drawn = {own.choices.get(field, (None,))[0] for own in METHODS if own.family == name}
+        default = get_learner(name).parameters.model_fields[field].default
+        assert {own or default for own in drawn} == set(known)
+
+
+def test_a_witness_belongs_to_a_method():
+    known = {(method.family, method.name) for method in METHODS}
+    assert {(own.family, own.method) for own in WITNESSES} <= known
+
+
+@pytest.mark.parametrize(
+    ("method", "share"),
+    [
+        ("pool", 0.92),
+        ("diffp_id3", 0.999),
+        ("diffp_c45", 0.999),
+        ("adiffp, information_gain", 0.99),
+        ("lookahead", 0.79),
+        ("alt_expm", 0.95),
+        ("alt_mcmc", 0.98),
+        ("pairs, classes", 0.85),
+        ("exact_pairs", 0.999),
+        ("mcmc_tree_pair, pool", 0.96),
+        ("mcmc_tree_pair, chain", 0.96),
+    ],
+)
+def test_witnesses_show_what_they_were_made_for(method, share):
+    outcomes = [
+        outcome
+        for witness in WITNESSES
+        if witness.method == method
+        for outcome in run.replay_witness(witness)
+    ]
+    assert max(outcome.attained for outcome in outcomes) > share
+    assert not any(outcome.violation for outcome in outcomes)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_neighbours_differ_in_one_person(seed):
+    rng = np.random.default_rng(seed)
+    schema = random_schema(rng, Shape(children=bool(seed % 2)))
+    without, person = random_neighbours(rng, schema)
+    more = len(person.holdout) - len(without.holdout)
+    assert 1 <= more <= schema.privacy_unit.max_rows_per_person
+    assert len(person.holdout) <= schema.max_rows
+    assert len(set(person.holdout[-more:].tolist())) == 1
+    first, second = (rows.table(schema) for rows in (without, person))
+    others = len(without.holdout)
+    assert np.array_equal(first.codes[:, :others], second.codes[:, :others])
+    assert np.array_equal(first.numbers[:, :others], second.numbers[:, :others], equal_nan=True)
+
+
+def test_a_seed_repeats_its_replay():
+    for method in METHODS[::7]:
+        assert replay_random(method, 5) == replay_random(method, 5)
+
+
+def test_a_release_made_with_a_tape_says_that_it_is_not_private():
+    method = METHODS[0]
+    plan = run._random_plan(public_generator(3), method)
+    table = random_neighbours(public_generator(4), plan.schema)[1].table(plan.schema)
+    tape = Recording(0)
+    learner = get_learner(method.family)
+    model = learner.run(table, plan, tape, tape.tick)
+    release = make_release(learner.name, plan, model, secure=tape.secure)
+    assert not release.certificate.private
+
+
+def test_a_family_can_be_replayed_alone():
+    assert {own.method.family for own in replay_all(1, family="forest")} == {"forest"}
+
+
+def test_the_command_prints_a_line_for_each_method():
+    done = CliRunner().invoke(
+        app, ["audit", "--replay", "--configurations", "4", "--family", "forest"]
+    )
+    assert done.exit_code == 0
+    assert "random_trees, parts" in done.output
+    assert "violations" in done.output
+
+
+def test_the_command_fails_on_a_violation(monkeypatch):
+    broken = package.compare.Replayed(2.0, "the loss is twice what is claimed")
+    monkeypatch.setattr(run, "replay_random", lambda method, seed: (broken, False))
+    done = CliRunner().invoke(
+        app, ["audit", "--replay", "--configurations", "1", "--family", "forest"]
+    )
+    assert done.exit_code == 1
+    assert "seed 0: the loss is twice what is claimed" in done.output
+
+
+def test_the_command_knows_families_only():
+    done = CliRunner().invoke(app, ["audit", "--replay", "--family", "nothing"])
+    assert done.exit_code == 2
+    assert "no algorithm" in done.output
+
+
+def test_chains_are_compared_over_all_their_states():
+    """A chain's weights, against those that its own steps compare."""
+    method = next(own for own in METHODS if own.name == "chain")
+    seen = []
+
+    class Watching(Recording):
+        def settle(self, walk):
+            seen.append(walk)
+            return super().settle(walk)
+
+    rng = np.random.default_rng(1)
+    plan = run._random_plan(rng, method)
+    table = random_neighbours(rng, plan.schema)[1].table(plan.schema)
+    model_of = get_learner("rule_list").run(table, plan, Watching(0), lambda *place: None)
+    assert model_of is not None
+    (walk,) = seen
+    weights = log_weights(walk)
+    final = walk.run(Recording(0))
+    lists = np.full((1, max(1, walk.prior.max_rules)), -1, dtype=np.int16)
+    lists[0, : len(final.final)] = final.final
+    lengths = np.array([len(final.final)])
+    last = walk.weight * walk.problem.utilities(lists, lengths)[0]
+    last += walk.prior_power * walk.prior.log_probability(final.final)
+    assert final.trace[-1] == pytest.approx(last)
+    assert np.isclose(weights, last).any()
+
+
+def test_a_chain_that_is_not_known_is_refused():
+    with pytest.raises(ValueError, match="does not know"):
+        log_weights(object())

@@ -1,0 +1,103 @@
+"""The privacy loss along the outputs of a run, against sums over all outputs."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.audit.replay.loss import Loss
+from dpcore.audit.replay.probabilities import choice_logs
+from dpcore.audit.replay.tape import Event
+from dpcore.privacy.budgets import calibrate_gaussian
+from dpcore.privacy.randomness import Choice, Noise
+from tests.oracles.mechanisms_oracle import geometric_pmf
+
+
+def noise(law, scale, first, second):
+    what = ("noise", Noise(law, scale, 1.0, lambda own: own), (len(first),))
+    return Event(what, np.array(first), None), Event(what, np.array(second), None)
+
+
+def choice(law, scale, first, second, output=0, promise=1.0):
+    what = ("choice", Choice(law, scale, promise, lambda own: 0), (len(first),))
+    return Event(what, np.array(first), output), Event(what, np.array(second), output)
+
+
+def test_noise_costs_what_the_worst_output_shows():
+    loss = Loss.along([noise("geometric", 2.0, [3, 0, 5], [3, 1, 3])])
+    support = np.arange(-60, 61)
+    worst = sum(
+        np.abs(np.log(geometric_pmf(2.0, support - x) / geometric_pmf(2.0, support - y))).max()
+        for x, y in ((3, 3), (0, 1), (5, 3))
+    )
+    assert loss.epsilon == pytest.approx(worst, rel=1e-9)
+    assert loss.kept == loss.epsilon
+
+
+@pytest.mark.parametrize("law", ["gumbel", "exponential"])
+def test_a_choice_costs_what_the_worst_output_shows(law):
+    pair = choice(law, 2.0, [4, 0, 1], [5, 0, -1])
+    logs = [choice_logs(own.what[1], own.given) for own in pair]
+    assert Loss.along([pair]).epsilon == pytest.approx(np.abs(logs[0] - logs[1]).max())
+
+
+def test_draws_of_a_larger_mechanism_add_up_with_their_signs():
+    up, down = ([4, 0], [5, 0]), ([5, 0], [4, 0])
+    one = Loss.along([choice("gumbel", 1.0, *up, promise=None)])
+    both = Loss.along([choice("gumbel", 1.0, *own, promise=None) for own in (up, down)])
+    assert both.drawn == pytest.approx(0)
+    assert one.drawn != pytest.approx(0, abs=1e-6)
+    assert both.reach == pytest.approx(both.epsilon)
+    assert both.epsilon >= one.epsilon
+
+
+def test_any_last_draw_counts_however_improbable():
+    """The second output has probability below 1e-8 and shows nearly all."""
+    loss = Loss.along([choice("gumbel", 1.0, [20, 0], [20, 1], output=0, promise=None)])
+    assert loss.epsilon == pytest.approx(1, abs=1e-8)
+
+
+def test_gaussian_steps_are_accounted_for_together():
+    mu = calibrate_gaussian(1.0, 1e-5)
+    half = round(2**30 / (mu / math.sqrt(2)))
+    pair = noise("gaussian", float(half), [2**30, 0], [0, 0])
+    loss = Loss.along([pair, pair])
+    assert loss.epsilon_at(1e-5) == pytest.approx(1, rel=1e-6)
+    assert loss.holds(1.0000001, 1e-5)
+    assert not loss.holds(0.999, 1e-5)
+    assert not Loss.along([pair] * 3).holds(1.0, 1e-5)
+
+
+def test_choices_between_gaussian_steps_are_convolved_exactly():
+    """Against an integral over the Gaussian output and a sum over the choices."""
+    pairs = [choice("gumbel", 3.0, [4, 0, 1], [5, 0, -1]), choice("gumbel", 3.0, [2, 0], [0, 1])]
+    steps = [noise("gaussian", 4.0e6, [3_000_000], [0]), *pairs]
+    loss = Loss.along(steps)
+    z = np.linspace(-12, 12, 400_001)
+    mu, width = 0.75, z[1] - z[0]
+    logs = [[choice_logs(own.what[1], own.given) for own in pair] for pair in pairs]
+
+    def delta(epsilon, here, there, sign):
+        total = 0.0
+        for i, j in np.ndindex(3, 2):
+            p = logs[0][here][i] + logs[1][here][j] - (z**2) / 2
+            q = logs[0][there][i] + logs[1][there][j] - ((z - sign * mu) ** 2) / 2
+            total += np.maximum(np.exp(p) - math.exp(epsilon) * np.exp(q), 0).sum() * width
+        return total / math.sqrt(2 * math.pi)
+
+    for epsilon in (0.1, 0.8, 1.5):
+        exact = max(delta(epsilon, 0, 1, 1), delta(epsilon, 1, 0, 1))
+        assert loss.delta(epsilon) == pytest.approx(exact, rel=1e-6)
+
+
+def test_many_choices_are_put_on_a_grid_without_harm():
+    pairs = [choice("gumbel", 9.0, [4, 0, 1, k], [5, 0, -1, 2]) for k in range(12)]
+    steps = [noise("gaussian", 4.0e6, [3_000_000], [0]), *pairs]
+    few = [noise("gaussian", 4.0e6, [3_000_000], [0]), *pairs[:6]]
+    assert Loss.along(steps).delta(1.0) > Loss.along(few).delta(1.0) > 0
+
+
+def test_without_gaussian_noise_a_delta_excuses_nothing():
+    loss = Loss.along([noise("geometric", 1.0, [1], [0])])
+    assert loss.holds(1.0, 1e-5)
+    assert not loss.holds(0.99, 0.5)

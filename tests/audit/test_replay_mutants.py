@@ -1,0 +1,29 @@
+"""Broken engines: a replay that catches nothing proves nothing."""
+
+import pytest
+
+from dpcore.audit.replay.methods import METHODS
+from dpcore.audit.replay.run import replays
+from tests.support.mutants import MUTANTS
+
+#: A mutant that so many random configurations do not show is not caught.
+SEEDS = 200
+PAIRS = [(mutant, *bite) for mutant in MUTANTS for bite in mutant.bites]
+
+
+@pytest.mark.parametrize(
+    ("mutant", "family", "name"), PAIRS, ids=[f"{own.name}: {f}, {n}" for own, f, n in PAIRS]
+)
+def test_a_broken_engine_is_caught(mutant, family, name):
+    (method,) = [own for own in METHODS if (own.family, own.name) == (family, name)]
+    with mutant.broken():
+        assert any(outcome.violation for _, outcome, _ in replays(method, range(SEEDS)))
+
+
+def test_a_mutant_leaves_the_engine_as_it_was():
+    method = METHODS[0]
+    before = [outcome for _, outcome, _ in replays(method, range(3))]
+    for mutant in MUTANTS:
+        with mutant.broken():
+            pass
+    assert [outcome for _, outcome, _ in replays(method, range(3))] == before

@@ -1,0 +1,123 @@
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.audit.bounds import (
+    AtLeast,
+    Audit,
+    OneOf,
+    epsilon_lower_bound,
+    likelihood_events,
+    ratio_bound,
+    threshold_events,
+)
+from dpcore.audit.suite import (
+    AUDITS,
+    exponential_audit,
+    gaussian_audit,
+    geometric_audit,
+    noisy_max_audit,
+    run_audits,
+)
+from dpcore.privacy.budgets import calibrate_gaussian, discrete_gaussian_delta, gaussian_delta
+
+
+@pytest.mark.parametrize(
+    "make", [geometric_audit, gaussian_audit, exponential_audit, noisy_max_audit]
+)
+def test_mechanism_keeps_its_claim_and_broken_versions_are_caught(make):
+    result = make().run(20_000)
+    assert result.holds, result
+    assert result.caught, result
+    assert result.passed
+    assert result.lower_bound > 0.3, "a bound near 0 would say nothing"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_all_audits_long_form():
+    for result in run_audits(trials=100_000):
+        assert result.passed, result
+
+
+def test_every_audit_has_a_control():
+    assert len(AUDITS) == 16
+    for make in AUDITS:
+        assert make().controls
+
+
+def _coin(first, second, source):
+    """A mechanism that says 1 with a known chance: its epsilon is known."""
+
+    def draw(side, trials):
+        return (source.random(trials) < (first, second)[side]).astype(np.int64)
+
+    return draw
+
+
+def test_bound_of_randomised_response_is_close_below_the_truth():
+    truth = math.log(0.75 / 0.25)
+    coin = _coin(0.25, 0.75, np.random.default_rng(3))
+    for events in (threshold_events, likelihood_events):
+        bound = epsilon_lower_bound(coin, events, trials=40_000)
+        assert truth - 0.2 < bound <= truth
+
+
+def test_bound_looks_in_both_directions():
+    """Chances 0.05 and 0.1: the ratio of 1s tells, in either order of the inputs."""
+    for pair in ((0.05, 0.1), (0.1, 0.05)):
+        coin = _coin(*pair, np.random.default_rng(5))
+        bound = epsilon_lower_bound(coin, likelihood_events, trials=40_000, confidence=0.99)
+        assert 0.3 < bound <= math.log(2)
+
+
+def test_delta_is_given_away():
+    """Chances 0.3 and 0.32 are (0, 0.02)-close: nothing may be certified at delta 0.05."""
+    coin = _coin(0.3, 0.32, np.random.default_rng(5))
+    assert epsilon_lower_bound(coin, likelihood_events, trials=40_000, delta=0.05) == 0.0
+
+
+def test_false_alarms_are_as_rare_as_stated():
+    """With a confidence of 0.9, at most a tenth of many audits may exceed the truth."""
+    source = np.random.default_rng(1)
+    coin, truth, repeats = _coin(0.3, 0.6, source), math.log(2), 400
+    alarms = sum(
+        epsilon_lower_bound(coin, likelihood_events, trials=400, confidence=0.9) > truth
+        for _ in range(repeats)
+    )
+    assert alarms <= 0.1 * repeats
+
+
+def test_ratio_bound_by_hand():
+    assert ratio_bound(0, 0, 100, 0.95, 0.0) == 0.0
+    assert ratio_bound(100, 100, 100, 0.95, 0.0) == 0.0
+    assert ratio_bound(100, 0, 100, 0.95, 0.0) == pytest.approx(
+        math.log(0.025 ** (1 / 100) / (1 - 0.025 ** (1 / 100)))
+    )
+    assert ratio_bound(50, 10, 100, 0.95, 0.1) < ratio_bound(50, 10, 100, 0.95, 0.0)
+
+
+def test_events():
+    outputs = np.array([-1, 0, 3])
+    assert AtLeast(0)(outputs).tolist() == [False, True, True]
+    assert AtLeast(0, negated=True)(outputs).tolist() == [True, False, False]
+    assert OneOf((3, -1))(outputs).tolist() == [True, False, True]
+
+
+def test_an_audit_that_cannot_catch_its_control_does_not_pass():
+    fair = _coin(0.5, 0.5, np.random.default_rng(2))
+    result = Audit("nothing", fair, threshold_events, {"no change": fair}).run(1000)
+    assert result.holds
+    assert not result.caught
+    assert not result.passed
+
+
+def test_the_continuous_formula_is_no_bound_for_discrete_gaussian_noise():
+    """Why the claim audited is computed from the discrete distribution itself."""
+    scale = 1 / calibrate_gaussian(1.0, 1e-5)
+    assert discrete_gaussian_delta(scale, 1.0) > 1.03e-5
+    assert discrete_gaussian_delta(0.65, 8.0) > 3 * gaussian_delta(1 / 0.65, 8.0)
+    assert discrete_gaussian_delta(50.0, 0.05) == pytest.approx(
+        gaussian_delta(1 / 50, 0.05), rel=1e-3
+    )

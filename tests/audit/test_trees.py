@@ -1,0 +1,21 @@
+"""Whole fits of trees, as black boxes."""
+
+from dataclasses import replace
+
+from dpcore.audit.fits import adaptive_tree_audit, lookahead_tree_audit
+
+
+def test_audit_of_whole_fits_of_an_exact_tree():
+    """One control here; all of them in the long form, see ``tests/audit/test_suite.py``."""
+    audit = lookahead_tree_audit()
+    name = "block drawn with 8 times the weight"
+    assert set(audit.controls) == {"budget spent 8 times", "contribution bound removed", name}
+    result = replace(audit, controls={name: audit.controls[name]}).run(6000)
+    assert result.holds, result
+    assert result.caught, result
+
+
+def test_audit_of_whole_fits_of_an_adaptive_tree():
+    result = adaptive_tree_audit().run(6000)
+    assert result.holds, result
+    assert result.caught, result

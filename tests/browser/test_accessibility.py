@@ -1,0 +1,237 @@
+"""Every page under the eyes of axe, light and dark; a run by keyboard alone; the visitor's theme.
+
+axe checks the rules of the Web Content Accessibility Guidelines that a program can check. What it
+finds serious or critical fails the test; ``ALLOWED`` lists what Streamlit's own widgets do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from dpcore.demo import DEMOS
+from dpcore.domain.schema import Schema
+from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
+from pages.components.visitor.menu import MENU
+from tests.browser.test_browser import (
+    SCHEMA_TEXT,
+    WAIT,
+    Server,
+    browser,
+    go,
+    invented,
+    page,
+    serve,
+    spent,
+)
+
+__all__ = ["browser", "page"]
+pytestmark = pytest.mark.browser
+DARK_PAGE = "rgb(15, 29, 36)"
+#: Streamlit fades what is being drawn anew, such as the budget every few seconds.
+AS_IF_IDLE = "[data-stale=true] { opacity: 1 !important; transition: none !important; }"
+#: Rule and selector of what cannot be changed from outside of Streamlit; none so far.
+ALLOWED: set[tuple[str, str]] = set()
+SIDES = {"left": ["age", "sex"], "right": ["diabetes", "died"]}
+#: Algorithm, its page, the name of a data set, its target, its parameters.
+RESULTS = (
+    ("rule_list", "rule_list", "ward", "died", {"pool_size": 500}),
+    ("tree", "tree", "ward", "died", {}),
+    ("forest", "forest", "ward", "died", {"method": "random_trees", "trees": 3}),
+    ("ebm", "shape_functions", "ward", "died", {}),
+    ("redescriptions", "redescriptions", "ward", "", SIDES),
+    ("ilp", "relational_rules", "trains", "direction", {}),
+)
+#: The focused element, and whether something shows that it is.
+FOCUSED = """() => {
+    const element = document.activeElement, style = getComputedStyle(element)
+    const ring = [element, element.parentElement, element.parentElement.parentElement].some(
+        part => parseFloat(getComputedStyle(part).outlineWidth) > 0
+            && getComputedStyle(part).outlineStyle !== 'none'
+            || getComputedStyle(part).boxShadow !== 'none')
+    const name = element.getAttribute('aria-label') || element.innerText || ''
+    return [element.tagName.toLowerCase() + ' ' + name.trim().slice(0, 80), ring]
+}"""
+
+
+def fill(home: Path) -> dict[str, str]:
+    """Two data sets, and a result of each family: run by algorithm."""
+    trains = DEMOS["trains"]()
+    with Service(home=home, workers=0) as service:
+        ward = service.add_dataset(
+            invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(9), public=True
+        )
+        tables = {trains.schema.entity: trains.frame, **trains.children}
+        engines = service.add_dataset(tables, trains.schema, budget=Decimal(9), public=True)
+        runs = {}
+        for algorithm, _, name, target, parameters in RESULTS:
+            request = RunRequest(
+                dataset_id=(ward if name == "ward" else engines).id, algorithm=algorithm,
+                target=target, epsilon=Decimal("0.5"), parameters=parameters,
+            )  # fmt: skip
+            runs[algorithm] = service.submit(request, os.urandom(9).hex())
+            assert service.wait(runs[algorithm], 60).state == "done"
+    return runs
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, dict[str, str]]]:
+    home = tmp_path_factory.mktemp("filled") / "home"
+    runs = fill(home)
+    with serve(home) as running:
+        yield running, runs
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with Service(home=tmp_path / "home", workers=0) as service:
+        service.add_dataset(
+            invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True
+        )
+    with serve(tmp_path / "home") as running:
+        yield running
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has been drawn."""
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_test_id("stApp")).to_have_attribute(
+        "data-test-script-state", "notRunning", timeout=WAIT
+    )
+    page.wait_for_timeout(500)
+
+
+def faults(page: Page, *rules: str) -> list[str]:
+    """What axe finds serious or critical, one line each; by all of its rules if none is named."""
+    page.add_style_tag(content=AS_IF_IDLE)
+    only = {"runOnly": list(rules)} if rules else {}
+    options = {"resultTypes": ["violations"], **only}
+    return [
+        f"{page.url}: {rule['id']} at {node['target'][-1]}: {node['html'][:120]}"
+        for rule in Axe().run(page, options=options).response["violations"]
+        if rule["impact"] in {"serious", "critical"}
+        for node in rule["nodes"]
+        if (rule["id"], node["target"][-1]) not in ALLOWED
+    ]
+
+
+def darken(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", DARK_PAGE)
+
+
+def visit(browser: Browser, server: Server, ground: Literal["light", "dark"] = "light") -> Page:
+    """A visitor whose system is light or dark."""
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, color_scheme=ground, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    return page
+
+
+@pytest.mark.parametrize(
+    ("ground", "rules"),
+    [("light", ()), pytest.param("dark", ("color-contrast",), marks=pytest.mark.slow)],
+)
+def test_every_page_of_the_menu_is_accessible(browser, filled, ground, rules):
+    page = visit(browser, filled[0], ground)
+    found = []
+    for entry in MENU:
+        go(page, entry.title)
+        settle(page)
+        found += faults(page, *rules)
+    page.context.close()
+    assert found == []
+
+
+@pytest.mark.slow
+def test_the_result_of_every_family_is_accessible(browser, filled):
+    """Half of them on a light ground: the pieces that they are made of are the same."""
+    server, runs = filled
+    page = visit(browser, server)
+    found = []
+    for place, (algorithm, path, *_) in enumerate(RESULTS):
+        if place == len(RESULTS) // 2:
+            darken(page)
+        page.goto(f"{server.url}/{path}?run={runs[algorithm]}")
+        expect(page.get_by_text("Finished.")).to_be_visible(timeout=WAIT)
+        settle(page)
+        found += faults(page)
+    page.context.close()
+    assert found == []
+
+
+def test_axe_would_find_a_fault(page, filled):
+    page.goto(filled[0].url)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    page.evaluate(
+        "document.querySelector('h1').insertAdjacentHTML('afterend',"
+        ' \'<p style="color:#999;background:#fff">pale</p><img src="x.png">\')'
+    )
+    found = "\n".join(faults(page))
+    assert "color-contrast" in found
+    assert "image-alt" in found
+
+
+def test_pages_and_figures_follow_the_visitor(browser, filled):
+    server, runs = filled
+    page = visit(browser, server, "dark")
+    page.goto(f"{server.url}/tree?run={runs['tree']}")
+    expect(page.get_by_text("Finished.")).to_be_visible(timeout=WAIT)
+    heading = page.locator(".js-plotly-plot text", has_text="Group: prediction").first
+    expect(heading).to_have_css("fill", "rgb(169, 192, 201)", timeout=WAIT)
+    expect(page.locator(".fg-banner").first).to_have_css("color", "rgb(228, 239, 243)")
+    page.get_by_role("button", name="Main menu").click()
+    page.get_by_role("menuitemradio", name="Light").click()
+    page.keyboard.press("Escape")
+    expect(page.locator(".fg-banner").first).to_have_css("color", "rgb(22, 48, 58)", timeout=WAIT)
+    expect(heading).to_have_css("fill", "rgb(70, 97, 107)", timeout=WAIT)
+    page.context.close()
+
+
+# Keyboard
+
+
+def tab_to(page: Page, name: str, most: int = 80) -> None:
+    """Press Tab until an element has the focus; every stop on the way must show it."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        told, ring = page.evaluate(FOCUSED)
+        assert ring, f"no focus to be seen on {told}"
+        if name in told and not told.startswith(("main", "body")):
+            return
+    pytest.fail(f"Tab does not reach {name}")
+
+
+def test_a_rehearsal_and_the_review_by_keyboard_alone(page, server):
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    settle(page)
+    tab_to(page, "Rule list")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Rule list", exact=True)).to_be_visible(timeout=WAIT)
+    settle(page)
+    for name in ("Data set", "What should be predicted?", "Exact ε", "Rehearse (free)"):
+        tab_to(page, name)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible(timeout=WAIT)
+    settle(page)
+    assert spent(server) == (0, 0, 0)
+    tab_to(page, "Review and spend")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone", timeout=WAIT)
+    settle(page)
+    tab_to(page, "Run and spend ε = 0.50", most=10)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert spent(server) == (0, 0, 0)

@@ -1,0 +1,605 @@
+"""The main flows in a real browser, against a server with a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser, Locator, Page, WebSocket, expect, sync_playwright
+
+from dpcore.domain.schema import Schema
+from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_ARGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+WAIT = 30_000
+SCHEMA_TEXT = """
+version: 1
+name: ward
+max_rows: 3000
+columns:
+  - {name: age, type: integer, lower: 20, upper: 100, bins: 8}
+  - {name: sex, type: categorical, categories: [female, male]}
+  - {name: diabetes, type: boolean}
+  - {name: died, type: boolean, target: true}
+"""
+#: A run of this many candidate lists lasts several seconds.
+LONG_POOL = "3000000"
+
+
+@dataclass
+class Server:
+    """A running app and everything it said."""
+
+    url: str
+    home: Path
+    log: Path
+
+    def service(self) -> Service:
+        """A second view of the same folder, for looking at budgets."""
+        return Service(home=self.home, workers=0)
+
+
+def invented(rows: int = 2000) -> pd.DataFrame:
+    draw = np.random.default_rng(0)
+    age = draw.integers(20, 101, rows)
+    died = draw.random(rows) < np.where(age > 70, 0.6, 0.1)
+    return pd.DataFrame(
+        {
+            "age": age,
+            "sex": draw.choice(["female", "male"], rows),
+            "diabetes": draw.choice(["yes", "no"], rows),
+            "died": np.where(died, "yes", "no"),
+        }
+    )
+
+
+@contextmanager
+def serve(home: Path, **more: str) -> Iterator[Server]:
+    """``streamlit run`` with a free port, until the test is over."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = home.parent / "server.log"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    environment = {**os.environ, "FROSTGLASS_HOME": str(home), "FROSTGLASS_WORKERS": "1", **more}
+    environment.pop("FROSTGLASS_DATABASE_URL", None)
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT
+        )
+    try:
+        server = Server(f"http://localhost:{port}", home, log)
+        _wait_until_up(server, process)
+        yield server
+    finally:
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """As a service manager does: the server waits for browsers to hang up, but not for ever."""
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(30)
+
+
+def _wait_until_up(server: Server, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(240):
+        try:
+            with urllib.request.urlopen(f"{server.url}/health", timeout=5):
+                return
+        except OSError:  # Refused, cut off, or slow on a machine with much to do.
+            assert process.poll() is None, server.log.read_text()
+            time.sleep(0.25)
+    pytest.fail(server.log.read_text())
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    home = tmp_path / "home"
+    with Service(home=home, workers=0) as service:
+        service.add_dataset(
+            invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True
+        )
+    with serve(home) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = next((found for name in CHROMIUM_NAMES if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.fail("Install Chromium (apt-get install chromium), or leave out -m browser tests.")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_ARGS))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1360, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
+def go(page: Page, title: str) -> None:
+    """Follow the menu to a page."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible(timeout=WAIT)
+
+
+def settled(page: Page, pause: int = 800) -> None:
+    """What was just done has reached the server, and the page is drawn with it."""
+    page.wait_for_timeout(pause)
+    drawn = page.get_by_test_id("stApp")
+    expect(drawn).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
+
+
+def open_rule_list(page: Page, server: Server) -> None:
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    go(page, "Rule list")
+    expect(page.get_by_text("Noise on a count: ±")).to_be_visible(timeout=WAIT)
+
+
+def use_pool(page: Page, size: str) -> None:
+    page.get_by_text("Advanced settings").click()
+    entry = page.get_by_label("Lists in the pool")
+    entry.fill(size)
+    entry.press("Enter")
+    page.wait_for_timeout(500)
+
+
+def open_review(page: Page) -> None:
+    page.get_by_role("button", name="Review and spend").click()
+    expect(spend_button(page)).to_be_enabled(timeout=WAIT)
+
+
+def spend_button(page: Page):
+    return page.get_by_role("button", name="Run and spend ε = 0.50")
+
+
+def finished(page: Page) -> None:
+    expect(page.get_by_text("Finished.")).to_be_visible(timeout=3 * WAIT)
+
+
+def spent(server: Server) -> tuple[Decimal, int, int]:
+    """What is gone from the budget, how many runs there are and how many reservations."""
+    with server.service() as service:
+        [info] = service.datasets()
+        balance = service.balance(info.id)
+        reserved = [e for e in service.ledger_entries(info.id) if e.kind == "reserve"]
+        return balance.cap - balance.left, len(service.runs(info.id)), len(reserved)
+
+
+ONE_SPEND = (Decimal("0.5"), 1, 1)
+
+
+def test_from_data_set_to_result(page: Page, server: Server) -> None:
+    page.goto(server.url)
+    expect(page.get_by_text("Public demonstration data.")).to_be_visible(timeout=WAIT)
+    page.get_by_text("Columns (4)").click()
+    expect(page.get_by_text("20 to 100, in 8 bins")).to_be_visible()
+    page.get_by_role("link", name="Continue to Rule list").click()
+    expect(page.get_by_text("Noise on a count: ±")).to_be_visible(timeout=WAIT)
+    page.get_by_role("button", name="Rehearse (free)").click()
+    expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible(timeout=WAIT)
+    assert spent(server) == (0, 0, 0)
+    open_review(page)
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("cannot be undone")
+    expect(dialog).to_contain_text("ε 1.50 left; about 3 more runs like this left")
+    spend_button(page).click()
+    finished(page)
+    expect(page.get_by_text("Rehearsal on synthetic data.")).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_role("table").first).to_contain_text("ELSE")
+    expect(page.get_by_role("tab", name="Chart")).to_have_count(1, timeout=WAIT)
+    page.get_by_role("tab", name="Chart").click()
+    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=WAIT)
+    page.get_by_role("tab", name="Predict a case").click()
+    page.get_by_role("button", name="Which rule fits?").click()
+    expect(page.get_by_text("Noisy chance of died = yes:")).to_be_visible(timeout=WAIT)
+    page.get_by_role("tab", name="Download").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download JSON").click()
+    assert '"rule_list"' in Path(download.value.path()).read_text()
+    assert spent(server) == ONE_SPEND
+
+
+def open_tree(page: Page, server: Server, title: str = "Tree") -> None:
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    go(page, title)
+    expect(page.get_by_text("Noise on a")).to_be_visible(timeout=WAIT)
+
+
+def click_until(button: Locator, sign: Locator) -> None:
+    """Click until it shows: a click on a page that is still being drawn may get lost."""
+    for _ in range(6):
+        button.click()
+        try:
+            expect(sign.first).to_be_visible(timeout=10_000)
+            return
+        except AssertionError:
+            continue
+    expect(sign.first).to_be_visible(timeout=WAIT)
+
+
+def type_epsilon(page: Page, entry: str) -> None:
+    field = page.get_by_label("Exact ε")
+    field.fill(entry)
+    field.press("Enter")
+
+
+def test_a_tree_from_a_mistake_to_the_way_of_a_case(page: Page, server: Server) -> None:
+    open_tree(page, server)
+    type_epsilon(page, "0.000000001")
+    expect(page.get_by_text("This epsilon is too small")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="Review and spend")).to_be_disabled()
+    assert spent(server) == (0, 0, 0)
+    type_epsilon(page, "0.5")
+    expect(page.get_by_text("Noise on a count of a group")).to_be_visible(timeout=WAIT)
+    page.get_by_role("button", name="Rehearse (free)").click()
+    expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible(timeout=WAIT)
+    open_review(page)
+    expect(page.get_by_role("dialog")).to_contain_text("Decision tree: Exact lookahead")
+    spend_button(page).click()
+    finished(page)
+    expect(page.get_by_text("Rehearsal on synthetic data.")).to_have_count(0, timeout=WAIT)
+    drawing = page.locator(".js-plotly-plot").first
+    expect(drawing).to_be_visible(timeout=WAIT)
+    expect(drawing).to_contain_text("everyone")
+    expect(page.get_by_label(re.compile("Decision tree with .* groups at the end"))).to_have_count(
+        1, timeout=WAIT
+    )
+    page.get_by_text("Follow a case through the tree").click()
+    click_until(
+        page.get_by_role("button", name="Which way does it go?"), page.get_by_text("so go to")
+    )
+    expect(page.get_by_text("the case you typed in")).to_be_visible(timeout=WAIT)
+    page.get_by_role("tab", name="Download").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    assert "epsilon at node" in Path(download.value.path()).read_text()
+    page.reload()
+    finished(page)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=WAIT)
+    assert spent(server) == ONE_SPEND
+
+
+@pytest.mark.slow
+def test_a_wide_tree_scrolls_in_its_own_frame(page: Page, server: Server) -> None:
+    page.set_viewport_size({"width": 800, "height": 900})
+    with server.service() as service:
+        [info] = service.datasets()
+        request = RunRequest(
+            dataset_id=info.id, algorithm="tree", target="died", epsilon=Decimal("0.5"),
+            parameters={"method": "diffp_id3"},
+        )  # fmt: skip
+        run_id = service.submit(request, "a-nonce-of-this-test")
+    page.goto(f"{server.url}/tree?run={run_id}")
+    finished(page)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=WAIT)
+    page.wait_for_timeout(1000)
+    page.get_by_text("Branches", exact=True).click()
+    expect(page.get_by_role("radio", name="Branches")).to_be_checked(timeout=WAIT)
+    page.wait_for_timeout(1000)
+    inner, outer = page.locator("[class*=-diagram]").first.evaluate(
+        "frame => [frame.scrollWidth, frame.clientWidth]"
+    )
+    assert inner > outer
+    whole = page.evaluate("[document.body.scrollWidth, window.innerWidth]")
+    assert whole[0] <= whole[1]
+
+
+@pytest.mark.slow
+def test_a_forest_votes_on_a_case(page: Page, server: Server) -> None:
+    open_tree(page, server, "Forest")
+    page.get_by_text("Random decision trees (questions drawn at random)", exact=True).click()
+    expect(page.get_by_text("Questions drawn at random, without")).to_be_visible(timeout=WAIT)
+    open_review(page)
+    spend_button(page).dblclick(delay=20)
+    finished(page)
+    page.get_by_role("button", name="How do they vote?").click()
+    expect(page.get_by_text("of 10 trees say so.")).to_be_visible(timeout=WAIT)
+    page.get_by_role("tab", name="Single trees").click()
+    expect(page.get_by_text("Group: prediction")).to_be_visible(timeout=WAIT)
+    assert spent(server) == ONE_SPEND
+
+
+def test_shapes_from_a_wrong_delta_to_one_case(page: Page, server: Server) -> None:
+    open_tree(page, server, "Shape functions")
+    delta = page.get_by_role("textbox", name="δ (allowance beyond ε)")
+    delta.fill("much")
+    delta.press("Enter")
+    expect(page.get_by_role("button", name="Review and spend")).to_be_disabled(timeout=WAIT)
+    delta.fill("1e-6")
+    delta.press("Enter")
+    expect(page.get_by_text("δ of this run: 0.000001")).to_be_visible(timeout=WAIT)
+    assert spent(server) == (0, 0, 0)
+    open_review(page)
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Explainable boosting machine: All bins at once")
+    expect(dialog).to_contain_text("ε 0.50, δ 0.000001")
+    spend_button(page).click()
+    finished(page)
+    expect(page.get_by_label(re.compile("Mean size of what each column adds"))).to_have_count(
+        1, timeout=WAIT
+    )
+    expect(page.get_by_label(re.compile("Shape of age"))).to_have_count(1, timeout=WAIT)
+    expect(page.locator(".js-plotly-plot").nth(1)).to_contain_text("missing", timeout=WAIT)
+    page.get_by_role("tab", name="One case").click()
+    page.get_by_label("age", exact=True).fill("90")
+    click_until(
+        page.get_by_role("button", name="How does it add up?"),
+        page.get_by_text("The prediction is died = "),
+    )
+    expect(page.get_by_label(re.compile("How the parts add up"))).to_have_count(1, timeout=WAIT)
+    waterfall = page.locator(".js-plotly-plot").nth(2)
+    expect(waterfall).to_contain_text("age: ", timeout=WAIT)
+    expect(waterfall).to_contain_text("sex: missing")
+    page.get_by_role("tab", name="Download").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    assert Path(download.value.path()).read_text().startswith("term,bin,lower,upper,category")
+    assert spent(server) == ONE_SPEND
+
+
+@pytest.mark.slow
+def test_methods_are_compared_without_spending(page: Page, server: Server) -> None:
+    open_tree(page, server)
+    page.get_by_text("Compare methods on these public data").click()
+    at_work = page.get_by_role("table").or_(page.get_by_role("progressbar"))
+    click_until(page.get_by_role("button", name="Compare methods"), at_work)
+    expect(page.get_by_role("table").last).to_contain_text(
+        "Tree: Exact lookahead", timeout=3 * WAIT
+    )
+    expect(page.get_by_label(re.compile("Accuracy on people set aside"))).to_have_count(1)
+    assert spent(server) == (0, 0, 0)
+
+
+def test_double_click_spends_once(page: Page, server: Server) -> None:
+    open_rule_list(page, server)
+    open_review(page)
+    spend_button(page).evaluate("button => { for (let i = 0; i < 5; i++) button.click() }")
+    finished(page)
+    page.wait_for_timeout(2000)
+    assert spent(server) == ONE_SPEND
+
+
+@pytest.mark.slow
+def test_two_real_clicks_spend_once(page: Page, server: Server) -> None:
+    open_rule_list(page, server)
+    open_review(page)
+    spend_button(page).dblclick(delay=20)
+    finished(page)
+    page.wait_for_timeout(2000)
+    assert spent(server) == ONE_SPEND
+
+
+def test_reload_and_second_tab_during_a_run(page: Page, server: Server) -> None:
+    open_rule_list(page, server)
+    use_pool(page, LONG_POOL)
+    open_review(page)
+    spend_button(page).click()
+    expect(page.get_by_role("button", name="Stop run …")).to_be_visible(timeout=WAIT)
+    page.reload()
+    expect(page.get_by_role("button", name="Stop run …")).to_be_visible(timeout=WAIT)
+    second = page.context.new_page()
+    second.goto(f"{server.url}/rule_list")
+    expect(second.get_by_role("button", name="Stop run …")).to_be_visible(timeout=WAIT)
+    finished(second)
+    finished(page)
+    go(page, "Releases")
+    expect(page.get_by_role("table").first).to_contain_text("ELSE", timeout=WAIT)
+    assert spent(server) == ONE_SPEND
+
+
+def test_a_dismissed_review_spends_nothing(page: Page, server: Server) -> None:
+    open_rule_list(page, server)
+    open_review(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.wait_for_timeout(500)
+    assert spent(server) == (0, 0, 0)
+
+
+def test_the_spending_button_can_be_reached_and_pressed_by_keyboard(
+    page: Page, server: Server
+) -> None:
+    open_rule_list(page, server)
+    page.get_by_role("button", name="Review and spend").press("Enter")
+    expect(spend_button(page)).to_be_enabled(timeout=WAIT)
+    for _ in range(10):
+        if spend_button(page).evaluate("button => button === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    finished(page)
+    assert spent(server) == ONE_SPEND
+
+
+def test_a_wrong_upload_gives_a_sentence(page: Page, server: Server, tmp_path: Path) -> None:
+    page.goto(f"{server.url}/custodian")
+    expect(page.get_by_role("heading", name="Custodian")).to_be_visible(timeout=WAIT)
+    for name, content, sentence in (
+        ("empty.csv", b"", "The file is empty."),
+        ("latin.csv", "größe\n1\n".encode("latin-1"), "The file is not UTF-8 text."),
+        ("twice.csv", b"a,a\n1,2\n", "Column names must be distinct"),
+    ):
+        file = tmp_path / name
+        file.write_bytes(content)
+        page.locator("input[type=file]").first.set_input_files(file)
+        expect(page.get_by_text(sentence)).to_be_visible(timeout=WAIT)
+    assert "Traceback" not in page.content() + server.log.read_text()
+
+
+@pytest.mark.slow
+def test_storing_twice_stores_once_and_says_so(page: Page, server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "large.csv"
+    invented(400_000).to_csv(file, index=False)
+    schema = SCHEMA_TEXT.replace("name: ward", "name: large").replace("3000", "1000000")
+    page.goto(f"{server.url}/custodian")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_text("Use a schema file").click()
+    page.get_by_label("Schema (YAML or JSON)").fill(schema)
+    # While the page is drawn anew, the old button may still stand beside the new one.
+    page.get_by_role("button", name="Check and store").first.dblclick()
+    expect(page.get_by_text("Checking and storing").first).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Data set stored")).to_be_visible(timeout=2 * WAIT)
+    page.wait_for_timeout(2000)
+    expect(page.get_by_text("'large' is stored")).to_be_visible()
+    expect(page.get_by_text("Nothing was stored")).to_have_count(0)
+    with server.service() as service:
+        assert [info.name for info in service.datasets()] == ["ward", "large"]
+    assert not list((server.home / "incoming").iterdir())
+
+
+BROKEN = """
+from dpcore.service import Service
+def broken(*_):
+    raise RuntimeError("Qxzcanary")
+Service.releases = broken
+"""
+
+
+def test_an_unforeseen_error_shows_a_fixed_page_and_logs_no_text(
+    page: Page, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(BROKEN)
+    heard = Heard()
+    heard.listen(page)
+    home = tmp_path / "home"
+    with Service(home=home, workers=0) as service:
+        service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2))
+    with serve(home, PYTHONPATH=f"{tmp_path}:{ROOT}") as server:
+        page.goto(f"{server.url}/releases")
+        expect(page.get_by_text("This page could not be shown")).to_be_visible(timeout=WAIT)
+        heard.look(page)
+        log = server.log.read_text()
+    assert "a page stopped with RuntimeError in sitecustomize.py" in log
+    for content in (*heard.frames, *heard.pages, *heard.console, log):
+        assert not found_in(content)
+        assert "Traceback" not in str(content)
+
+
+# Canary
+
+
+CANARIES = ("Qxzcanary", "qxz-person", "73519.1731", "8642097531")
+CANARY_SCHEMA = SCHEMA_TEXT.replace(
+    "max_rows: 3000", "privacy_unit: {column: person}\nmax_rows: 3000"
+)
+
+
+@dataclass
+class Heard:
+    """Everything that reached the browser."""
+
+    frames: list[bytes] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
+
+    def listen(self, page: Page) -> None:
+        page.on("websocket", self._socket)
+        page.on("console", lambda message: self.console.append(message.text))
+
+    def _socket(self, socket: WebSocket) -> None:
+        socket.on("framereceived", self._frame)
+
+    def _frame(self, payload: bytes | str) -> None:
+        self.frames.append(payload if isinstance(payload, bytes) else payload.encode())
+
+    def look(self, page: Page) -> None:
+        page.wait_for_timeout(700)
+        self.pages.append(page.content())
+
+
+def canary_file(folder: Path) -> Path:
+    """Invented people whose every unlisted value is unmistakable."""
+    frame = invented(600)
+    frame["person"] = [f"qxz-person-{i}" for i in range(len(frame))]
+    frame["notes"] = [f"Qxzcanary note {i}" for i in range(len(frame))]
+    frame["age"] = frame["age"].astype(object)
+    frame.loc[::7, "age"] = "73519.1731"
+    frame.loc[3::7, "age"] = "8642097531"
+    frame.loc[::5, "sex"] = "Qxzcanary-sex"
+    frame.loc[::11, "died"] = "Qxzcanary-died"
+    path = folder / "private.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def upload_by_page(page: Page, server: Server, path: Path) -> None:
+    page.goto(f"{server.url}/custodian")
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_text("Use a schema file").click()
+    page.get_by_label("Schema (YAML or JSON)").fill(CANARY_SCHEMA)
+    page.get_by_role("button", name="Check and store").click()
+    expect(page.get_by_text("Data set stored")).to_be_visible(timeout=WAIT)
+
+
+def found_in(content: bytes | str) -> list[str]:
+    raw = content.encode() if isinstance(content, str) else content
+    return [canary for canary in CANARIES if canary.encode().lower() in raw.lower()]
+
+
+def test_canaries_reach_no_page_frame_log_or_file(page: Page, tmp_path: Path) -> None:
+    heard = Heard()
+    heard.listen(page)
+    with serve(tmp_path / "home") as server:
+        upload_by_page(page, server, canary_file(tmp_path))
+        heard.look(page)
+        go(page, "Rule list")
+        open_review(page)
+        heard.look(page)
+        spend_button(page).click()
+        finished(page)
+        for tab in ("Chart", "Hold-out check", "Predict a case", "Certificate", "Download"):
+            page.get_by_role("tab", name=tab).click()
+            heard.look(page)
+        for title in ("Data sets", "Releases", "Custodian"):
+            go(page, title)
+            heard.look(page)
+        page.get_by_text("Audit log", exact=True).click()
+        heard.look(page)
+        assert spent(server) == ONE_SPEND
+    # The net catches: what is public did come through every one of these ways.
+    assert any(b"died" in frame for frame in heard.frames)
+    assert all("Frostglass" in content for content in heard.pages)
+    for content in (*heard.frames, *heard.pages, *heard.console, server.log.read_bytes()):
+        assert not found_in(content)
+    for path in (tmp_path / "home").rglob("*"):
+        if path.is_file():
+            assert path.parent.parent.name == "datasets" or not found_in(path.read_bytes()), path
+    assert not list((tmp_path / "home" / "incoming").iterdir())

@@ -1,0 +1,135 @@
+"""Clicks that come twice, or come late, on the buttons that stop runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from dpcore.domain.schema import Schema
+from dpcore.service import Service
+from dpcore.workspace.processes import ProcessIdentity
+from dpcore.workspace.requests import RunRequest
+from tests.browser.test_accessibility import settle
+from tests.browser.test_browser import SCHEMA_TEXT, WAIT, browser, invented, page, serve
+
+__all__ = ["browser", "page"]
+pytestmark = pytest.mark.browser
+NOBODY = (sys.executable, "-c", "import sys; sys.stdin.read()")
+
+
+@dataclass
+class Queue:
+    """Runs that go no further than this test lets them."""
+
+    url: str
+    service: Service
+    dataset_id: str
+
+    def add(self) -> str:
+        request = RunRequest(dataset_id=self.dataset_id, target="died", epsilon=Decimal("0.5"))
+        return self.service.submit(request, os.urandom(9).hex())
+
+    def begin(self, run: str) -> None:
+        """As a worker does."""
+        self.service._jobs.runs.claim(ProcessIdentity.mine(), run)
+        self.service._ledger.touch(run)
+
+    def end(self, run: str) -> None:
+        self.service._jobs.runs.end(run, "failed", "The run failed.")
+
+    def asked_to_stop(self, run: str) -> bool:
+        return self.service._jobs.runs.report(run, "counts", 1, 2)
+
+    def states(self, *runs: str) -> list[str]:
+        return [self.service.run(run).state for run in runs]
+
+    def spent(self) -> Decimal:
+        balance = self.service.balance(self.dataset_id)
+        return balance.spent + balance.reserved
+
+
+def ward(service: Service) -> str:
+    """A public data set; returns its id."""
+    schema = Schema.from_text(SCHEMA_TEXT)
+    return service.add_dataset(invented(), schema, budget=Decimal(3), public=True).id
+
+
+@contextmanager
+def standing(home: Path, dataset_id: str) -> Iterator[Queue]:
+    """An application whose queue has no worker but the test."""
+    with (
+        Service(home, workers=1, worker_command=NOBODY) as service,
+        serve(home, FROSTGLASS_WORKERS="0") as server,
+    ):
+        yield Queue(f"{server.url}/rule_list", service, dataset_id)
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> Iterator[Queue]:
+    home = tmp_path / "home"
+    with Service(home, workers=0) as service:
+        dataset_id = ward(service)
+    with standing(home, dataset_id) as queue:
+        yield queue
+
+
+def place_of(button: Locator) -> tuple[float, float]:
+    settle(button.page)
+    box = button.bounding_box()
+    assert box is not None
+    return round(box["x"] + box["width"] / 2), round(box["y"] + box["height"] / 2)
+
+
+def hammer(page: Page, place: tuple[float, float]) -> None:
+    """Clicks in one place, some of them after the page has been drawn anew."""
+    for pause in (50, 300, 1200, 1200):
+        page.mouse.click(*place)
+        page.wait_for_timeout(pause)
+
+
+def test_clicks_in_one_place_cancel_what_waits_and_cost_nothing(page: Page, queue: Queue) -> None:
+    first, second, third = queue.add(), queue.add(), queue.add()
+    queue.begin(first)
+    queue.begin(second)
+    page.set_viewport_size({"width": 1360, "height": 1500})
+    page.goto(queue.url)
+    cancel = page.get_by_role("button", name="Cancel run (free)")
+    expect(cancel).to_be_visible(timeout=WAIT)
+    place = place_of(cancel)
+    queue.end(first)
+    expect(page.get_by_text("The run failed", exact=True)).to_be_visible(timeout=WAIT)
+    assert place_of(cancel) == place
+    hammer(page, place)
+    assert queue.states(second, third) == ["running", "cancelled"]
+    assert not queue.asked_to_stop(second)
+    assert queue.spent() == Decimal(1)
+
+
+def test_a_click_on_a_run_that_has_just_begun_costs_nothing(page: Page, queue: Queue) -> None:
+    run = queue.add()
+    page.goto(queue.url)
+    cancel = page.get_by_role("button", name="Cancel run (free)")
+    expect(cancel).to_be_visible(timeout=WAIT)
+    place = place_of(cancel)
+    queue.begin(run)
+    hammer(page, place)
+    assert queue.states(run) == ["running"]
+    assert not queue.asked_to_stop(run)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0, timeout=WAIT)
+    page.get_by_role("button", name="Stop run …").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("ε 0.50 stays spent", timeout=WAIT)
+    expect(dialog.get_by_role("button", name="Stop the run")).to_be_disabled()
+    dialog.get_by_text("I give up this result").click()
+    dialog.get_by_role("button", name="Stop the run").click()
+    expect(dialog).to_have_count(0, timeout=WAIT)
+    assert queue.asked_to_stop(run)

@@ -1,0 +1,252 @@
+"""One day with a login: a custodian and two analysts, each in a browser of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from decimal import Decimal
+from html import unescape
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from dpcore.domain.schema import Schema
+from dpcore.workspace.users import User
+from tests.browser.test_browser import (
+    SCHEMA_TEXT,
+    WAIT,
+    Server,
+    browser,  # noqa: F401
+    finished,
+    go,
+    invented,
+    serve,
+    settled,
+    type_epsilon,
+)
+from tests.browser.test_report import written_dossier
+from tests.support.identity_provider import log_in, provider
+
+pytestmark = pytest.mark.browser
+OFFICE, ANN, BOB = "office@hospital.example", "ann@hospital.example", "bob@hospital.example"
+ROLES = f"""
+[custodian]
+emails = ["{OFFICE}"]
+[analyst]
+claims.groups = ["research"]
+"""
+PEOPLE = {OFFICE: {}, ANN: {"groups": ["research"]}, BOB: {"groups": "research"}}
+ANALYST = frozenset({"analyst"})
+#: Nine decimals: the ledger and the dossier keep every digit, the meter rounds costs up.
+ODD = "0.333333333"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with provider(PEOPLE) as people:
+        guard = people.guard(tmp_path, ROLES)
+        with serve(tmp_path / "home", **guard, FROSTGLASS_WORKERS="2") as running:
+            yield running
+
+
+@pytest.fixture
+def visit(browser: Browser, server: Server) -> Iterator[Callable[[str], Page]]:  # noqa: F811
+    with ExitStack() as stack:
+
+        def come(email: str) -> Page:
+            context: BrowserContext = browser.new_context(viewport={"width": 1360, "height": 900})
+            stack.callback(context.close)
+            page = context.new_page()
+            log_in(page, server.url, email)
+            expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(
+                timeout=WAIT
+            )
+            return page
+
+        yield come
+
+
+def show(page: Page, view: str) -> None:
+    """A view of the page Custodian."""
+    page.get_by_test_id("stButtonGroup").get_by_text(view).first.click()
+
+
+def upload(page: Page, file: Path) -> None:
+    go(page, "Custodian")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_text("Use a schema file").click()
+    page.get_by_label("Schema (YAML or JSON)").fill(SCHEMA_TEXT)
+    total = page.get_by_label("Total ε")
+    total.fill("3")
+    expect(page.get_by_label("Per analyst")).to_have_value("0")
+    page.get_by_role("button", name="Check and store").click()
+    expect(page.get_by_text("Data set stored")).to_be_visible(timeout=WAIT)
+
+
+def grant(page: Page, email: str, limit: str) -> None:
+    page.get_by_role("textbox", name="E-mail address").fill(email)
+    page.get_by_label("Limit in all, ε").fill(limit)
+    page.get_by_label("Reason (kept in the ledger)").fill("a pilot study")
+    page.get_by_role("button", name="Give this budget").click()
+    expect(page.get_by_role("table").get_by_text(email)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_label("Limit in all, ε")).to_have_value("")
+
+
+def price(page: Page, title: str, epsilon: str) -> None:
+    """Set a run up as far as its price."""
+    go(page, title)
+    expect(page.get_by_text("Noise on a count").first).to_be_visible(timeout=WAIT)
+    type_epsilon(page, epsilon)
+    settled(page)
+
+
+def open_review(page: Page) -> None:
+    page.get_by_role("button", name="Review and spend").click()
+    expect(page.get_by_role("button", name="Run and spend")).to_be_enabled(timeout=WAIT)
+
+
+def spend(page: Page) -> None:
+    page.get_by_role("button", name="Run and spend").click()
+
+
+def meter(page: Page) -> dict[str, str]:
+    """What the meter says, once no run is being set up."""
+    html = page.locator(".fg-meter").inner_html(timeout=WAIT)
+    return dict(re.findall(r"<span>([^<]+)</span><b>ε ([0-9.]+)</b>", unescape(html)))
+
+
+def test_a_day(server: Server, visit: Callable[[str], Page], tmp_path: Path) -> None:
+    file = tmp_path / "ward.csv"
+    invented().to_csv(file, index=False)
+    office = visit(OFFICE)
+    upload(office, file)
+    show(office, "Analysts")
+    grant(office, ANN, "1")
+    grant(office, BOB, "1")
+
+    ann, bob = visit(ANN), visit(BOB)
+    price(ann, "Rule list", "0.75")
+    price(bob, "Rule list", ODD)
+    for page in (ann, bob):
+        open_review(page)
+    for page in (ann, bob):  # Both are at work before either has finished.
+        spend(page)
+    for page in (ann, bob):
+        finished(page)
+    assert meter(ann) == {"Spent": "0.75", "Reserved (waiting)": "0.00", "Left": "0.25"}
+    assert meter(bob) == {"Spent": "0.3334", "Reserved (waiting)": "0.00", "Left": "0.6666"}
+
+    # Ann runs out, and asks for more.
+    price(ann, "Tree", "0.5")
+    expect(ann.get_by_text("It is short by 0.25")).to_be_visible(timeout=WAIT)
+    expect(ann.get_by_role("button", name="Review and spend")).to_be_disabled()
+    expect(ann.get_by_label("How much more, ε")).to_have_value("0.25")
+    ann.get_by_label("Reason (the custodian reads it)").fill("one tree for the application")
+    ann.get_by_role("button", name="Ask the custodian").click()
+    expect(ann.get_by_text("the custodian has not answered yet")).to_be_visible(timeout=WAIT)
+    go(office, "Data sets")
+    go(office, "Custodian")
+    show(office, "Requests (1)")
+    expect(office.get_by_text("one tree for the application")).to_be_visible(timeout=WAIT)
+    expect(office.get_by_label("New limit in all, ε")).to_have_value("1.25")
+    office.get_by_role("button", name="Grant", exact=True).click()
+    expect(office.get_by_text("The request is granted.")).to_be_visible(timeout=WAIT)
+
+    # What is Ann's is hidden from Bob until she shares it; the custodian's page never exists.
+    price(ann, "Tree", "0.5")
+    open_review(ann)
+    spend(ann)
+    finished(ann)
+    hers = ann.url
+    bob.goto(hers)
+    expect(bob.get_by_text("no such run").first).to_be_visible(timeout=WAIT)
+    bob.goto(f"{server.url}/custodian")
+    expect(bob.get_by_text("Page not found")).to_be_visible(timeout=WAIT)
+    bob.keyboard.press("Escape")
+    go(bob, "Releases")
+    expect(bob.get_by_role("combobox", name="Result", exact=True)).to_be_visible(timeout=WAIT)
+    assert results(bob) == 1
+    go(ann, "Releases")
+    toggle = ann.get_by_text("Share with everybody who may see this data set")
+    toggle.click()
+    expect(ann.get_by_text("Everybody who may see this data set can read it.")).to_be_visible(
+        timeout=WAIT
+    )
+    go(bob, "Data sets")
+    go(bob, "Releases")
+    expect(bob.get_by_role("combobox", name="Result", exact=True)).to_be_visible(timeout=WAIT)
+    assert results(bob) == 2
+
+    agree(server, ann, office, dossier(ann, tmp_path))
+
+
+def results(page: Page) -> int:
+    """How many results the page Releases offers."""
+    settled(page, 1500)
+    page.get_by_role("combobox", name="Result", exact=True).click()
+    expect(page.get_by_role("option").first).to_be_visible(timeout=WAIT)
+    count = page.get_by_role("option").count()
+    page.keyboard.press("Escape")
+    return count
+
+
+def dossier(page: Page, folder: Path) -> str:
+    """Everything of an analyst in a report, as it is downloaded."""
+    go(page, "Report")
+    for name in ("Rule list for died", "Tree for died"):
+        page.get_by_role("combobox", name="Results").click()
+        page.get_by_role("option", name=re.compile(name)).click()
+        settled(page)
+    page.keyboard.press("Escape")
+    return written_dossier(page, folder).read_text(encoding="utf-8")
+
+
+def agree(server: Server, ann: Page, office: Page, report: str) -> None:
+    """Meter, ledger and report say the same, to the last digit."""
+    own, everything = Decimal("1.25"), Decimal("1.25") + Decimal(ODD)
+    with server.service() as service:
+        [dataset] = service.datasets()
+        lines = service.ledger_entries(dataset.id)
+        mine = service.acting(User(ANN, ANALYST)).balance(dataset.id)
+        whole = service.total_balance(dataset.id)
+    assert sum(line.epsilon for line in lines if line.kind == "commit") == everything
+    assert (mine.spent, mine.left, whole.spent) == (own, 0, everything)
+    assert meter(ann) == {"Spent": "1.25", "Reserved (waiting)": "0.00", "Left": "0.00"}
+    go(office, "Data sets")
+    settled(office, 1500)
+    assert meter(office) == {"Spent": "1.5834", "Reserved (waiting)": "0.00", "Left": "1.4166"}
+    for figure in (f"<td>{own}</td>", f"{everything} (the budget meter rounds it to 1.5834)"):
+        assert figure in report, figure
+    assert "The old die more often." in report
+    kinds = [line.kind for line in lines]
+    assert kinds.count("reserve") == kinds.count("touch") == kinds.count("commit") == 3
+    assert [line.actor for line in lines if line.kind in ("ask", "grant", "share")] == [
+        OFFICE, OFFICE, ANN, OFFICE, ANN,
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_page_left_open_closes_when_its_login_ends(
+    browser: Browser,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    with (
+        provider(PEOPLE, lifetime=timedelta(seconds=20)) as people,
+        serve(tmp_path / "home", **people.guard(tmp_path, ROLES)) as server,
+    ):
+        with server.service() as service:
+            schema = Schema.from_text(SCHEMA_TEXT)
+            service.add_dataset(invented(), schema, budget=Decimal(2))
+        context = browser.new_context()
+        page = context.new_page()
+        log_in(page, server.url, ANN)
+        expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(
+            timeout=WAIT
+        )
+        ended = page.get_by_role("heading", name="Your login has ended")
+        expect(ended).to_be_visible(timeout=WAIT)  # Nobody has touched the page.
+        expect(page.locator(".fg-meter")).to_have_count(0)
+        context.close()

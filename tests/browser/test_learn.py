@@ -1,0 +1,93 @@
+"""The lessons in a real browser: walk through all of them, press and slide, watch the pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.test_browser import WAIT, Server, browser, go, page, serve
+
+__all__ = ["browser", "page"]
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Server]:
+    """A server without any data set: the lessons need none."""
+    with serve(tmp_path / "home") as running:
+        yield running
+
+
+def lesson(page: Page, name: str) -> Locator:
+    page.get_by_role("tab", name=name, exact=True).click()
+    panel = page.get_by_role("tabpanel", name=name, exact=True)
+    expect(panel.get_by_role("heading").first).to_be_visible(timeout=WAIT)
+    return panel
+
+
+def picture(panel: Locator, words: str) -> None:
+    """One picture is drawn, wide enough to be seen, and tells the same in words."""
+    expect(panel.locator(f'[aria-label*="{words}"]')).to_have_count(1, timeout=WAIT)
+    drawn = panel.locator(".js-plotly-plot")
+    expect(drawn).to_have_count(1, timeout=WAIT)
+    expect(drawn).to_be_visible(timeout=WAIT)
+    box = drawn.bounding_box()
+    assert box is not None
+    assert box["width"] > 500
+
+
+def reveal(panel: Locator, question: str, answer: str) -> None:
+    panel.get_by_text(question).click()
+    expect(panel.get_by_text(answer)).to_be_visible(timeout=WAIT)
+
+
+def test_a_walk_through_all_lessons(page: Page, empty: Server) -> None:
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(empty.url)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    go(page, "Learn")
+    expect(page.get_by_text("Nothing on this page touches a real budget")).to_be_visible()
+
+    panel = lesson(page, "1 Noise")
+    picture(panel, "1 noisy answer;")
+    panel.get_by_role("button", name="Ask again").click()
+    picture(panel, "2 noisy answers, from")
+    reveal(panel, "A noisy count of 4", "It may well be empty")
+
+    panel = lesson(page, "2 Neighbours")
+    picture(panel, "factor of 1.65")
+    panel.get_by_role("combobox", name="Remove").click()
+    page.get_by_role("option", name="Person 2").click()
+    picture(panel, "every answer has the same chance")
+
+    panel = lesson(page, "3 Odds")
+    picture(panel, "between 6.3% and 15% after it")
+    panel.get_by_role("slider").last.press("ArrowRight")
+    picture(panel, "With epsilon 1, ")
+
+    panel = lesson(page, "4 Budget")
+    picture(panel, "The average of 10 noisy answers")
+    panel.get_by_role("slider").first.press("End")
+    expect(panel.get_by_text("The toy budget is empty")).to_be_visible(timeout=WAIT)
+    picture(panel, "The average of 20 noisy answers")
+
+    panel = lesson(page, "5 Attacks")
+    picture(panel, "50 noisy differences")
+    panel.get_by_text("Who is in the data?").click()
+    picture(panel, "The ceiling for noisy answers is 62.2%")
+    panel.get_by_text("Everybody at once").click()
+    picture(panel, "From exact counts 30 guesses are right")
+
+    panel = lesson(page, "Sandbox")
+    panel.get_by_role("slider").press("End")
+    expect(panel.get_by_role("slider")).to_have_attribute("aria-valuetext", "2", timeout=WAIT)
+    panel.get_by_role("button", name="Ask (toy budget)").click()
+    expect(panel.get_by_text("Refused: this question costs ε 2.00")).to_be_visible(timeout=WAIT)
+    panel.get_by_role("button", name="Reset the toy budget").click()
+    expect(panel.get_by_text("Refused")).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    assert faults == []

@@ -1,0 +1,185 @@
+"""Redescriptions in a real browser: find, prune, click, read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
+from dpcore.models.released import parse_model
+from dpcore.service import Service
+from tests.browser.test_browser import (
+    ONE_SPEND,
+    ROOT,
+    WAIT,
+    Server,
+    browser,
+    click_until,
+    finished,
+    go,
+    open_review,
+    page,
+    serve,
+    spend_button,
+    spent,
+)
+from tests.support.small_redescriptions import SCHEMA, two_sided_people
+
+__all__ = ["browser", "page"]
+pytestmark = pytest.mark.browser
+#: Makes the browser's graphics card draw every figure, however few its points.
+BY_WEBGL = """
+import dpcore.plots.redescriptions
+dpcore.plots.redescriptions.MOST_DRAWN = 0
+"""
+
+
+def prepared(home: Path) -> Path:
+    with Service(home=home, workers=0) as service:
+        service.add_dataset(two_sided_people(), SCHEMA, budget=Decimal(2), public=True)
+    return home
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with serve(prepared(tmp_path / "home")) as running:
+        yield running
+
+
+def run_once(page: Page, server: Server) -> RedescriptionSet:
+    """Find some on the page, and read what was released."""
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    go(page, "Redescriptions")
+    expect(page.get_by_text("Noise on")).to_be_visible(timeout=WAIT)
+    open_review(page)
+    spend_button(page).click()
+    finished(page)
+    expect(points(page)).to_be_visible(timeout=WAIT)
+    with server.service() as service:
+        [release] = service.releases()
+    found = parse_model(release).extract(release.domain)
+    assert len(found.pruned(found.suggested_support)) > 1
+    return found
+
+
+def points(page: Page) -> Locator:
+    return page.locator("[class*=-points] .js-plotly-plot:visible").last
+
+
+def expect_drawn(page: Page, *texts: str) -> None:
+    """Wait for a figure with these texts; while it is drawn anew, the old one is there too."""
+    drawn = page.locator("[class*=-points] .js-plotly-plot")
+    for text in texts:
+        drawn = drawn.filter(has_text=text)
+    expect(drawn).to_have_count(1, timeout=WAIT)
+
+
+def read_now(page: Page) -> Locator:
+    """The card of the one that is read."""
+    return page.locator("[class*=st-key-card-][class*=-read]")
+
+
+def click_point(page: Page, name: str, place: int) -> None:
+    """Click a point of a series, wherever it lies."""
+    points(page).scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    x, y = points(page).evaluate(
+        """(plot, [name, place]) => {
+            const series = plot._fullData.findIndex(item => item.name.startsWith(name));
+            const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
+            const value = plot._fullData[series], x = value.x[place], y = value.y[place];
+            return [box.x + xaxis._offset + xaxis.c2p(xaxis.d2c(x)),
+                    box.y + yaxis._offset + yaxis.c2p(yaxis.d2c(y))];
+        }""",
+        [name, place],
+    )
+    page.mouse.move(x, y)
+    page.wait_for_timeout(200)
+    page.mouse.click(x, y)
+
+
+def shown_jaccard(item) -> str:
+    return f"{item.jaccard:.2f} ({item.interval[0]:.2f} to {item.interval[1]:.2f})"
+
+
+def test_from_the_form_to_the_one_that_is_read(page: Page, server: Server) -> None:
+    found = run_once(page, server)
+    kept = found.pruned(found.suggested_support)
+    assert spent(server) == ONE_SPEND
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]), timeout=WAIT)
+    expect(
+        page.get_by_role("figure", name=re.compile(f"of {len(found.found)} redescriptions"))
+    ).to_have_count(1)
+    last = len(kept) - 1
+    click_point(page, "kept", last)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[last]), timeout=WAIT)
+    expect(read_now(page).get_by_text(kept[last].left_query)).to_be_visible()
+    click_point(page, "kept", 0)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]), timeout=WAIT)
+    page.get_by_role("tab", name="In words").click()
+    expect(page.get_by_text("no proof that one causes the other")).to_be_visible(timeout=WAIT)
+    page.get_by_role("tab", name="Trees").click()
+    expect(page.get_by_role("figure", name=re.compile("Noisy people in each of"))).to_have_count(
+        1, timeout=WAIT
+    )
+    page.get_by_role("tab", name="Download").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert len(lines) == len(kept) + 1
+    assert spent(server) == ONE_SPEND
+
+
+def test_the_threshold_moves_by_keyboard_and_spends_nothing(page: Page, server: Server) -> None:
+    found = run_once(page, server)
+    total = len(found.found)
+    slider = page.locator("[class*=-support] input[type=range]")
+    slider.focus()
+    slider.press("End")
+    expect(page.get_by_text("are set aside: none has")).to_have_count(2, timeout=WAIT)
+    expect_drawn(page, f"set aside ({total})")
+    slider.focus()
+    slider.press("Home")
+    expect_drawn(page, f"kept ({total})", "suggested: ")
+    page.get_by_role("button", name="Back to the suggested").click()
+    expect_drawn(page, "(suggested)")
+    assert spent(server) == ONE_SPEND
+
+
+@pytest.mark.slow
+def test_a_row_of_the_table_is_read(page: Page, server: Server) -> None:
+    found = run_once(page, server)
+    kept = found.pruned(found.suggested_support)
+    table = page.get_by_test_id("stDataFrame")
+    table.scroll_into_view_if_needed()
+    page.wait_for_timeout(1000)
+    box = table.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 20, box["y"] + 38 + 76 + 38)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]), timeout=WAIT)
+
+
+@pytest.mark.slow
+def test_points_of_the_graphics_card_can_be_clicked(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(BY_WEBGL)
+    with serve(prepared(tmp_path / "home"), PYTHONPATH=f"{tmp_path}:{ROOT}") as server:
+        kept = (found := run_once(page, server)).pruned(found.suggested_support)
+        assert points(page).evaluate("plot => plot._fullData.some(s => s.type === 'scattergl')")
+        click_point(page, "kept", 1)
+        expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]), timeout=WAIT)
+
+
+@pytest.mark.slow
+def test_true_values_are_shown_on_demand(page: Page, server: Server) -> None:
+    run_once(page, server)
+    switch = page.get_by_text("Show true values beside noisy ones (public data only)")
+    click_until(switch, page.get_by_text("True Jaccard index"))
+    expect(
+        page.get_by_role("figure", name=re.compile("Noisy against true Jaccard index"))
+    ).to_have_count(2, timeout=WAIT)

@@ -1,0 +1,132 @@
+"""From results to a dossier in a real browser, and the dossier on its own, without a network."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from dpcore.domain.schema import Schema
+from dpcore.report.page import dossier
+from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
+from tests.browser.test_browser import (
+    SCHEMA_TEXT,
+    WAIT,
+    Server,
+    browser,
+    go,
+    invented,
+    page,
+    serve,
+    settled,
+)
+from tests.support import reports
+
+__all__ = ["browser", "page"]
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A data set with a rule list and a tree."""
+    home = tmp_path / "home"
+    with Service(home=home, workers=0) as service:
+        schema = Schema.from_text(SCHEMA_TEXT)
+        info = service.add_dataset(invented(), schema, budget=Decimal(2))
+        for algorithm, epsilon in (("rule_list", "0.5"), ("tree", "0.7")):
+            request = RunRequest(
+                dataset_id=info.id, algorithm=algorithm, target="died", epsilon=Decimal(epsilon)
+            )
+            assert service.run(service.submit(request, os.urandom(8).hex())).state == "done"
+    with serve(home) as running:
+        yield running
+
+
+def opened_alone(browser: Browser, file: Path) -> tuple[Page, list[str]]:
+    """A file in a browser without a network, and everything but the file that it asks for."""
+    context = browser.new_context(offline=True)
+    alone, asked = context.new_page(), list[str]()
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.on("dialog", lambda dialog: asked.append(f"dialog {dialog.message}"))
+    alone.on("pageerror", lambda error: asked.append(f"error {error}"))
+    alone.goto(file.as_uri())
+    expect(alone.locator("figure .main-svg").first).to_be_visible(timeout=WAIT)
+    return alone, [url for url in asked if url != file.as_uri()]
+
+
+def written_dossier(page: Page, folder: Path) -> Path:
+    """Write findings about the two results that are chosen, and download the dossier."""
+    findings = page.get_by_label("Findings", exact=True)
+    findings.fill("The old die more often.")
+    findings.press("Control+Enter")
+    expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible(timeout=WAIT)
+    settled(page, 1500)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the dossier").click()
+    file = folder / "dossier.html"
+    download.value.save_as(file)
+    return file
+
+
+def pages_of(pdf: bytes) -> int:
+    return pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page/")
+
+
+def test_from_results_to_a_dossier(
+    page: Page, server: Server, browser: Browser, tmp_path: Path
+) -> None:
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    go(page, "Releases")
+    page.get_by_text("Name and note (free)").click()
+    page.get_by_label("Name", exact=True).fill("Who dies")
+    page.get_by_role("button", name="Save name and note").click()
+    expect(page.get_by_text("Saved.")).to_be_visible(timeout=WAIT)
+    box = page.get_by_role("combobox", name="Result", exact=True)
+    expect(box).to_have_value(re.compile("^Who dies · Tree for died"), timeout=WAIT)
+    go(page, "Report")
+    expect(page.get_by_text("Choose at least one result")).to_be_visible(timeout=WAIT)
+    page.get_by_role("combobox", name="Results").click()
+    page.get_by_role("option", name="Who dies · Tree for died").click()
+    page.get_by_role("option", name="Rule list for died").click()
+    page.keyboard.press("Escape")
+    file = written_dossier(page, tmp_path)
+    alone, asked = opened_alone(browser, file)
+    assert asked == []
+    expect(alone.get_by_role("heading", name="Result 2: Who dies")).to_be_visible()
+    expect(alone.get_by_text("The old die more often.")).to_be_visible()
+    totals = alone.get_by_role("table", name="Privacy budget, exact")
+    expect(totals.get_by_role("row").nth(1)).to_contain_text("1.20")
+    assert pages_of(alone.pdf(prefer_css_page_size=True)) >= 4
+    alone.context.close()
+
+
+@pytest.mark.slow
+def test_a_hostile_dossier_does_nothing(browser: Browser, tmp_path: Path) -> None:
+    chosen = [reports.release(case) for case in reports.CASES]
+    notes = {release.id: reports.note(release) for release in chosen}
+    file = tmp_path / "hostile.html"
+    file.write_text(
+        dossier(reports.dataset(), chosen, notes, reports.balance("20"), reports.WRITTEN),
+        encoding="utf-8",
+    )
+    alone, asked = opened_alone(browser, file)
+    expect(alone.locator("figure .main-svg").last).to_be_visible(timeout=WAIT)
+    assert asked == []
+    addresses = alone.evaluate(
+        "() => [...document.querySelectorAll('*')].flatMap(e => ['href', 'xlink:href', 'src']"
+        ".map(n => e.getAttribute(n))).filter(a => a && !a.startsWith('#'))"
+    )
+    assert addresses == []
+    sheet = alone.evaluate(
+        "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+    assert sheet, "nothing is wider than the page"
+    assert pages_of(alone.pdf(prefer_css_page_size=True)) > len(chosen)
+    alone.context.close()

@@ -1,0 +1,189 @@
+"""People who type at a human pace, in a real browser, while the page around them changes."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from dpcore.domain.schema import Schema
+from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
+from dpcore.workspace.users import User
+from pages.components.visitor import menu
+from tests.browser.test_browser import SCHEMA_TEXT, WAIT, Server, browser, go, invented, page, serve
+from tests.browser.test_cancel import Queue, queue, standing, ward
+from tests.browser.test_day import ANALYST, OFFICE, PEOPLE, ROLES, show
+from tests.support.identity_provider import log_in, provider
+
+__all__ = ["browser", "page", "queue"]
+pytestmark = pytest.mark.browser
+#: Milliseconds between two keys.
+PACE = 90
+FIELDS = (
+    "[data-testid=stTextInputField], [data-testid=stNumberInputField], "
+    "[data-testid=stTextArea] textarea"
+)
+
+
+def typed(field: Locator, words: str) -> None:
+    """Type over what a field holds, key by key, and see that nothing gets lost."""
+    field.focus()
+    field.press("ControlOrMeta+a")
+    field.page.keyboard.type(words, delay=PACE)
+    assert field.input_value() == words
+
+
+def fill_out(page: Page, changes: Iterable[Callable[[], object]] = ()) -> int:
+    """Type into every field in sight and leave each with the tabulator, which sends it.
+
+    After each field comes the next of the changes to the page, and no wait.
+    """
+    coming = iter(changes)
+    fields = page.get_by_test_id("stMain").locator(FIELDS)
+    done = 0
+    while done < fields.count():
+        field = fields.nth(done)
+        done += 1
+        if field.is_visible() and field.is_enabled():
+            whole = field.get_attribute("step") == "1"
+            number = field.get_attribute("type") == "number"
+            typed(field, "12" if whole else "0.25" if number else f"0.{done:02}")
+            field.press("Tab")
+            next(coming, lambda: None)()
+    return done
+
+
+def open_everything(page: Page) -> None:
+    """Open what is folded."""
+    page.wait_for_timeout(1000)
+    for box in page.get_by_test_id("stMain").locator("details:not([open]) > summary").all():
+        if box.is_visible():
+            box.click()
+    page.wait_for_timeout(700)
+
+
+@pytest.fixture
+def office(browser: Browser, tmp_path: Path) -> Iterator[tuple[Server, Page]]:
+    """The page Custodian of an installation with a login and a data set."""
+    with provider(PEOPLE) as people, ExitStack() as stack:
+        server = stack.enter_context(
+            serve(tmp_path / "home", **people.guard(tmp_path, ROLES), FROSTGLASS_WORKERS="1")
+        )
+        with server.service() as service:
+            schema = Schema.from_text(SCHEMA_TEXT)
+            service.add_dataset(invented(), schema, budget=Decimal(40))
+        context = browser.new_context(viewport={"width": 1360, "height": 900})
+        stack.callback(context.close)
+        page = context.new_page()
+        log_in(page, server.url, OFFICE)
+        go(page, "Custodian")
+        yield server, page
+
+
+def grant(page: Page, email: str) -> None:
+    """As a person does it: the outcome of the last press stands above while they type."""
+    address = page.get_by_role("textbox", name="E-mail address")
+    entry, reason = page.get_by_label("Limit in all, ε"), page.get_by_label("Reason (kept in the")
+    typed(address, email)
+    for words in ("1.25", "a pilot study"):
+        page.keyboard.press("Tab")
+        page.keyboard.type(words, delay=PACE)
+    for field, words in ((address, email), (entry, "1.25"), (reason, "a pilot study")):
+        assert field.input_value() == words
+    page.get_by_role("button", name="Give this budget").click()
+    expect(page.get_by_text("The budget is set.")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("table").get_by_text(email)).to_be_visible(timeout=WAIT)
+
+
+def give_budgets(page: Page, rounds: int) -> None:
+    show(page, "Analysts")
+    for number in range(rounds):
+        page.get_by_role("combobox", name="Analyst").first.click()
+        page.get_by_role("option", name="Somebody else").click()
+        grant(page, f"a{number}@hospital.example")
+
+
+def test_grants_are_typed_one_after_the_other(office: tuple[Server, Page]) -> None:
+    give_budgets(office[1], 3)
+
+
+@pytest.mark.slow
+def test_many_grants_are_typed_one_after_the_other(office: tuple[Server, Page]) -> None:
+    give_budgets(office[1], 20)
+
+
+def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Server, Page]) -> None:
+    server, page = office
+    with server.service() as service:
+        [dataset] = service.datasets()
+        for name in ("eve", "ann"):
+            asking = User(f"{name}@hospital.example", ANALYST)
+            service.acting(asking).ask(dataset.id, Decimal(1), "one more tree")
+        show(page, "Requests")
+        limits, answers = (page.get_by_label(words) for words in ("New limit", "Answer (the"))
+        expect(limits).to_have_count(2, timeout=WAIT)
+        typed(limits.nth(1), "1.5")
+        typed(answers.nth(1), "only if the ")
+        # Another custodian answers the first one; the page is drawn anew by a press elsewhere.
+        service.answer(service.budget_requests(dataset.id)[0].number, None, "not now")
+        page.evaluate(
+            "document.querySelector('[data-testid=stSidebar] button[kind=secondary]').click()"
+        )
+        page.keyboard.type("first one helped", delay=PACE)
+        expect(limits).to_have_count(1, timeout=WAIT)
+        assert answers.input_value() == "only if the first one helped"
+        assert limits.input_value() == "1.5"
+
+
+def test_a_run_is_set_up_while_runs_of_another_tab_come_and_go(page: Page, queue: Queue) -> None:
+    page.goto(queue.url)
+    expect(page.get_by_text("Noise on a count: ±")).to_be_visible(timeout=WAIT)
+    open_everything(page)
+    first, second = queue.add(), queue.add()
+    assert fill_out(page) > 8  # What is sent draws the page, and with it the new cards.
+    cancel, stop = (page.get_by_role("button", name=re.compile(w)) for w in ("^Cancel", "^Stop"))
+    expect(cancel).to_have_count(2, timeout=WAIT)
+    fill_out(page, [lambda: queue.begin(first), lambda: queue.begin(second)])
+    expect(stop).to_have_count(2, timeout=WAIT)
+    fill_out(page, [lambda: queue.end(first), lambda: queue.end(second)])
+    expect(stop).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_text("The run failed", exact=True)).to_be_visible(timeout=WAIT)
+    typed(page.get_by_label("Exact ε"), "0.375")
+
+
+@pytest.fixture
+def busy(tmp_path: Path) -> Iterator[Queue]:
+    """A run that goes on beside a result to name and to put into a report."""
+    home = tmp_path / "home"
+    with Service(home, workers=1) as service:
+        dataset_id = ward(service)
+        asked = RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5"))
+        run = service.submit(asked, "a result")
+        while service.run(run).active:
+            time.sleep(0.1)
+        assert service.run(run).state == "done"
+    with standing(home, dataset_id) as queue:
+        queue.begin(queue.add())
+        yield queue
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", [entry.title for entry in menu.MENU])
+def test_every_page_is_filled_out(page: Page, busy: Queue, title: str) -> None:
+    page.goto(busy.url)
+    expect(page.get_by_role("button", name="Stop run …")).to_be_visible(timeout=WAIT)
+    go(page, title)
+    views = page.get_by_test_id("stMain").get_by_test_id("stButtonGroup")
+    options = views.first.get_by_role("radio") if title == "Custodian" else None
+    for number in range(options.count() if options else 1):
+        if options:
+            options.nth(number).click()
+        open_everything(page)
+        fill_out(page)

@@ -1,0 +1,532 @@
+"""The command line as a user meets it: output, files, exit codes, one-line errors."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from dpcore.commands import (
+    app,
+    fit_ebm,
+    fit_redescriptions,
+    fit_rule_list,
+    fit_tree,
+    redescriptions,
+)
+from dpcore.demo import DEMOS
+from dpcore.domain.schema import Schema
+from dpcore.models.ebm.released.parameters import EBMParameters
+from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
+from dpcore.models.released import parse_model
+from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
+from dpcore.models.trees.released.parameters import ForestParameters, TreeParameters
+from dpcore.released.release import Release
+
+HOME = "FROSTGLASS_HOME"
+FIT = ("fit", "rule-list", "breast_cancer", "--target", "diagnosis", "--pool-size", "200")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty installation in the working folder."""
+    monkeypatch.setenv(HOME, str(tmp_path / "home"))
+    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def files(home: Path) -> tuple[Path, Path]:
+    """A CSV file and its schema file."""
+    demo = DEMOS["breast_cancer"]()
+    data, schema = home / "cells.csv", home / "cells.yaml"
+    demo.frame.to_csv(data, index=False)
+    schema.write_text(demo.schema.to_yaml(), encoding="utf-8")
+    return data, schema
+
+
+@pytest.fixture
+def stored(files: tuple[Path, Path]) -> None:
+    """The data set ``breast_cancer`` with a budget of 2."""
+    data, schema = files
+    run("data", "add", data, "--schema", schema, "--budget", "2")
+
+
+def call(*args: object) -> Result:
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def run(*args: object) -> str:
+    result = call(*args)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refuse(*args: object) -> str:
+    """The one line a mistaken command leaves on standard error."""
+    result = call(*args)
+    assert result.exit_code == 2, result.output
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("warning: ")]
+    assert len(lines) == 1
+    assert lines[0].startswith("error: ")
+    assert "Traceback" not in result.output
+    return lines[0]
+
+
+def test_help_tells_how_to_begin() -> None:
+    text = run("--help")
+    for word in ("schema", "data", "fit", "release", "ledger", "demo", "audit", "FROSTGLASS_HOME"):
+        assert word in text
+    options = " ".join(run("fit", "rule-list", "--help").split())
+    assert "lists drawn from the prior. [default: 100000]" in options
+
+
+def test_every_parameter_of_the_learner_is_an_option() -> None:
+    options = inspect.signature(fit_rule_list.rule_list).parameters
+    expected: dict[str, Any] = RuleListParameters().model_dump(exclude={"shares"})
+    expected |= {f"share_{name}": value for name, value in BudgetShares().model_dump().items()}
+    expected |= {"antecedents": None, "given": None}
+    assert expected == {name: options[name].default for name in expected}
+
+
+@pytest.mark.parametrize(
+    ("command", "parameters"),
+    [
+        (fit_tree.tree, TreeParameters()),
+        (fit_tree.forest, ForestParameters()),
+        (fit_ebm.ebm, EBMParameters()),
+        (fit_redescriptions.redescriptions, RedescriptionParameters()),
+        (redescriptions.redescriptions, Constraints()),
+    ],
+)
+def test_every_parameter_of_the_others_is_an_option(command: Any, parameters: Any) -> None:
+    options = inspect.signature(command).parameters
+    expected = parameters.model_dump()
+    assert expected == {name: options[name].default for name in expected}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("tree",),
+        ("tree", "--method", "adiffp", "--criterion", "gini"),
+        ("tree", "--method", "diffp_c45", "--depth", "3"),
+        ("tree", "--method", "sulq_id3", "--depth", "2"),
+        ("tree", "--blocks", "2", "--blocks", "1", "--leaf-share", "0.3", "--no-prune"),
+        ("forest", "--trees", "3"),
+        ("forest", "--method", "random_trees", "--sharing", "split", "--trees", "4"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_trees_and_forests_are_fitted_printed_and_written(
+    home: Path, options: tuple[str, ...]
+) -> None:
+    path = home / "result.json"
+    common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
+    kind, *more = options
+    quoted = run("fit", kind, *common, *more, "--quote")
+    assert "would cost epsilon = 0.50" in quoted
+    text = run("fit", kind, *common, *more, "-o", path)
+    assert f"{kind.capitalize()} for 'diagnosis'" in text
+    assert "epsilon = 0.50" in text
+    release = Release.from_json(path.read_text())
+    assert release.kind == kind
+    model = parse_model(release)
+    assert model.columns() == () or model.columns()[0] in text
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("tree", "--criterion", "matsushita"), "lookahead"),
+        (("tree", "--blocks", "4"), "3"),
+        (("forest", "--trees", "0"), "1"),
+        (("tree", "--method", "nonsense"), "nonsense"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_a_wrong_tree_is_one_line_and_costs_nothing(
+    options: tuple[str, ...], sentence: str
+) -> None:
+    kind, *more = options
+    common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
+    assert sentence in refuse("fit", kind, *common, *more)
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+
+
+EBM = ("fit", "ebm", "breast_cancer", "--epsilon", "0.5")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--pairs", "1", "--max-bins", "8", "--delta", "1e-7"),
+        ("--method", "random_splits", "--epochs", "3", "--leaves", "2", "--no-evaluate"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, ...]) -> None:
+    path, target = home / "result.json", ("--target", "diagnosis")
+    quoted = run(*EBM, *target, *options, "--quote")
+    delta = "0.0000001" if "--delta" in options else "0.00001"
+    assert f"would cost epsilon = 0.50 and delta = {delta};" in quoted
+    text = run(*EBM, *target, *options, "-o", path)
+    assert "Shape functions for 'diagnosis'" in text
+    assert f"epsilon = 0.50, delta = {delta}" in text
+    assert "Before any column counts, the chance of diagnosis = malignant is" in text
+    assert ("accuracy" in text) == ("--no-evaluate" not in options)
+    release = Release.from_json(path.read_text())
+    assert release.kind == "ebm"
+    for term in parse_model(release).terms:
+        assert term.name in text
+
+
+def test_a_number_is_fitted_and_checked_beside_a_constant(
+    home: Path, files: tuple[Path, Path]
+) -> None:
+    data, schema = files
+    run("data", "add", data, "--schema", schema, "--budget", "50")
+    wish = ("fit", "ebm", "breast_cancer", "--target", "mean_area", "--epsilon", "40")
+    text = run(*wish, "-o", home / "area.json")
+    assert ": RMSE " in text
+    assert ", RMSE of one number for everyone " in text
+    assert parse_model(Release.from_json((home / "area.json").read_text())).task == "regression"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--delta", "0"), "delta"),
+        (("--delta", "much"), "delta"),
+        (("--method", "random_splits", "--pairs", "2"), "pairwise"),
+        (("--pairs", "11"), "pairs"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_a_wrong_wish_for_shapes_is_one_line_and_costs_nothing(
+    options: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in refuse(*EBM, "--target", "diagnosis", *options)
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+
+
+PAIRS = ("fit", "redescriptions", "breast_cancer", "--epsilon", "1")
+VIEWS = ("--left", "mean_radius", "--left", "mean_texture", "--right", "mean_area",
+         "--right", "mean_concavity")  # fmt: skip
+
+
+def test_what_is_free_later_is_no_option_of_a_fit() -> None:
+    options = set(inspect.signature(fit_redescriptions.redescriptions).parameters)
+    assert not options & {"target", "evaluate", *Constraints.model_fields}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--starts", "2", "--depth", "2", "--tree-share", "0.3", "--reserved-splits"),
+        ("--method", "alt_expm", "--depth", "2", "--rounds", "2", "--no-margins"),
+        ("--method", "alt_mcmc", "--depth", "2", "--steps", "200"),
+        ("--method", "mcmc_tree_pair", "--depth", "2", "--steps", "200"),
+        ("--method", "mcmc_tree_pair", "--depth", "2", "--sampler", "pool", "--pool-size", "50",
+         "--sensitivity", "published"),
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("stored")
+def test_redescriptions_are_fitted_printed_and_written(
+    home: Path, options: tuple[str, ...]
+) -> None:
+    path = home / "result.json"
+    assert "would cost epsilon = 1.00;" in run(*PAIRS, *VIEWS, *options, "--quote")
+    text = run(*PAIRS, *VIEWS, *options, "-o", path)
+    assert text.startswith("Redescriptions on 'breast_cancer'  (release ")
+    assert "accuracy" not in text
+    assert "epsilon = 1.00 (" in text
+    release = Release.from_json(path.read_text())
+    assert (release.kind, release.target) == ("redescriptions", "")
+    assert release.parameters["left"] == ["mean_radius", "mean_texture"]
+    assert parse_model(release).right_columns == ("mean_area", "mean_concavity")
+    [line] = run("release", "list").splitlines()[1:]
+    assert "redescriptions  breast_cancer  -  " in line
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_release_of_redescriptions_is_read_again_for_free(home: Path) -> None:
+    """The mean radius tells the mean area: more is found the less is asked for."""
+    path, table = home / "result.json", home / "table.csv"
+    text = run(*PAIRS, *VIEWS, "-o", path)
+    release = Release.from_json(path.read_text())
+    again = ("release", "redescriptions", path)
+    assert run(*again).rstrip("\n") in text
+    assert run("release", "redescriptions", release.id) == run(*again)
+    counts = []
+    for least in ("0.2", "0.6", "1"):
+        shown = run(*again, "--min-jaccard", least, "--disjuncts", "2", "--csv", table)
+        found = pd.read_csv(table)
+        table.unlink()
+        assert (found["noisy Jaccard index"] >= float(least)).all()
+        assert shown.count("left:  ") == min(len(found), 20)
+        assert shown.startswith(f"{len(found)} redescription" if len(found) else "No redescription")
+        counts.append(len(found))
+    assert counts[0] >= counts[1] > 0
+    assert "spent 1.00" in run("ledger", "show", "breast_cancer")
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_reading_that_cannot_be_made_is_one_line(home: Path) -> None:
+    run(*PAIRS, *VIEWS, "-o", home / "pairs.json")
+    run(*FIT, "--epsilon", "0.5", "-o", home / "list.json")
+    reading = ("release", "redescriptions")
+    assert "is a 'rule_list'" in refuse(*reading, home / "list.json")
+    assert "no such release" in refuse(*reading, "nothing")
+    assert "min_jaccard" in refuse(*reading, home / "pairs.json", "--min-jaccard", "2")
+    assert "disjuncts" in refuse(*reading, home / "pairs.json", "--disjuncts", "0")
+    assert "exists already" in refuse(*reading, home / "pairs.json", "--csv", home / "list.json")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--left", "mean_radius"), "right"),
+        ((*VIEWS, "--left", "mean_area"), "both views"),
+        (("--left", "fate", "--right", "mean_area"), "no column 'fate'"),
+        ((*VIEWS, "--depth", "9"), "depth"),
+        ((*VIEWS, "--target", "diagnosis"), "--target"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_a_wrong_wish_for_redescriptions_is_one_line_and_costs_nothing(
+    options: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in refuse(*PAIRS, *options)
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+
+
+@pytest.mark.usefixtures("stored")
+def test_redescriptions_are_rehearsed_with_something_to_find() -> None:
+    text = run(*PAIRS, *VIEWS, "--rehearse")
+    assert "REHEARSAL" in text
+    assert "  1. Jaccard index 0." in text
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+
+
+def test_schema_init_reads_the_header_only(home: Path) -> None:
+    data = home / "ward.csv"
+    data.write_text("patient_id,age,ward,comment\n1,44,secretward,secretcomment\n")
+    text = run("schema", "init", data)
+    assert "secret" not in text
+    draft = yaml.safe_load(text)
+    assert draft["privacy_unit"] == {"column": "patient_id", "max_rows_per_person": 1}
+    assert [column["name"] for column in draft["columns"]] == ["age", "ward"]
+    assert "required" in text
+
+
+def test_schema_init_suggests_from_values_with_a_warning(home: Path) -> None:
+    data, schema = home / "ward.csv", home / "ward.yaml"
+    data.write_text("age,ward\n44,north\n50,south\n")
+    result = call("schema", "init", data, "--suggest", "ward", "--output", schema)
+    assert result.exit_code == 0, result.output
+    assert "become public" in result.stderr
+    draft = yaml.safe_load(schema.read_text())
+    assert draft["columns"][1]["categories"] == ["north", "south"]
+    assert "exists already" in refuse("schema", "init", data, "--output", schema)
+    assert "max_rows" in refuse("schema", "check", schema)
+    schema.write_text(schema.read_text().replace("max_rows:", "max_rows: 100"))
+    assert run("schema", "check", schema, "--data", data).startswith("ok: 'ward', 2 columns")
+
+
+@pytest.fixture
+def two_files(home: Path) -> tuple[Path, Path]:
+    """Diagnoses and laboratory values of a few people."""
+    left, right = home / "visits.csv", home / "lab.csv"
+    left.write_text("patient_id,ward,has_gout,age\n1,north,yes,44\n2,south,no,50\n")
+    right.write_text("patient_id,age,urate\n2,50,310\n3,61,520\n")
+    return left, right
+
+
+def test_two_files_make_one_schema_and_one_data_set(
+    home: Path, two_files: tuple[Path, Path]
+) -> None:
+    left, right = two_files
+    text = run("schema", "init", left, "--right", right, "--suggest", "ward")
+    draft = yaml.safe_load(text)
+    assert draft["privacy_unit"] == {"column": "patient_id", "max_rows_per_person": 1}
+    views = {column["name"]: column.get("view") for column in draft["columns"]}
+    assert views == {
+        "ward": "left",
+        "has_gout": "left",
+        "age_left": "left",
+        "age_right": "right",
+        "urate": "right",
+    }
+    assert draft["columns"][0]["categories"] == ["north", "south"]
+    draft["max_rows"] = 100
+    draft["columns"][-1] = {"name": "urate", "type": "real", "lower": 0, "upper": 900, "bins": 9}
+    schema = home / "two.yaml"
+    schema.write_text(yaml.safe_dump(draft))
+    assert run("schema", "check", schema, "--data", left, "--right", right).startswith("ok:")
+    assert "stored: 'visits'" in run(
+        "data", "add", left, "--right", right, "--schema", schema, "--budget", "2"
+    )
+
+
+def test_two_files_that_do_not_fit_are_one_line(home: Path, two_files: tuple[Path, Path]) -> None:
+    left, right = two_files
+    other = home / "other.csv"
+    other.write_text("who,patient_nr,x,ward\n1,1,2,3\n")
+    (home / "wards.csv").write_text("ward,age,x\n1,1,2\n")
+    init = ("schema", "init", left)
+    assert "with --right" in refuse(*init, "--key", "patient_id")
+    strange = home / "strange.csv"
+    strange.write_text("x\n1\n")
+    assert "no column in common" in refuse(*init, "--right", strange)
+    assert "say with --key" in refuse(*init, "--right", home / "wards.csv")
+    assert yaml.safe_load(run(*init, "--right", other))["privacy_unit"]["column"] == "ward"
+    assert "no column 'age'" in refuse(*init, "--right", other, "--key", "age")
+    assert "age_left, age_right" in refuse(*init, "--right", right, "--suggest", "age")
+    schema = home / "one.yaml"
+    schema.write_text("name: n\nmax_rows: 9\ncolumns: [{name: urate, type: boolean}]\n")
+    check = ("schema", "check", schema)
+    assert "name the first with --data" in refuse(*check, "--right", right)
+    assert "name it in the schema" in refuse(*check, "--data", left, "--right", right)
+    add = ("data", "add", left, "--schema", schema, "--budget", "1", "--right", right)
+    assert "name it in the schema" in refuse(*add)
+    schema.write_text(schema.read_text() + "privacy_unit: {column: patient_id}\n")
+    assert "has no column 'patient_id'" in refuse(*add[:-1], other)
+    schema.write_text(schema.read_text().replace("urate", "age"))
+    assert "use these names" in refuse(*check, "--data", left, "--right", right)
+    assert "use these names" in refuse(*add)
+    assert len(run("data", "list").splitlines()) == 1
+
+
+def test_schema_mistakes_are_one_line(home: Path, files: tuple[Path, Path]) -> None:
+    data, schema = files
+    other = home / "other.csv"
+    other.write_text("x\n1\n")
+    assert "has no column 'mean_radius'" in refuse("schema", "check", schema, "--data", other)
+    assert "cannot be read" in refuse("schema", "check", home / "absent.yaml")
+    assert "no column 'y'" in refuse("schema", "init", data, "--suggest", "y")
+    assert "Missing argument" in refuse("schema", "check")
+    assert "No such command" in refuse("schema", "burn")
+
+
+def test_a_fit_from_file_to_ledger(stored: None, home: Path) -> None:
+    assert "breast_cancer" in run("data", "list")
+    text = run(*FIT, "--epsilon", "0.5", "--output", home / "list.json")
+    assert "IF " in text
+    assert "everyone else" in text
+    assert "epsilon = 0.50" in text
+    release = Release.from_json((home / "list.json").read_text(encoding="utf-8"))
+    assert release.certificate.private
+    assert release.parameters["pool_size"] == 200
+    assert release.id in run("release", "list", "--dataset", "breast_cancer")
+    assert run("release", "show", release.id) == run("release", "show", home / "list.json") == text
+    assert Release.from_json(run("release", "show", release.id, "--json")) == release
+    ledger = run("ledger", "show", "breast_cancer")
+    assert "spent 0.50" in ledger
+    assert "left 1.50" in ledger
+    assert release.id in ledger
+
+
+def test_quote_and_rehearsal_are_free(stored: None, home: Path) -> None:
+    assert "would cost epsilon = 0.50" in run(*FIT, "--epsilon", "0.5", "--quote")
+    assert "REHEARSAL" in run(*FIT, "--epsilon", "0.5", "--rehearse")
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+    assert not list(home.glob("release-*.json"))
+
+
+def test_the_same_nonce_spends_once(stored: None) -> None:
+    for name in ("first.json", "second.json"):
+        run(*FIT, "--epsilon", "0.5", "--nonce", "0123456789abcdef", "--output", name)
+    assert Path("first.json").read_text() == Path("second.json").read_text()
+    assert "spent 0.50" in run("ledger", "show", "breast_cancer")
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        (("--epsilon", "0"), "above 0"),
+        (("--epsilon=-1",), "above 0"),
+        (("--epsilon", "nan"), "finite"),
+        (("--epsilon", "much"), "must be a number"),
+        (("--epsilon", "2.5"), "2.5"),
+        (("--epsilon", "1", "--sampler", "magic"), "magic"),
+        (("--epsilon", "1", "--given", "mean_radius > 11"), "not a public edge"),
+        (("--epsilon", "1", "--tempered-prior"), "mcmc"),
+        (("--epsilon", "1", "--target", "fate"), "no column 'fate'"),
+        (("--epsilon", "1", "--output", "nowhere/list.json"), "does not exist"),
+        (("--epsilon", "1", "--output", "cells.csv"), "exists already"),
+    ],
+)
+def test_a_refused_fit_spends_nothing(stored: None, extra: tuple[str, ...], sentence: str) -> None:
+    assert sentence in refuse(*FIT, *extra)
+    assert "spent 0.00" in run("ledger", "show", "breast_cancer")
+
+
+def test_unknown_names_and_broken_files_are_one_line(
+    stored: None, files: tuple[Path, Path]
+) -> None:
+    data, schema = files
+    assert refuse("fit", "rule-list", "nothing", "--target", "x", "--epsilon", "1")
+    assert refuse("ledger", "show", "nothing")
+    assert refuse("release", "show", "nothing")
+    assert "not a release" in refuse("release", "show", schema)
+    assert refuse("data", "add", data, "--schema", schema, "--budget", "1")
+    assert "above 0" in refuse("data", "add", data, "--schema", schema, "--budget", "0")
+    assert refuse("data", "add", schema, "--schema", schema, "--budget", "1")
+
+
+def test_demo_can_be_prepared_again() -> None:
+    ready = "demonstration data ready: stroke, breast_cancer, checkups, trains, hospital\n"
+    assert run("demo") == run("demo") == ready
+    listed = run("data", "list")
+    assert [line.split()[0] for line in listed.splitlines()[1:]] == list(DEMOS)
+
+
+def test_a_program_fault_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def burst() -> None:
+        raise KeyError("secret")
+
+    monkeypatch.setattr("dpcore.commands.data.open_service", burst)
+    result = call("data", "list")
+    assert result.exit_code == 1
+    assert result.stderr == "error: the program failed (KeyError).\n"
+
+
+def test_module_runs_as_a_program(home: Path, files: tuple[Path, Path]) -> None:
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "dpcore", "schema", "check"]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    good, bad = (
+        subprocess.run(
+            [*command, str(path)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=120,
+            check=False,
+        )
+        for path in (files[1], home / "absent.yaml")
+    )
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout.startswith("ok: 'breast_cancer'")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.startswith("error: ")
+    assert bad.stderr.count("\n") == 1
+
+
+def test_schema_files_of_the_demonstrations_are_templates_to_copy() -> None:
+    for name, make in DEMOS.items():
+        path = Path(inspect.getfile(make)).with_name(f"{name}.yaml")
+        assert Schema.from_file(path) == make().schema

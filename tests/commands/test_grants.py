@@ -1,0 +1,162 @@
+"""Commands for grants, requests and the audit log, as a custodian at a terminal meets them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from dpcore.service import Service
+from dpcore.workspace.users import User
+from tests.commands.test_commands import HOME, call, refuse, run
+from tests.support.fake_learner import fake_request, register, small_frame, small_schema
+
+register()
+ANN = User("ann@x.org", frozenset({"analyst"}))
+OFFICE = User("office@x.org", frozenset({"custodian"}))
+HOSTILE = "please \x1b[2J\u202e =1+1\nnew line"
+
+
+@pytest.fixture(autouse=True)
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    """Two data sets, 'small' where nobody spends without a grant, and 'other'; one request."""
+    monkeypatch.setenv(HOME, str(tmp_path / "home"))
+    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    with Service(tmp_path / "home", workers=0) as service:
+        office = service.acting(OFFICE)
+        for name, each in (("small", Decimal(0)), ("other", None)):
+            office.add_dataset(
+                small_frame(), small_schema(name), budget=Decimal(3), analyst_cap=each
+            )
+        service.acting(ANN).ask("small", Decimal("0.5"), HOSTILE)
+        yield service
+
+
+def number(service: Service) -> int:
+    return service.budget_requests()[0].number
+
+
+def fields(text: str, start: str) -> list[str]:
+    """Cells of the line of a printed table that begins so."""
+    [line] = [line for line in text.splitlines() if line.startswith(start)]
+    return [cell.strip() for cell in line.split("  ") if cell.strip()]
+
+
+def test_granting_extending_and_lowering(house: Service) -> None:
+    assert fields(run("ledger", "accounts", "small"), "ann") == [
+        "ann@x.org", "as all: 0.00", "0.00", "0.00", "0.00", "0", "-",
+    ]  # fmt: skip
+    for limit in ("2", "2.5", "0"):
+        told = run("ledger", "grant", "small", "Ann@X.org", "--limit", limit, "--note", "pilot")
+        shown = f"{Decimal(limit):.2f}"
+        assert fields(told, "ann")[1:5] == [f"granted {shown}", "0.00", "0.00", shown]
+    assert run("ledger", "accounts", "other").startswith("No analyst")
+
+
+def test_what_an_account_spent_is_its_own(house: Service) -> None:
+    ann = house.acting(ANN)
+    ann.submit(fake_request(ann.dataset("other").id), "nonce")
+    house.submit(fake_request(ann.dataset("other").id), "another")
+    told = run("ledger", "accounts", "other")
+    assert fields(told, "ann")[1:6] == ["no limit of their own", "0.50", "0.00", "2.00", "1"]
+
+
+def test_stopping_and_letting_go_on(house: Service) -> None:
+    assert "frozen" in run("ledger", "freeze", "other", ANN.name, "--note", "contract ended")
+    assert "frozen: contract ended" in run("ledger", "accounts", "other")
+    assert "frozen already" in refuse("ledger", "freeze", "other", ANN.name, "--note", "x")
+    assert house.acting(ANN).balance("other").left == 0
+    run("ledger", "thaw", "other", ANN.name, "--note", "new contract")
+    assert house.acting(ANN).balance("other").left == Decimal(3)
+    assert "not frozen" in refuse("ledger", "thaw", "other", ANN.name, "--note", "x")
+    assert "Give a reason" in refuse("ledger", "freeze", "other", ANN.name, "--note", " ")
+
+
+def test_answering_a_request(house: Service) -> None:
+    asked = number(house)
+    told = fields(run("ledger", "requests"), str(asked))
+    assert (told[2], told[3], told[4], told[5]) == ("small", ANN.name, "0.50", "open")
+    assert "--limit or --decline" in refuse("ledger", "answer", asked)
+    assert "--limit or --decline" in refuse("ledger", "answer", asked, "--limit", 1, "--decline")
+    assert "Give a reason" in refuse("ledger", "answer", asked, "--decline")
+    assert run("ledger", "answer", asked, "--limit", "0.5", "--note", "go on").startswith("granted")
+    assert "granted already" in refuse("ledger", "answer", asked, "--limit", "1")
+    assert "no such request" in refuse("ledger", "answer", 10**6, "--limit", "1")
+    assert house.acting(ANN).balance("small").left == Decimal("0.5")
+    house.acting(ANN).ask("small", Decimal(1), "again")
+    last = house.budget_requests()[-1].number
+    assert run("ledger", "answer", last, "--decline", "--note", "no").startswith("declined")
+    assert "Nobody has asked" in run("ledger", "requests", "other")
+
+
+def test_nothing_that_was_typed_reaches_the_terminal_as_a_command(house: Service) -> None:
+    for told in (run("ledger", "requests"), run("ledger", "log"), run("ledger", "show", "small")):
+        assert not {"\x1b", "\u202e"} & set(told)
+        assert r"please \x1b[2J\u202e =1+1 new line" in told
+
+
+def test_the_log_can_be_filtered(house: Service) -> None:
+    run("ledger", "grant", "small", ANN.name, "--limit", "2", "--note", "Pilot study")
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+
+    def kinds(*options: object) -> list[str]:
+        lines = run("ledger", "log", "small", *options).splitlines()[1:]
+        return [line.split("  ")[2].strip() for line in lines]
+
+    assert kinds() == ["open", "ask", "grant"]
+    assert kinds("--kind", "ask", "--kind", "grant") == ["ask", "grant"]
+    assert kinds("--analyst", ANN.name) == ["ask", "grant"]
+    assert kinds("--actor", OFFICE.name) == ["open"]
+    assert kinds("--text", "pilot") == ["grant"]
+    assert kinds("--since", today, "--until", "2999-01-01") == ["open", "ask", "grant"]
+    assert kinds("--until", "2020-01-01") == kinds("--run", "abc") == []
+    assert "no kind of line 'given'" in refuse("ledger", "log", "--kind", "given")
+    assert "'1.2.2026' is no day" in refuse("ledger", "log", "--since", "1.2.2026")
+    assert "first day" in refuse("ledger", "log", "--since", "2026-02-02", "--until", "2026-02-01")
+
+
+def test_the_log_of_all_data_sets_names_them(house: Service) -> None:
+    lines = run("ledger", "log", "--kind", "open").splitlines()
+    assert [line.split("  ")[2] for line in lines[1:]] == ["small", "other"]
+
+
+def test_the_log_as_a_file(house: Service, tmp_path: Path) -> None:
+    run("ledger", "grant", "small", ANN.name, "--limit", "0.123456789", "--note", "=1+1")
+    target = tmp_path / "log.csv"
+    assert run("ledger", "log", "small", "--kind", "grant", "--csv", target) == ""
+    with target.open(newline="", encoding="utf-8") as stream:
+        [row] = csv.DictReader(stream)
+    assert (row["data set"], row["analyst"], row["done by"]) == ("small", ANN.name, "local")
+    assert (row["limit per analyst"], row["note"]) == ("0.123456789", "'=1+1")
+    assert datetime.fromisoformat(row["time"]).tzinfo is not None
+    assert "exists already" in refuse("ledger", "log", "--csv", target)
+
+
+WHY = ("--note", "a pilot")
+
+
+def test_a_wrong_limit_or_data_set_is_one_line(house: Service) -> None:
+    assert "must be a number" in refuse("ledger", "grant", "small", "ann", "--limit", "much", *WHY)
+    assert "0 or more" in refuse("ledger", "grant", "small", "ann", "--limit=-1", *WHY)
+    for command in (
+        ("grant", "none", "ann", "--limit", "1", *WHY), ("accounts", "none"), ("log", "none"),
+        ("requests", "none"), ("freeze", "none", "ann", "--note", "x"),
+    ):  # fmt: skip
+        assert "no such data set" in refuse("ledger", *command)
+
+
+def test_a_data_set_can_be_stored_for_those_with_a_grant_alone(tmp_path: Path) -> None:
+    data, schema = tmp_path / "d.csv", tmp_path / "s.yaml"
+    small_frame().to_csv(data, index=False)
+    schema.write_text(small_schema("third").to_yaml(), encoding="utf-8")
+    run("data", "add", data, "--schema", schema, "--budget", "2", "--analyst-cap", "0")
+    assert "analyst 0.00" in run("ledger", "show", "third")
+    assert "left 0.00" in run("data", "list")
+    result = call("fit", "rule-list", "third", "--target", "ill", "--epsilon", "1")
+    assert result.exit_code == 2
+    assert "0.00 is left in your own budget" in result.stderr

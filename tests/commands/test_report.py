@@ -1,0 +1,78 @@
+"""Names, notes, pages and dossiers on the command line."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from dpcore.service import Service
+from tests.commands.test_commands import call, home, refuse, run
+from tests.support.fake_learner import small_frame, small_schema
+
+__all__ = ["home"]
+
+
+@pytest.fixture
+def release(home: Path) -> str:
+    """Id of a tree on the data set ``small``."""
+    with Service(workers=0) as service:
+        info = service.add_dataset(small_frame(), small_schema(), budget=Decimal(3))
+        service.add_dataset(small_frame(), small_schema("other"), budget=Decimal(3))
+    run("fit", "tree", info.name, "--target", "ill", "--epsilon", "0.5")
+    with Service(workers=0) as service:
+        return service.releases(info.id)[0].id
+
+
+def test_a_release_is_named_and_listed(release: str) -> None:
+    assert run("release", "note", release) == "name: -\nnote: -\n"
+    assert "name: First look" in run("release", "note", release, "--name", "First look")
+    kept = run("release", "note", release, "--note", "Ask again.")
+    assert kept == "name: First look\nnote: Ask again.\n"
+    listed = run("release", "list").splitlines()
+    assert listed[0].split()[:2] == ["id", "name"]
+    assert f"{release}  First look  tree" in listed[1]
+    assert run("release", "note", release, "--name", "").startswith("name: -\n")
+    assert "spent 0.50" in run("ledger", "show", "small")
+
+
+def test_wrong_names_are_one_line(release: str) -> None:
+    assert "at most 100" in refuse("release", "note", release, "--name", "n" * 101)
+    assert "no such release" in refuse("release", "note", "nothing", "--name", "n")
+
+
+def test_a_dossier_is_written_once(release: str, home: Path) -> None:
+    file = home / "dossier.html"
+    arguments = ("report", "small", release, "--output", file, "--finding", "The old <die>")
+    arguments += ("--finding", "Twice", "--hypothesis", "Age", "--applicant", "Ward 3")
+    call(*arguments)
+    html = file.read_text(encoding="utf-8")
+    for text in ("<li>The old &lt;die&gt;</li>", "<li>Twice</li>", "<li>Age</li>", "Ward 3"):
+        assert text in html
+    assert re.search(r"<td>0\.50</td>", html)
+    assert "exists already" in refuse(*arguments)
+    assert "spent 0.50" in run("ledger", "show", "small")
+
+
+def test_a_release_is_written_as_a_page(release: str, home: Path) -> None:
+    file = home / "page.html"
+    run("release", "note", release, "--name", "First look")
+    run("release", "html", release, "--output", file)
+    assert "<h1>First look</h1>" in file.read_text(encoding="utf-8")
+
+
+def test_wrong_wishes_for_a_dossier_are_one_line_and_leave_no_file(
+    release: str, home: Path
+) -> None:
+    file = home / "dossier.html"
+    for dataset, chosen, sentence in (
+        ("other", release, "another data set"),
+        ("small", "nothing", "no such release"),
+        ("nothing", release, "no such data set"),
+    ):
+        assert sentence in refuse("report", dataset, chosen, "--output", file)
+    too_long = refuse("report", "small", release, "--output", file, "--title", "t" * 201)
+    assert "at most 200 characters" in too_long
+    assert not file.exists()

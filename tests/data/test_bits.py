@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcore.data import bits
+from tests.oracles import bits_oracle
+
+ROWS = st.integers(1, 200)
+
+
+@st.composite
+def flag_matrices(draw, vectors: int):
+    rows = draw(ROWS)
+    seed = draw(st.integers(0, 2**32 - 1))
+    density = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+    return np.random.default_rng(seed).random((vectors, rows)) < density
+
+
+def packed(flags: np.ndarray) -> np.ndarray:
+    words = bits.word_count(flags.shape[1]) + 1  # one word more than needed, as padding
+    return np.stack([bits.pack(row, words) for row in flags])
+
+
+@pytest.mark.parametrize(("rows", "words"), [(0, 0), (1, 1), (63, 1), (64, 1), (65, 2), (128, 2)])
+def test_word_count(rows, words):
+    assert bits.word_count(rows) == words
+
+
+@given(flag_matrices(1))
+def test_pack_matches_oracle_and_unpack_inverts_it(flags):
+    words = bits.word_count(flags.shape[1]) + 1
+    result = bits.pack(flags[0], words)
+    assert result.dtype == np.uint64
+    assert result.tolist() == bits_oracle.pack(flags[0].tolist(), words)
+    assert bits.unpack(result, flags.shape[1]).tolist() == flags[0].tolist()
+
+
+def test_pack_refuses_more_rows_than_fit():
+    with pytest.raises(ValueError, match="broadcast"):
+        bits.pack(np.ones(65, dtype=bool), 1)
+
+
+@given(flag_matrices(5), st.data())
+def test_conjunctions_match_oracle(flags, data):
+    members = data.draw(
+        st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), min_size=1, max_size=6)
+    )
+    lengths = np.array([len(m) for m in members])
+    # Places beyond a conjunction's length point at a literal that would change the result.
+    padded = np.array([m + [data.draw(st.integers(0, 4))] * (3 - len(m)) for m in members])
+    result = bits.conjunctions(packed(flags), padded, lengths)
+    for vector, places in zip(result, members, strict=True):
+        expected = bits_oracle.conjunction(flags.tolist(), places)
+        assert bits.unpack(vector, flags.shape[1]).tolist() == expected
+
+
+def test_conjunctions_leave_literals_alone():
+    literals = packed(np.array([[True, True], [True, False]]))
+    before = literals.copy()
+    bits.conjunctions(literals, np.array([[0, 1]]), np.array([2]))
+    assert (literals == before).all()
+
+
+@given(flag_matrices(6))
+def test_count_bits_matches_oracle(flags):
+    vectors, masks = flags[:4], flags[4:]
+    counts = bits.count_bits(packed(vectors), packed(masks))
+    expected = [[bits_oracle.count_both(v, m) for m in masks.tolist()] for v in vectors.tolist()]
+    assert counts.tolist() == expected
+
+
+def test_count_bits_sees_the_highest_bit():
+    top = np.full((1, 1), 2**63, dtype=np.uint64)
+    assert bits.count_bits(top, top).tolist() == [[1]]
+
+
+@given(flag_matrices(2), st.integers(2, 4), st.booleans(), st.integers(0, 1000))
+@settings(max_examples=60)
+def test_capture_rule_matches_oracle(flags, classes, in_place, seed):
+    rule, remaining = flags
+    labels = np.random.default_rng(seed).integers(0, classes, flags.shape[1])
+    members = packed(np.stack([labels == c for c in range(classes)]))
+    packed_rule, packed_remaining = packed(flags)
+    after = packed_remaining if in_place else np.empty_like(packed_remaining)
+    counts = np.full(classes, -1)
+    bits.capture_rule(packed_rule, members, packed_remaining, after, counts)
+    expected, left = bits_oracle.capture(rule, labels.tolist(), remaining.tolist(), classes)
+    assert counts.tolist() == expected
+    assert bits.unpack(after, flags.shape[1]).tolist() == left
+
+
+@given(flag_matrices(4))
+def test_remaining_classes_matches_oracle(flags):
+    counts = np.full(3, -1)
+    words = packed(flags)
+    bits.remaining_classes(words[0], words[1:], counts)
+    assert counts.tolist() == [bits_oracle.count_both(flags[0], mask) for mask in flags[1:]]
+
+
+@given(st.integers(0, 300), st.integers(1, 4), st.integers(0, 10**6))
+def test_compress_keeps_the_masked_rows_in_order(rows, vectors, seed):
+    generator = np.random.default_rng(seed)
+    flags, mask = generator.random((vectors, rows)) < 0.5, generator.random(rows) < 0.4
+    words = bits.word_count(rows)
+    packed = np.stack([bits.pack(row, words) for row in flags]).reshape(vectors, words)
+    kept = bits.compress(packed, bits.pack(mask, words))
+    assert kept.shape == (vectors, max(1, bits.word_count(int(mask.sum()))))
+    for row, vector in zip(flags, kept, strict=True):
+        assert bits.unpack(vector, int(mask.sum())).tolist() == row[mask].tolist()
+        assert np.bitwise_count(vector).sum() == row[mask].sum()
+
+
+@pytest.mark.parametrize("columns", [0, 1, 63, 64, 65, 200])
+def test_rows_are_packed_as_each_alone(columns):
+    flags = np.random.default_rng(columns).random((5, columns)) < 0.5
+    words = bits.word_count(columns)
+    alone = np.stack([bits.pack(row, words) for row in flags])
+    assert np.array_equal(bits.pack_rows(flags), alone)

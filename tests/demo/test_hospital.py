@@ -1,0 +1,131 @@
+"""Hospital patients come back as the planted theory says, whichever of their rows are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.demo.hospital import PATIENTS, PLANTED, make_hospital
+from dpcore.demo.theories import PlantedClause, Unit
+from dpcore.privacy.randomness import SeededRandom
+from tests.oracles.theories_oracle import every_record
+
+#: Six standard errors: a correct generator leaves this band with probability below 1e-8.
+STANDARD_ERRORS = 6
+BLOOD, PAIN = ("warfarin", "apixaban"), ("ibuprofen", "diclofenac")
+PLAIN = [
+    ([], [("prescription", [("drug", "in", drugs)], False) for drugs in (BLOOD, PAIN)]),
+    (
+        [],
+        [
+            ("diagnosis", [("code", "in", ("N17", "N18"))], False),
+            ("measurement", [("test", "=", "creatinine"), ("result", "=", "high")], False),
+        ],
+    ),
+    (
+        [("age", ">", 75)],
+        [
+            (
+                "diagnosis",
+                [("code", "in", ("I21", "I25", "I48", "I50")), ("status", "=", "acute")],
+                False,
+            )
+        ],
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return make_hospital()
+
+
+@pytest.fixture(scope="module")
+def table(demo):
+    children = {name: [rows] for name, rows in demo.children.items()}
+    return ingest(frame_chunks(demo.frame), demo.schema, SeededRandom(1), children)
+
+
+def test_theory_is_read_alike_by_a_naive_oracle(demo):
+    wanted = every_record(PLAIN, demo.frame, "patient_id", demo.children)
+    assert PLANTED.holds(demo.frame, demo.children).tolist() == wanted
+
+
+def test_patients_come_back_with_the_planted_chances(demo):
+    held = PLANTED.holds(demo.frame, demo.children)
+    back = demo.frame["readmitted"].to_numpy()
+    assert len(back) == PATIENTS
+    assert 0.25 < back.mean() < 0.45
+    for flags, chance in ((held, 0.75), (~held, 0.10)):
+        error = np.sqrt(chance * (1 - chance) / flags.sum())
+        assert abs(back[flags].mean() - chance) < STANDARD_ERRORS * error
+    for clause in PLANTED.clauses:
+        covered = clause.holds(demo.frame, "patient_id", demo.children)
+        error = np.sqrt(0.75 * 0.25 / covered.sum())
+        assert abs(back[covered].mean() - 0.75) < STANDARD_ERRORS * error
+
+
+def parts(clause):
+    """Clauses that leave out one condition of a clause, or all but one unit or condition."""
+    for position in range(len(clause.conditions)):
+        kept = clause.conditions[:position] + clause.conditions[position + 1 :]
+        yield PlantedClause(kept, clause.units)
+    for place, unit in enumerate(clause.units):
+        others = clause.units[:place] + clause.units[place + 1 :]
+        yield PlantedClause(clause.conditions, others)
+        for position in range(len(unit.conditions)):
+            rest = unit.conditions[:position] + unit.conditions[position + 1 :]
+            yield PlantedClause(clause.conditions, (*others, Unit(unit.table, rest)))
+
+
+@pytest.mark.parametrize("clause", PLANTED.clauses, ids=str)
+def test_clauses_are_common_and_better_than_what_leaves_a_condition_out(demo, clause):
+    back = demo.frame["readmitted"].to_numpy()
+
+    def gain(asked):
+        held = asked.holds(demo.frame, "patient_id", demo.children)
+        return (2 * back[held].astype(int) - 1).sum() / len(back)
+
+    covered = clause.holds(demo.frame, "patient_id", demo.children)
+    assert covered.mean() > 0.06
+    assert len(list(parts(clause))) >= 3
+    for part in parts(clause):
+        assert gain(part) < gain(clause) - 0.01
+        assert back[part.holds(demo.frame, "patient_id", demo.children)].mean() < 0.65
+
+
+def test_clauses_need_several_rows_and_tables():
+    tables = [[unit.table for unit in clause.units] for clause in PLANTED.clauses]
+    assert tables == [["prescription"] * 2, ["diagnosis", "measurement"], ["diagnosis"]]
+    assert [len(clause.conditions) for clause in PLANTED.clauses] == [0, 0, 1]
+
+
+def test_some_patients_have_no_row_and_some_more_than_are_kept(demo, table):
+    for child in demo.schema.children:
+        rows = demo.children[child.name]["patient_id"].value_counts()
+        assert len(rows) < PATIENTS
+        assert (rows > child.max_rows_per_person).sum() > 200
+        kept, owner = table.public_child(child.name)
+        assert np.bincount(owner).max() == child.max_rows_per_person
+        assert len(kept) == rows.clip(upper=child.max_rows_per_person).sum()
+
+
+def test_what_is_kept_of_a_patient_decides_nothing(demo, table):
+    kept = table.public_frame()
+    kept["patient_id"] = np.arange(len(kept))
+    children = {}
+    for child in demo.schema.children:
+        rows, owner = table.public_child(child.name)
+        children[child.name] = rows.assign(patient_id=owner)
+    for clause, plain in zip(PLANTED.clauses, PLAIN, strict=True):
+        before = clause.holds(demo.frame, "patient_id", demo.children).sum()
+        after = every_record([plain], kept, "patient_id", children)
+        assert sum(after) == before
+
+
+def test_truth_tells_the_clauses_and_how_often_they_hold(demo):
+    for clause in PLANTED.clauses:
+        covered = clause.holds(demo.frame, "patient_id", demo.children).sum()
+        assert f"| {clause} | {covered:,} |" in demo.truth
+        assert PLANTED.prolog(clause) in demo.truth

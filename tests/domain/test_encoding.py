@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import datetime
+import math
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcore.domain import encoding
+from dpcore.domain.columns import COLUMN_ADAPTER, OTHER, NumericColumn
+from tests.oracles import encoding_oracle
+from tests.support.strategies import columns
+
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**20), 10**20),
+    st.floats(),
+    st.text(max_size=5),
+    st.sampled_from(["yes", "NO", "1.0", " 3 ", "nan", "(other)", "(missing)", "1e400", "0x1"]),
+    st.decimals(allow_nan=False, places=2),
+    st.dates(),
+    st.binary(max_size=3),
+    st.lists(st.integers(), max_size=2),
+)
+
+
+def column(kind: str, **fields):
+    return COLUMN_ADAPTER.validate_python({"name": "c", "type": kind, **fields})
+
+
+def cells(made, values, dtype: object = object) -> list[str]:
+    codes, _ = encoding.encode(made, pd.Series(values, dtype=dtype))
+    return [made.cells[code] for code in codes]
+
+
+COLOURS = column("categorical", categories=["red", "Blue", "1"])
+AGE = column("integer", lower=0, upper=100, edges=[18, 60])
+SCORE = column("real", lower=-1, upper=1, bins=4)
+SICK = column("boolean")
+
+
+@given(columns("c"), st.lists(ANYTHING, max_size=8))
+def test_every_value_lands_in_the_public_domain(fields, values):
+    made = COLUMN_ADAPTER.validate_python(fields)
+    codes, numbers = encoding.encode(made, pd.Series(values, dtype=object))
+    assert codes.dtype == np.uint16
+    assert len(codes) == len(values)
+    assert all(code < len(made.cells) for code in codes)
+    assert (numbers is not None) == isinstance(made, NumericColumn)
+    if numbers is not None:
+        known = numbers[~np.isnan(numbers)]
+        assert ((known >= made.lower) & (known <= made.upper)).all()
+        assert (np.isnan(numbers) == (codes == len(made.cells) - 1)).all()
+
+
+@given(columns("c"), st.lists(st.floats(allow_nan=True), min_size=1))
+def test_bins_match_oracle(fields, values):
+    made = COLUMN_ADAPTER.validate_python(fields)
+    if not isinstance(made, NumericColumn):
+        return
+    values = [*values, *made.inner_edges, made.lower, made.upper]
+    if made.type == "integer":
+        values = [v if not math.isfinite(v) else float(round(v)) for v in values]
+    codes, _ = encoding.encode(made, pd.Series(values, dtype=float))
+    expected = [encoding_oracle.bin_of(v, made.lower, made.upper, made.inner_edges) for v in values]
+    assert codes.tolist() == expected
+
+
+def test_an_edge_belongs_to_the_bin_below():
+    assert cells(AGE, [17, 18, 19, 60, 61]) == [
+        "[0, 18]",
+        "[0, 18]",
+        "(18, 60]",
+        "(18, 60]",
+        "(60, 100]",
+    ]
+
+
+def test_out_of_bounds_numbers_are_clamped():
+    clamped = encoding.clamp_numbers(AGE, pd.Series([-5, 500, math.inf, -math.inf]))
+    assert clamped.tolist() == [0, 100, 100, 0]
+    huge = encoding.clamp_numbers(AGE, pd.Series(["1e400", "-1e400", str(10**40)]))
+    assert huge.tolist() == [100, 0, 100]
+
+
+def test_integers_are_rounded_and_reals_are_not():
+    assert encoding.clamp_numbers(AGE, pd.Series([2.6, 3.4])).tolist() == [3, 3]
+    assert encoding.clamp_numbers(SCORE, pd.Series([0.26])).tolist() == [0.26]
+
+
+@pytest.mark.parametrize(
+    "value", ["", "abc", "1,5", "nan", None, math.nan, [1], datetime.date(2020, 1, 1), b"x"]
+)
+def test_what_is_no_number_is_missing(value):
+    assert cells(AGE, [value]) == ["(missing)"]
+
+
+def test_dates_are_no_numbers():
+    dates = pd.to_datetime(pd.Series(["2020-01-01", None]))
+    assert np.isnan(encoding.clamp_numbers(AGE, dates)).all()
+    assert np.isnan(encoding.clamp_numbers(AGE, dates - dates[0])).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        *[(word, "yes") for word in ("yes", "YES", " Yes ", "true", "T", "y", "1", "1.0")],
+        *[(word, "no") for word in ("no", "No", "FALSE", "f", "N", "0", "0.0")],
+        *[(value, "yes") for value in (True, np.True_, 1, 1.0, np.float32(1))],
+        *[(value, "no") for value in (False, np.False_, 0, 0.0, -0.0)],
+        *[(value, "(missing)") for value in ("", " ", "NA", "null", None, math.nan, pd.NA)],
+        *[(value, "(other)") for value in ("maybe", "2", 2, "(other)", [1, 2], math.inf)],
+    ],
+)
+def test_booleans(value, cell):
+    assert cells(SICK, [value]) == [cell]
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ("red", "red"),
+        (" RED ", OTHER),
+        ("Blue", "Blue"),
+        ("1", "1"),
+        (1, "1"),
+        (1.0, "1"),
+        ("green", "(other)"),
+        ("(missing)", "(missing)"),
+        ("N/A", "(missing)"),
+        ("None", "(missing)"),
+        (None, "(missing)"),
+        ([1, 2], "(other)"),
+        ({"a": 1}, "(other)"),
+        (Decimal(1), "1"),
+    ],
+)
+def test_categories(value, cell):
+    assert cells(COLOURS, [value]) == [cell]
+
+
+def test_a_listed_category_wins_over_the_spelling_of_missing():
+    made = column("categorical", categories=["None", "na"])
+    assert cells(made, ["None", "na", "none", "NA"]) == ["None", "na", "(missing)", "(missing)"]
+
+
+def test_one_value_does_not_depend_on_its_neighbours():
+    values = ["red", None, "green", 1, 1.0, True, "", "1"]
+    together = cells(COLOURS, values)
+    assert together == [cells(COLOURS, [value])[0] for value in values]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "expected"),
+    [
+        ([1, 2], "int8", ["1", "2"]),
+        ([1, None], "Int64", ["1", ""]),
+        ([2**63 + 1], "uint64", ["9223372036854775809"]),
+        ([2**53 + 1], "int64", ["9007199254740993"]),
+        ([1.0, 2.5, math.nan], "float64", ["1", "2.5", ""]),
+        ([True, False], "bool", ["yes", "no"]),
+        ([True, None], "boolean", ["yes", ""]),
+        ([" a ", None], "str", ["a", ""]),
+        (["a", None], "category", ["a", ""]),
+        ([1, 1.0, "1"], "object", ["1", "1", "1"]),
+    ],
+)
+def test_texts_of_every_type(values, dtype, expected):
+    assert encoding.texts_of(pd.Series(values, dtype=dtype)) == expected
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_whole_numbers_keep_every_digit(value):
+    assert encoding.texts_of(pd.Series([value])) == [str(value)]
+
+
+def test_cell_of_one_typed_value():
+    assert AGE.cells[encoding.cell_of(AGE, "70")] == "(60, 100]"
+    assert AGE.cells[encoding.cell_of(AGE, None)] == "(missing)"
+    assert SICK.cells[encoding.cell_of(SICK, "true")] == "yes"
+    assert COLOURS.cells[encoding.cell_of(COLOURS, "purple")] == "(other)"

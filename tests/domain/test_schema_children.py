@@ -1,0 +1,142 @@
+"""Schemas with child tables: what may be declared, and that older schemas stay what they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import SchemaError
+
+CAR: dict[str, Any] = {
+    "name": "car",
+    "max_rows_per_person": 6,
+    "columns": [
+        {"name": "length", "type": "categorical", "categories": ["short", "long"]},
+        {"name": "wheels", "type": "integer", "lower": 2, "upper": 3, "edges": [2]},
+    ],
+}
+TRAIN: dict[str, Any] = {
+    "name": "trains",
+    "entity": "train",
+    "max_rows": 1000,
+    "privacy_unit": {"column": "train_id"},
+    "columns": [{"name": "direction", "type": "boolean", "target": True}],
+    "children": [CAR],
+}
+PLAIN = {"name": "plain", "max_rows": 9, "columns": [{"name": "a", "type": "boolean"}]}
+#: SHA-256 of ``PLAIN``, taken when schemas had no child tables.
+PLAIN_HASH_INPUT = (
+    '{"columns": [{"name": "a", "type": "boolean"}], "max_rows": 9, "name": "plain", "version": 1}'
+)
+
+
+def with_car(**fields: Any) -> dict[str, Any]:
+    return TRAIN | {"children": [CAR | fields]}
+
+
+def column(**fields: Any) -> dict[str, Any]:
+    listed = {"name": "roof", "type": "categorical", "categories": ["open", "flat", "peaked"]}
+    return with_car(columns=[listed | fields])
+
+
+def test_tables_are_found_by_name() -> None:
+    schema = Schema.from_mapping(TRAIN)
+    [car] = schema.children
+    assert schema.table("car") is car
+    assert schema.table("train") is schema
+    assert schema.table("") is schema
+    assert schema.key_of(car) == "train_id"
+    assert car.column("wheels").cells == ("[2, 2]", "(2, 3]", "(missing)")
+    with pytest.raises(SchemaError, match="Tables: train, car"):
+        schema.table("waggon")
+    with pytest.raises(SchemaError, match="the table 'car'"):
+        car.column("colour")
+
+
+def test_a_key_of_another_name_is_kept() -> None:
+    schema = Schema.from_mapping(with_car(key="of_train"))
+    assert schema.key_of(schema.children[0]) == "of_train"
+    assert Schema.from_text(schema.to_yaml()) == schema
+
+
+@pytest.mark.parametrize("form", ["to_yaml", "to_json"])
+def test_a_schema_with_children_outlives_its_written_form(form: str) -> None:
+    schema = Schema.from_mapping(column(groups={"closed": ["flat", "peaked"]}, modes=["member"]))
+    again = Schema.from_text(getattr(schema, form)())
+    assert again == schema
+    assert again.hash == schema.hash
+    roof = again.children[0].column("roof")
+    assert [(group.name, group.members) for group in roof.groups] == [
+        ("closed", ("flat", "peaked"))
+    ]
+    assert roof.asked_by == ("member",)
+
+
+def test_the_hash_of_a_schema_without_children_is_what_it_was() -> None:
+    import hashlib
+
+    expected = hashlib.sha256(PLAIN_HASH_INPUT.encode()).hexdigest()
+    assert Schema.from_mapping(PLAIN).hash == expected
+    assert Schema.from_mapping(TRAIN).hash != Schema.from_mapping(TRAIN | {"children": []}).hash
+
+
+def test_every_part_of_a_child_counts_for_the_hash() -> None:
+    variants = [
+        TRAIN,
+        with_car(max_rows_per_person=5),
+        with_car(key="of_train"),
+        with_car(name="waggon"),
+        with_car(columns=CAR["columns"][:1]),
+        TRAIN | {"entity": "engine"},
+    ]
+    assert len({Schema.from_mapping(variant).hash for variant in variants}) == len(variants)
+
+
+@pytest.mark.parametrize(
+    ("fields", "modes"),
+    [
+        ({}, ("equal",)),
+        ({"groups": {"closed": ["flat", "peaked"]}}, ("equal", "member")),
+        ({"type": "ordinal"}, ("threshold", "equal")),
+        ({"modes": []}, ()),
+        ({"type": "ordinal", "modes": ["threshold"]}, ("threshold",)),
+    ],
+)
+def test_a_column_says_how_rules_may_ask_about_it(fields: dict[str, Any], modes: tuple) -> None:
+    assert Schema.from_mapping(column(**fields)).children[0].columns[0].asked_by == modes
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (with_car(name="train"), "distinct names"),
+        (TRAIN | {"children": [CAR, CAR]}, "distinct names"),
+        (TRAIN | {"privacy_unit": {}}, "must name the key"),
+        (
+            TRAIN | {"privacy_unit": {"column": "train_id", "max_rows_per_person": 2}},
+            "one row per person",
+        ),
+        (with_car(max_rows_per_person=0), "max_rows_per_person"),
+        (with_car(max_rows_per_person=1001), "max_rows_per_person"),
+        ({**with_car(max_rows_per_person=1000), "max_rows": 1_000_000}, "must not exceed"),
+        (with_car(key="length"), "cannot also be a stored column"),
+        (TRAIN | {"privacy_unit": {"column": "length"}}, "cannot also be a stored column"),
+        (with_car(columns=[]), "at least one"),
+        (with_car(columns=CAR["columns"][:1] * 2), "must be distinct"),
+        (column(target=True), "cannot be a target"),
+        (column(view="left"), "side of redescriptions"),
+        (column(modes=["member"]), "cannot ask 'member'"),
+        (column(modes=["threshold"]), "cannot ask 'threshold'"),
+        (column(groups={"closed": ["flat", "glass"]}), "holds 'glass'"),
+        (column(groups={"closed": ["flat"]}), "at least two categories"),
+        (column(groups={"flat": ["peaked"]}), "a name of its own"),
+        (column(groups={"closed": []}), "at least one"),
+        (with_car(colour="red"), "not known here"),
+    ],
+)
+def test_what_cannot_be_declared_gets_a_sentence(content: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        Schema.from_mapping(content)
+    assert sentence in str(caught.value)

@@ -1,0 +1,280 @@
+"""On neighbouring data an estimator is of the same form: types follow from the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array, dok_array
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.utils import get_tags
+
+from dpcore.domain.encoding import encode_columns
+from dpcore.domain.schema import Schema
+from dpcore.errors import IngestError, InputError
+from dpcore.learning.sklearn_base import prepare_fit
+from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
+from dpcore.models.ilp.learning.estimator import DPILPClassifier
+from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
+from dpcore.models.rules.learning.estimator import DPRuleListClassifier
+from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
+from dpcore.privacy.accountant import BudgetAccountant
+
+SCHEMA = Schema.from_text(
+    """
+name: neighbours
+max_rows: 500
+columns:
+  - {name: age, type: integer, lower: 0, upper: 100, bins: 5, view: left}
+  - {name: sick, type: boolean, view: left}
+  - {name: dose, type: real, lower: 0, upper: 1, bins: 4, view: right}
+  - {name: grade, type: categorical, categories: ["1", "2", "3"], view: right}
+  - {name: died, type: boolean, target: true, view: right}
+"""
+)
+KINDS: dict[str, tuple[Callable[..., Any], str]] = {
+    "rule list": (lambda **given: DPRuleListClassifier(pool_size=200, **given), "died"),
+    "tree": (DPTreeClassifier, "died"),
+    "tree, three classes": (DPTreeClassifier, "grade"),
+    "forest": (DPForestClassifier, "died"),
+    "ebm": (DPEBMClassifier, "died"),
+    "ebm, three classes": (DPEBMClassifier, "grade"),
+    "regressor": (DPEBMRegressor, "dose"),
+    "relational rules": (DPILPClassifier, "died"),
+}
+ODD = [None, np.nan, pd.NA, "x", 1 + 2j, 2.5, 10**30, True]
+
+
+def people(rows: int = 60) -> pd.DataFrame:
+    draw = np.random.default_rng(3)
+    return pd.DataFrame({
+        "age": draw.integers(0, 101, rows),
+        "sick": draw.integers(0, 2, rows).astype(bool),
+        "dose": draw.random(rows),
+        "grade": draw.integers(1, 4, rows),
+        "died": draw.integers(0, 2, rows),
+    })  # fmt: skip
+
+
+def with_value(frame: pd.DataFrame, name: str, value: Any) -> pd.DataFrame:
+    """The same people, but for one value of the first; pandas then chooses the type again."""
+    values = frame[name].tolist()
+    return frame.assign(**{name: pd.Series([value, *values[1:]])})
+
+
+def fitted(kind: str, frame: pd.DataFrame) -> Any:
+    make, target = KINDS[kind]
+    model = make(epsilon=5, schema=SCHEMA, target=target, random_state=1)
+    return model.fit(frame.drop(columns=target), frame[target])
+
+
+def shape_of(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
+    """Everything about a fitted estimator that its data must not decide."""
+    target = model.release_.target
+    predicted = model.predict(frame.drop(columns=target))
+    labels = getattr(model, "classes_", np.zeros(0))
+    return {
+        "classes": labels.tolist(), "type of classes": labels.dtype, "type": predicted.dtype,
+        "features": model.n_features_in_, "schema": model.schema_,
+        "attributes": sorted(vars(model)),
+        "certificate": model.release_.certificate.model_dump(exclude={"created"}),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_value_changes_no_type_and_no_label(kind):
+    frame, target = people(), KINDS[kind][1]
+    expected = shape_of(fitted(kind, frame), frame)
+    for name in (target, "age"):
+        for value in (None, "x"):
+            neighbour = with_value(frame, name, value)
+            assert value is None or neighbour[name].dtype != frame[name].dtype
+            assert shape_of(fitted(kind, neighbour), frame) == expected
+            assert shape_of(fitted(kind, frame), neighbour) == expected
+
+
+@pytest.mark.parametrize("value", ODD, ids=repr)
+@pytest.mark.parametrize("name", ["age", "sick", "dose", "grade", "died"])
+def test_one_value_changes_no_other_record(name, value):
+    frame = people()
+    names = [column.name for column in SCHEMA]
+
+    def codes(rows: pd.DataFrame, *, listed: bool) -> dict[str, list[int]]:
+        features, target = rows.drop(columns="died"), rows["died"]
+        if listed:
+            prepared = prepare_fit(
+                features.to_numpy(dtype=object).tolist(), target.tolist(), SCHEMA, None,
+                numeric_target=False,
+            )  # fmt: skip
+        else:
+            prepared = prepare_fit(features, target, SCHEMA, None, numeric_target=False)
+        found = encode_columns(prepared.frame, SCHEMA, names)
+        return {column: code[1:].tolist() for column, code in found.items()}
+
+    before = codes(frame, listed=False)
+    for listed in (False, True):
+        assert codes(with_value(frame, name, value), listed=listed) == before
+
+
+def test_nested_lists_keep_the_type_of_each_value():
+    prepared = prepare_fit(
+        [[50, "yes", 0.5, 1], [True, False, "x", 3.0]],
+        [1, "no"],
+        SCHEMA,
+        None,
+        numeric_target=False,
+    )
+    assert prepared.frame.to_numpy().tolist() == [
+        [50, "yes", 0.5, 1, 1],
+        [True, False, "x", 3.0, "no"],
+    ]
+    with pytest.raises(InputError, match="two dimensions"):
+        prepare_fit([1, 2], [0, 1], SCHEMA, None, numeric_target=False)
+    with pytest.raises(InputError, match="two dimensions"):
+        prepare_fit([[1], [1, 2]], [0, 1], SCHEMA, None, numeric_target=False)
+
+
+def test_order_of_columns_index_and_further_columns_change_nothing():
+    frame = people()
+    expected = fitted("tree", frame)
+    other = frame[["died", "grade", "dose", "sick", "age"]].assign(unused=object())
+    other.index = pd.Index([9] * len(frame))
+    model = fitted("tree", other)
+    assert model.model_ == expected.model_
+    assert model.predict(other).tolist() == expected.predict(frame).tolist()
+
+
+def test_pairs_of_conditions_have_one_type_too():
+    frame = people()
+    views = ["age", "sick"], ["dose", "grade", "died"]
+
+    def mined(rows: pd.DataFrame) -> Any:
+        miner = RedescriptionMiner(epsilon=5, schema=SCHEMA, random_state=1)
+        return miner.fit(rows[views[0]], rows[views[1]])
+
+    expected = mined(frame)
+    for value in (None, "x"):
+        neighbour = with_value(frame, "grade", value)
+        model = mined(neighbour)
+        assert sorted(vars(model)) == sorted(vars(expected))
+        assert model.transform(neighbour).dtype == expected.transform(frame).dtype == bool
+        assert model.n_features_in_ == expected.n_features_in_
+
+
+#: What is not of the form of records, by what it should be told: X and y of :func:`people`.
+FORMS: dict[str, tuple[Callable[[Any, Any], tuple[Any, Any]], str]] = {
+    "one dimension": (lambda x, y: (x["age"], y), "Reshape your data"),
+    "a list of numbers": (lambda x, y: (x["age"].tolist(), y), "Reshape your data"),
+    "too narrow": (lambda x, y: (x.to_numpy()[:, :2], y), "has 2 features.* expecting 4 features"),
+    "without a column": (lambda x, y: (x.drop(columns="age"), y), "no column 'age'"),
+    "no rows": (lambda x, y: (x.iloc[:0], y.iloc[:0]), "0 sample"),
+    "no columns": (lambda x, y: (x[[]], y), "no column 'age'"),
+    "sparse": (lambda x, y: (csr_array((len(x), 4)), y), "sparse"),
+    "sparse, by keys": (lambda x, y: (dok_array((len(x), 4)), y), "sparse"),
+    "no target": (lambda x, y: (x, None), "requires y"),
+    "two targets": (lambda x, y: (x, np.zeros((len(x), 2))), "one dimension"),
+    "a short target": (lambda x, y: (x, y[:-1]), "60 rows and y has 59"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_not_of_the_form_of_records_is_refused_and_costs_nothing(kind, form):
+    make, target = KINDS[kind]
+    frame, (change, sentence) = people(), FORMS[form]
+    rows, y = change(frame.drop(columns=target), frame[target])
+    budget = BudgetAccountant(5)
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        make(epsilon=5, schema=SCHEMA, target=target, accountant=budget).fit(rows, y)
+    assert isinstance(refusal.value, InputError)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_prediction_asks_for_a_fit_and_for_records_of_its_form(kind):
+    make, target = KINDS[kind]
+    frame = people()
+    rows = frame.drop(columns=target)
+    model = fitted(kind, frame)
+    for method in ("predict", "predict_proba"):
+        if hasattr(model, method):
+            with pytest.raises(NotFittedError):
+                getattr(make(schema=SCHEMA), method)(rows)
+            for narrow in (rows.drop(columns="age"), rows.to_numpy()[:, 1:], rows.to_numpy()[0]):
+                with pytest.raises(InputError):
+                    getattr(model, method)(narrow)
+
+
+def test_form_is_refused_without_a_word_about_values():
+    with pytest.raises(InputError) as refusal:
+        fitted("tree", people()).predict([71234567, 81234567])
+    assert "71234567" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_a_schema_no_value_is_refused(kind):
+    frame = people()
+    frame.loc[0, "dose"] = np.inf
+    frame["age"] = np.nan
+    frame["sick"] = [1 + 2j, *[True] * (len(frame) - 1)]
+    assert len(fitted(kind, frame).predict(frame)) == len(frame)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tags_say_that_values_may_be_missing(kind):
+    tags = get_tags(KINDS[kind][0]())
+    assert tags.input_tags.allow_nan
+    assert tags.input_tags.string
+    assert tags.input_tags.categorical
+    assert not tags.input_tags.sparse
+
+
+@pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (np.linspace(0, 1, 60), "continuous"),
+        (np.linspace(0, 1, 60).tolist(), "continuous"),
+        (np.ones(60), "only one class"),
+        (np.full(60, np.nan), "only one class"),
+        (np.full(60, 1 + 2j), "Complex data not supported"),
+    ],
+)
+def test_without_a_schema_a_target_must_be_classes(values, sentence):
+    with pytest.raises(InputError, match=sentence):
+        DPTreeClassifier().fit(people()[["age", "sick"]], values)
+
+
+@pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
+def test_without_a_schema_columns_are_described_by_what_they_hold():
+    frame = pd.DataFrame({
+        "number": np.array([1.5, np.inf, None, 4.0] * 15, dtype=object),
+        "text": ["(other)", "(missing)", "a", None] * 15,
+        "infinite": np.full(60, np.inf),
+    })  # fmt: skip
+    model = DPTreeClassifier(random_state=0).fit(frame, [0, 1] * 30)
+    number, text, infinite = (model.schema_.column(name) for name in frame)
+    assert (number.type, number.lower, number.upper) == ("real", 1.5, 4.0)
+    assert text.categories == ("a",)
+    assert infinite.type == "categorical"
+    assert len(model.predict(frame)) == 60
+
+
+def test_columns_of_one_name_are_refused_with_and_without_a_schema():
+    frame = people()[["age", "age", "sick"]]
+    for schema in (None, SCHEMA.model_copy(update={"columns": SCHEMA.columns[:2]})):
+        with pytest.raises(IngestError, match="must be distinct"):
+            RedescriptionMiner(schema=schema).fit(frame)
+
+
+def test_a_column_vector_is_taken_with_a_warning():
+    frame = people()
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed") as caught:
+        model = DPTreeClassifier(schema=SCHEMA, target="died").fit(
+            frame.drop(columns="died"), frame[["died"]]
+        )
+    assert caught[0].filename == __file__
+    assert model.classes_.tolist() == [False, True]

@@ -1,0 +1,380 @@
+"""What the lessons say is true: chances, odds, costs, and attacks that succeed or fail."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from dpcore.demo.stroke import make_stroke
+from dpcore.errors import BudgetError
+from dpcore.lessons import (
+    COUNTS,
+    GROUP,
+    Averages,
+    Membership,
+    Reconstruction,
+    ToyBudget,
+    averages,
+    ceiling,
+    difference_attack,
+    gaussian_cost,
+    margin,
+    membership_attack,
+    neighbours,
+    noise_chance,
+    noisy_answers,
+    reconstruction_attack,
+    secrets,
+    shown_chance,
+    worst_odds,
+)
+from dpcore.lessons.noise import noisy_vector
+from dpcore.plots.lessons import (
+    answers_alt,
+    answers_figure,
+    averages_alt,
+    averages_figure,
+    neighbours_alt,
+    neighbours_figure,
+    odds_alt,
+    odds_figure,
+)
+from dpcore.plots.lessons_attacks import (
+    membership_alt,
+    membership_figure,
+    people_alt,
+    people_figure,
+)
+
+EPSILONS = [Decimal(text) for text in ("0.1", "0.5", "1", "2")]
+COUNTED = next(place for place, one in enumerate(GROUP) if one.counted)
+NOT_COUNTED = next(place for place, one in enumerate(GROUP) if not one.counted)
+
+
+def difference_of_geometrics(noise: int, epsilon: Decimal) -> float:
+    """Oracle: P(G - H = noise) for two independent geometric variables, summed term by term."""
+    decay = math.exp(-float(epsilon))
+    terms = (
+        (1 - decay) * decay ** (other + abs(noise)) * (1 - decay) * decay**other
+        for other in range(2000)
+    )
+    return math.fsum(terms)
+
+
+# Noise
+
+
+def test_the_fixed_counts_are_those_of_the_public_data():
+    frame = make_stroke().frame
+    age, yes = frame["age"], {name: frame[name].fillna(False).astype(bool) for name in (
+        "hypertension", "prior_tia", "atrial_fibrillation", "stroke_within_year"
+    )}  # fmt: skip
+    groups = [
+        yes["hypertension"],
+        yes["prior_tia"],
+        (age > 80) & yes["atrial_fibrillation"] & yes["prior_tia"],
+        (frame["systolic_bp"] > 200).fillna(False).astype(bool),
+        (age <= 30) & yes["stroke_within_year"],
+    ]
+    people = [len(set(frame.loc[group, "patient_id"])) for group in groups]
+    assert [count.people for count in COUNTS] == people
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_chances_of_noise_are_those_of_a_difference_of_geometric_variables(epsilon):
+    for noise in (-7, -1, 0, 1, 2, 30):
+        expected = difference_of_geometrics(noise, epsilon)
+        assert noise_chance(noise, epsilon) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_margin_is_the_smallest_that_holds_95_percent(epsilon):
+    reach = margin(epsilon)
+
+    def within(most: int) -> float:
+        return sum(difference_of_geometrics(noise, epsilon) for noise in range(-most, most + 1))
+
+    assert within(reach) >= 0.95 > within(reach - 1)
+
+
+def test_answers_differ_from_draw_to_draw_and_can_be_repeated():
+    first = noisy_answers(100, Decimal("0.1"), range(1, 21))
+    assert first == noisy_answers(100, Decimal("0.1"), range(1, 21))
+    assert len(set(first)) > 10
+    assert first[3:5] == noisy_answers(100, Decimal("0.1"), [4, 5])
+
+
+def test_noise_has_the_stated_chances():
+    """Seeded: 20,000 draws, each frequent value within five standard deviations."""
+    epsilon, draws = Decimal("0.5"), 20_000
+    noise = noisy_vector(np.zeros(draws, dtype=np.int64), 1, epsilon, 3)
+    for value in range(-4, 5):
+        chance = difference_of_geometrics(value, epsilon)
+        spread = math.sqrt(draws * chance * (1 - chance))
+        assert abs((noise == value).sum() - draws * chance) < 5 * spread
+
+
+# Neighbours
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("person", range(len(GROUP)))
+def test_one_person_changes_no_chance_by_more_than_the_factor(person, epsilon):
+    pair = neighbours(person, epsilon)
+    assert pair.count == sum(one.counted for one in GROUP)
+    rest = [one for place, one in enumerate(GROUP) if place != person]
+    assert pair.count_without == sum(one.counted for one in rest)
+    factor = math.exp(float(epsilon)) if GROUP[person].counted else 1.0
+    assert pair.largest_ratio == pytest.approx(factor, rel=1e-9)
+    assert 0.97 < sum(pair.present) <= 1
+    assert 0.97 < sum(pair.absent) <= 1
+    for answer, chance in zip(pair.answers, pair.present, strict=True):
+        expected = difference_of_geometrics(answer - pair.count, epsilon)
+        assert chance == pytest.approx(expected, rel=1e-9)
+
+
+# Odds
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("before", [0.01, 0.1, 0.5, 0.9])
+def test_the_worst_answer_teaches_what_the_odds_say(before, epsilon):
+    """Bayes' rule over every likely answer of the two neighbours."""
+    pair = neighbours(COUNTED, epsilon)
+    after = [
+        before * here / (before * here + (1 - before) * there)
+        for here, there in zip(pair.present, pair.absent, strict=True)
+    ]
+    odds = worst_odds(before, epsilon)
+    assert odds.highest == pytest.approx(max(after), rel=1e-9)
+    assert odds.lowest == pytest.approx(min(after), rel=1e-9)
+
+
+def test_chances_are_never_shown_as_certain():
+    shown = {0.00001: "below 0.1%", 0.063: "6.3%", 0.15: "15%", 0.943: "94.3%"}
+    shown |= {0.5: "50%", 0.99995: "above 99.9%"}
+    assert {chance: shown_chance(chance) for chance in shown} == shown
+
+
+# Composition
+
+
+def test_averages_and_their_margins():
+    found = averages([10, 20, 0, 6], Decimal("0.5"))
+    assert found.means == (10, 15, 10, 9)
+    one = np.array([difference_of_geometrics(noise, Decimal("0.5")) for noise in range(-60, 61)])
+    total = one
+    for asked, reach in enumerate(found.margins, start=1):
+        middle, most = len(total) // 2, round(reach * asked)
+        assert total[middle - most : middle + most + 1].sum() >= 0.95
+        assert total[middle - most + 1 : middle + most].sum() < 0.95
+        total = np.convolve(total, one)
+
+
+def test_more_answers_narrow_the_average():
+    found = averages(noisy_answers(123, Decimal("0.1"), range(50)), Decimal("0.1"))
+    assert all(later < sooner for sooner, later in itertools.pairwise(found.margins))
+    assert abs(found.means[-1] - 123) <= found.margins[-1]
+
+
+@pytest.mark.parametrize("questions", [1, 10, 50])
+def test_gaussian_noise_costs_what_an_integral_says(questions):
+    epsilon = Decimal("0.1")
+    noise = range(-400, 401)
+    variance = sum(n * n * difference_of_geometrics(n, epsilon) for n in noise)
+    shift = math.sqrt(questions / variance)
+    cost = gaussian_cost(epsilon, questions, delta=1e-6)
+    x = np.linspace(-12, 12 + shift, 2_000_001)
+    gap = np.exp(-((x - shift) ** 2) / 2) - math.exp(cost) * np.exp(-(x**2) / 2)
+    delta = np.maximum(gap, 0).sum() * (x[1] - x[0]) / math.sqrt(2 * math.pi)
+    assert delta == pytest.approx(1e-6, rel=1e-3)
+
+
+def test_many_questions_are_cheaper_with_gaussian_noise_and_few_are_not():
+    epsilon = Decimal("0.1")
+    assert gaussian_cost(epsilon, 2) > 2 * float(epsilon)
+    assert gaussian_cost(epsilon, 50) < 50 * float(epsilon)
+
+
+# Attacks
+
+
+def test_secrets_are_about_half_yes():
+    assert len(secrets()) == 30
+    assert 12 <= sum(secrets()) <= 18
+
+
+def test_the_difference_of_exact_counts_is_the_secret_of_everybody():
+    found = [difference_attack(person, Decimal(1), 1, 1).exact for person in range(30)]
+    assert tuple(map(bool, found)) == secrets()
+
+
+@pytest.mark.parametrize(("epsilon", "least", "most"), [("0.1", 0.4, 0.6), ("50", 0.99, 1.0)])
+def test_the_difference_of_noisy_counts_tells_little_unless_epsilon_is_huge(epsilon, least, most):
+    """Seeded: both kinds of secret, 5,000 attempts each."""
+    kinds = [secrets().index(secret) for secret in (True, False)]
+    right = sum(difference_attack(person, Decimal(epsilon), 5000, 9).right for person in kinds)
+    assert least <= right / 10_000 <= most
+
+
+def test_both_counts_of_a_difference_share_one_budget():
+    """Everybody else is in both counts, so each of the two gets noise of scale 2 / epsilon."""
+    found = difference_attack(0, Decimal("0.5"), 40_000, 2)
+    half = Decimal("0.25")
+    one = sum(n * n * difference_of_geometrics(n, half) for n in range(-200, 201))
+    assert np.var(found.noisy) == pytest.approx(2 * one, rel=0.05)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_ceiling_is_what_the_best_guess_between_neighbours_reaches(epsilon):
+    """One half plus half the total variation distance of the two noisy counts."""
+    distance = sum(
+        abs(difference_of_geometrics(n, epsilon) - difference_of_geometrics(n - 1, epsilon))
+        for n in range(-300, 302)
+    )
+    assert ceiling(epsilon) == pytest.approx(0.5 + distance / 4, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_membership_is_certain_from_exact_answers_and_bounded_from_noisy_ones(epsilon):
+    """Seeded: 20,000 guesses, within five standard deviations of the ceiling."""
+    guesses = 20_000
+    found = membership_attack(epsilon, guesses, 4)
+    assert found.exact == guesses
+    best = math.exp(float(epsilon)) / (1 + math.exp(float(epsilon)))
+    assert found.ceiling == pytest.approx(best)
+    assert abs(found.private / guesses - best) < 5 * math.sqrt(best * (1 - best) / guesses)
+
+
+def test_enough_exact_counts_give_everybody_away_and_few_do_not():
+    for seed in range(20):
+        many, few = (reconstruction_attack(counts, Decimal(1), seed) for counts in (40, 10))
+        assert many.right(many.exact) == 30
+        assert few.right(few.exact) < 30
+
+
+def test_noisy_counts_give_nobody_away_unless_epsilon_is_huge():
+    """Seeded: 40 attacks. Guesses are about as good as those of a coin."""
+    private = [reconstruction_attack(40, Decimal(1), seed) for seed in range(40)]
+    mean = sum(found.right(found.private) for found in private) / 40
+    assert 13 < mean < 18
+    careless = reconstruction_attack(40, Decimal(500), 1)
+    assert careless.right(careless.private) == 30
+
+
+# Toy budget
+
+
+def test_a_toy_budget_is_spent_to_the_last_digit_and_then_refuses():
+    budget = ToyBudget(Decimal(1))
+    for seed in range(10):
+        budget = budget.ask(COUNTS[0], "0.1", seed)
+    assert budget.left == 0
+    with pytest.raises(BudgetError, match=r"costs ε 0\.10, but ε 0\.00 is left"):
+        budget.ask(COUNTS[0], "0.1", 11)
+    assert len(budget.answers) == 10
+    assert budget.spent == 1
+
+
+def test_asking_leaves_the_old_toy_budget_as_it_was():
+    full = ToyBudget(Decimal(1))
+    asked = full.ask(COUNTS[3], "0.5", 1)
+    assert (full.left, asked.left) == (Decimal(1), Decimal("0.5"))
+    [answer] = asked.answers
+    assert answer.noisy == noisy_answers(COUNTS[3].people, Decimal("0.5"), [1])[0]
+    assert answer.margin == margin(Decimal("0.5"))
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "much", "nan"])
+def test_a_toy_budget_takes_no_nonsense(epsilon):
+    with pytest.raises(BudgetError):
+        ToyBudget(Decimal(1)).ask(COUNTS[0], epsilon, 1)
+
+
+# Pictures
+
+
+def trace(figure, name):
+    [found] = [item for item in figure.data if item.name == name]
+    return found
+
+
+def test_the_dots_are_the_answers_and_the_axis_holds_zero():
+    figure = answers_figure(28, [30, -4, 61], 30, "people")
+    assert list(trace(figure, "noisy answers").x) == [30, -4]
+    assert list(trace(figure, "latest noisy answer").x) == [61]
+    assert list(trace(figure, "latest noisy answer").y) == [3]
+    assert set(trace(figure, "95% of the answers").x) == {-2, 58}
+    low, high = figure.layout.xaxis.range
+    assert low < -4
+    assert high > 61
+    assert answers_alt(28, [30, -4, 61], 30) == (
+        "3 noisy answers, from −4 to 61; 95% of such answers are within 30 of the exact one. "
+        "Latest: 61. Exact answer: 28."
+    )
+
+
+def test_an_axis_of_a_large_count_holds_zero_too():
+    assert answers_figure(9521, [9520], 30, "people").layout.xaxis.range[0] <= 0
+
+
+def test_dots_without_a_margin_have_no_band():
+    figure = answers_figure(1, [3, 0], None, "difference", "difference")
+    assert [item.name for item in figure.data] == [
+        "exact difference", "noisy differences", "latest noisy difference",
+    ]  # fmt: skip
+    assert "95%" not in answers_alt(1, [3, 0], None, "difference")
+
+
+def test_neighbours_are_drawn_with_their_factor():
+    pair = neighbours(COUNTED, Decimal("0.5"))
+    figure = neighbours_figure(pair)
+    assert tuple(trace(figure, "with this person").y) == pair.present
+    assert tuple(trace(figure, "without this person").y) == pair.absent
+    assert "1.65" in figure.layout.annotations[0].text
+    assert "1.65" in neighbours_alt(pair)
+    same = neighbours(NOT_COUNTED, Decimal("0.5"))
+    assert "same chance" in neighbours_figure(same).layout.annotations[0].text
+    assert "same chance" in neighbours_alt(same)
+
+
+def test_odds_are_drawn_with_the_example():
+    odds = worst_odds(0.1, Decimal("0.5"))
+    figure = odds_figure(odds, Decimal("0.5"))
+    assert tuple(trace(figure, "your example").y) == (odds.lowest, 0.1, odds.highest)
+    assert "6.3% and 15%" in odds_alt(odds, Decimal("0.5"))
+
+
+def test_averages_stop_where_the_budget_ends_and_costs_go_on():
+    found = Averages((120.0, 124.0), (30.0, 20.0))
+    figure = averages_figure(123, found, Decimal("0.5"), Decimal(1), 4)
+    assert tuple(trace(figure, "average so far").y) == found.means
+    assert tuple(trace(figure, "ε adds up").y) == (0.5, 1.0, 1.5, 2.0)
+    assert len(trace(figure, "ε with Gaussian noise").y) == 4
+    told = averages_alt(123, found, Decimal("0.5"), Decimal(1), 4)
+    assert "average of 2 noisy answers is 124.0" in told
+    assert "Epsilon of 4 questions: 2.0 as it adds up" in told
+
+
+def test_guesses_are_drawn_beside_their_ceiling():
+    found = Membership(1000, 1000, 612, 0.622)
+    figure = membership_figure(found)
+    assert tuple(trace(figure, "right guesses").x) == (1.0, 0.612)
+    assert trace(figure, "ceiling for noisy answers (62.2%)").x[0] == 0.622
+    assert "61.2% from noisy" in membership_alt(found)
+
+
+def test_every_person_is_drawn_and_wrong_guesses_are_marked():
+    found = Reconstruction((True, False, True), (True, False, True), (False, False, True))
+    figure = people_figure(found)
+    drawn = {
+        item.name: sorted(zip(item.y, item.x, strict=True)) for item in figure.data
+    }  # fmt: skip
+    assert drawn["wrong guess"] == [(2, 1)]
+    assert drawn["yes"] == [(0, 1), (0, 3), (1, 1), (1, 3), (2, 3)]
+    assert drawn["no"] == [(0, 2), (1, 2), (2, 2)]
+    assert "exact counts 3 guesses are right, from noisy counts 2" in people_alt(found)

@@ -1,0 +1,82 @@
+"""Bands from few replicates: how often they hold, and how often nothing looks like something."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom, t
+
+from dpcore.models.ebm.released.bands import Band, student_factor
+from tests.oracles.mechanisms_oracle import FALSE_ALARM
+
+BINS = 12
+WEIGHTS = np.linspace(1, 3, BINS) / np.linspace(1, 3, BINS).sum()
+
+
+def replicates(draw, count, *, outputs=1, smooth=False, signal=0.0):
+    """Replicates of a shape; ``smooth``: all bins move together, so that they tell one thing."""
+    noise = draw.normal(size=(count, 1 if smooth else BINS, outputs)) * np.ones((1, BINS, 1))
+    return noise + signal * np.linspace(-1, 1, BINS)[None, :, None]
+
+
+@pytest.mark.parametrize("count", [3, 5, 10])
+def test_bands_hold_in_95_percent_of_cases(count):
+    draw, hits, bins = np.random.default_rng(count), 0, 0
+    for _ in range(1000):
+        band = Band.of(replicates(draw, count), WEIGHTS)
+        hits += int((np.abs(band.mean) <= 1.96 * band.errors).sum())
+        bins += BINS
+    low, high = binom.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], bins, 0.95)
+    assert low <= hits <= high
+
+
+def test_the_factor_by_hand():
+    for count in (3, 5, 10):
+        assert student_factor(count) == pytest.approx(t.ppf(0.975, count - 1) / 1.96)
+
+
+@pytest.mark.parametrize("count", [3, 5, 10])
+@pytest.mark.parametrize("smooth", [True, False])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_nothing_seldom_looks_like_something(count, smooth, outputs):
+    """P-values of noise are no smaller than they should be."""
+    draw = np.random.default_rng(count)
+    values = np.array(
+        [
+            Band.of(replicates(draw, count, outputs=outputs, smooth=smooth), WEIGHTS).p_value
+            for _ in range(1000)
+        ]
+    )
+    for level in (0.01, 0.05, 0.2):
+        assert (values < level).sum() <= binom.ppf(1 - FALSE_ALARM, 1000, level)
+
+
+def test_something_looks_like_something():
+    draw = np.random.default_rng(1)
+    for smooth in (True, False):
+        strong = [
+            Band.of(replicates(draw, 5, smooth=smooth, signal=20.0), WEIGHTS).p_value
+            for _ in range(50)
+        ]
+        assert max(strong) < 0.01
+
+
+def test_who_is_in_the_data_counts_as_noise_in_the_test_only():
+    shapes = replicates(np.random.default_rng(2), 5, signal=5.0)
+    plain = Band.of(shapes, WEIGHTS)
+    unsure = Band.of(shapes, WEIGHTS, np.full((BINS, 1), 25.0))
+    assert plain.p_value < 0.001 < 0.2 < unsure.p_value
+    np.testing.assert_array_equal(plain.errors, unsure.errors)
+    assert plain.size == unsure.size
+
+
+def test_size_is_the_importance_of_noise():
+    draw = np.random.default_rng(3)
+    bands = [Band.of(replicates(draw, 5), WEIGHTS) for _ in range(400)]
+    importance = np.mean([WEIGHTS @ np.abs(band.mean[:, 0]) for band in bands])
+    assert np.mean([band.size for band in bands]) == pytest.approx(importance, rel=0.1)
+
+
+def test_no_spread_at_all():
+    still = np.ones((5, BINS, 1))
+    assert Band.of(still, WEIGHTS).p_value < 1e-9
+    assert Band.of(0 * still, WEIGHTS).p_value == 1.0
+    assert Band.of(still, WEIGHTS).errors.max() < 1e-9

@@ -1,0 +1,355 @@
+"""The learner end to end: refusals, shapes, noise and nothing but noise."""
+
+from decimal import Decimal
+from random import Random
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ks_2samp
+
+from dpcore.errors import BudgetError, RequestError, SchemaError
+from dpcore.models.released import parse_model
+from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from dpcore.released.release import Release, make_release
+from tests.oracles.mechanisms_oracle import FALSE_ALARM
+from tests.support import ebm_cases as cases
+from tests.support import toy_people
+from tests.support.configurations import draw_person, table_of
+from tests.support.small_tables import schema_of
+
+LEARNER = cases.LEARNER
+SCHEMA = toy_people.schema()
+TABLE = toy_people.table(SCHEMA)
+TARGETS = ["ill", "stage", "age"]
+#: Quick, and all that a run can do.
+QUICK = [{}, {"pairs": 2}, {"method": "random_splits", "epochs": 30}]
+
+
+# Plans
+
+
+def one_column(**target):
+    return schema_of([{"name": "y", **target}])
+
+
+def number_between(lower, upper, **more):
+    number = {"name": "y", "type": "real", "lower": lower, "upper": upper, "bins": 4}
+    return schema_of([number, {"name": "x", "type": "boolean"}], **more)
+
+
+@pytest.mark.parametrize(
+    ("domain", "target", "chosen", "words"),
+    [
+        (one_column(type="boolean"), "y", {}, "no column to learn from"),
+        (SCHEMA, "nothing", {}, "no column 'nothing'"),
+        (number_between(-8e307, 8e307), "y", {}, "bounds of 'y' are too far apart"),
+        (number_between(0, 1e-31), "y", {}, "bounds of 'y' are too far apart or too close"),
+        (SCHEMA, "ill", {"pairs": 7}, "4 columns make fewer than 7 pairs"),
+        (SCHEMA, "ill", {"pairs": 11}, "pairs"),
+        (SCHEMA, "ill", {"pairs": 1, "method": "random_splits"}, "no pairwise terms"),
+        (SCHEMA, "ill", {"delta": "0"}, "delta"),
+        (SCHEMA, "ill", {"delta": "0.02"}, "delta"),
+        (SCHEMA, "ill", {"delta": "nan"}, "delta"),
+        (SCHEMA, "ill", {"replicates": 2}, "replicates"),
+        (SCHEMA, "ill", {"epochs": 0}, "epochs"),
+        (SCHEMA, "ill", {"max_bins": 129}, "max_bins"),
+        (SCHEMA, "ill", {"learning_rate": 0}, "learning_rate"),
+        (SCHEMA, "ill", {"bin_share": 1}, "bin_share"),
+        (SCHEMA, "ill", {"method": "trees"}, "method"),
+        (SCHEMA, "ill", {"depth": 3}, "depth"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_a_sentence(domain, target, chosen, words):
+    with pytest.raises((RequestError, SchemaError), match=words) as caught:
+        LEARNER.plan(domain, target, Decimal(1), chosen)
+    sentence = str(caught.value)
+    assert sentence.endswith("."), "a sentence"
+    assert "pydantic" not in sentence
+
+
+@pytest.mark.parametrize("classes", [1, 51])
+def test_a_target_of_one_class_or_too_many_is_refused(classes):
+    names = [f"c{i}" for i in range(classes)]
+    domain = schema_of(
+        [
+            {"name": "x", "type": "boolean"},
+            {"name": "y", "type": "categorical", "categories": names},
+        ]
+    )
+    with pytest.raises(RequestError, match="choose"):
+        LEARNER.plan(domain, "y", Decimal(1), {})
+
+
+def test_fifty_classes_can_be_learned():
+    names = [f"c{i}" for i in range(50)]
+    domain = schema_of(
+        [
+            {"name": "x", "type": "boolean"},
+            {"name": "y", "type": "categorical", "categories": names},
+        ],
+        300,
+        privacy_unit={"column": "person"},
+    )
+    data = pd.DataFrame({"person": range(300), "x": ["yes", "no", ""] * 100, "y": names * 6})
+    _, model = cases.fit(cases.table(data, domain), "y", epochs=3, pairs=0)
+    cases.check_finite(model)
+    assert model.task == "multiclass"
+    assert np.asarray(model.terms[0].scores).shape == (4, 50)
+
+
+@pytest.mark.parametrize("epsilon", ["0.000000001", "0.0000001"])
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("pairs", [0, 6])
+def test_a_tiny_epsilon_is_refused_in_a_sentence(epsilon, target, pairs):
+    with pytest.raises(BudgetError, match="This epsilon is too small"):
+        LEARNER.plan(SCHEMA, target, Decimal(epsilon), {"pairs": pairs})
+
+
+@pytest.mark.parametrize("rows_per_person", [1, 1000])
+@pytest.mark.parametrize("pairs", [0, 6])
+def test_what_is_planned_can_be_run_down_to_the_smallest_epsilon(rows_per_person, pairs):
+    """A run that failed after it was charged would have cost its budget for nothing."""
+    domain = toy_people.schema(rows_per_person, max_rows=300)
+    table, run = toy_people.table(domain, toy_people.frame(200)), 0
+    for power in range(-80, 2):
+        epsilon = Decimal(10 ** (power / 10)).quantize(Decimal("0.000000001"))
+        try:
+            plan = LEARNER.plan(domain, "ill", epsilon, {"pairs": pairs, "epochs": 3})
+        except BudgetError:
+            assert run == 0, "a larger epsilon never does worse"
+            continue
+        run += 1
+        if run <= 3:
+            cases.check_finite(LEARNER.run(table, plan, SeededRandom(0), lambda *_: None))
+    assert run > 10
+
+
+def test_too_much_work_is_refused():
+    huge = toy_people.schema(max_rows=100_000_000)
+    with pytest.raises(RequestError, match="hours"):
+        LEARNER.plan(huge, "ill", Decimal(1), {"epochs": 1000, "replicates": 10})
+    LEARNER.plan(huge, "ill", Decimal(1), {})
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("chosen", QUICK)
+@pytest.mark.parametrize("rows_per_person", [1, 3])
+def test_a_plan_costs_exactly_its_epsilon(target, chosen, rows_per_person):
+    domain = toy_people.schema(rows_per_person)
+    for epsilon in ("0.5", "1.000000001"):
+        for evaluate in (True, False):
+            plan = LEARNER.plan(domain, target, Decimal(epsilon), {**chosen, "evaluate": evaluate})
+            assert sum(plan.split.parts.values()) == plan.epsilon == Decimal(epsilon)
+            assert dict(plan.parallel) == ({"evaluation": Decimal(epsilon)} if evaluate else {})
+            assert (plan.definition, plan.guarantee) == ("approximate", "unconditional")
+            assert plan.delta == Decimal("0.00001")
+            assert "mu" in plan.composition
+
+
+def test_expected_noise_is_the_noise_on_a_category():
+    for epsilon in ("0.1", "1", "10"):
+        plan, model = cases.fit(TABLE, "ill", epsilon, evaluate=True, epochs=2)
+        smoker = next(term for term in model.terms if term.name == "smoker")
+        assert plan.noise_scale == pytest.approx(smoker.count_errors[0])
+        assert model.count_margin >= plan.count_margin()
+
+
+# Runs
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("chosen", QUICK)
+@pytest.mark.parametrize("evaluate", [True, False])
+def test_a_release_can_be_read_back_and_keeps_its_budget(target, chosen, evaluate):
+    plan, model = cases.fit(
+        TABLE, target, "2", SecureRandom(), evaluate=evaluate, **{"epochs": 4, **chosen}
+    )
+    cases.check_finite(model)
+    release = make_release("ebm", plan, model, secure=True)
+    again = Release.from_json(release.to_json())
+    assert parse_model(again) == model
+    assert again.certificate.private
+    assert (again.certificate.epsilon, again.certificate.delta) == (2, plan.delta)
+    assert sum(again.certificate.budget_split.values()) == 2
+    assert (model.evaluation is not None) == evaluate
+    features = [column.name for column in SCHEMA if column.name != target]
+    assert [term.name for term in model.terms[:4]] == features
+    assert len(model.terms) == 4 + plan.parameters.pairs
+    assert target not in model.columns()
+
+
+def test_a_large_budget_predicts_the_toy_people():
+    for target, least in (("ill", 0.85), ("stage", 0.85)):
+        for chosen in ({"pairs": 2}, {"method": "random_splits"}):
+            _, model = cases.fit(TABLE, target, "50", 3, evaluate=True, **chosen)
+            people = TABLE.public_frame("holdout")
+            known = people[target].isin(model.classes)
+            codes = people[target][known].map({c: i for i, c in enumerate(model.classes)})
+            share = (model.predict(people[known], SCHEMA) == codes).mean()
+            assert share > least, (target, chosen)
+            assert model.evaluation.accuracy.value == pytest.approx(share, abs=0.06)
+            if chosen.get("method") != "random_splits":
+                assert model.clear
+
+
+def test_missing_and_other_values_have_bins_of_their_own():
+    data = cases.frame(3000, seed=2)
+    data.loc[data["ill"] == "yes", "x0"] = np.where(
+        np.random.default_rng(0).random((data["ill"] == "yes").sum()) < 0.6, np.nan, 0.5
+    )
+    data.loc[data["ill"] == "no", "c"] = "elsewhere"
+    private = cases.table(data, cases.schema(max_rows=3000))
+    _, model = cases.fit(private, "ill", "20")
+    x0, c = model.terms[0], model.terms[3]
+    assert x0.labels[-1] == "(missing)"
+    assert x0.scores[-1][0] == max(score for (score,) in x0.scores)
+    assert x0.noisy_counts[-1] == pytest.approx(data["x0"].isna().sum(), abs=30)
+    assert c.labels == ("a", "b", "d", "(other)", "(missing)")
+    assert c.scores[3][0] == min(score for (score,) in c.scores)
+    raw = pd.DataFrame({"x0": [None, "abc"], "c": ["never seen", None]})
+    assert x0.bins(raw, private.schema).tolist() == [len(x0.labels) - 1] * 2
+    assert c.bins(raw, private.schema).tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0, 1e-30), (-5e29, 5e29), (1e9, 1e9 + 2)])
+def test_targets_of_any_size_give_numbers(lower, upper):
+    """Nothing that is squared and squared again leaves the range of numbers."""
+    domain = number_between(lower, upper, holdout_percent=50)
+    table = table_of(domain, [draw_person(Random(seed), domain) for seed in range(12)])
+    with np.errstate(all="raise", under="ignore"):
+        for chosen in ({"epochs": 2}, {"method": "random_splits", "epochs": 2}):
+            for epsilon in ("0.1", "1000"):
+                _, model = cases.fit(table, "y", epsilon, evaluate=True, **chosen)
+                cases.check_finite(model)
+
+
+@pytest.mark.parametrize("target", ["ill", "stage", "stay"])
+@pytest.mark.parametrize("rows", [0, 1, 64])
+@pytest.mark.parametrize("chosen", QUICK)
+def test_tables_of_hardly_anybody(target, rows, chosen):
+    private = cases.table(cases.frame(rows), cases.schema(target=target))
+    _, model = cases.fit(private, target, evaluate=True, **{"epochs": 3, **chosen})
+    cases.check_finite(model)
+    predicted = model.predict(private.public_frame(), private.schema)
+    assert len(predicted) == rows
+    if target == "stay":
+        assert np.all((predicted >= -10) & (predicted <= 30))
+
+
+CONSTANTS = {
+    "a constant target": {"ill": "yes", "stage": "ii", "stay": 30.0},
+    "no target": {"ill": None, "stage": "unheard of", "stay": None},
+    "a constant feature": {"x0": 0.25, "c": "a"},
+    "all missing": {"x0": None, "x1": None, "x2": None, "c": None},
+}
+
+
+@pytest.mark.parametrize("what", CONSTANTS)
+@pytest.mark.parametrize("target", ["ill", "stage", "stay"])
+@pytest.mark.parametrize("epsilon", ["0.1", "100"])
+def test_columns_that_do_not_vary(what, target, epsilon):
+    data = cases.frame(500).assign(**CONSTANTS[what])
+    private = cases.table(data, cases.schema(target=target))
+    for chosen in QUICK:
+        _, model = cases.fit(private, target, epsilon, **chosen)
+        cases.check_finite(model)
+    if what == "a constant target" and epsilon == "100":
+        predicted = model.predict(private.public_frame(), private.schema)
+        expected = {"ill": 1, "stage": 1, "stay": 30.0}[target]
+        assert np.mean(np.abs(predicted - expected) <= 1) > 0.99
+
+
+@pytest.mark.parametrize("target", ["ill", "stay"])
+def test_people_with_several_rows(target):
+    data = cases.frame(900)
+    data["person"] //= 3
+    single = cases.schema(target=target, rows_per_person=1)
+    triple = cases.schema(target=target, rows_per_person=3)
+    plans = [LEARNER.plan(domain, target, Decimal(1), {}) for domain in (single, triple)]
+    assert plans[1].noise_scale == pytest.approx(3 * plans[0].noise_scale, rel=1e-3)
+    _, model = cases.fit(cases.table(data, triple), target)
+    cases.check_finite(model)
+
+
+# What a release may depend on
+
+
+def bins_of(model):
+    return [[len(axis) for axis in term.axes] for term in model.terms]
+
+
+@pytest.mark.parametrize("target", ["ill", "stage", "stay"])
+@pytest.mark.parametrize("chosen", QUICK)
+def test_progress_is_the_same_for_every_table_of_a_schema(target, chosen):
+    domain = cases.schema(target=target)
+    calls = []
+    for data in (cases.frame(0), cases.frame(900), cases.frame(300, seed=8).assign(ill="yes")):
+        seen = []
+        private = cases.table(data, domain)
+        cases.fit(private, target, source=SeededRandom(len(calls)), evaluate=True,
+                  progress=lambda *call, seen=seen: seen.append(call), **chosen)  # fmt: skip
+        calls.append(seen)
+    assert calls[0] == calls[1] == calls[2]
+    assert all(0 <= done <= total for _, done, total in calls[0])
+    for step in {step for step, _, _ in calls[0]}:
+        own = [(done, total) for name, done, total in calls[0] if name == step]
+        assert own == sorted(own)
+        assert own[-1][0] == own[-1][1]
+
+
+def test_shapes_of_a_release_depend_on_public_inputs_and_noisy_bins_only():
+    domain = cases.schema()
+    models = [
+        cases.fit(cases.table(cases.frame(rows, seed=rows), domain), "ill", source=rows, pairs=2)[1]
+        for rows in (0, 100, 1000)
+    ]
+    for model in models:
+        assert [term.name for term in model.terms[:4]] == ["x0", "x1", "x2", "c"]
+        assert bins_of(model)[3] == [5]
+        assert len(model.terms) == 6
+        assert all(2 <= bins[0] <= 33 for bins in bins_of(model)[:3])
+        assert all(max(bins) <= 8 for bins in bins_of(model)[4:])
+    # Bins come from noisy histograms: fewer where all is noise.
+    assert sum(map(sum, bins_of(models[0])[:3])) < sum(map(sum, bins_of(models[2])[:3]))
+
+
+@pytest.mark.parametrize("chosen", QUICK)
+def test_a_seed_tells_the_result(chosen):
+    first = [cases.fit(TABLE, "ill", source=7, evaluate=True, **chosen)[1] for _ in range(2)]
+    other = cases.fit(TABLE, "ill", source=8, evaluate=True, **chosen)[1]
+    assert first[0] == first[1] != other
+
+
+def summary(model):
+    """Some of the numbers of a release."""
+    x0, c = model.terms[0], model.terms[-1]
+    return [
+        model.intercept[0], model.intercept_error[0], x0.scores[0][0], x0.scores[-1][0],
+        x0.errors[0][0], float(len(x0.labels)), float(x0.noisy_counts[0]), x0.importance,
+        c.scores[0][0], c.scores[-1][0], float(c.noisy_counts[0]), c.errors[1][0], c.importance,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["ill", "stay"])
+def test_under_enormous_noise_releases_tell_nothing_of_the_table(target):
+    """Two tables that could not differ more, and a budget of next to nothing."""
+    domain = cases.schema(1, 400, target=target)
+    one = cases.frame(400, 1).assign(x0=0.01, c="a", ill="yes", stay=30.0)
+    other = cases.frame(40, 1).assign(x0=0.99, c="d", ill="no", stay=-10.0)
+    draws = []
+    for offset, data in ((0, one), (10_000, other)):
+        private = cases.table(data, domain)
+        fits = (
+            cases.fit(private, target, "0.00002", offset + seed, epochs=2, replicates=3)[1]
+            for seed in range(200)
+        )
+        draws.append(np.array([summary(model) for model in fits]))
+    count = draws[0].shape[1]
+    values = [ks_2samp(draws[0][:, i], draws[1][:, i]).pvalue for i in range(count)]
+    assert min(values) > FALSE_ALARM / count
+    # The same statistic tells the tables apart as soon as there is some budget.
+    loud = [cases.fit(cases.table(data, domain), target, "5", seed, epochs=2, replicates=3)[1]
+            for data in (one, other) for seed in range(20)]  # fmt: skip
+    split = np.array([summary(model) for model in loud])
+    assert min(ks_2samp(split[:20, i], split[20:, i]).pvalue for i in range(count)) < FALSE_ALARM

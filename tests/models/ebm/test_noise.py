@@ -1,0 +1,100 @@
+"""What noise does to a released machine: small scores, honest bands, few false alarms."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.support import ebm_cases as cases
+from tests.support.small_tables import schema_of
+
+
+def largest(model):
+    return max(float(np.abs(term.scores).max()) for term in model.terms)
+
+
+def noise_frame(rows, features, seed):
+    """Targets that follow nothing."""
+    draw, data = np.random.default_rng(10_000 + seed), cases.frame(rows, features, seed)
+    data["ill"] = draw.choice(["yes", "no"], rows)
+    data["stage"] = draw.choice(["i", "ii", "iii"], rows)
+    data["stay"] = np.clip(10 + 5 * draw.normal(size=rows), -10, 30)
+    return data
+
+
+@pytest.mark.parametrize("target", ["ill", "stage", "stay"])
+def test_a_small_budget_gives_small_scores_and_says_that_they_are_unclear(target):
+    domain, models = cases.schema(target=target), []
+    for seed in range(20):
+        private = cases.table(cases.frame(1000, seed=seed), domain)
+        models.append(cases.fit(private, target, "0.05", seed)[1])
+        cases.check_finite(models[-1])
+    assert max(map(largest, models)) < {"ill": 1.0, "stage": 2.0, "stay": 20.0}[target]
+    assert sum(model.clear for model in models) <= 1
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "1"])
+def test_an_adversarial_range_of_the_target_does_no_harm(epsilon):
+    """Values within a thousandth of the declared range, and one person at its end."""
+    domain = schema_of(
+        [
+            *({"name": f"x{i}", "type": "real", "lower": 0, "upper": 1, "bins": 8} for i in (0, 1)),
+            {"name": "stay", "type": "real", "lower": 0, "upper": 1e6, "bins": 1},
+        ],
+        1000,
+        privacy_unit={"column": "person"},
+    )
+    clear = []
+    for seed in range(12):
+        data = cases.frame(1000, 2, seed)
+        data["stay"] = np.random.default_rng(seed).random(1000) * 1000
+        data.loc[0, "stay"] = 1e6
+        _, model = cases.fit(cases.table(data, domain), "stay", epsilon, seed)
+        cases.check_finite(model)
+        assert largest(model) < (0.5e6 if epsilon == "0.05" else 0.02e6)
+        clear.append(model.clear)
+    assert epsilon != "0.05" or sum(clear) <= 1
+
+
+@pytest.mark.parametrize("target", ["ill", "stage", "stay"])
+def test_terms_of_pure_noise_are_seldom_called_clear(target):
+    """Ten columns that tell nothing, 5,000 rows, epsilon 1."""
+    domain, clear = cases.schema(9, 5000, target=target), []
+    for seed in range(10):
+        private = cases.table(noise_frame(5000, 9, seed), domain)
+        _, model = cases.fit(private, target, "1", seed)
+        clear += [term.clear for term in model.terms]
+    assert np.mean(clear) <= 0.05
+
+
+def coverage(target, epsilon, runs, *, factor=1.0, rows=3000, first=0, **chosen):
+    """Share of bins whose band holds the score that the same run without noise gives."""
+    domain, hits = cases.schema(4, rows, target=target), []
+    for seed in range(first, first + runs):
+        private = cases.table(cases.frame(rows, 4, seed, correlation=0.5), domain)
+        _, noisy = cases.fit(private, target, epsilon, seed, **chosen)
+        with cases.quiet_replicates():
+            _, quiet = cases.fit(private, target, epsilon, seed, **chosen)
+        for term, truth in zip(noisy.terms, quiet.terms, strict=True):
+            assert term.axes == truth.axes
+            distance = np.abs(np.asarray(term.scores) - truth.scores)
+            hits.append(np.mean(distance <= factor * 1.96 * np.asarray(term.errors)))
+    return float(np.mean(hits))
+
+
+@pytest.mark.parametrize("target", ["ill", "stay"])
+def test_noise_bands_cover(target):
+    assert 0.9 <= coverage(target, "1", 10) <= 0.985
+
+
+@pytest.mark.parametrize("target", ["ill", "stay"])
+def test_narrow_bands_would_be_found_out(target):
+    """Bands of a mean of 25 fits instead of 5: narrower by the root of 5."""
+    assert coverage(target, "1", 6, factor=1 / math.sqrt(5)) < 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "4"])
+@pytest.mark.parametrize("target", ["ill", "stage", "stay"])
+def test_noise_bands_cover_long_form(target, epsilon):
+    assert 0.93 <= coverage(target, epsilon, 80, rows=5000) <= 0.97

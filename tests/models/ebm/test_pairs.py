@@ -1,0 +1,158 @@
+"""Pairs: coarse sides, residuals without surprises, and the private choice."""
+
+from decimal import Decimal
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpcore.models.ebm.learning.grid import Bins, FineCells
+from dpcore.models.ebm.learning.kernels import ABSENT
+from dpcore.models.ebm.learning.pairs import choose_pairs, coarsen, residuals
+from dpcore.models.ebm.learning.queries import PAIR_STEPS, pair_sensitivity
+from dpcore.models.ebm.learning.start import Start
+from dpcore.privacy.mechanisms import ExponentialMechanism
+from dpcore.privacy.randomness import SeededRandom
+from tests.models.ebm.test_records import WIDE
+from tests.oracles import ebm_oracle as oracle
+from tests.support import ebm_cases as cases
+from tests.support import toy_people
+from tests.support.small_tables import schema_of
+
+SCHEMA = toy_people.schema(columns=WIDE)
+
+
+def side_of(name, seed):
+    draw = np.random.default_rng(seed)
+    cells = FineCells.of(SCHEMA.column(name))
+    noisy = draw.exponential(50, len(cells)) * (draw.random(len(cells)) < 0.7)
+    bins = Bins.merge(cells, noisy, 3.0, 64, 4.0)
+    counts = np.maximum(bins.noisy_counts, 0.5)
+    return bins, counts, coarsen(SCHEMA, bins, counts)
+
+
+@pytest.mark.parametrize("name", ["age", "smoker", "region", "town"])
+def test_a_side_is_a_coarser_partition(name):
+    for seed in range(20):
+        bins, counts, side = side_of(name, seed)
+        assert len(side.groups) == len(bins.axis)
+        assert 1 <= len(side.axis) <= 8
+        assert sorted(set(side.groups.tolist())) == list(range(len(side.axis)))
+        np.testing.assert_allclose(
+            side.counts, [counts[side.groups == g].sum() for g in range(len(side.axis))]
+        )
+        if bins.axis.edges is not None:
+            assert set(side.axis.edges) <= set(bins.axis.edges)
+            expected = np.searchsorted(side.axis.edges, bins.axis.edges, side="left")
+            assert side.groups[:-2].tolist() == expected.tolist()
+            assert np.count_nonzero(side.groups == side.groups[-1]) == 1
+        else:
+            assert side.axis.groups == tuple(side.groups)
+
+
+def test_few_categories_are_kept_and_many_keep_the_most_frequent():
+    _, _, region = side_of("region", 1)
+    assert region.groups.tolist() == [0, 1, 2, 3, 4]
+    for seed in range(5):
+        _, counts, town = side_of("town", seed)
+        alone = [g for g in range(8) if np.count_nonzero(town.groups == g) == 1]
+        assert len(alone) == 7
+        kept = counts[np.isin(town.groups, alone)]
+        assert kept.min() >= counts[~np.isin(town.groups, alone)].max()
+
+
+def records_with(labels):
+    return SimpleNamespace(labels=labels)
+
+
+@pytest.mark.parametrize("outputs", [1, 3, 50])
+@pytest.mark.parametrize("size", [0, 3, 100, 1e4, 1e30])
+def test_residuals_of_a_row_stay_within_their_sensitivity(outputs, size):
+    """Also under scores that overflow: no number may become none, and then anything."""
+    draw = np.random.default_rng(outputs)
+    labels = draw.integers(0, max(2, outputs), 60).astype(np.uint8)
+    labels[::9] = ABSENT
+    for shift in (0, size, -size):
+        scores = (draw.normal(size=(60, outputs)) * size + shift).astype(np.float32)
+        exact = residuals(records_with(labels), scores, 1.0)
+        assert np.abs(exact).sum(axis=1).max() <= pair_sensitivity(outputs)
+        assert not exact[::9].any()
+        expected = oracle.residuals(labels, scores) * PAIR_STEPS
+        assert np.abs(exact - expected).max() <= 2
+
+
+@pytest.mark.parametrize("clip", [1.0, 1 / 3, 1e-3])
+def test_residuals_of_numbers_are_clipped(clip):
+    draw = np.random.default_rng(2)
+    labels = draw.random(60).astype(np.float32)
+    labels[::9] = np.nan
+    for size in (0.1, 1e30):
+        scores = (draw.normal(size=(60, 1)) * size).astype(np.float32)
+        exact = residuals(records_with(labels), scores, clip)
+        assert np.abs(exact).max() <= pair_sensitivity(1)
+        expected = oracle.residuals(labels, scores, clip) * (PAIR_STEPS / clip)
+        assert np.abs(exact - expected).max() <= 2 + PAIR_STEPS / clip * 1e-7
+        assert not exact[::9].any()
+
+
+def test_a_pair_is_chosen_with_the_chances_of_the_exponential_mechanism(monkeypatch):
+    """Sensitivity and budget that each choice is made with; nothing is chosen twice."""
+    made = []
+    build = ExponentialMechanism.__post_init__
+
+    def watch(self):
+        made.append((self.sensitivity, self.epsilon, self.monotone))
+        build(self)
+
+    monkeypatch.setattr(ExponentialMechanism, "__post_init__", watch)
+    draw = np.random.default_rng(1)
+    codes = [draw.integers(0, 5, 80).astype(np.uint8) for _ in range(4)]
+    cells = FineCells.of(SCHEMA.column("region"))
+    bins = Bins.merge(cells, np.full(5, 16.0), 1.0, 8, 1.0)
+    side = coarsen(SCHEMA, bins, np.full(5, 16.0))
+    labels = draw.integers(0, 2, 80).astype(np.uint8)
+    exact = residuals(records_with(labels), np.zeros((80, 1), dtype=np.float32), 1.0)
+    start = Start(np.zeros(1), np.full(1, 0.25), 1.0, 1.0, np.full(1, 0.25), 80.0)
+    for count in (1, 3, 6):
+        chosen = choose_pairs(
+            SimpleNamespace(codes=codes), [side] * 4, exact, start, count, Decimal("0.1"),
+            SeededRandom(3),
+        )  # fmt: skip
+        assert len(set(chosen)) == count
+        assert chosen == sorted(chosen)
+        assert all(first < second for first, second in chosen)
+    assert made == [(PAIR_STEPS, Decimal("0.1"), False)] * 3
+
+
+@pytest.mark.parametrize("target", ["ill", "stay"])
+def test_a_planted_interaction_is_found(target):
+    """Exclusive or of two columns, of which neither tells anything by itself."""
+    domain = schema_of(
+        [
+            *({"name": f"b{i}", "type": "boolean"} for i in range(4)),
+            {"name": "x", "type": "real", "lower": 0, "upper": 1, "bins": 4},
+            {"name": "ill", "type": "boolean"} if target == "ill" else
+            {"name": "stay", "type": "real", "lower": 0, "upper": 10, "bins": 2},
+        ],
+        6000, privacy_unit={"column": "person"},
+    )  # fmt: skip
+    draw = np.random.default_rng(5)
+    data = cases.frame(6000, 0, seed=1)[["person"]]
+    for i in range(4):
+        data[f"b{i}"] = draw.choice(["yes", "no"], 6000)
+    data["x"] = draw.random(6000)
+    either = (data["b1"] == "yes") ^ (data["x"] > 0.5)
+    data["ill"] = np.where(draw.random(6000) < np.where(either, 0.9, 0.1), "yes", "no")
+    data["stay"] = np.clip(np.where(either, 7, 3) + draw.normal(size=6000), 0, 10)
+    private = cases.table(data, domain)
+    with cases.quiet_replicates():
+        _, model = cases.fit(private, target, "4", 2, pairs=1, replicates=3)
+    pair = model.terms[-1]
+    assert [axis.column for axis in pair.axes] == ["b1", "x"]
+    assert pair.clear
+    frame = private.public_frame()
+    either = (frame["b1"] == "yes") ^ (frame["x"] > 0.5)
+    scores = np.asarray(pair.scores)[pair.bins(frame, domain), 0]
+    apart = scores[either].mean() - scores[~either].mean()
+    assert apart > (2.0 if target == "ill" else 2.5)
+    assert all(np.abs(term.scores).max() < 0.4 for term in model.terms[:-1])

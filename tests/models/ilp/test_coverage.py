@@ -1,0 +1,212 @@
+"""Coverage on packed bits equals the naive count of every clause, and Prolog's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcore.data.bits import unpack
+from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.models.ilp.language.atoms import Atom
+from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.lattice import Lattice, build_lattice
+from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.language.prolog import Prolog
+from dpcore.models.ilp.learning import coverage
+from dpcore.models.ilp.learning.coverage import (
+    check_effort,
+    clause_vector,
+    count_clauses,
+    fold_factors,
+)
+from tests.oracles.clauses import holds
+from tests.support.small_relations import (
+    TARGET,
+    VALUES,
+    People,
+    body_of,
+    draw_people,
+    people,
+    small_schema,
+)
+
+WIDE = ILPParameters(max_literals=3, max_variables=2, negation=True)
+
+
+def counts_of(table: PrivateTable, lattice: Lattice) -> np.ndarray:
+    return count_clauses(lattice, fold_factors(table, lattice), table.class_members(TARGET, "all"))
+
+
+def expected(crowd: People, clause: Clause, schema: Schema) -> tuple[int, int]:
+    body = body_of(clause, schema)
+    covered = [
+        person[TARGET]
+        for person, rows in zip(crowd.people, crowd.rows, strict=True)
+        if holds(body, person, rows)
+    ]
+    return covered.count("no"), covered.count("yes")
+
+
+@settings(max_examples=15, deadline=None)
+@given(people(), st.integers(0, 2**32 - 1))
+def test_coverage_equals_the_naive_oracle(crowd: People, seed: int) -> None:
+    schema = small_schema()
+    lattice = build_lattice(schema, TARGET, WIDE)
+    counts = counts_of(crowd.table(schema), lattice)
+    chosen = np.random.default_rng(seed).choice(len(lattice), 150, replace=False)
+    for place in chosen:
+        clause = lattice.clause(int(place))
+        assert tuple(counts[place]) == expected(crowd, clause, schema), clause
+
+
+def test_every_clause_of_a_lattice_is_counted_over_several_words() -> None:
+    schema = small_schema(max_rows=200)
+    crowd = draw_people(150, 5)
+    literals = ("sex = f", "drug: kind = a", "drug: dose > low", "test: any", "test: value <= 5")
+    chosen = ILPParameters(literals=literals, max_literals=4, max_variables=3, negation=True)
+    lattice = build_lattice(schema, TARGET, chosen)
+    counts = counts_of(crowd.table(schema), lattice)
+    for place in range(len(lattice)):
+        assert tuple(counts[place]) == expected(crowd, lattice.clause(place), schema)
+
+
+def test_conditions_on_one_row_are_not_shared_by_two() -> None:
+    """A patient with a low dose of a and a high dose of b takes no high dose of a."""
+    schema = small_schema()
+    person = {"sex": "f", "age": 12, TARGET: "yes"}
+    apart = [{"kind": "a", "dose": "low"}, {"kind": "b", "dose": "high"}]
+    together = [{"kind": "a", "dose": "high"}]
+    crowd = People([person, person], [{"drug": rows, "test": [{"value": 1.0, "ward": "no"}]}
+                                      for rows in (apart, together)])  # fmt: skip
+    a = Atom(table="drug", column="kind", cells=(0,))
+    high = Atom(table="drug", column="dose", cells=(2,))
+    one = Clause(variables=(Variable(table="drug", atoms=(a, high)),))
+    two = Clause(
+        variables=(Variable(table="drug", atoms=(a,)), Variable(table="drug", atoms=(high,)))
+    )
+    table = crowd.table(schema)
+    assert unpack(clause_vector(table, one), 70).sum() == 1
+    assert unpack(clause_vector(table, two), 70).sum() == 2
+
+
+def test_a_clause_covers_the_same_people_alone_and_in_its_lattice() -> None:
+    schema, crowd = small_schema(), draw_people(60, 3)
+    lattice = build_lattice(schema, TARGET, WIDE)
+    table = crowd.table(schema)
+    members = table.class_members(TARGET, "all")
+    counts = count_clauses(lattice, fold_factors(table, lattice), members)
+    for place in range(0, len(lattice), 97):
+        vector = clause_vector(table, lattice.clause(place))
+        assert list(counts[place]) == [int(np.bitwise_count(vector & one).sum()) for one in members]
+
+
+def test_nobody_is_covered_where_there_is_no_record() -> None:
+    """Not to have a row must not hold for places that no person fills."""
+    schema, crowd = small_schema(), draw_people(3, 1)
+    none = Clause(variables=(Variable(table="drug", negated=True),))
+    assert unpack(clause_vector(crowd.table(schema), none), 70).sum() <= 3
+
+
+def test_missing_and_other_values_satisfy_nothing_but_their_own_conditions() -> None:
+    schema = small_schema()
+    crowd = People(
+        [{"sex": None, "age": None, TARGET: "yes"}],
+        [{"drug": [{"kind": "zzz", "dose": None}], "test": [{"value": None, "ward": "no"}]}],
+    )
+    usual = build_lattice(schema, TARGET, ILPParameters(max_literals=1))
+    counts = counts_of(crowd.table(schema), usual)
+    texts = [
+        (*usual.clause(place).atoms, *(a for v in usual.clause(place).variables for a in v.atoms))
+        for place in np.flatnonzero(counts[:, 1])
+    ]
+    assert {atom.condition(schema) for atoms in texts for atom in atoms} == {"ward = no"}
+    asked = build_lattice(schema, TARGET, ILPParameters(max_literals=1, reserved_literals=True))
+    assert counts_of(crowd.table(schema), asked)[:, 1].sum() == counts[:, 1].sum() + 5
+
+
+def test_effort_beyond_reason_is_refused_before_anything_is_read() -> None:
+    huge = small_schema(max_rows=100_000_000)
+    longer = WIDE.model_copy(update={"max_literals": 4, "reserved_literals": True})
+    lattice = build_lattice(small_schema(), TARGET, longer)
+    with pytest.raises(RequestError, match="memory"):
+        check_effort(huge, lattice.atoms, lattice.factors, len(lattice))
+    few = build_lattice(small_schema(), TARGET, ILPParameters(max_literals=1))
+    with pytest.raises(RequestError, match="hours"):
+        check_effort(small_schema(), few.atoms, few.factors, coverage.WORK_LIMIT)
+    check_effort(small_schema(max_rows=100_000), lattice.atoms, lattice.factors, len(lattice))
+
+
+def program(crowd: People, lattice: Lattice, places: list[int], schema: Schema) -> str:
+    """Facts, what the predicates mean, and one numbered clause for each place."""
+    lines = [":- style_check(-singleton).", ":- style_check(-discontiguous)."]
+    names = sorted({*VALUES, "has_drug", "has_test"})
+    lines += [f":- dynamic {name}/2." for name in names]
+    for table in (schema, *schema.children):
+        for column in table.columns:
+            name = column.name
+            if isinstance(column, NumericColumn):
+                lines += [f"{name}_up_to(X, B) :- {name}(X, V), V =< B.",
+                          f"{name}_above(X, B) :- {name}(X, V), V > B.",
+                ]  # fmt: skip
+            elif column.ordered:
+                order = ", ".join(column.categories)
+                lines += [
+                    f"{name}_rank(V, R) :- nth0(R, [{order}], V).",
+                    f"{name}_up_to(X, B) :- {name}(X, V), {name}_rank(V, R), {name}_rank(B, S), "
+                    "R =< S.",
+                    f"{name}_above(X, B) :- {name}(X, V), {name}_rank(V, R), {name}_rank(B, S), "
+                    "R > S.",
+                ]
+            for group in getattr(column, "groups", ()):
+                members = ", ".join(group.members)
+                lines.append(f"{name}_in(X, {group.name}) :- {name}(X, V), "
+                             f"member(V, [{members}]).")  # fmt: skip
+    for number, (person, rows) in enumerate(zip(crowd.people, crowd.rows, strict=True)):
+        lines.append(f"patient(p{number}).")
+        lines += [f"{name}(p{number}, {value})." for name, value in person.items()]
+        for table, content in rows.items():
+            for place, row in enumerate(content):
+                own = f"{table}_{number}_{place}"
+                lines.append(f"has_{table}(p{number}, {own}).")
+                lines += [f"{name}({own}, {value})." for name, value in row.items()]
+    writer = Prolog(schema)
+    for place in places:
+        goals = [goal for together in writer.body(lattice.clause(place)) for goal in together]
+        lines.append(f"covered({place}, P) :- {', '.join(goals)}.")
+    lines.append(
+        ":- initialization((forall((setof(P, covered(K, P), L), length(L, N)), "
+        "format('~w ~w~n', [K, N])), halt))."
+    )
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.skipif(
+    shutil.which("swipl") is None and not os.environ.get("CI"),
+    reason="needs SWI-Prolog: apt-get install swi-prolog-nox",
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_prolog_finds_the_same_people(seed: int, tmp_path: Path) -> None:
+    schema, crowd = small_schema(), draw_people(20, seed)
+    lattice = build_lattice(schema, TARGET, WIDE)
+    generator = np.random.default_rng(seed)
+    places = sorted(int(place) for place in generator.choice(len(lattice), 400, replace=False))
+    file = tmp_path / "clauses.pl"
+    file.write_text(program(crowd, lattice, places, schema), encoding="utf-8")
+    done = subprocess.run(
+        ["swipl", "-q", str(file)], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stderr == ""
+    found = dict(map(int, line.split()) for line in done.stdout.splitlines())
+    counts = counts_of(crowd.table(schema), lattice).sum(axis=1)
+    assert len(found) > 100
+    assert {place: int(counts[place]) for place in places if counts[place]} == found

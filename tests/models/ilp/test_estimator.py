@@ -1,0 +1,379 @@
+"""The scikit-learn side of relational rules."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import (
+    BudgetError,
+    IngestError,
+    InputError,
+    PrivacyLeakWarning,
+    RequestError,
+    SchemaError,
+)
+from dpcore.learning import sklearn_base
+from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.learning.estimator import DPILPClassifier
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.privacy.accountant import BudgetAccountant
+from dpcore.released.release import Release
+
+SCHEMA = Schema.from_text(
+    """
+name: ward
+entity: patient
+max_rows: 1000
+privacy_unit: {column: patient_id}
+columns:
+  - {name: age, type: integer, lower: 20, upper: 100, edges: [60]}
+  - {name: sex, type: categorical, categories: [f, m]}
+  - {name: ill, type: boolean, target: true}
+children:
+  - name: drug
+    max_rows_per_person: 4
+    columns:
+      - {name: code, type: categorical, categories: [a, b, c]}
+      - {name: dose, type: categorical, categories: [low, high]}
+"""
+)
+PEOPLE = 600
+#: Numbers of conditions, variables and clauses that are enough for :func:`ward`.
+SMALL = {"max_literals": 2, "max_variables": 1, "clauses": 1}
+
+
+def ward(people: int = PEOPLE, seed: int = 1) -> tuple[dict[str, pd.DataFrame], pd.Series]:
+    """Patients and their drugs; ill are those with a high dose of drug a."""
+    draw = np.random.default_rng(seed)
+    keys = draw.permutation(people) + 100
+    patients = pd.DataFrame(
+        {
+            "patient_id": keys,
+            "age": draw.integers(20, 101, people),
+            "sex": draw.choice(["f", "m"], people),
+        }
+    )
+    owners = np.repeat(keys, draw.integers(0, 4, people))
+    drugs = pd.DataFrame(
+        {
+            "patient_id": owners,
+            "code": draw.choice(["a", "b", "c"], len(owners), p=[0.5, 0.25, 0.25]),
+            "dose": draw.choice(["low", "high"], len(owners)),
+        }
+    ).sample(frac=1, random_state=seed)
+    return {"patient": patients, "drug": drugs}, truth(patients, drugs).rename("ill")
+
+
+def truth(patients: pd.DataFrame, drugs: pd.DataFrame) -> pd.Series:
+    chosen = drugs[(drugs["code"] == "a") & (drugs["dose"] == "high")]
+    return patients["patient_id"].isin(chosen["patient_id"])
+
+
+def make(**changes: Any) -> DPILPClassifier:
+    return DPILPClassifier(**{"epsilon": 20, "schema": SCHEMA, **SMALL, **changes})
+
+
+def one_table() -> tuple[pd.DataFrame, pd.Series, Schema]:
+    """A schema without child tables, and patients who are ill if old."""
+    content = SCHEMA.model_dump(mode="json")
+    schema = Schema.from_mapping({**content, "children": [], "privacy_unit": {}})
+    frame = ward()[0]["patient"].drop(columns="patient_id")
+    return frame, (frame["age"] > 60).rename("ill"), schema
+
+
+def test_every_parameter_is_a_keyword_with_its_default() -> None:
+    shared = {"self", "epsilon", "schema", "target", "accountant", "random_state"}
+    keywords = inspect.signature(DPILPClassifier.__init__).parameters
+    assert set(keywords) - shared == set(ILPParameters.model_fields)
+    for name, field in ILPParameters.model_fields.items():
+        default = float(field.default) if isinstance(field.default, Decimal) else field.default
+        expected = False if name == "evaluate" else default
+        assert keywords[name].default == expected, name
+        assert keywords[name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert name in str(DPILPClassifier.__doc__)
+
+
+def test_clones_carry_all_settings() -> None:
+    budget = BudgetAccountant(3)
+    literals = ("drug: code = a", "age > 60")
+    model = make(accountant=budget, literals=literals, negation=True, random_state=4)
+    again = clone(model)
+    assert again.get_params() == model.get_params()
+    assert again.accountant is budget
+    assert copy.deepcopy(model).accountant is budget
+    assert clone(model.set_params(clauses=3)).clauses == 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"negative_weight": 2, "length_prior": False},
+        {"negation": True, "max_literals": 3, "max_variables": 2},
+        {"method": "relevance_aware"},
+        {"method": "relevance_aware", "criterion": "share", "min_share": 0.1},
+        {"method": "naive"},
+        {"literals": ("drug: code = a", "drug: dose = high"), "count_share": Decimal("0.5")},
+    ],
+)
+def test_fit_finds_what_is_planted_and_carries_its_release(settings: dict[str, Any]) -> None:
+    tables, ill = ward()
+    model = make(epsilon=500, random_state=2, **settings).fit(tables, ill)
+    assert isinstance(model.model_, ILPModel)
+    assert model.predict(tables).tolist() == ill.tolist()
+    assert model.score(tables, ill) == 1
+    assert "has_drug(P, A), code(A, a), dose(A, high)." in model.theory()
+    assert model.theory().startswith("ill(P, yes) :-")
+    proba = model.predict_proba(tables)
+    assert proba.shape == (PEOPLE, 2)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert (proba.argmax(axis=1) == ill).all()
+    assert model.classes_.tolist() == [False, True]
+    assert model.n_features_in_ == 3
+    assert model.schema_ == SCHEMA
+    released = ILPParameters.model_validate(model.release_.parameters)
+    for name, value in settings.items():
+        assert getattr(released, name) == value
+
+
+def test_only_the_secure_source_makes_a_private_release() -> None:
+    tables, ill = ward()
+    first, second = (make(epsilon=1, random_state=3).fit(tables, ill) for _ in range(2))
+    assert first.model_ == second.model_
+    assert first.release_.certificate.randomness == "not private: seeded"
+    assert make(epsilon=1, random_state=4).fit(tables, ill).model_ != first.model_
+    secure = make().fit(tables, ill)
+    assert secure.release_.certificate.private
+    assert secure.release_.certificate.epsilon == 20
+
+
+def test_every_fit_is_charged_until_nothing_is_left() -> None:
+    tables, ill = ward()
+    budget = BudgetAccountant(50)
+    for _ in range(2):
+        make(accountant=budget).fit(tables, ill)
+    with pytest.raises(BudgetError, match="is left"):
+        make(accountant=budget).fit(tables, ill)
+    assert [entry.epsilon for entry in budget.entries] == [Decimal(20)] * 2
+    assert {entry.label for entry in budget.entries} == {"Relational rules"}
+    assert budget.spent == 40
+
+
+def test_the_charge_comes_before_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should the run fail after a record was touched, the budget is spent."""
+    budget, seen = BudgetAccountant(20), []
+
+    def broken(*_: Any) -> None:
+        seen.append(budget.spent)
+        raise IngestError("The disk is full.")
+
+    monkeypatch.setattr(sklearn_base, "ingest", broken)
+    with pytest.raises(IngestError):
+        make(accountant=budget).fit(*ward())
+    assert seen == [20]
+    assert budget.spent == 20
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"epsilon": 0}, BudgetError),
+        ({"epsilon": float("nan")}, BudgetError),
+        ({"method": "guess"}, RequestError),
+        ({"criterion": "guess"}, RequestError),
+        ({"max_literals": 0}, RequestError),
+        ({"clauses": 11}, RequestError),
+        ({"count_share": 1}, RequestError),
+        ({"positive": "maybe"}, RequestError),
+        ({"literals": ("drug: code = z",)}, RequestError),
+        ({"literals": ()}, RequestError),
+        ({"target": "fate"}, (IngestError, RequestError, SchemaError)),
+        ({"target": "age"}, (RequestError, SchemaError)),
+    ],
+)
+def test_what_cannot_be_asked_for_costs_nothing(changes: dict[str, Any], error: Any) -> None:
+    budget = BudgetAccountant(50)
+    with pytest.raises(error):
+        make(accountant=budget, **changes).fit(*ward())
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        (lambda t: {"drug": t["drug"]}, RequestError, "'patient'"),
+        (lambda t: {**t, "patient": t["patient"].drop(columns="age")}, InputError, "age"),
+        (lambda t: {**t, "patient": t["patient"].iloc[1:]}, RequestError, "the same"),
+        (lambda t: {**t, "patient": t["patient"].assign(ill=True)}, RequestError, "'ill'"),
+    ],
+)
+def test_tables_that_do_not_fit_cost_nothing(change: Any, error: Any, sentence: str) -> None:
+    tables, ill = ward()
+    budget = BudgetAccountant(50)
+    with pytest.raises(error, match=sentence):
+        make(accountant=budget).fit(change(tables), ill)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda t: {"patient": t["patient"]}, "drug"),
+        (lambda t: {**t, "drog": t["drug"]}, "drog"),
+        (lambda t: {**t, "drug": t["drug"].drop(columns="dose")}, "dose"),
+        (lambda t: {**t, "drug": t["drug"].drop(columns="patient_id")}, "patient_id"),
+        (lambda t: {**t, "patient": t["patient"].drop(columns="patient_id")}, "patient_id"),
+    ],
+)
+def test_what_a_table_lacks_is_said_and_costs_nothing(change: Any, sentence: str) -> None:
+    tables, ill = ward()
+    budget = BudgetAccountant(50)
+    with pytest.raises((IngestError, RequestError), match=sentence):
+        make(accountant=budget).fit(change(tables), ill)
+    assert budget.spent == 0
+
+
+@pytest.mark.parametrize("people", [PEOPLE, 40])
+def test_the_order_of_rows_and_their_index_do_not_matter(people: int) -> None:
+    tables, ill = ward()
+    model = make(random_state=1).fit(tables, ill)
+    order = np.random.default_rng(5).permutation(PEOPLE)[:people]
+    index = pd.Index([f"row {i}" for i in range(people)])
+    shuffled = {
+        "patient": tables["patient"].iloc[order].set_index(index),
+        "drug": tables["drug"].sample(frac=1, random_state=9).set_index(
+            pd.Index(np.zeros(len(tables["drug"]), dtype=int))
+        ),
+    }  # fmt: skip
+    assert model.predict(shuffled).tolist() == model.predict(tables)[order].tolist()
+    again = make(random_state=1, epsilon=200).fit(shuffled, ill.iloc[order].set_axis(index))
+    assert again.predict(shuffled).tolist() == ill.iloc[order].tolist()
+
+
+def test_columns_may_stand_in_any_order_and_more_may_be_there() -> None:
+    tables, ill = ward()
+    other = {name: frame[frame.columns[::-1]].assign(remark="x") for name, frame in tables.items()}
+    model, same = (make(random_state=1).fit(given, ill) for given in (tables, other))
+    assert model.model_ == same.model_
+    assert model.predict(other).tolist() == model.predict(tables).tolist()
+
+
+def test_people_without_rows_of_a_table_are_predicted() -> None:
+    tables, ill = ward()
+    model = make(random_state=1).fit(tables, ill)
+    assert not model.predict({"patient": tables["patient"]}).any()
+    assert not model.predict({**tables, "drug": tables["drug"].iloc[:0]}).any()
+    strangers = tables["drug"].assign(patient_id=-1)
+    assert not model.predict({**tables, "drug": strangers}).any()
+    with pytest.raises(RequestError, match="'patient'"):
+        model.predict({"drug": tables["drug"]})
+    with pytest.raises(RequestError, match="patient_id"):
+        model.predict({**tables, "patient": tables["patient"].drop(columns="patient_id")})
+
+
+def test_nothing_is_predicted_before_a_fit() -> None:
+    tables, _ = ward()
+    for ask in (lambda: make().predict(tables), lambda: make().theory()):
+        with pytest.raises(NotFittedError):
+            ask()
+
+
+def test_labels_are_those_of_the_schema_however_y_spells_them() -> None:
+    tables, ill = ward()
+    forms = {"b": ill, "i": ill.astype(int), "f": ill.astype(float),
+             "O": ill.map({True: "yes", False: "no"}).astype(object)}  # fmt: skip
+    models = {form: make(random_state=1).fit(tables, y) for form, y in forms.items()}
+    for form, model in models.items():
+        predicted = model.predict(tables)
+        assert predicted.dtype == bool
+        assert model.model_ == models["b"].model_
+        assert model.score(tables, forms[form]) == 1
+
+
+def test_numbers_as_classes_of_more_than_two() -> None:
+    tables, ill = ward()
+    grade = np.where(ill, 3, np.where(tables["patient"]["sex"] == "m", 1, 2))
+    content = SCHEMA.model_dump(mode="json")
+    content["columns"][2] = {
+        "name": "grade", "type": "categorical", "categories": ["1", "2", "3"], "target": True,
+    }  # fmt: skip
+    model = make(schema=Schema.from_mapping(content), epsilon=200, random_state=1)
+    model.fit(tables, grade)
+    assert model.classes_.tolist() == [1, 2, 3]
+    assert model.predict(tables).dtype.kind == "i"
+    assert ((model.predict(tables) == 3) == ill).all()
+    assert model.predict_proba(tables).shape == (PEOPLE, 3)
+
+
+def test_a_single_table_is_a_frame_or_an_array() -> None:
+    frame, ill, schema = one_table()
+    model = make(schema=schema, random_state=1).fit(frame, ill)
+    assert model.predict(frame).tolist() == ill.tolist()
+    assert "age_above(P, 60)." in model.theory()
+    named = make(schema=schema, random_state=1).fit({"patient": frame}, ill)
+    assert named.model_ == model.model_
+    scores = cross_val_score(make(schema=schema), frame, ill, cv=3)
+    assert scores.mean() > 0.9
+
+
+def test_an_array_takes_the_names_of_the_schema() -> None:
+    frame, ill, schema = one_table()
+    array = frame.to_numpy(dtype=object)
+    model = make(schema=schema, random_state=1).fit(array, ill.to_numpy())
+    assert model.predict(array).tolist() == ill.tolist()
+
+
+def test_without_a_schema_it_warns_that_nothing_is_promised() -> None:
+    frame, ill, _ = one_table()
+    with pytest.warns(PrivacyLeakWarning, match="not differentially private"):
+        model = make(schema=None, epsilon=200).fit(frame, ill)
+    assert model.score(frame, ill) > 0.8
+    budget = BudgetAccountant(50)
+    with pytest.raises(RequestError, match="schema="):
+        make(schema=None, accountant=budget).fit(*ward())
+    assert budget.spent == 0
+
+
+def test_the_target_is_named_by_y_or_by_the_caller() -> None:
+    tables, ill = ward()
+    unnamed = make(random_state=1).fit(tables, ill.to_numpy())
+    named = make(random_state=1, target="ill").fit(tables, ill.rename("other"))
+    assert unnamed.model_ == named.model_
+    assert unnamed.release_.target == named.release_.target == "ill"
+
+
+def test_evaluation_on_the_hold_out_part_is_an_option() -> None:
+    tables, ill = ward()
+    assert make().fit(tables, ill).model_.evaluation is None
+    checked = make(evaluate=True).fit(tables, ill)
+    assert checked.model_.evaluation is not None
+    assert checked.release_.certificate.parallel_split == {"evaluation": Decimal(20)}
+
+
+def test_a_release_becomes_an_estimator_without_any_data() -> None:
+    tables, ill = ward()
+    settings = {"literals": ("drug: code = a", "drug: dose = high"), "clauses": 2,
+                "count_share": Decimal("0.3"), "negation": True}  # fmt: skip
+    made = make(random_state=1, **settings).fit(tables, ill)
+    again = DPILPClassifier.from_release(Release.from_json(made.release_.to_json()))
+    fresh, _ = ward(200, seed=7)
+    assert np.array_equal(again.predict_proba(fresh), made.predict_proba(fresh))
+    assert again.predict(fresh).tolist() == made.predict(fresh).tolist()
+    assert again.theory() == made.theory()
+    assert again.n_features_in_ == len(SCHEMA.columns)
+    for name, value in settings.items():
+        assert again.get_params()[name] == value
+    content = made.release_.model_dump() | {"kind": "tree"}
+    with pytest.raises(RequestError, match="reads a 'ilp'"):
+        DPILPClassifier.from_release(Release.model_validate(content))

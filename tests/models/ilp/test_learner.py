@@ -1,0 +1,372 @@
+"""Whole runs: what they cost, what they find, and what the released theory says."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.domain.schema import Schema
+from dpcore.errors import BudgetError, RequestError, SchemaError
+from dpcore.learning.learner import no_progress
+from dpcore.models.ilp.language.atoms import chosen_atoms
+from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS
+from dpcore.models.ilp.learning import learner as module
+from dpcore.models.ilp.learning.learner import ILPLearner
+from dpcore.models.ilp.learning.selection import Choice
+from dpcore.models.ilp.released.model import CoveredGroup, ILPModel, predicted_labels
+from dpcore.models.registry import get_learner
+from dpcore.models.released import parse_model
+from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from dpcore.released.plan import CountNoise, RunPlan
+from dpcore.released.release import make_release
+from tests.oracles.clauses import Body, Wanted, holds
+from tests.support.small_relations import TARGET, People, body_of, draw_people, people, small_schema
+
+BIG = small_schema(max_rows=2000)
+#: Who is ill: a high dose of a, or no test although above 60.
+PLANTED = (
+    Body((), (Wanted("drug", (("kind", frozenset("a")), ("dose", frozenset({"high"}))), False),)),
+    Body((("age", frozenset({77})),), (Wanted("test", (), True),)),
+)
+CHOSEN = {"max_literals": 2, "negation": True, "evaluate": False}
+
+
+def planted(count: int, seed: int) -> People:
+    crowd = draw_people(count, seed, BIG)
+    for person, rows in zip(crowd.people, crowd.rows, strict=True):
+        person[TARGET] = "yes" if any(holds(body, person, rows) for body in PLANTED) else "no"
+    return crowd
+
+
+def plan(schema: Schema = BIG, epsilon: str = "5", **chosen: Any) -> RunPlan:
+    return ILPLearner().plan(schema, TARGET, Decimal(epsilon), CHOSEN | chosen)
+
+
+def run(crowd: People, chosen: RunPlan, seed: int = 1) -> ILPModel:
+    table = crowd.table(chosen.schema)
+    return ILPLearner().run(table, chosen, SeededRandom(seed), no_progress)
+
+
+def test_planted_clauses_are_found_one_after_the_other() -> None:
+    crowd = planted(1800, 3)
+    model = run(crowd, plan(clauses=2))
+    assert {body_of(clause, BIG) for clause in model.clauses} == set(PLANTED)
+    assert [group.kept for group in model.groups] == [True, True, False]
+    exact = model.count_records(crowd.frames(BIG), BIG, TARGET)
+    assert exact[0][0] == exact[1][0] == exact[2][1] == 0
+    assert (model.predict(crowd.frames(BIG), BIG) == labels(crowd)).all()
+
+
+def labels(crowd: People) -> np.ndarray:
+    return np.array([person[TARGET] == "yes" for person in crowd.people]).astype(int)
+
+
+def test_later_clauses_are_for_those_whom_earlier_ones_do_not_cover() -> None:
+    """Without cover removal the same clause would be found again and again."""
+    model = run(planted(1800, 4), plan(clauses=4))
+    assert len(set(model.clauses)) == 4
+    assert sum(group.kept for group in model.groups) >= 2
+
+
+def test_the_other_class_can_be_described() -> None:
+    crowd = planted(1800, 5)
+    model = run(crowd, plan(positive="no", clauses=1))
+    assert model.positive == 0
+    assert model.labels[0] == 0
+    assert model.labels[1] == 1
+    frames = crowd.frames(BIG)
+    assert np.mean(model.predict(frames, BIG) == labels(crowd)) >= np.mean(labels(crowd) == 0)
+
+
+def test_the_budget_is_spent_exactly_and_shown_in_the_certificate() -> None:
+    chosen = plan(epsilon="1", clauses=3, count_share="0.25")
+    assert dict(chosen.split.parts) == {CLAUSES: Decimal("0.75"), COUNTS: Decimal("0.25")}
+    assert chosen.parallel == {}
+    assert plan(evaluate=True, epsilon="1").parallel == {}
+    aside = small_schema(holdout_percent=20, max_rows=2000)
+    assert plan(aside, "1", evaluate=True).parallel == {"evaluation": Decimal(1)}
+    assert chosen.noise_scale == pytest.approx(4)
+    release = make_release("ilp", chosen, run(draw_people(50, 1), chosen), secure=True)
+    assert release.certificate.budget_split == chosen.split.parts
+    assert release.certificate.guarantee == "unconditional"
+
+
+def test_every_choice_gets_an_equal_part_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Decimal] = []
+    original = module.select_clause
+
+    def watched(*given: Any) -> Choice:
+        asked.append(given[4])
+        return original(*given)
+
+    monkeypatch.setattr(module, "select_clause", watched)
+    run(draw_people(40, 1), plan(epsilon="1", clauses=3))
+    assert sum(asked) == Decimal("0.8")
+    assert max(asked) - min(asked) < Decimal("1e-8")
+
+
+@pytest.mark.parametrize("clauses", [1, 3])
+def test_what_a_choice_leaves_goes_to_the_next_one_and_last_to_the_counts(
+    monkeypatch: pytest.MonkeyPatch, clauses: int
+) -> None:
+    """Nobody is ill: the empty clause loses to the others, and their subtrees die early."""
+    made: list[Decimal] = []
+    build = GeometricMechanism.__post_init__
+
+    def watch(self: GeometricMechanism) -> None:
+        made.append(self.epsilon)
+        build(self)
+
+    monkeypatch.setattr(GeometricMechanism, "__post_init__", watch)
+    chosen = plan(
+        epsilon="1", method="relevance_aware", clauses=clauses, criterion="share", min_share=1
+    )
+    model = run(draw_people(40, 1), chosen)
+    assert sum(made) == Decimal(1), "all is spent"
+    levels = chosen.parameters.max_literals + 1
+    first = chosen.row_epsilon(CLAUSES) / clauses / levels
+    assert made[0] == pytest.approx(first, abs=Decimal("1e-8"))
+    assert len(made) == clauses + 1, "the empty clause alone is counted, then nothing is left"
+    assert made[-1] > chosen.row_epsilon(COUNTS)
+    assert model.count_margin == CountNoise("a count", made[-1]).margin() < chosen.count_margin()
+    assert "the last one leaves to 'estimates'" in chosen.composition
+
+
+def test_several_rows_per_person_divide_the_budget() -> None:
+    columns = [{"name": "a", "type": "boolean"}, {"name": "y", "type": "boolean"}]
+    flat = Schema.from_mapping(
+        {"name": "flat", "max_rows": 100, "columns": columns,
+         "privacy_unit": {"column": "id", "max_rows_per_person": 4}}
+    )  # fmt: skip
+    chosen = ILPLearner().plan(flat, "y", Decimal(1), {})
+    assert chosen.noise_scale == pytest.approx(20)
+    with pytest.raises(BudgetError, match="too small for the rows"):
+        ILPLearner().plan(flat, "y", Decimal(1), {"count_share": Decimal("0.000000003")})
+
+
+@pytest.mark.parametrize(
+    ("chosen", "sentence"),
+    [
+        ({"positive": "maybe"}, "'maybe' is no class of 'ill'. Classes: 'no', 'yes'"),
+        ({"literals": ["drug: kind = z"]}, "no condition of this data set"),
+        ({"literals": []}, "literals"),
+        ({"max_literals": 0}, "max_literals"),
+        ({"clauses": 11}, "clauses"),
+        ({"literals": ["drug: any"], "max_variables": 0}, "choose at least one"),
+        ({"surprise": 1}, "surprise"),
+    ],
+)  # fmt: skip
+def test_requests_that_cannot_be_honoured_are_refused(chosen: dict, sentence: str) -> None:
+    with pytest.raises(RequestError, match=sentence):
+        plan(**chosen)
+
+
+@pytest.mark.parametrize("negation", [False, True])
+def test_a_data_set_without_a_condition_is_refused(negation: bool) -> None:
+    """No column but the target, or none that a rule may ask about."""
+    target = {"name": "ill", "type": "boolean", "target": True}
+    for columns in ([target], [target, {"name": "age", "type": "boolean", "modes": []}]):
+        bare = Schema.from_mapping({"name": "bare", "max_rows": 9, "columns": columns})
+        with pytest.raises(RequestError, match="no condition to choose from"):
+            ILPLearner().plan(bare, "ill", Decimal(1), {"negation": negation})
+
+
+def test_targets_that_cannot_be_predicted_are_refused() -> None:
+    with pytest.raises(RequestError, match="Choose a column"):
+        ILPLearner().plan(BIG, "", Decimal(1), {})
+    with pytest.raises(SchemaError, match="no column 'age2'"):
+        ILPLearner().plan(BIG, "age2", Decimal(1), {})
+
+
+def test_budgets_too_small_to_be_divided_are_refused() -> None:
+    with pytest.raises(BudgetError, match="too small"):
+        plan(epsilon="0.000000002")
+    with pytest.raises(BudgetError, match="too small"):
+        plan(epsilon="0.000000006", method="relevance_aware")
+
+
+def test_published_methods_refuse_lattices_that_they_cannot_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_MOST_COUNTED", 100)
+    for method in ("naive", "relevance_aware"):
+        with pytest.raises(RequestError, match="counts all"):
+            plan(method=method)
+    plan(method="noisy_max")
+
+
+@pytest.mark.parametrize("method", ["noisy_max", "relevance_aware", "naive"])
+def test_shapes_and_progress_tell_nothing_of_the_records(method: str) -> None:
+    """The same calls and the same numbers of everything for very different people."""
+    schema = small_schema(max_rows=70, holdout_percent=30)
+    seen = []
+    for crowd in (draw_people(1, 1), draw_people(70, 2)):
+        told: list[tuple[str, int, int]] = []
+        chosen = plan(schema, "1", method=method, clauses=2, evaluate=True)
+        model = ILPLearner().run(
+            crowd.table(schema), chosen, SecureRandom(), lambda *call, told=told: told.append(call)
+        )
+        assert model.evaluation is not None
+        # Which levels are dead, and so what is left for the counts, follows from noisy counts.
+        margin = model.count_margin if method != "relevance_aware" else 0
+        seen.append((told, len(model.groups), model.clause_count, margin))
+    assert seen[0] == seen[1]
+
+
+@settings(max_examples=25, deadline=None)
+@given(people(most=30))
+def test_a_released_theory_predicts_as_the_oracle(crowd: People) -> None:
+    schema = small_schema()
+    model = run(crowd, plan(schema, "3", clauses=3), seed=len(crowd))
+    bodies = [body_of(clause, schema) for clause in model.clauses]
+    first = [
+        next((i for i, body in enumerate(bodies) if holds(body, person, rows)), len(bodies))
+        for person, rows in zip(crowd.people, crowd.rows, strict=True)
+    ]
+    frames = crowd.frames(schema)
+    assert model.first_clause(frames, schema).tolist() == first
+    exact = model.count_records(frames, schema, TARGET)
+    for group in range(len(model.groups)):
+        own = [p[TARGET] for p, place in zip(crowd.people, first, strict=True) if place == group]
+        assert exact[group] == (own.count("no"), own.count("yes"))
+    shares = model.predict_proba(frames, schema)
+    assert np.allclose(shares.sum(axis=1), 1)
+    backwards = {name: frame.iloc[::-1] for name, frame in frames.items()}
+    assert model.first_clause(backwards, schema).tolist() == first[::-1]
+
+
+def theory(*clauses: Clause) -> ILPModel:
+    shared: dict[str, Any] = {"noisy_counts": (3, 9), "estimates": (0.25, 0.75),
+                              "intervals": ((0.1, 0.4), (0.6, 0.9))}  # fmt: skip
+    groups = [CoveredGroup(clause=clause, kept=place == 0, **shared)
+              for place, clause in enumerate(clauses)]  # fmt: skip
+    return ILPModel(
+        classes=("no", "yes"), positive=1, count_margin=4, clause_count=99, evaluation=None,
+        groups=(*groups, CoveredGroup(clause=None, kept=False, **shared)),
+    )  # fmt: skip
+
+
+def with_a() -> Clause:
+    (kind,) = chosen_atoms(small_schema(), TARGET, ["drug: kind = a"])
+    return Clause(variables=(Variable(table="drug", atoms=(kind,)),))
+
+
+def test_a_theory_reads_as_sentences() -> None:
+    no_test = Clause(variables=(Variable(table="test", negated=True),))
+    assert theory(with_a(), no_test).reading(small_schema(), TARGET) == [
+        "A patient with a drug that has kind = a: ill = yes for about 75% (noise alone: 60% to "
+        "90%).",
+        "Any other patient with no test: ill = yes for about 75% (noise alone: 60% to 90%). "
+        "This clause does not predict it.",
+        "Every other patient: ill = yes for about 75% (noise alone: 60% to 90%).",
+    ]
+
+
+def test_a_theory_in_prolog_and_as_a_table() -> None:
+    model = theory(with_a(), Clause())
+    assert model.prolog(small_schema(), TARGET) == (
+        "ill(P, yes) :-\n    has_drug(P, A), kind(A, a).\nill(P, yes) :-\n    patient(P)."
+    )
+    assert model.program(small_schema(), TARGET) == [
+        "ill(P, yes) :-\n    has_drug(P, A), kind(A, a).", "",
+    ]  # fmt: skip
+    table = model.to_frame(small_schema(), TARGET)
+    assert table["clause"].tolist() == [1, 2, "none"]
+    assert table["noisy count: yes"].tolist() == [9, 9, 9]
+    assert table["predicted"].tolist() == ["yes", "no", "no"]
+
+
+def test_the_first_clause_that_covers_decides_in_every_form() -> None:
+    """A clause that does not predict takes its people away from those behind it."""
+    (woman,) = chosen_atoms(small_schema(), TARGET, ["sex = f"])
+    model = theory(with_a(), Clause(atoms=(woman,)))
+    swapped = model.model_copy(
+        update={
+            "groups": (
+                model.groups[0].model_copy(update={"kept": False}),
+                model.groups[1].model_copy(update={"kept": True}),
+                model.groups[2],
+            )
+        }
+    )
+    person = pd.DataFrame({"id": [1, 2], "sex": ["f", "f"]})
+    rows = pd.DataFrame({"id": [1], "kind": ["a"], "dose": ["low"]})
+    assert swapped.predict({"patient": person, "drug": rows}, small_schema()).tolist() == [0, 1]
+    assert swapped.program(small_schema(), TARGET) == [
+        "", "ill(P, yes) :-\n    sex(P, f),\n    \\+ (has_drug(P, A), kind(A, a)).",
+    ]  # fmt: skip
+
+
+def test_rows_and_people_without_a_key_belong_to_nobody() -> None:
+    schema, model = small_schema(), theory(with_a())
+    keyless = pd.DataFrame({"id": [None, "7", None], "sex": ["f", "m", "f"]})
+    rows = pd.DataFrame({"id": [None, "7", "x"], "kind": ["a", "b", "a"]})
+    assert model.first_clause({"patient": keyless, "drug": rows}, schema).tolist() == [1, 1, 1]
+    rows["kind"] = "a"
+    assert model.first_clause({"patient": keyless, "drug": rows}, schema).tolist() == [1, 0, 1]
+
+
+def test_groups_that_do_not_predict_take_the_likeliest_other_class() -> None:
+    estimates = np.array([[0.2, 0.5, 0.3], [0.2, 0.5, 0.3], [0.4, 0.5, 0.1]])
+    assert predicted_labels([True, False, False], estimates, 1) == (1, 2, 0)
+
+
+def test_absent_columns_and_tables_count_as_missing() -> None:
+    schema, model = small_schema(), theory(with_a())
+    alone = pd.DataFrame({"sex": ["f", "m"]})
+    assert model.first_clause(alone, schema).tolist() == [1, 1]
+    assert model.first_clause({"patient": alone}, schema).tolist() == [1, 1]
+    keyed = alone.assign(id=[1, 2])
+    rows = pd.DataFrame({"id": ["2", 1.0], "dose": ["low", "low"]})
+    assert model.first_clause({"patient": keyed, "drug": rows}, schema).tolist() == [1, 1]
+    rows["kind"] = ["a", "b"]
+    assert model.first_clause({"patient": keyed, "drug": rows}, schema).tolist() == [1, 0]
+
+
+def test_tables_that_cannot_be_told_apart_are_refused() -> None:
+    schema, model = small_schema(), theory(with_a())
+    rows = pd.DataFrame({"id": [1], "kind": ["a"]})
+    with pytest.raises(RequestError, match="under its name, 'patient'"):
+        model.first_clause({"people": rows}, schema)
+    with pytest.raises(RequestError, match="needs the column 'id'"):
+        model.first_clause({"patient": pd.DataFrame({"sex": ["f"]}), "drug": rows}, schema)
+    with pytest.raises(RequestError, match="describes no table 'drugs'"):
+        model.first_clause({"patient": pd.DataFrame({"id": [1]}), "drugs": rows}, schema)
+    twice = pd.DataFrame({"id": [1, 1], "sex": ["f", "m"]})
+    with pytest.raises(RequestError, match="Several rows have the same 'id'"):
+        model.first_clause({"patient": twice, "drug": rows}, schema)
+
+
+def test_a_release_comes_back_as_it_was() -> None:
+    chosen = plan(epsilon="1", clauses=2)
+    model = run(draw_people(60, 8), chosen)
+    release = make_release("ilp", chosen, model, secure=False)
+    again = type(release).from_json(release.to_json())
+    assert parse_model(again) == model
+    assert (
+        get_learner(again.kind).plan(
+            again.domain, again.target, again.certificate.epsilon, again.parameters
+        )
+        == chosen
+    )
+
+
+def test_a_flat_data_set_gives_rules_about_one_row() -> None:
+    columns = [{"name": name, "type": "boolean"} for name in ("a", "b", "y")]
+    flat = Schema.from_mapping({"name": "flat", "max_rows": 1000, "columns": columns,
+                                "holdout_percent": 0})  # fmt: skip
+    generator = np.random.default_rng(1)
+    frame = pd.DataFrame({name: generator.random(900) < 0.5 for name in ("a", "b")})
+    frame["y"] = frame["a"] & ~frame["b"]
+    table = ingest(frame_chunks(frame), flat, SeededRandom(1))
+    chosen = ILPLearner().plan(flat, "y", Decimal(5), {"clauses": 1})
+    model = ILPLearner().run(table, chosen, SeededRandom(1), no_progress)
+    assert model.prolog(flat, "y") == "y(P, yes) :-\n    a(P, yes),\n    b(P, no)."

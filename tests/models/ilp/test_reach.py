@@ -1,0 +1,115 @@
+"""How many clauses one person can satisfy: never more than said, and as many where it matters."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcore.domain.schema import Schema
+from dpcore.models.ilp.language.lattice import Lattice, build_lattice
+from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.language.reach import reach_of
+from dpcore.models.ilp.learning.coverage import count_clauses, fold_factors
+from tests.support.small_relations import SCHEMA as FIELDS
+from tests.support.small_relations import TARGET, VALUES, People, draw_people, people, small_schema
+
+SCHEMA = small_schema()
+#: Somebody whose rows keep every table from being empty.
+STAYS = draw_people(1, 0)
+
+
+def lattice_of(schema: Schema = SCHEMA, **chosen: Any) -> Lattice:
+    return build_lattice(schema, TARGET, ILPParameters.model_validate(chosen))
+
+
+LATTICE = lattice_of(max_literals=3, negation=True)
+
+
+def satisfied(person: dict, rows: dict, lattice: Lattice = LATTICE, schema: Schema = SCHEMA):
+    """Positions of the clauses that hold for one person, as the learner counts them."""
+
+    def counts(crowd: People) -> np.ndarray:
+        table = crowd.table(schema)
+        members = table.class_members(TARGET, "all")
+        return count_clauses(lattice, fold_factors(table, lattice), members).sum(axis=1)
+
+    whole = counts(People([*STAYS.people, person], [*STAYS.rows, {"drug": [], "test": []} | rows]))
+    return np.flatnonzero(whole - counts(STAYS))
+
+
+def rows_per_person(drugs: int, tests: int) -> Schema:
+    drug, test = FIELDS["children"]
+    return small_schema(
+        children=[drug | {"max_rows_per_person": drugs}, test | {"max_rows_per_person": tests}]
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(people(most=1), st.integers(0, 2**32 - 1), st.floats(0, 1))
+def test_nobody_satisfies_more_clauses_than_are_noised_for(
+    crowd: People, seed: int, others: float
+) -> None:
+    """Against the worst choice of clauses, those that hold and some of the others."""
+    held = satisfied(crowd.people[0], crowd.rows[0])
+    generator = np.random.default_rng(seed)
+    chosen = generator.random(len(LATTICE)) < others * generator.random()
+    chosen[generator.permutation(held)[: generator.integers(1, len(held) + 1)]] = True
+    positions = np.flatnonzero(chosen)
+    most = reach_of(LATTICE).most(positions)
+    assert np.isin(held, positions).sum() <= most <= len(positions)
+    for length in range(4):
+        level = np.flatnonzero(LATTICE.lengths == length)
+        assert np.isin(held, level).sum() <= reach_of(LATTICE).most(level) <= len(level)
+
+
+@pytest.mark.parametrize(("length", "most"), [(0, 1), (1, 3), (2, 3), (3, 1)])
+def test_conditions_on_the_person_exclude_each_other(length: int, most: int) -> None:
+    """Attained: a woman of 45 meets one of two sexes, two of four sides of edges, and so on."""
+    lattice = lattice_of(max_literals=3, max_variables=0)
+    level = np.flatnonzero(lattice.lengths == length)
+    assert reach_of(lattice).most(level) == most
+    everybody = [
+        np.isin(satisfied({"sex": sex, "age": age, TARGET: "yes"}, {}, lattice), level).sum()
+        for sex, age in product(VALUES["sex"], VALUES["age"])
+    ]
+    assert max(everybody) == most
+    assert len(level) > most or length == 0
+
+
+@pytest.mark.parametrize(("drugs", "most"), [(1, 2), (2, 4), (4, 4)])
+def test_rows_meet_more_conditions_the_more_there_may_be(drugs: int, most: int) -> None:
+    """One row of kind a is of the group ab, too; with a second one of kind c, three hold."""
+    schema, texts = rows_per_person(drugs, 1), ("a", "b", "c")
+    literals = [*(f"drug: kind = {kind}" for kind in texts), "drug: kind in ab"]
+    lattice = lattice_of(schema, literals=literals, max_literals=1)
+    level = np.flatnonzero(lattice.lengths == 1)
+    assert reach_of(lattice).most(level) == most
+    person = {"sex": "f", "age": 45, TARGET: "yes"}
+    rows = {"drug": [{"kind": kind, "dose": "low"} for kind in texts[:drugs]]}
+    held = np.isin(satisfied(person, rows, lattice, schema), level).sum()
+    assert held == {1: 2, 2: 3, 4: 4}[drugs] <= most
+    assert held > 2 or drugs == 1, "the bound of a single row would be exceeded"
+
+
+def test_two_rows_that_cannot_be_are_asked_for_by_nobody() -> None:
+    schema = rows_per_person(1, 1)
+    literals = ["drug: kind = a", "drug: kind = b"]
+    lattice = lattice_of(schema, literals=literals, max_literals=2, max_variables=2)
+    level = np.flatnonzero(lattice.lengths == 2)
+    assert len(level) == 1
+    assert reach_of(lattice).most(level) == 1, "noise is never for nothing at all"
+
+
+def test_negated_conditions_may_all_hold() -> None:
+    """Nobody's rows: all that must not exist does not."""
+    lattice = lattice_of(max_literals=1, negation=True)
+    level = np.flatnonzero(lattice.lengths == 1)
+    negated = [p for p in level if any(v.negated for v in lattice.clause(int(p)).variables)]
+    assert reach_of(lattice).most(np.array(negated)) == len(negated) > 5
+    person = {"sex": "f", "age": 45, TARGET: "yes"}
+    assert np.isin(negated, satisfied(person, {}, lattice)).all()

@@ -1,0 +1,328 @@
+"""What runs of the learner of redescriptions cost, and the noise that they pay for."""
+
+from collections import Counter
+from decimal import Decimal
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.errors import BudgetError
+from dpcore.learning.learner import no_progress
+from dpcore.models.redescriptions.learning import learner as learner_module
+from dpcore.models.redescriptions.learning.plans import Calls, per_block, tree_blocks
+from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
+from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from tests.oracles.mechanisms_oracle import FALSE_ALARM, geometric_pmf, integer_p_value
+from tests.support.redescription_cases import (
+    LEARNER,
+    TOGETHER,
+    WAYS,
+    fitting,
+    frame_of,
+    rows_of,
+    run,
+    schema,
+    way,
+)
+from tests.support.redescription_cases import table as table_of
+
+SCHEMA = schema()
+ROWS = rows_of(SCHEMA, 90)
+TABLE = table_of(SCHEMA, ROWS)
+#: Settings that divide the budget in other ways.
+SETTINGS = (
+    {},
+    {"starts": 1, "depth": 1},
+    {"starts": 3, "depth": 2, "tree_share": 0.01, "margins": True},
+    {"starts": 2, "depth": 3, "tree_share": 0.99, "margins": False, "reserved_splits": True},
+)
+
+
+def plan_of(epsilon="1", domain=SCHEMA, **parameters):
+    return LEARNER.plan(domain, "", Decimal(epsilon), parameters)
+
+
+# What a run costs
+
+
+@way
+@pytest.mark.parametrize("chosen", SETTINGS)
+@pytest.mark.parametrize("rows_per_person", [1, 3, 7])
+@pytest.mark.parametrize("epsilon", ["0.5", "1.000000001", "3"])
+def test_a_plan_costs_exactly_its_epsilon(way, chosen, rows_per_person, epsilon):
+    plan = plan_of(epsilon, schema(rows_per_person=rows_per_person), **fitting(**way, **chosen))
+    assert sum(plan.split.parts.values()) == plan.epsilon == Decimal(epsilon)
+    assert (plan.definition, plan.target, dict(plan.parallel)) == ("pure", "", {})
+    calls, parameters = Calls.of(plan), plan.parameters
+    together = parameters.method in TOGETHER
+    trees = parameters.starts * (1 if together else parameters.rounds + 1)
+    counts = parameters.starts * parameters.rounds
+    steps = {
+        "starting points": (calls.start, parameters.starts),
+        "trees": (calls.tree, trees),
+        "pairs of leaves": (calls.pairs, counts),
+        "left leaves": (calls.leaves, counts),
+    }
+    for step, (share, times) in steps.items():
+        if step not in plan.split.parts:
+            assert share is None
+            continue
+        cost = rows_per_person * times * share
+        assert cost <= plan.split[step]
+        assert cost > plan.split[step] * Decimal("0.9999"), "and hardly anything is wasted"
+    if not together:
+        blocks = tree_blocks(SCHEMA, parameters)
+        assert len(blocks) * per_block(calls.tree, blocks) <= calls.tree
+
+
+@pytest.fixture
+def spent(monkeypatch):
+    """Row-level cost of everything that looks at records, in the order in which it does."""
+    costs: list[tuple[str, Decimal]] = []
+
+    def note(kind, cost):
+        costs.append((kind, Decimal(cost)))
+
+    def mechanism(owner, name, kind):
+        inner = getattr(owner, name)
+
+        def watched(self, values, randomness):
+            note(kind, self.epsilon)
+            return inner(self, values, randomness)
+
+        monkeypatch.setattr(owner, name, watched)
+
+    def sampler(name, cost):
+        inner = getattr(learner_module, name)
+
+        def watched(*arguments):
+            note(name, cost(*arguments))
+            return inner(*arguments)
+
+        monkeypatch.setattr(learner_module, name, watched)
+
+    mechanism(GeometricMechanism, "release", "count")
+    mechanism(ExponentialMechanism, "select", "select")
+    # literals, classes, blocks, epsilon of a level, max_rows, randomness
+    sampler("draw_tree", lambda *given: len(given[2]) * given[3])
+    # A weight w per record and a sensitivity of D records cost 2 w D: 1 for a tree, 1.5 for two.
+    sampler("tree_chain", lambda *given: 2 * given[-2])
+    sampler("pair_chain", lambda *given: 3 * given[-2])
+    # A candidate of the exact pairs is drawn with a weight that was fitted to this budget.
+    budgets = {}
+    fit = learner_module.pair_weight
+
+    def weighed(epsilon, *public):
+        weight = fit(epsilon, *public)
+        budgets[weight] = epsilon
+        return weight
+
+    draw = learner_module.ExactPairs.draw
+
+    def drawn(self, weight, *rest):
+        note("exact_pairs", budgets[weight])
+        return draw(self, weight, *rest)
+
+    monkeypatch.setattr(learner_module, "pair_weight", weighed)
+    monkeypatch.setattr(learner_module.ExactPairs, "draw", drawn)
+    return costs
+
+
+@way
+@pytest.mark.parametrize("chosen", SETTINGS)
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("rows_per_person", [1, 3])
+def test_a_run_never_spends_more_than_its_epsilon(way, chosen, rounds, rows_per_person, spent):
+    domain = schema(rows_per_person=rows_per_person)
+    table = table_of(domain, ROWS)
+    plan, model = run(table, "1.3", **fitting(**way, **chosen, rounds=rounds))
+    whole = sum(cost for _, cost in spent)
+    limit = Decimal("1.3") / rows_per_person
+    assert whole <= limit * Decimal("1.000000000001"), "weights of chains are rounded numbers"
+    if way.get("sensitivity") != "published":
+        assert whole > limit * Decimal("0.9999")
+    kinds, parameters = Counter(kind for kind, _ in spent), plan.parameters
+    pairs = parameters.starts * parameters.rounds
+    assert len(model.pairs) == pairs
+    assert kinds["count"] == pairs * (2 if parameters.margins else 1)
+    linked, pool = way["method"] == "lookahead", way.get("sampler") == "pool"
+    together = way["method"] in TOGETHER
+    assert kinds["select"] == (parameters.starts if linked or pool else 0)
+    trees = 0 if together else parameters.starts * (parameters.rounds + 1)
+    assert kinds["draw_tree"] + kinds["tree_chain"] == trees
+    drawn = parameters.starts if together and not pool else 0
+    assert kinds["exact_pairs"] + kinds["pair_chain"] == drawn
+
+
+def test_the_published_sensitivity_is_far_on_the_safe_side(spent):
+    """Only the weight of the chain changes, by 1.5 over the row limit."""
+    costs = {}
+    for sensitivity in ("proved", "published"):
+        spent.clear()
+        run(TABLE, method="mcmc_tree_pair", steps=20, sensitivity=sensitivity)
+        costs[sensitivity] = [float(cost) for kind, cost in spent if kind == "pair_chain"]
+    ratios = np.array(costs["published"]) / np.array(costs["proved"])
+    assert ratios == pytest.approx(1.5 / SCHEMA.max_rows)
+
+
+@pytest.mark.parametrize(
+    ("method", "depth", "starts", "rounds", "share", "margins"),
+    [
+        ("exact_pairs", 2, 1, 1, Decimal("0.4"), False),
+        ("lookahead", 2, 1, 1, Decimal("0.5"), False),
+        ("alt_expm", 4, 4, 1, Decimal(2) / 3, True),
+        ("alt_mcmc", 4, 4, 1, Decimal(2) / 3, True),
+        ("mcmc_tree_pair", 4, 4, 1, Decimal("0.1"), True),
+    ],
+)
+def test_what_is_left_to_the_engine(method, depth, starts, rounds, share, margins):
+    plan = plan_of(method=method)
+    chosen = plan.parameters
+    assert (chosen.depth, chosen.starts, chosen.rounds) == (depth, starts, rounds)
+    assert chosen.margins == margins
+    parts = plan.split.parts
+    counted = parts["pairs of leaves"] + parts.get("left leaves", 0)
+    assert float(counted) == pytest.approx(float(1 - share), abs=1e-6)
+    if margins:
+        assert float(parts["left leaves"]) == pytest.approx(float(counted / 2), abs=1e-6)
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_published_alternation_spends_equally_on_every_tree_and_every_count(rounds):
+    plan = plan_of(method="alt_mcmc", rounds=rounds, steps=10)
+    calls = Calls.of(plan)
+    expected = 1 / (4 * (2 * rounds + 1))
+    assert float(calls.tree) == pytest.approx(expected, abs=1e-8)
+    assert float(calls.pairs + calls.leaves) == pytest.approx(expected, abs=1e-8)
+
+
+def test_the_house_rule_for_searches_follows_public_numbers():
+    starts = [
+        plan_of(epsilon, schema(max_rows=rows)).parameters.starts
+        for rows in (100, 10_000, 1_000_000)
+        for epsilon in ("0.1", "1", "10")
+    ]
+    assert starts == sorted(starts[:3]) + sorted(starts[3:6]) + sorted(starts[6:])
+    assert (min(starts), max(starts)) == (1, 6)
+    shared = [plan_of("1", schema(max_rows=10_000, rows_per_person=k)) for k in (1, 50)]
+    assert shared[0].parameters.starts > shared[1].parameters.starts
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_guarantees_say_what_they_rest_on(way):
+    plan = plan_of(**way)
+    chain = way["method"] == "alt_mcmc" or (
+        way["method"] == "mcmc_tree_pair" and way.get("sampler") != "pool"
+    )
+    assert plan.guarantee == ("conditional on convergence" if chain else "unconditional")
+    assert ("chain" in plan.sampler) == chain
+
+
+@way
+def test_expected_noise_is_the_noise_of_the_counts(way):
+    for margins in (True, False):
+        plan, model = run(TABLE, "2", margins=margins, **way)
+        noises = plan.count_noise
+        assert len(noises) == (2 if margins else 1)
+        for pair in model.pairs:
+            assert pair.count_scale == pytest.approx(noises[0].scale, rel=1e-9)
+            assert (pair.noisy_left is not None) == margins
+            if margins:
+                assert pair.left_scale == pytest.approx(noises[1].scale, rel=1e-9)
+        assert model.count_margin == plan.count_margin()
+
+
+# A tiny budget is refused before a record is read, or it can be spent
+
+
+@way
+@pytest.mark.parametrize("rows_per_person", [1, 40])
+def test_what_is_planned_can_be_run_down_to_the_smallest_epsilon(way, rows_per_person):
+    domain = schema(rows_per_person=rows_per_person)
+    table = table_of(domain, ROWS)
+    for more in ({"starts": 1, "depth": 1}, {"depth": 4}, {"rounds": 10, "tree_share": 0.01}):
+        ran = 0
+        for power in range(-90, 0, 2):
+            epsilon = Decimal(10 ** (power / 10)).quantize(Decimal("0.000000001"))
+            try:
+                plan = LEARNER.plan(domain, "", epsilon, fitting(**way, **more))
+            except BudgetError:
+                assert ran == 0, "a larger epsilon never does worse"
+                continue
+            ran += 1
+            if ran <= 2:
+                source = SecureRandom() if ran == 1 else SeededRandom(ran)
+                LEARNER.run(table, plan, source, no_progress)
+        assert ran > 5
+
+
+@way
+def test_a_budget_of_next_to_nothing_is_refused(way):
+    for epsilon, starts in (("0.000000001", 1), ("0.000000002", 4), ("0.000000019", 20)):
+        with pytest.raises(BudgetError, match="This epsilon is too small") as caught:
+            plan_of(epsilon, starts=starts, **way)
+        assert str(caught.value).endswith(".")
+
+
+# Noise
+
+
+def noises():
+    """Noise on every table, and on every count of left leaves, of many runs."""
+    frame, source = TABLE.public_frame(), SecureRandom()
+    plan = plan_of("3", method="alt_mcmc", steps=1, depth=2, starts=4)
+    tables, alone = [], []
+    for _ in range(150):
+        model = LEARNER.run(TABLE, plan, source, no_progress)
+        for pair, exact in zip(model.pairs, model.exact_tables(frame, SCHEMA), strict=True):
+            tables.append(np.array(pair.noisy_counts) - exact)
+            alone.append(np.array(pair.noisy_left) - exact.sum(axis=1))
+    return plan, np.array(tables), np.array(alone)
+
+
+def surprise(one, other):
+    """How many standard errors the correlation of two samples is away from 0."""
+    return abs(np.corrcoef(one.ravel(), other.ravel())[0, 1]) * np.sqrt(one.size)
+
+
+def test_noise_has_its_scale_and_is_independent_everywhere():
+    plan, tables, alone = noises()
+    calls = Calls.of(plan)
+    for draws, epsilon in ((tables, calls.pairs), (alone, calls.leaves)):
+        scale = 1 / float(epsilon)
+
+        def p_value(times, draws=draws, scale=scale):
+            return integer_p_value(draws.ravel(), lambda k: geometric_pmf(times * scale, k), 30)
+
+        assert p_value(1) > FALSE_ALARM
+        assert p_value(0.7) < FALSE_ALARM, "the test can fail"
+    limit = 5.0
+    for i, j in product(range(4), repeat=2):
+        if i != j:
+            assert surprise(tables[:, i], tables[:, j]) < limit
+            assert surprise(tables[:, :, i], tables[:, :, j]) < limit
+            assert surprise(alone[:, i], alone[:, j]) < limit
+    assert surprise(tables.sum(axis=2), alone) < limit, "left leaves have noise of their own"
+    assert surprise(tables[1:], tables[:-1]) < limit
+    assert surprise(tables.sum(axis=2), tables[:, :, 0]) > limit, "the test can fail"
+    assert surprise(np.abs(tables[:, :, 0]), np.abs(tables[:, :, 1])) < limit
+
+
+# Several rows of a person
+
+
+@way
+def test_people_with_several_rows_get_as_much_more_noise(way):
+    plans = [plan_of("1", schema(rows_per_person=k), starts=2, **way) for k in (1, 4)]
+    assert plans[1].noise_scale == pytest.approx(4 * plans[0].noise_scale, rel=1e-4)
+    people = frame_of(60)
+    people["person"] //= 4
+    domain = schema(rows_per_person=4)
+    table = ingest(frame_chunks(people), domain, SeededRandom(1))
+    _, model = run(table, "1000", starts=2, tree_share=0.5, **way)
+    exact = model.exact_tables(table.public_frame(), domain)
+    for pair, counts in zip(model.pairs, exact, strict=True):
+        assert np.abs(np.array(pair.noisy_counts) - counts).max() <= 2
+        assert counts.sum() == 60

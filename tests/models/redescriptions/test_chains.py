@@ -1,0 +1,238 @@
+"""Markov chains over trees and pairs of trees, against their transition matrices."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcore.models.redescriptions.learning import chains
+from dpcore.models.redescriptions.learning.chains import (
+    Proposals,
+    pair_chain,
+    random_tree,
+    tree_chain,
+)
+from dpcore.models.redescriptions.learning.queries import STEPS
+from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from tests.oracles import redescriptions_oracle as oracle
+from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+from tests.support import redescription_cases as cases
+
+CLASSES, MAX_ROWS = 3, 40
+#: Splits of the two views.
+SPLITS = (2, 2)
+
+
+def people(size, splits=SPLITS, seed=0):
+    """Two matrices of truth values and classes, all three related."""
+    draw = np.random.default_rng(seed)
+    hidden = draw.random(size) < 0.5
+    sides = [
+        np.where(draw.random((size, n)) < 0.7, hidden[:, None], draw.random((size, n)) < 0.5)
+        for n in splits
+    ]
+    return *sides, np.where(draw.random(size) < 0.6, hidden, draw.integers(0, CLASSES, size))
+
+
+def packed(left, right, labels):
+    return (
+        cases.vectors(left, 64), cases.vectors(right, 64),
+        cases.class_vectors(labels, CLASSES, 64), cases.everyone(len(labels), 64),
+    )  # fmt: skip
+
+
+def pair_of(records, depth, steps, weight, source):
+    trees = pair_chain(*packed(*records), depth, steps, MAX_ROWS, weight, source)
+    return tuple(int(split) for tree in trees for split in tree)
+
+
+def tree_of(records, depth, steps, weight, source):
+    left, _, classes, everyone = packed(*records)
+    tree = tree_chain(left, classes, everyone, depth, steps, weight, source)
+    return tuple(int(split) for split in tree)
+
+
+class Single:
+    """Chain over single trees, its states and their scores."""
+
+    draw = staticmethod(tree_of)
+
+    def __init__(self, records, depth, splits=SPLITS):
+        self.records, self.options = records, [splits[0]] * (2**depth - 1)
+        self.states = oracle.all_trees(splits[0], depth)
+
+    def score(self, state):
+        left, _, labels = self.records
+        return oracle.tree_score(left, labels, CLASSES, state)
+
+
+class Pair:
+    """Chain over pairs of trees."""
+
+    draw = staticmethod(pair_of)
+
+    def __init__(self, records, depth, splits=SPLITS):
+        self.records, self.inner = records, 2**depth - 1
+        self.options = [splits[0]] * self.inner + [splits[1]] * self.inner
+        trees = [oracle.all_trees(count, depth) for count in splits]
+        self.states = [(*one, *other) for one in trees[0] for other in trees[1]]
+
+    def score(self, state):
+        trees = state[: self.inner], state[self.inner :]
+        *sides, labels = self.records
+        return oracle.trees_score(sides, labels, CLASSES, trees, MAX_ROWS)
+
+
+def matrix_of(kind, weight):
+    scores = [kind.score(state) for state in kind.states]
+    return oracle.transition_matrix(kind.states, kind.options, scores, weight / STEPS)
+
+
+def target_of(kind, weight):
+    return oracle.softmax([kind.score(state) for state in kind.states], weight / STEPS)
+
+
+# Distribution
+
+
+@pytest.mark.parametrize("make", [Single, Pair])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_the_chain_leads_to_the_exponential_mechanism(make, depth):
+    """Symmetric proposals, detailed balance, and the enumerated target in the limit."""
+    kind, weight = make(people(16), depth), 1.2
+    free = matrix_of(kind, 0.0)
+    assert np.allclose(free, free.T)
+    matrix, target = matrix_of(kind, weight), target_of(kind, weight)
+    flow = target[:, None] * matrix
+    assert np.allclose(flow, flow.T, atol=1e-15)
+    assert np.allclose(target @ matrix, target)
+    start = np.full(len(kind.states), 1 / len(kind.states))
+    assert np.abs(start @ np.linalg.matrix_power(matrix, 400) - target).sum() < 1e-4
+    assert np.abs(start - target).sum() > 0.2, "there is something to converge to"
+
+
+@pytest.mark.parametrize("source", [SecureRandom(), SeededRandom(7)])
+@pytest.mark.parametrize(("make", "depth"), [(Single, 1), (Single, 2), (Pair, 1), (Pair, 2)])
+@pytest.mark.parametrize("steps", [1, 4, 400])
+def test_chains_follow_their_transition_matrix(make, depth, steps, source):
+    kind, weight, runs = make(people(16), depth), 1.2, 3000
+    start = np.full(len(kind.states), 1 / len(kind.states))
+    found = Counter(kind.draw(kind.records, depth, steps, weight, source) for _ in range(runs))
+    observed = [found[state] for state in kind.states]
+    assert sum(observed) == runs
+
+    def p_value(wrong):
+        power = np.linalg.matrix_power(matrix_of(kind, wrong), steps)
+        return chi_square(observed, runs * (start @ power))
+
+    assert p_value(weight) > FALSE_ALARM
+    if steps > 1:
+        assert p_value(-weight) < FALSE_ALARM, "the test can fail"
+    if steps == 400:
+        assert chi_square(observed, runs * target_of(kind, weight)) > FALSE_ALARM
+        assert chi_square(observed, runs * target_of(kind, 0.3 * weight)) < FALSE_ALARM
+
+
+def test_random_trees_are_uniform():
+    found = Counter(tuple(random_tree(2, 2, SecureRandom())) for _ in range(2000))
+    observed = [found[tree] for tree in oracle.all_trees(2, 2)]
+    assert chi_square(observed, [2000 / 8] * 8) > FALSE_ALARM
+    assert {len(random_tree(5, depth, SecureRandom())) for depth in (1, 2, 3, 4)} == {1, 3, 7, 15}
+
+
+# Steps
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 4), st.sampled_from(["single", "pair"]), st.integers(0, 10**6))
+def test_scores_kept_up_to_date_lead_where_scores_computed_anew_do(depth, kind, seed):
+    """The same proposals through the compiled chain and through brute force over records."""
+    draw, splits, steps, weight = np.random.default_rng(seed), (3, 4), 25, 1.5
+    records = people(int(draw.integers(0, 30)), splits, seed)
+    made = (Single if kind == "single" else Pair)(records, 1, splits)
+    made.inner, nodes = 2**depth - 1, (2**depth - 1) * (1 if kind == "single" else 2)
+    made.options = [splits[0]] * made.inner + [splits[1]] * (nodes - made.inner)
+    source = SeededRandom(seed)
+    first = [random_tree(splits[0], depth, source)]
+    trees = first + ([random_tree(splits[1], depth, source)] if kind == "pair" else [])
+    proposals = Proposals.draw(nodes, steps, source)
+    listed = list(zip(proposals.nodes, proposals.splits, proposals.logs, strict=True))
+    expected = oracle.metropolis(
+        np.concatenate(trees).tolist(), listed, made.options, made.score, weight / STEPS
+    )
+    again = kind == "pair"
+    found = (pair_of if again else tree_of)(records, depth, steps, weight, SeededRandom(seed))
+    assert found == expected
+
+
+@pytest.mark.parametrize("accept", [True, False])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_step_changes_the_node_that_was_drawn_and_nothing_else(accept, depth):
+    """Whatever the node and the split: so the way back is as likely as the way there."""
+    left, right, classes, everyone = packed(*people(30, (3, 5)))
+    inner = 2**depth - 1
+    for node in range(2 * inner):
+        for split in range(3 if node < inner else 5):
+            trees = [np.full(inner, 2, dtype=np.int64), np.full(inner, 4, dtype=np.int64)]
+            choice = (split + 0.5) / (3 if node < inner else 5)
+            chains._run(
+                left, right, classes, everyone, *trees, 1 / (STEPS * MAX_ROWS), 1 / STEPS,
+                np.array([node]), np.array([choice]), np.array([-np.inf if accept else np.inf]),
+            )  # fmt: skip
+            expected = [2] * inner + [4] * inner
+            if accept:
+                expected[node] = split
+            assert np.concatenate(trees).tolist() == expected
+
+
+@given(st.integers(1, 30), st.integers(1, 500), st.integers(0, 10**6))
+def test_proposals_stay_in_range(nodes, steps, seed):
+    proposals = Proposals.draw(nodes, steps, SeededRandom(seed))
+    assert np.all((proposals.nodes >= 0) & (proposals.nodes < nodes))
+    assert np.all((proposals.splits >= 0) & (proposals.splits < 1))
+    assert np.all(np.isfinite(proposals.logs) & (proposals.logs <= 0))
+
+
+class Ones(SecureRandom):
+    """The largest words there are."""
+
+    def words(self, count):
+        return np.full(count, ~np.uint64(0))
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3, 5, 7, 14, 15, 30])
+def test_the_largest_words_are_still_in_range(nodes):
+    proposals = Proposals.draw(nodes, 3, Ones())
+    assert proposals.nodes.tolist() == [nodes - 1] * 3
+    assert np.all(np.isfinite(proposals.logs))
+    for splits in (1, 2, 3, 999, 255_000):
+        assert random_tree(splits, 2, Ones()).tolist() == [splits - 1] * 3
+        assert int(proposals.splits[0] * splits) == splits - 1
+
+
+# What is drawn
+
+
+@pytest.mark.parametrize("draw", [tree_of, pair_of])
+@pytest.mark.parametrize("steps", [1, 500])
+def test_the_same_words_are_drawn_whatever_the_records(draw, steps):
+    told = []
+    for size in (0, 1, 30):
+        source = cases.Watched(size)
+        draw(people(size), 3, steps, 2.0, source)
+        told.append(source.calls)
+    assert told[0] == told[1] == told[2]
+    assert told[0][-1] == ("words", 3 * steps)
+    assert {kind for kind, _ in told[0]} == {"words"}
+
+
+def test_a_heavier_weight_finds_better_trees():
+    kind = Pair(people(30), 2)
+    means = []
+    for weight in (0.0, 0.3, 30.0):
+        drawn = [pair_of(kind.records, 2, 300, weight, SeededRandom(s)) for s in range(40)]
+        means.append(np.mean([float(kind.score(state)) for state in drawn]))
+    assert means[0] < means[1] < means[2]
+    assert means[2] > 0.98 * max(float(kind.score(state)) for state in kind.states)

@@ -1,0 +1,187 @@
+"""Counts of a pair of trees from noisy ones: least squares, without negative ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from dpcore.domain.conditions import Literal
+from dpcore.domain.schema import Schema
+from dpcore.models.redescriptions.released.consistent import (
+    consistent_counts,
+    noise_variance,
+    projected,
+)
+from dpcore.models.redescriptions.released.regions import Domain
+from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
+from tests.support.redescription_tables import geometric, level_tree, pair_of, wide_schema
+
+NARROW = Schema.from_mapping(
+    {
+        "name": "narrow",
+        "max_rows": 1000,
+        "columns": [
+            {"name": "age", "type": "integer", "lower": 0, "upper": 90, "edges": [30, 60]},
+            {"name": "sick", "type": "boolean"},
+            {"name": "left_0", "type": "boolean"},
+            {"name": "left_1", "type": "boolean"},
+            {"name": "right_0", "type": "boolean"},
+            {"name": "right_1", "type": "boolean"},
+        ],
+    }
+)
+
+
+def test_variance_of_the_noise_is_that_of_two_sided_geometric_noise():
+    for scale in (0.5, 3.0, 20.0):
+        drawn = geometric(scale, (400_000,), seed=0)
+        assert noise_variance(scale) == pytest.approx(np.var(drawn), rel=0.03)
+    assert noise_variance(0) == 0
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3))
+@settings(max_examples=40, deadline=None)
+def test_rows_are_fitted_to_their_second_counts_as_least_squares_would(seed, left, right):
+    """Large counts, so that the limit at zero plays no part."""
+    draw = np.random.default_rng(seed)
+    counts = draw.integers(500, 1000, (2**left, 2**right))
+    second = counts.sum(axis=1) + draw.integers(-40, 40, 2**left)
+    scale, left_scale = draw.uniform(0.5, 9, 2)
+    schema = wide_schema(max(left, right))
+    pair = pair_of(counts, scale, second, left_scale)
+    found = consistent_counts(pair, Domain(schema))
+    weights = 1 / np.sqrt([noise_variance(scale), noise_variance(left_scale)])
+    for row, whole, fitted in zip(counts, second, found.table, strict=True):
+        system = np.vstack([np.eye(len(row)) * weights[0], np.full((1, len(row)), weights[1])])
+        wanted = np.append(row * weights[0], whole * weights[1])
+        np.testing.assert_allclose(fitted, np.linalg.lstsq(system, wanted, rcond=None)[0])
+
+
+def test_what_no_record_can_reach_is_left_out_of_the_fit():
+    young = Literal(column="age", first=0, last=0)
+    not_old = Literal(column="age", first=0, last=1)
+    left = Tree(view="left", splits=(not_old, young, young))  # Nobody over 60 is under 30.
+    counts = ((90, 80), (70, 60), (5, -7), (50, 40))
+    pair = TreePair(
+        start=0, round=0, target="", left=left, right=level_tree("right", 1), noisy_counts=counts,
+        count_scale=2.0, noisy_left=(180, 120, 9, 95), left_scale=2.0,
+    )  # fmt: skip
+    found = consistent_counts(pair, Domain(NARROW))
+    assert found.left.tolist() == [0, 1, 3]
+    assert found.right.tolist() == [0, 1]
+    assert found.leaves == (4, 2)
+    assert found.table.shape == (3, 2)
+    assert found.table.sum() == pytest.approx(390 + 2 / 3 * (10 - 10 + 5))
+    assert not found.whole[2].any()
+    np.testing.assert_array_equal(found.whole[[0, 1, 3]], found.table)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 3))
+@example(17506, 1, 1)
+@example(536, 3, 1)
+@settings(max_examples=40, deadline=None)
+def test_negative_counts_go_as_the_nearest_table_with_the_same_sums_says(seed, left, right):
+    """The optimum of a quadratic program: the step from the noisy table has duals."""
+    draw = np.random.default_rng(seed)
+    noisy = draw.integers(-30, 60, (2**left, 2**right))
+    noisy[0, 0] += 500
+    found = consistent_counts(pair_of(noisy, 10.0), Domain(wide_schema(3)))
+    table = found.table
+    rows, columns = projected(noisy.sum(axis=1)), projected(noisy.sum(axis=0))
+    np.testing.assert_allclose(table.sum(axis=1), rows, atol=0.05)
+    np.testing.assert_allclose(table.sum(axis=0), columns, atol=0.05)
+    assert table.min() >= 0
+    assert table.sum() == pytest.approx(max(noisy.sum(), 0), abs=0.05)
+    step, close = table - noisy, 0.1
+    equal, limits = [], []
+    for i in range(noisy.shape[0]):
+        for j in range(noisy.shape[1]):
+            dual = np.zeros(sum(noisy.shape))
+            dual[i], dual[noisy.shape[0] + j] = 1, 1
+            limits.append((dual, step[i, j] + close))
+            if table[i, j] > close:
+                equal.append((-dual, -step[i, j] + close))
+    both = [*limits, *equal]
+    duals = linprog(
+        np.zeros(sum(noisy.shape)), [row for row, _ in both], [value for _, value in both],
+        bounds=(None, None),
+    )  # fmt: skip
+    assert duals.status == 0
+
+
+@given(st.lists(st.integers(-50, 80), min_size=1, max_size=12))
+def test_the_nearest_vector_without_negative_entries(values):
+    found = projected(np.array(values, dtype=float))
+    total = max(sum(values), 0)
+    assert found.sum() == pytest.approx(total)
+    low, high = -1.0, max(values) + 1.0
+    for _ in range(200):  # Bisection on what everybody pays.
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if np.maximum(np.array(values) - middle, 0).sum() > total
+            else (low, middle)
+        )  # fmt: skip
+    np.testing.assert_allclose(found, np.maximum(np.array(values) - high, 0), atol=1e-6)
+
+
+def exactly_projected(values):
+    """The same in fractions: entries that cannot pay their part leave, one round after another."""
+    exact = [Fraction(value) for value in values]
+    total, paying = sum(exact), list(exact)
+    if total <= 0:
+        return [0.0] * len(values)
+    while True:
+        each = (sum(paying) - total) / len(paying)
+        able = [value for value in paying if value > each]
+        if len(able) == len(paying):
+            return [float(max(value - each, Fraction(0))) for value in exact]
+        paying = able
+
+
+sizes = st.sampled_from([1e-18, 1e-9, 0.1, 1.0, 1e6, 1e18])
+parts = st.one_of(st.floats(-1, 1), st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]))
+entries = st.builds(lambda size, part: size * part, sizes, parts)
+
+
+@given(st.lists(entries, min_size=1, max_size=16))
+@example([4.199999999999999, -1.8000000000000003, -6.199999999999999, 3.8000000000000007])
+@example([1.0, -1.0, 1e-18])
+@example([-3.0, -3.0])
+@example([1e18, -1e18, 0.1])
+@settings(max_examples=300, deadline=None)
+def test_the_nearest_vector_of_any_numbers_is_that_of_exact_arithmetic(values):
+    """Rounding moves an entry by a tiny part of the largest one, and nothing fails."""
+    found = projected(np.array(values))
+    largest = max(abs(value) for value in values)
+    assert found.min() >= 0
+    np.testing.assert_allclose(found, exactly_projected(values), rtol=0, atol=1e-14 * largest)
+
+
+def test_tables_without_negative_counts_and_empty_ones_stay():
+    counts = np.array([[4, 0], [7, 9]])
+    found = consistent_counts(pair_of(counts, 3.0), Domain(wide_schema(1)))
+    np.testing.assert_array_equal(found.table, counts)
+    nobody = consistent_counts(pair_of(-counts - 1, 3.0), Domain(wide_schema(1)))
+    assert not nobody.table.any()
+    assert nobody.people == 1
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_estimated_counts_are_nearer_to_the_truth_than_noisy_ones(sparse):
+    """And nearer still with second counts. On average over 200 draws."""
+    draw = np.random.default_rng(3)
+    exact = np.round(draw.gamma(0.2 if sparse else 5, 100, (8, 8))).astype(int)
+    domain, errors = Domain(wide_schema(3)), np.zeros(3)
+    for turn in range(200):
+        noisy = exact + geometric(15.0, exact.shape, seed=turn)
+        second = exact.sum(axis=1) + geometric(15.0, (8,), seed=1000 + turn)
+        once = consistent_counts(pair_of(noisy, 15.0), domain).table
+        twice = consistent_counts(pair_of(noisy, 15.0, second, 15.0), domain).table
+        errors += [((table - exact) ** 2).sum() for table in (noisy, once, twice)]
+    assert errors[2] < errors[1]
+    assert errors[1] < (0.7 if sparse else 1) * errors[0]

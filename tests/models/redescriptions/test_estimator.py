@@ -1,0 +1,247 @@
+"""The scikit-learn side of redescriptions."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from dpcore.demo import DEMOS
+from dpcore.domain.schema import Schema
+from dpcore.errors import (
+    BudgetError,
+    IngestError,
+    InputError,
+    PrivacyLeakWarning,
+    RequestError,
+    SchemaError,
+)
+from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
+from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
+from dpcore.privacy.accountant import BudgetAccountant
+from dpcore.released.release import Release
+
+SCHEMA = Schema.from_text(
+    """
+name: two sides
+max_rows: 1000
+columns:
+  - {name: diabetes, type: boolean, view: left}
+  - {name: age, type: integer, lower: 20, upper: 100, bins: 4, view: left}
+  - {name: sugar, type: real, lower: 0, upper: 20, edges: [5, 7], view: right}
+  - {name: insulin, type: boolean, view: right}
+  - {name: ward, type: categorical, categories: [a, b]}
+"""
+)
+
+
+def people(rows=900):
+    draw = np.random.default_rng(2)
+    ill = draw.random(rows) < 0.4
+    return pd.DataFrame(
+        {
+            "diabetes": ill,
+            "age": draw.integers(20, 100, rows),
+            "sugar": np.where(ill ^ (draw.random(rows) < 0.05), 9.0, 4.0),
+            "insulin": draw.random(rows) < 0.5,
+            "ward": draw.choice(["a", "b"], rows),
+        }
+    )
+
+
+def miner(**changes):
+    return RedescriptionMiner(**{"epsilon": 4, "schema": SCHEMA, "random_state": 1, **changes})
+
+
+def test_what_goes_together_is_found_and_told():
+    fitted = miner().fit(people())
+    best = fitted.redescriptions_.found[0]
+    assert best.columns == {"diabetes", "sugar"}
+    assert best.jaccard > 0.8
+    assert fitted.n_features_in_ == 5
+    assert fitted.release_.target == ""
+    assert fitted.release_.certificate.epsilon == 4
+
+
+def test_rows_are_told_by_both_sides():
+    frame = people()
+    fitted = miner().fit(frame)
+    rows = fitted.transform(frame)
+    assert rows.shape == (900, len(fitted.redescriptions_.found))
+    ill = frame["diabetes"] & (frame["sugar"] > 7)
+    well = ~frame["diabetes"] & (frame["sugar"] <= 7)
+    first = rows[:, 0]
+    assert (first == ill).all() or (first == well).all()
+
+
+def test_other_constraints_are_free():
+    budget = BudgetAccountant(4)
+    fitted = miner(accountant=budget).fit(people())
+    assert budget.left == 0
+    loose = fitted.extract(min_jaccard=0.1, min_above_chance=0, max_p=1, min_support=0)
+    assert len(loose.found) >= len(fitted.redescriptions_.found)
+    assert fitted.extract(min_jaccard=1).found == ()
+    with pytest.raises(RequestError, match="min_jaccard"):
+        fitted.extract(min_jaccard=2)
+
+
+def test_two_frames_are_the_two_views():
+    frame = people()
+    bare = Schema.from_mapping(
+        SCHEMA.model_dump(mode="json")
+        | {"columns": [c.model_dump(mode="json") | {"view": None} for c in SCHEMA.columns]}
+    )
+    fitted = miner(schema=bare).fit(frame[["diabetes", "age", "ward"]], frame[["sugar", "insulin"]])
+    assert fitted.model_.left_columns == ("diabetes", "age", "ward")
+    assert fitted.model_.right_columns == ("sugar", "insulin")
+    with pytest.raises(RequestError, match="left side"):
+        miner(schema=bare).fit(frame)
+
+
+def test_views_must_be_of_the_same_people():
+    frame = people()
+    with pytest.raises(RequestError, match="900 and 899 rows"):
+        miner().fit(frame[["diabetes", "age", "ward"]], frame[["sugar", "insulin"]][:-1])
+    with pytest.raises(RequestError, match="Both views have a column 'age'"):
+        miner().fit(frame[["diabetes", "age", "ward"]], frame[["sugar", "age"]])
+
+
+def test_without_a_schema_there_is_a_warning():
+    frame = people()
+    with pytest.warns(PrivacyLeakWarning, match="not differentially private"):
+        fitted = miner(schema=None).fit(frame[["diabetes", "age"]], frame[["sugar", "insulin"]])
+    assert fitted.redescriptions_.found
+
+
+def test_too_little_budget_reads_no_record(monkeypatch):
+    def fail(*_):
+        raise AssertionError("records were read")
+
+    monkeypatch.setattr("dpcore.learning.sklearn_base.ingest", fail)
+    with pytest.raises(BudgetError):
+        miner(accountant=BudgetAccountant(1)).fit(people())
+
+
+def test_the_charge_comes_before_the_records(monkeypatch):
+    """Should the run fail after a record was touched, the budget is spent."""
+    budget, seen = BudgetAccountant(4), []
+
+    def broken(*_):
+        seen.append(budget.spent)
+        raise IngestError("The disk is full.")
+
+    monkeypatch.setattr("dpcore.learning.sklearn_base.ingest", broken)
+    with pytest.raises(IngestError):
+        miner(accountant=budget).fit(people())
+    assert seen == [4]
+    assert budget.spent == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "columns", "error"),
+    [
+        ({"epsilon": 0}, None, BudgetError),
+        ({"method": "guess"}, None, RequestError),
+        ({"depth": 9}, None, RequestError),
+        ({"left": ("weight",)}, None, SchemaError),
+        ({"left": ("age",), "right": ("age",)}, None, RequestError),
+        ({}, ["diabetes", "age", "sugar"], InputError),
+    ],
+)
+def test_what_cannot_be_mined_costs_nothing(changes, columns, error):
+    budget = BudgetAccountant(9)
+    with pytest.raises(error):
+        miner(accountant=budget, **changes).fit(people()[columns] if columns else people())
+    assert budget.spent == 0
+
+
+def test_the_views_can_be_chosen():
+    fitted = miner(left=("diabetes",), right=("sugar", "ward")).fit(people())
+    assert fitted.model_.left_columns == ("diabetes",)
+    assert fitted.model_.right_columns == ("sugar", "ward")
+    frame = people()
+    sides = frame[["ward", "diabetes", "age"]], frame[["sugar", "insulin"]]
+    both = miner(right=("insulin", "ward")).fit(*sides)
+    assert both.model_.left_columns == ("diabetes", "age")  # The schema goes before the frames.
+    assert both.model_.right_columns == ("insulin", "ward")
+
+
+def test_arrays_take_the_names_of_the_schema():
+    frame = people().drop(columns="ward")
+    schema = Schema.from_mapping(
+        SCHEMA.model_dump(mode="json")
+        | {"columns": [column.model_dump(mode="json") for column in SCHEMA.columns[:4]]}
+    )
+    named = miner(schema=schema).fit(frame)
+    values = frame.to_numpy(dtype=object)
+    assert miner(schema=schema).fit(values).model_ == named.model_
+    assert miner(schema=schema).fit(values[:, :2], values[:, 2:]).model_ == named.model_
+    with pytest.raises(RequestError, match="left view has 3 columns and the schema puts 2"):
+        miner(schema=schema).fit(values[:, :3], values[:, 2:])
+    with pytest.warns(PrivacyLeakWarning):
+        bare = miner(schema=None).fit(values[:, :2], values[:, 2:])
+    assert bare.model_.left_columns == ("left_0", "left_1")
+    assert bare.model_.right_columns == ("right_0", "right_1")
+
+
+def test_what_holds_is_named():
+    frame = people()
+    fitted = miner().fit(frame)
+    assert fitted.get_feature_names_out().tolist() == [
+        item.text for item in fitted.redescriptions_.found
+    ]
+    told = fitted.set_output(transform="pandas").transform(frame)
+    assert told.columns[0] == fitted.redescriptions_.found[0].text
+    nothing = miner(epsilon="0.01").fit(frame[:5])
+    assert nothing.transform(frame).shape == (900, len(nothing.redescriptions_.found))
+
+
+def test_the_warning_points_at_the_caller():
+    frame = people()
+    with pytest.warns(PrivacyLeakWarning) as seen:
+        miner(schema=None).fit(frame[["diabetes", "age"]], frame[["sugar", "insulin"]])
+    assert seen[0].filename == __file__
+
+
+def test_clones_share_the_accountant_and_every_parameter_is_one():
+    budget = BudgetAccountant(8)
+    fitted = clone(miner(accountant=budget)).fit(people())
+    clone(fitted).fit(people())
+    assert budget.left == 0
+    assert set(RedescriptionParameters.model_fields) <= set(miner().get_params())
+    defaults = RedescriptionParameters()
+    plain = RedescriptionMiner().get_params()
+    assert all(
+        plain[name] == getattr(defaults, name) for name in RedescriptionParameters.model_fields
+    )
+    assert copy.deepcopy(miner()).get_params().keys() == plain.keys()
+
+
+def test_a_downloaded_release_reads_the_same():
+    fitted = miner().fit(people())
+    again = RedescriptionMiner.from_release(Release.from_json(fitted.release_.to_json()))
+    assert again.redescriptions_ == fitted.redescriptions_
+    assert (again.transform(people()) == fitted.transform(people())).all()
+    other = fitted.release_.model_copy(update={"kind": "tree"})
+    with pytest.raises(RequestError, match="'tree'"):
+        RedescriptionMiner.from_release(other)
+
+
+def test_planted_redescriptions_come_back():
+    """All five, at epsilon 1 with 12,000 people; seeded, so chance plays no part."""
+    demo = DEMOS["checkups"]()
+    fitted = RedescriptionMiner(epsilon=1, schema=demo.schema, random_state=0).fit(demo.frame)
+    found = fitted.redescriptions_
+    kept = found.pruned(found.suggested_support)
+    masks = []
+    for item in kept:
+        pair = fitted.model_.pairs[item.pair]
+        masks.append(
+            (
+                np.isin(pair.left.apply(demo.frame, demo.schema), item.left_leaves),
+                np.isin(pair.right.apply(demo.frame, demo.schema), item.right_leaves),
+            )
+        )
+    for planted in demo.planted:
+        assert max(planted.agreement(demo.frame, *sides) for sides in masks) >= 0.8, planted.name

@@ -1,0 +1,386 @@
+"""The learner of redescriptions end to end, for every method: what it spends, says and hides."""
+
+from decimal import Decimal
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.errors import FrostglassError, RequestError, SchemaError
+from dpcore.models.redescriptions.learning import learner as learner_module
+from dpcore.models.released import parse_model
+from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from dpcore.released.release import Release, make_release
+from tests.support.redescription_cases import (
+    LEARNER,
+    METHODS,
+    PLAIN,
+    TOGETHER,
+    Watched,
+    fitting,
+    frame_of,
+    rows_of,
+    run,
+    schema,
+    way,
+)
+from tests.support.redescription_cases import table as table_of
+
+SCHEMA = schema()
+ROWS = rows_of(SCHEMA, 90)
+TABLE = table_of(SCHEMA, ROWS)
+
+
+def plan_of(epsilon="1", domain=SCHEMA, **parameters):
+    return LEARNER.plan(domain, "", Decimal(epsilon), parameters)
+
+
+# What is drawn does not depend on records, but for what is released
+
+
+SMALL = schema(PLAIN)
+CROWDS = {
+    "nobody": [],
+    "one": rows_of(SMALL, 1),
+    "many": rows_of(SMALL, 120, 1),
+    "one more": [*rows_of(SMALL, 120, 1), (1, 1, 1, 0, 0, 0)],
+    "all alike": [(1, 0, 1, 1, 0, 1)] * 80,
+    "all missing": [(3,) * 6] * 80,
+    "all other": [(2,) * 6] * 80,
+}
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+@way
+def test_shapes_progress_and_draws_are_the_same_for_every_table(way, rounds):
+    """Where a later search of ``exact_pairs`` may look follows from what the first released."""
+    told, starts = [], 1 if way["method"] == "exact_pairs" else 2
+    for people in CROWDS.values():
+        source, calls = Watched(5), []
+        table = table_of(SMALL, people)
+        _, model = run(
+            table, "2", source, lambda *call, calls=calls: calls.append(call),
+            **fitting(**way, rounds=rounds, starts=starts, margins=True),
+        )  # fmt: skip
+        shapes = [
+            (
+                pair.start,
+                pair.round,
+                pair.left.depth,
+                pair.right.depth,
+                pair.count_scale,
+                pair.left_scale,
+                np.shape(pair.noisy_counts),
+                np.shape(pair.noisy_left),
+            )
+            for pair in model.pairs
+        ]
+        told.append((source.calls, calls, shapes))
+    assert all(one == told[0] for one in told)
+    draws, calls, shapes = told[0]
+    assert draws
+    assert calls[-1][1] == calls[-1][2]
+    for (step, one, _), (later, other, _) in pairwise(calls):
+        assert one < other or step != later or other == 0
+    turns = 1 if way["method"] in TOGETHER else rounds
+    assert [shape[:2] for shape in shapes] == list(product(range(starts), range(turns)))
+
+
+@way
+@pytest.mark.parametrize("crowd", ["nobody", "one", "all alike", "all missing", "all other"])
+def test_tables_of_hardly_anybody_or_anything_are_mined(way, crowd):
+    table = table_of(SMALL, CROWDS[crowd])
+    for source in (SecureRandom(), SeededRandom(3)):
+        for epsilon in ("0.1", "50"):
+            reserved = crowd == "all other"
+            _, model = run(table, epsilon, source, reserved_splits=reserved, starts=1, **way)
+            found = model.extract(SMALL)
+            assert np.isfinite(found.people)
+            for pair in model.pairs:
+                shape = (pair.left.leaf_count, pair.right.leaf_count)
+                assert np.shape(pair.noisy_counts) == shape
+
+
+@way
+def test_seeded_runs_repeat_themselves_and_secure_ones_do_not(way):
+    first, second = (run(TABLE, source=SeededRandom(9), **way)[1] for _ in range(2))
+    assert first == second
+    first, second = (run(TABLE, source=SecureRandom(), **way)[1] for _ in range(2))
+    assert first != second
+
+
+# What comes out is right
+
+
+@way
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_tables_are_exact_but_for_their_noise(way, depth):
+    """At a huge budget: leaves as the released trees say, left by right, everybody once."""
+    plan, model = run(
+        TABLE, "1000",
+        **fitting(**way, depth=depth, starts=2, rounds=2, margins=True, tree_share=0.5),
+    )  # fmt: skip
+    frame = TABLE.public_frame()
+    for pair, exact in zip(model.pairs, model.exact_tables(frame, SCHEMA), strict=True):
+        assert np.array(pair.noisy_counts).tolist() == exact.tolist()
+        assert list(pair.noisy_left) == exact.sum(axis=1).tolist()
+        assert exact.sum() == len(ROWS)
+        expected = 2 if way["method"] == "exact_pairs" else depth
+        assert pair.left.depth == pair.right.depth == expected
+        for tree in (pair.left, pair.right):
+            assert {split.column for split in tree.splits} <= set(SCHEMA.view(tree.view))
+    assert model.left_columns == plan.parameters.left == SCHEMA.view("left")
+    assert model.right_columns == plan.parameters.right == SCHEMA.view("right")
+
+
+@way
+def test_a_large_budget_finds_what_the_views_share(way):
+    """Column 1 on both sides tells of the same people; the others are noise."""
+    draw = np.random.default_rng(4)
+    cells = draw.integers(0, 2, (150, 6))
+    cells[:, 4] = cells[:, 1]
+    table = table_of(SMALL, [tuple(map(int, row)) for row in cells])
+    more = {"steps": 3000} if "steps" in way else {}
+    if way.get("sampler") == "pool":
+        more = {"pool_size": 3000}
+    house = way["method"] in {"exact_pairs", "lookahead"}
+    shares = []
+    for epsilon in ("20", "0.01"):
+        hits, searches = 0, 1 if house else 4
+        for seed in range(24 // searches):
+            chosen = fitting(**way | more, depth=1, starts=searches, tree_share=0.9)
+            _, model = run(table, epsilon, SeededRandom(seed), **chosen)
+            hits += sum(
+                all(name in {split.column for split in tree.splits} for tree, name in sides)
+                for sides in (((p.left, "left1"), (p.right, "right1")) for p in model.pairs)
+            )
+        shares.append(hits / 24)
+    if way.get("sensitivity") == "published":
+        assert shares[0] < 0.5, "it asks for a hundred times more"
+    else:
+        # The published methods begin with a column at random.
+        assert shares[0] > (0.8 if house else 0.3)
+    assert shares[1] < 0.7, "a small budget tells little"
+
+
+def test_later_trees_are_grown_for_the_tree_before(monkeypatch):
+    """Classes of every tree after the first are the leaves of the last tree of the other view."""
+    grown, inner = [], learner_module.draw_tree
+
+    def watched(literals, classes, *rest):
+        tree = inner(literals, classes, *rest)
+        grown.append((classes.copy(), tree))
+        return tree
+
+    monkeypatch.setattr(learner_module, "draw_tree", watched)
+    _, model = run(TABLE, "5", method="alt_expm", depth=2, starts=3, rounds=3)
+    assert len(grown) == 12
+    frame = TABLE.public_frame()
+    for search in range(3):
+        pairs = model.pairs[3 * search : 3 * search + 3]
+        trees = grown[4 * search : 4 * search + 4]
+        for turn, pair in enumerate(pairs):
+            left, right = pair.left.apply(frame, SCHEMA), pair.right.apply(frame, SCHEMA)
+            sizes = [int(np.bitwise_count(words).sum()) for words in trees[turn + 1][0]]
+            groups = [np.bincount(leaves, minlength=4).tolist() for leaves in (left, right)]
+            assert sizes in groups
+        assert all(one.left == two.left or one.right == two.right for one, two in pairwise(pairs))
+
+
+# Views
+
+
+def test_views_come_from_the_schema_or_from_the_request():
+    assert plan_of().parameters.left == ("old", "ward", "stage")
+    named = plan_of(left=("note", "old"), right=("ward", "treated")).parameters
+    assert named.left == ("old", "note"), "in the order of the schema"
+    assert named.right == ("ward", "treated")
+    half = plan_of(left=("note",)).parameters
+    assert (half.left, half.right) == (("note",), ("treated", "sugar"))
+    _, model = run(TABLE, left=("note",), right=("sugar",))
+    assert (model.left_columns, model.right_columns) == (("note",), ("sugar",))
+    assert {split.column for pair in model.pairs for split in pair.left.splits} == {"note"}
+
+
+LONE = {"name": "lone", "type": "real", "lower": 0, "upper": 1, "bins": 1}
+EMPTY_LEFT = schema(PLAIN[3:])
+UNSPLIT = schema([*PLAIN, LONE])
+
+
+#: Nearly all of its time goes into comparing single conditions.
+LINKED = {"method": "lookahead", "depth": 1, "starts": 20}
+
+
+def wide(columns, bins, max_rows):
+    return schema(
+        [
+            {
+                "name": f"{view}{i}",
+                "type": "real",
+                "lower": 0,
+                "upper": 1,
+                "bins": bins,
+                "view": view,
+            }
+            for view in ("left", "right")
+            for i in range(columns)
+        ],
+        max_rows,
+    )
+
+
+#: Hardly any pairs of conditions, one of each side, but millions of pairs on the right side.
+LOPSIDED = schema(
+    [
+        {"name": "one", "type": "boolean", "view": "left"},
+        *(column.model_dump() for column in wide(40, 150, 1000) if column.view == "right"),
+    ],
+    max_rows=1000,
+)
+
+
+@pytest.mark.parametrize(
+    ("domain", "parameters", "sentence"),
+    [
+        (SCHEMA, {"left": ("old", "old")}, "name each column of a view once"),
+        (SCHEMA, {"left": ("old",), "right": ("old",)}, "'old' cannot be in both views"),
+        (SCHEMA, {"left": ("sugar", "old")}, "'sugar' cannot be in both views: take it out"),
+        (SCHEMA, {"left": ("unheard of",)}, "no column 'unheard of'"),
+        (SCHEMA, {"left": ("person",)}, "no column 'person'"),
+        (SCHEMA, {"left": ()}, "left"),
+        (SCHEMA, {"left": ("",)}, "left"),
+        (EMPTY_LEFT, {}, "puts no column on the left side: choose"),
+        (UNSPLIT, {"left": ("lone",)}, "nothing to split on the left side: add"),
+        (UNSPLIT, {"right": ("lone",)}, "nothing to split on the right side: add"),
+        (SCHEMA, {"method": "magic"}, "method"),
+        (SCHEMA, {"depth": 0}, "depth"),
+        (SCHEMA, {"depth": 5}, "depth"),
+        (SCHEMA, {"depth": 2.5}, "depth"),
+        (SCHEMA, {"depth": 3}, "'exact_pairs' has trees of depth 2: leave the depth out"),
+        (SCHEMA, {"rounds": 2}, "'exact_pairs' has no rounds: leave them at 1"),
+        (SCHEMA, {"method": "mcmc_tree_pair", "rounds": 2}, "has no rounds: leave them at 1"),
+        (SCHEMA, {"starts": 0}, "starts"),
+        (SCHEMA, {"starts": 21}, "starts"),
+        (SCHEMA, {"rounds": 0}, "rounds"),
+        (SCHEMA, {"rounds": 11}, "rounds"),
+        (SCHEMA, {"tree_share": 0}, "tree_share"),
+        (SCHEMA, {"tree_share": 1}, "tree_share"),
+        (SCHEMA, {"tree_share": float("nan")}, "tree_share"),
+        (SCHEMA, {"sampler": "luck"}, "sampler"),
+        (SCHEMA, {"steps": 0}, "steps"),
+        (SCHEMA, {"steps": 10**7}, "steps"),
+        (SCHEMA, {"pool_size": 0}, "pool_size"),
+        (SCHEMA, {"sensitivity": 0.5}, "sensitivity"),
+        (SCHEMA, {"unheard_of": 1}, "unheard_of"),
+        (wide(9, 256, 1000), {}, "too many conditions to pair: choose fewer columns"),
+        (LOPSIDED, {}, "too many conditions to pair: choose fewer columns"),
+        (wide(20, 16, 10**8), {"method": "alt_mcmc", "steps": 1}, "more memory than a run may use"),
+        (wide(2, 5, 10**8), {"method": "alt_mcmc"}, "would take hours: choose fewer"),
+        (wide(2, 5, 10**8), {"method": "mcmc_tree_pair", "sampler": "pool"}, "would take hours"),
+        (wide(5, 40, 4_000_000), {"method": "lookahead", "depth": 3}, "would take hours"),
+        (wide(8, 226, 4_500_000), LINKED, "would take hours"),
+    ],
+)  # fmt: skip
+def test_a_request_that_cannot_be_honoured_is_refused(domain, parameters, sentence):
+    with pytest.raises((RequestError, SchemaError), match=sentence) as caught:
+        plan_of("1", domain, **parameters)
+    assert str(caught.value).endswith(".")
+    assert isinstance(caught.value, FrostglassError)
+
+
+def test_a_target_is_refused():
+    with pytest.raises(RequestError, match="leave the target out"):
+        LEARNER.plan(SCHEMA, "old", Decimal(1), {})
+
+
+def test_large_but_feasible_requests_are_planned():
+    for domain, chosen in (
+        (wide(8, 200, 100_000), {"method": "lookahead", "depth": 1}),
+        (wide(4, 200, 100_000), {}),
+        (wide(4, 20, 1_000_000), {"method": "lookahead"}),
+        (wide(3, 5, 10**8), {}),
+    ):
+        plan_of("1", domain, **chosen)
+
+
+# Every parameter has its effect
+
+
+def draws_of(**parameters):
+    source = Watched(1)
+    plan, model = run(TABLE, "2", source, **{"steps": 30, "pool_size": 40, **parameters})
+    return plan, model, source.calls
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_parameter_has_an_effect(method):
+    base = {"method": method, "starts": 2, "depth": 2}
+    plan, _, calls = draws_of(**base)
+    if method != "exact_pairs":
+        assert len(draws_of(**base | {"depth": 3})[1].pairs[0].left.splits) == 7
+    if method not in TOGETHER:
+        assert len(draws_of(**base, rounds=2)[1].pairs) == 4
+    assert len(draws_of(**base | {"starts": 3})[1].pairs) == 3
+    assert draws_of(**base, tree_share=0.33)[0].split != plan.split
+    for margins in (True, False):
+        changed = draws_of(**base, margins=margins)
+        assert ("left leaves" in changed[0].split.parts) == margins
+        assert (changed[1].pairs[0].noisy_left is not None) == margins
+    reserved = draws_of(**base | {"starts": 8}, reserved_splits=True)[1]
+    codes = {
+        SCHEMA.column(split.column).cells[split.first]
+        for pair in reserved.pairs
+        for split in pair.left.splits + pair.right.splits
+    }
+    assert codes & {"(missing)", "(other)"}
+    chain = method in {"alt_mcmc", "mcmc_tree_pair"}
+    assert (draws_of(**base, steps=31)[2] != calls) == chain
+    if method == "mcmc_tree_pair":
+        pool = draws_of(**base, sampler="pool")
+        assert pool[0].guarantee != plan.guarantee
+        assert draws_of(**base, sampler="pool", pool_size=41)[2] != pool[2]
+
+
+# Releases
+
+
+@way
+def test_a_release_can_be_read_back(way):
+    plan, model = run(TABLE, "2", SecureRandom(), **way)
+    release = make_release("redescriptions", plan, model, secure=True)
+    again = Release.from_json(release.to_json())
+    assert parse_model(again) == model
+    assert again.target == ""
+    certificate = again.certificate
+    assert certificate.private
+    assert (certificate.epsilon, certificate.delta) == (2, 0)
+    assert certificate.guarantee == plan.guarantee
+    assert sum(certificate.budget_split.values()) == 2
+
+
+CANARY = "zanzibar-4711"
+
+
+@way
+def test_a_release_holds_no_value_of_a_record(way):
+    people = frame_of(100)
+    people["person"] = [f"{CANARY}-{number}" for number in people["person"]]
+    people["ward"] = CANARY
+    people.loc[:50, "stage"] = CANARY
+    people["sugar"] = 4711.1234
+    people["note"] = CANARY
+    table = ingest(frame_chunks(people), SCHEMA, SeededRandom(1))
+    said: list[object] = []
+    plan, model = run(
+        table, "3", SecureRandom(), lambda *call: said.append(call), reserved_splits=True, **way
+    )  # fmt: skip
+    found = model.extract(SCHEMA)
+    texts = [
+        make_release("redescriptions", plan, model, secure=True).to_json(),
+        found.to_frame().to_csv(),
+        repr(found), repr(model), repr(plan), repr(said), repr(table),
+    ]  # fmt: skip
+    for text in texts:
+        assert "zanzibar" not in text
+        assert "4711" not in text

@@ -1,0 +1,173 @@
+"""What whole runs choose, against every choice that they could have made."""
+
+from collections import Counter
+from decimal import Decimal
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcore.learning.learner import no_progress
+from dpcore.models.redescriptions.learning import exact_pairs
+from dpcore.models.redescriptions.learning.exact_pairs import pair_weight
+from dpcore.models.redescriptions.learning.plans import Calls
+from dpcore.models.redescriptions.learning.queries import STEPS
+from dpcore.models.trees.learning.lookahead import ExactWeight
+from dpcore.privacy.randomness import SecureRandom
+from tests.oracles import redescriptions_oracle as oracle
+from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+from tests.support.redescription_cases import LEARNER, schema
+from tests.support.redescription_cases import table as table_of
+
+TINY = schema(
+    [
+        {"name": name, "type": "boolean", "view": view}
+        for name, view in (("a", "left"), ("b", "left"), ("c", "right"), ("d", "right"))
+    ],
+    max_rows=30,
+)
+LINKED = {"method": "lookahead", "depth": 1, "starts": 1, "tree_share": 0.9}
+
+
+def plan_of(epsilon, parameters):
+    return LEARNER.plan(TINY, "", Decimal(epsilon), parameters)
+
+
+def structure_chances(rows, plan):
+    """Chance of every (literal of the start, split on the left, split on the right)."""
+    calls = Calls.of(plan)
+    left, right = (np.array([row[i : i + 2] for row in rows]).reshape(-1, 2) == 1 for i in (0, 2))
+    pairs = list(product(range(2), repeat=2))
+    scores = [int(STEPS * oracle.leverage(left[:, i], right[:, j])) for i, j in pairs]
+    starts = oracle.softmax(scores, float(calls.start) / (2 * STEPS))
+    chances: Counter[tuple[int, int, int]] = Counter()
+    weights = [
+        ExactWeight.fit("purity", 1, calls.tree, TINY.max_rows, 2, 2).value for _ in range(2)
+    ]
+    for (_, j), chance in zip(pairs, starts, strict=True):
+        labels = np.where(right[:, j], 0, 1)
+        one = oracle.stacked_log_probabilities(left, labels, 2, 2, (1,), weights[:1])
+        for (split,), log in one.items():
+            below = np.where(left[:, split], 0, 1)
+            two = oracle.stacked_log_probabilities(right, below, 2, 2, (1,), weights[1:])
+            for (other,), more in two.items():
+                chances[j, split, other] += chance * np.exp(log + more)
+    return chances
+
+
+def test_the_structure_of_a_run_follows_the_enumerated_distribution():
+    rows = [(1, 0, 1, 0)] * 6 + [(0, 1, 0, 0)] * 5 + [(0, 0, 0, 1)] * 4 + [(1, 1, 1, 1)] * 3
+    table, runs, source = table_of(TINY, rows), 1200, SecureRandom()
+    plan = plan_of("3", LINKED)
+    found = Counter()
+    for _ in range(runs):
+        (pair,) = LEARNER.run(table, plan, source, no_progress).pairs
+        target = {"c = yes": 0, "d = yes": 1}[pair.target]
+        splits = [{"a": 0, "b": 1}[pair.left.splits[0].column]]
+        splits += [{"c": 0, "d": 1}[pair.right.splits[0].column]]
+        found[target, *splits] += 1
+    chances = structure_chances(rows, plan)
+    assert sum(chances.values()) == pytest.approx(1)
+    observed = [found[outcome] for outcome in chances]
+    assert sum(observed) == runs
+    assert chi_square(observed, [runs * chance for chance in chances.values()]) > FALSE_ALARM
+    wrong = structure_chances(rows, plan_of("9", LINKED))
+    assert chi_square(observed, [runs * wrong[outcome] for outcome in chances]) < FALSE_ALARM
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=25),
+    st.tuples(*[st.integers(0, 3)] * 4),
+)
+def test_neighbours_change_the_chance_of_a_structure_by_its_budget_at_most(rows, added):
+    plan = plan_of("2", LINKED)
+    calls = Calls.of(plan)
+    one, other = (structure_chances(people, plan) for people in (rows, [*rows, added]))
+    gap = max(abs(np.log(one[outcome] / other[outcome])) for outcome in one)
+    assert gap <= float(calls.start + 2 * calls.tree) + 1e-9
+
+
+#: What the exact pairs choose among, one literal twice or two literals on a side.
+CHOICES = ((0, 0), (0, 1), (1, 1))
+DRAWN = {"method": "exact_pairs", "starts": 1, "tree_share": 0.9}
+
+
+def pair_chances(rows, plan):
+    """Chance of every choice of two conditions on either side."""
+    flags = np.array(rows).reshape(-1, 4) == 1
+    outcomes = list(product(CHOICES, repeat=2))
+    scores = [
+        oracle.best_agreement(
+            [flags[:, i].tolist() for i in left], [flags[:, 2 + i].tolist() for i in right]
+        )
+        for left, right in outcomes
+    ]
+    chances = oracle.softmax(scores, float(Calls.of(plan).tree) / 2)
+    return dict(zip(outcomes, chances, strict=True))
+
+
+def test_exact_pairs_of_a_run_follow_the_enumerated_distribution():
+    rows = [(1, 0, 1, 0)] * 3 + [(0, 1, 0, 0)] * 5 + [(0, 0, 0, 1)] * 4 + [(1, 1, 1, 1)] * 3
+    table, runs, source = table_of(TINY, rows), 1200, SecureRandom()
+    plan, found = plan_of("1", DRAWN), Counter()
+    for _ in range(runs):
+        (pair,) = LEARNER.run(table, plan, source, no_progress).pairs
+        sides = ((pair.left, "ab"), (pair.right, "cd"))
+        found[tuple(
+            tuple(names.index(split.column) for split in tree.splits[:2]) for tree, names in sides
+        )] += 1  # fmt: skip
+        assert all(tree.splits[1] == tree.splits[2] for tree, _ in sides)
+    chances = pair_chances(rows, plan)
+    observed = [found[outcome] for outcome in chances]
+    assert sum(observed) == runs
+    assert chi_square(observed, [runs * chance for chance in chances.values()]) > FALSE_ALARM
+    wrong = pair_chances(rows, plan_of("0.25", DRAWN))
+    assert chi_square(observed, [runs * chance for chance in wrong.values()]) < FALSE_ALARM
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.tuples(*[st.integers(0, 3)] * 4), max_size=25),
+    st.tuples(*[st.integers(0, 3)] * 4),
+)
+def test_neighbours_change_the_chance_of_a_pair_by_its_budget_at_most(rows, added):
+    plan = plan_of("2", DRAWN)
+    one, other = (pair_chances(people, plan) for people in (rows, [*rows, added]))
+    gap = max(abs(np.log(one[outcome] / other[outcome])) for outcome in one)
+    assert gap <= float(Calls.of(plan).tree) + 1e-9
+
+
+def test_the_budget_of_an_exact_pair_is_nearly_used_up():
+    """So the factor 2 of the exponential mechanism cannot be spared."""
+    rows = [(0, 1, 1, 0)] * 4 + [(1, 0, 0, 1)] * 4 + [(1, 1, 0, 0)] * 3
+    plan = plan_of("1", DRAWN)
+    one, other = (pair_chances(people, plan) for people in (rows, [*rows, (0, 0, 1, 1)]))
+    budget = float(Calls.of(plan).tree)
+    gap = max(abs(np.log(one[outcome] / other[outcome])) for outcome in one)
+    assert 0.9 * budget < gap <= budget
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "1", "100"])
+def test_summed_weights_are_within_their_bound(epsilon):
+    """The scores of the left conditions against fifty digits."""
+    draw, rows, columns, people = np.random.default_rng(1), 5, 4000, 10_000
+    agreements = draw.integers(-people, people // 2, (rows, columns)).astype(np.int32)
+    agreements[0] = 7
+    weight = pair_weight(Decimal(epsilon), people, columns)
+    bests, rests = np.empty(rows, dtype=np.int64), np.empty(rows)
+    everything = np.arange(rows), np.arange(columns)
+    exact_pairs._fold(agreements, *everything, np.arange(rows), weight.value, bests, rests)
+    assert bests.tolist() == agreements.max(axis=1).tolist()
+    with mpmath.workdps(50):
+        step = mpmath.mpf(weight.numerator) / 2**weight.bits
+        exact = [
+            mpmath.log(mpmath.fsum(mpmath.exp(step * int(value)) for value in row))
+            for row in agreements
+        ]
+        found = [mpmath.mpf(int(score)) / 2**weight.bits for score in weight.scores(bests, rests)]
+        gaps = [f - e for f, e in zip(found, exact, strict=True)]
+        assert max(gaps) - min(gaps) <= 2 * weight.error

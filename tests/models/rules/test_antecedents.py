@@ -1,0 +1,123 @@
+"""Candidate conditions: complete, distinct, and a uniform subset where they are capped."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+from scipy.stats import chisquare
+
+from dpcore.domain.conditions import Literal
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.models.rules.learning.antecedents import (
+    _random_conjunctions,
+    given_antecedents,
+    public_antecedents,
+)
+from dpcore.models.rules.learning.learner import RuleListLearner
+from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.privacy.randomness import SeededRandom
+
+#: Chance of a false alarm of each statistical test.
+FALSE_ALARM = 1e-6
+
+
+def literals(*group_sizes: int) -> list[Literal]:
+    return [
+        Literal(column=f"c{group}", first=cell, last=cell)
+        for group, size in enumerate(group_sizes)
+        for cell in range(size)
+    ]
+
+
+def brute_force(items: list[Literal], size: int) -> list[tuple[int, ...]]:
+    return [
+        chosen
+        for chosen in itertools.combinations(range(len(items)), size)
+        if len({items[place].column for place in chosen}) == size
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+@pytest.mark.parametrize("groups", [(2,), (1, 1), (3, 2, 4), (2, 1, 3, 2), (5, 1, 1, 1, 2)])
+def test_without_a_cap_every_conjunction_comes_once(groups, size):
+    items = literals(*groups)
+    found = _random_conjunctions(items, size, 10_000, SeededRandom(0))
+    assert sorted(found) == sorted(brute_force(items, size))
+
+
+def test_a_capped_choice_is_uniform():
+    items = literals(3, 1, 2)
+    everything = brute_force(items, 2)
+    source = SeededRandom(1)
+    seen = Counter(
+        itemset for _ in range(3000) for itemset in _random_conjunctions(items, 2, 2, source)
+    )
+    assert set(seen) == set(everything)
+    assert chisquare([seen[itemset] for itemset in everything]).pvalue > FALSE_ALARM
+
+
+def test_a_huge_space_is_sampled_without_enumerating_it():
+    items = literals(*[200] * 40)
+    found = _random_conjunctions(items, 4, 500, SeededRandom(2))
+    assert len(set(found)) == 500
+    for itemset in found:
+        assert len({items[place].column for place in itemset}) == 4
+        assert list(itemset) == sorted(itemset)
+    used = Counter(items[place].column for itemset in found for place in itemset)
+    assert chisquare([used[f"c{group}"] for group in range(40)]).pvalue > FALSE_ALARM
+
+
+def test_an_uneven_space_is_no_slower():
+    items = literals(900, 7, 7, 7)
+    assert len(set(_random_conjunctions(items, 4, 2000, SeededRandom(3)))) == 2000
+
+
+def schema(max_rows: int = 1000) -> Schema:
+    return Schema.from_mapping(
+        {
+            "name": "trade",
+            "max_rows": max_rows,
+            "columns": [
+                {"name": "branch", "type": "categorical", "categories": ["Trade and craft", "x"]},
+                {"name": "age", "type": "integer", "lower": 0, "upper": 90, "edges": [30, 60]},
+                {"name": "y", "type": "boolean", "target": True},
+            ],
+        }
+    )
+
+
+def test_singles_come_first_and_the_cap_holds():
+    parameters = RuleListParameters(max_antecedents=8)
+    found = public_antecedents(schema(), "y", parameters, SeededRandom(4))
+    assert len(found) == 8
+    assert found.sizes.tolist() == [1] * 6 + [2] * 2
+
+
+def test_a_category_may_hold_the_word_and():
+    text = "branch = Trade and craft and age > 60"
+    found = given_antecedents(schema(), "y", [text])
+    assert [item.text(schema()) for item in found.conditions(0)] == text.replace(
+        "craft and age", "craft|age"
+    ).split("|")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"max_antecedents": 5000}, "more memory"),
+        (
+            {"antecedents": "given", "given": ("age > 30",) * 2000, "max_antecedents": 1},
+            "more memory",
+        ),
+        ({"pool_size": 5_000_000}, "would take hours"),
+        ({"sampler": "mcmc", "mcmc_steps": 1_000_000}, "would take hours"),
+    ],
+)
+def test_what_could_not_be_finished_is_refused_before_it_costs(parameters, sentence):
+    with pytest.raises(RequestError, match=sentence):
+        RuleListLearner().plan(schema(100_000_000), "y", Decimal(1), parameters)
+    RuleListLearner().plan(schema(), "y", Decimal(1), parameters)

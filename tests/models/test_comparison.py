@@ -1,0 +1,197 @@
+"""Methods side by side, on public data only."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.models.comparison import compare_methods, plain_tree_accuracy
+from dpcore.privacy.randomness import SeededRandom
+from dpcore.service import Service
+from tests.support.fake_learner import register_pairs
+
+METHODS = [("tree", {"method": "lookahead", "blocks": (2,)}), ("rule_list", {"pool_size": 500})]
+
+
+def schema(holdout=30):
+    return Schema.from_mapping(
+        {
+            "name": "planted",
+            "max_rows": 2000,
+            "holdout_percent": holdout,
+            "columns": [
+                {"name": "a", "type": "boolean"},
+                {"name": "b", "type": "categorical", "categories": ["x", "y", "z"]},
+                {"name": "c", "type": "boolean", "target": True},
+            ],
+        }
+    )
+
+
+def frame(rows=2000):
+    generator = np.random.default_rng(4)
+    a, b = generator.integers(0, 2, rows), generator.choice(["x", "y", "z"], rows)
+    c = np.where(generator.random(rows) < 0.9, (a == 1) & (b == "x"), generator.random(rows) < 0.5)
+    return pd.DataFrame({"a": a, "b": b, "c": c.astype(int)})
+
+
+def table(holdout=30):
+    return ingest(frame_chunks(frame()), schema(holdout), SeededRandom(0))
+
+
+def test_more_budget_predicts_better_and_progress_counts_every_fit():
+    told = []
+    scores = compare_methods(
+        table(), "c", METHODS, [Decimal("0.0001"), Decimal(10)], 5, lambda *at: told.append(at)
+    )
+    assert told == [(done, 20) for done in range(1, 21)]
+    assert [(s.method, s.epsilon) for s in scores] == [
+        (0, Decimal("0.0001")), (0, Decimal(10)), (1, Decimal("0.0001")), (1, Decimal(10)),
+    ]  # fmt: skip
+    for low, high in (scores[:2], scores[2:]):
+        assert high.mean > 0.9
+        assert high.mean > low.mean
+        assert low.low <= low.mean <= low.high
+
+
+def test_the_plain_tree_finds_the_planted_rule():
+    assert plain_tree_accuracy(table(), "c") == pytest.approx(0.95, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("methods", "epsilons", "repeats", "sentence"),
+    [
+        ([], ["1"], 1, "Choose methods"),
+        (METHODS, ["1"], 400, "Choose methods"),
+        ([("none", {})], ["1"], 1, "no algorithm"),
+        ([("tree", {"depth": -1})], ["1"], 1, "depth"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(methods, epsilons, repeats, sentence):
+    with pytest.raises(RequestError, match=sentence):
+        compare_methods(
+            table(), "c", methods, [Decimal(e) for e in epsilons], repeats, lambda *_: None
+        )
+
+
+def test_only_what_predicts_can_be_compared(monkeypatch):
+    register_pairs(monkeypatch)
+    with pytest.raises(RequestError, match="Fake pairs predict nothing"):
+        compare_methods(
+            table(), "c", [*METHODS, ("fake_pairs", {})], [Decimal(1)], 1, lambda *_: None
+        )
+    with pytest.raises(RequestError, match="Choose a column to predict"):
+        compare_methods(table(), "", METHODS, [Decimal(1)], 1, lambda *_: None)
+    with pytest.raises(RequestError, match="Choose a column to predict"):
+        plain_tree_accuracy(table(), "")
+
+
+def only_target(**columns: list) -> PrivateTable:
+    """Three people set aside, three to learn from; the schema has no column but those given."""
+    content = {"c": [1, 0, 1, 1, 0, 1], **columns}
+    fields = [{"name": name, "type": "boolean"} for name in content]
+    domain = Schema.from_mapping(
+        {"name": "bare", "max_rows": 6, "holdout_percent": 50, "columns": fields}
+    )
+    codes = [np.array(values, dtype=np.uint16) for values in content.values()]
+    return PrivateTable.build(domain, codes, [], np.array([0, 0, 0, 1, 1, 1], dtype=bool))
+
+
+def test_without_a_column_but_the_target_there_is_no_plain_tree():
+    assert plain_tree_accuracy(only_target(), "c") is None
+    assert plain_tree_accuracy(only_target(a=[1, 0, 1, 1, 0, 1]), "c") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("places", "sentence"), [([0, 1, 2], "to learn from"), ([3, 4, 5], "set aside")]
+)
+def test_where_no_target_is_known_a_sentence_says_so(places, sentence):
+    missing = 3
+    codes = [missing if place in places else 1 for place in range(6)]
+    with pytest.raises(RequestError, match=f"people {sentence} has a known 'c'"):
+        plain_tree_accuracy(only_target(c=codes, a=[1, 0] * 3), "c")
+
+
+def test_a_score_tells_on_how_many_people_it_was_measured():
+    bare = only_target(a=[1, 0, 1, 1, 0, 1], c=[1, 0, 1, 1, 3, 1])
+    [score] = compare_methods(bare, "c", [("forest", {})], [Decimal(1)], 1, lambda *_: None)
+    assert score.people == 2
+
+
+def test_a_refusal_names_the_method_and_the_epsilon():
+    methods = [METHODS[1], ("tree", {"method": "diffp_id3"})]
+    epsilons = [Decimal(1), Decimal("0.000000003")]
+    with pytest.raises(RequestError, match=r"^Tree diffp_id3, ε = 0.0001: This epsilon is too"):
+        compare_methods(table(), "c", methods[1:], epsilons, 1, lambda *_: None)
+
+
+def test_without_people_set_aside_there_is_nothing_to_measure():
+    with pytest.raises(RequestError, match="nobody aside"):
+        compare_methods(table(0), "c", METHODS, [Decimal(1)], 1, lambda *_: None)
+    with pytest.raises(RequestError, match="nobody aside"):
+        plain_tree_accuracy(table(0), "c")
+
+
+def test_the_service_refuses_private_data(tmp_path):
+    with Service(home=tmp_path, workers=0) as service:
+        private = service.add_dataset(frame(), schema(), budget=Decimal(1))
+        with pytest.raises(RequestError, match="private"):
+            service.compare_methods(private.id, "c", METHODS, ["1"], 1, lambda *_: None)
+        with pytest.raises(RequestError, match="private"):
+            service.plain_tree_accuracy(private.id, "c")
+
+
+def test_the_service_compares_on_public_data_for_free(tmp_path):
+    with Service(home=tmp_path, workers=0) as service:
+        public = service.add_dataset(frame(), schema(), budget=Decimal(1), public=True)
+        scores = service.compare_methods(public.id, "c", METHODS[:1], ["1"], 2, lambda *_: None)
+        assert len(scores) == 1
+        assert scores[0].mean > 0.8
+        assert service.balance(public.id).left == 1
+
+
+def numbers() -> PrivateTable:
+    columns = [
+        {"name": "age", "type": "integer", "lower": 0, "upper": 99, "bins": 4, "target": True},
+        {"name": "ill", "type": "boolean"},
+    ]
+    schema = Schema.from_mapping({"name": "n", "max_rows": 500, "columns": columns})
+    age = np.arange(400) % 100
+    people = pd.DataFrame({"age": age.astype(float), "ill": np.where(age < 50, "yes", "no")})
+    people.loc[::7, "age"] = np.nan
+    return ingest(frame_chunks(people), schema, SeededRandom(0))
+
+
+def test_numbers_are_compared_by_their_error():
+    """Ages are spread evenly: a constant is off by 28.9, two halves by 14.4."""
+    weak, strong = compare_methods(
+        numbers(), "age", [("ebm", {})], [Decimal("0.001"), Decimal(100)], 2, lambda *_: None
+    )
+    assert strong.measure == weak.measure == "RMSE"
+    assert strong.mean == pytest.approx(14.4, rel=0.15)
+    assert weak.mean > strong.mean
+    assert strong.low <= strong.mean <= strong.high
+
+
+def test_what_is_a_number_for_some_is_not_compared_with_its_groups():
+    mixed = [("ebm", {}), METHODS[1]]
+    with pytest.raises(RequestError, match="compare them apart"):
+        compare_methods(numbers(), "age", mixed, [Decimal(1)], 1, lambda *_: None)
+    [groups] = compare_methods(
+        numbers(), "age", METHODS[1:], [Decimal(1)], 1, lambda *_: None
+    )  # fmt: skip
+    assert groups.measure == "accuracy"
+    assert 0 <= groups.mean <= 1
+
+
+def test_machines_are_compared_with_trees_by_accuracy():
+    scores = compare_methods(
+        table(), "c", [("ebm", {}), METHODS[0]], [Decimal(10)], 1, lambda *_: None
+    )
+    assert [score.measure for score in scores] == ["accuracy", "accuracy"]
+    assert min(score.mean for score in scores) > 0.85

@@ -1,0 +1,165 @@
+"""What a plan accepts must run, whatever the people; and its progress must tell nothing of them.
+
+Random configurations of every family and method on tables of every kind: empty, full, of one
+class, all missing. A few of each in the normal run, thousands in the slow one.
+"""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from typing import Any, get_args
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from dpcore.commands.text import release_text
+from dpcore.errors import FrostglassError
+from dpcore.learning.learner import no_progress
+from dpcore.models.redescriptions.released.consistent import consistent_counts
+from dpcore.models.redescriptions.released.regions import Domain
+from dpcore.models.registry import LEARNERS, public_records
+from dpcore.models.released import parse_model
+from dpcore.privacy.budgets import EPSILON_STEP
+from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from dpcore.released.plan import RunPlan
+from dpcore.released.release import Release, make_release
+from dpcore.report.contents import content
+from tests.support.configurations import Configuration, draw_configuration, draw_people, table_of
+from tests.support.fake_learner import real_learners
+
+#: What tells the methods of a family apart.
+_CHOICE = dict.fromkeys(real_learners(), "method") | {"rule_list": "sampler"}
+WAYS = [
+    pytest.param(family, {choice: way}, id=f"{family}-{way}")
+    for family, choice in _CHOICE.items()
+    for way in get_args(LEARNERS[family].parameters.model_fields[choice].annotation)
+]
+FEW, MANY = 8, 400
+seeds = st.integers(0, 2**63 - 1)
+#: A smaller seed is no simpler configuration, so there is nothing to shrink.
+_FIND = (Phase.explicit, Phase.reuse, Phase.generate)
+
+
+def accepted(drawn: Configuration) -> RunPlan | None:
+    """The plan of a configuration; ``None`` if it is refused, which takes one sentence."""
+    learner = LEARNERS[drawn.family]
+    try:
+        return learner.plan(drawn.schema, drawn.target, drawn.epsilon, drawn.parameters)
+    except FrostglassError as error:
+        refusal = str(error)
+    assert refusal.endswith(".")
+    assert "\n" not in refusal
+    return None
+
+
+def planned(random: Random, family: str, way: dict[str, Any]) -> tuple[Configuration, RunPlan]:
+    """The first of random configurations that is accepted."""
+    while True:
+        drawn = draw_configuration(random, family, **way)
+        plan = accepted(drawn)
+        if plan is not None:
+            return drawn, plan
+
+
+def finite(value: object) -> bool:
+    """Whether every number inside is one that JSON knows."""
+    if isinstance(value, dict):
+        return all(map(finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def check_run(random: Random, drawn: Configuration, plan: RunPlan) -> None:
+    """Run what was planned; see that its release can be stored, read and used."""
+    family = drawn.family
+    table = table_of(drawn.schema, draw_people(random, drawn.schema, drawn.target))
+    source = SecureRandom() if random.random() < 0.5 else SeededRandom(7)
+    model = LEARNERS[family].run(table, plan, source, no_progress)
+    release = make_release(family, plan, model, secure=source.secure)
+    again = Release.from_json(release.to_json())
+    assert finite(again.model)
+    assert parse_model(again) == model
+    assert plan.count_margin() >= 0
+    for pair in getattr(model, "pairs", ()):
+        consistent_counts(pair, Domain(drawn.schema))
+
+
+def check_progress(random: Random, drawn: Configuration, plan: RunPlan) -> None:
+    """Compare the progress of runs on different people, with different noise."""
+    learner = LEARNERS[drawn.family]
+    told: list[list[tuple[str, int, int]]] = []
+    for turn in range(2):
+        table = table_of(drawn.schema, draw_people(random, drawn.schema, drawn.target))
+        told.append([])
+        learner.run(table, plan, SeededRandom(turn), lambda *call: told[-1].append(call))
+    assert told[0] == told[1]
+    assert told[0]
+
+
+@pytest.mark.parametrize(("family", "way"), WAYS)
+@settings(max_examples=FEW, phases=_FIND, deadline=None)
+@given(seed=seeds)
+def test_what_a_plan_accepts_runs(family, way, seed):
+    random = Random(seed)
+    check_run(random, *planned(random, family, way))
+
+
+@pytest.mark.parametrize(("family", "way"), WAYS)
+@settings(max_examples=2 * FEW, phases=_FIND, deadline=None)
+@given(seed=seeds, steps=st.integers(1, 300))
+def test_a_budget_of_a_few_smallest_steps_is_refused_or_enough(family, way, seed, steps):
+    """Every division of it is checked before a record is touched, down to the last row."""
+    random = Random(seed)
+    drawn = draw_configuration(random, family, steps * EPSILON_STEP, **way)
+    plan = accepted(drawn)
+    if plan is not None:
+        check_run(random, drawn, plan)
+
+
+@pytest.mark.parametrize(("family", "way"), WAYS)
+@settings(max_examples=FEW // 2, phases=_FIND, deadline=None)
+@given(seed=seeds)
+def test_progress_is_the_same_whatever_the_people(family, way, seed):
+    random = Random(seed)
+    check_progress(random, *planned(random, family, way))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "way"), WAYS)
+@settings(max_examples=MANY, phases=_FIND, deadline=None)
+@given(seed=seeds)
+def test_what_thousands_of_plans_accept_runs(family, way, seed):
+    random = Random(seed)
+    check_run(random, *planned(random, family, way))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "way"), WAYS)
+@settings(max_examples=MANY // 4, phases=_FIND, deadline=None)
+@given(seed=seeds)
+def test_progress_of_hundreds_of_plans_is_the_same_whatever_the_people(family, way, seed):
+    random = Random(seed)
+    check_progress(random, *planned(random, family, way))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "way"), WAYS)
+@settings(max_examples=MANY // 16, phases=_FIND, deadline=None)
+@given(seed=seeds)
+def test_releases_of_any_plan_can_be_read_and_used(family, way, seed):
+    """As text, as a report, for predictions and beside the true counts of public data."""
+    random = Random(seed)
+    drawn, plan = planned(random, family, way)
+    table = table_of(drawn.schema, draw_people(random, drawn.schema, drawn.target))
+    model = LEARNERS[family].run(table, plan, SeededRandom(7), no_progress)
+    release = make_release(family, plan, model, secure=False)
+    assert release_text(release)
+    assert content(release)
+    records = public_records(family, table, "all")
+    if drawn.target:
+        assert len(model.predict(records, drawn.schema)) == len(table.public_frame("all"))
+    else:
+        assert len(model.exact_tables(records, drawn.schema)) == len(model.pairs)

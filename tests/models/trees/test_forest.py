@@ -1,0 +1,225 @@
+"""The forest learner end to end, for both methods and both ways to share."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from dpcore.domain.encoding import encode_columns
+from dpcore.errors import BudgetError, RequestError, SchemaError
+from dpcore.learning.learner import no_progress
+from dpcore.models.registry import get_learner
+from dpcore.models.released import parse_model
+from dpcore.models.trees.learning import forest_learner as learner_module
+from dpcore.models.trees.learning.forest_learner import ForestLearner
+from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.learning.random_trees import GrownForest
+from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from dpcore.released.release import Release, make_release
+from tests.support import toy_people
+from tests.support.small_tables import schema_of, table_of
+
+LEARNER = ForestLearner()
+KINDS = [(method, sharing) for method in ("rfdiffp", "random_trees")
+         for sharing in ("parts", "split")]  # fmt: skip
+SCHEMA = toy_people.schema()
+TABLE = toy_people.table(SCHEMA)
+
+
+def fit(method, sharing, target="ill", epsilon="2", table=TABLE, source=None, **more):
+    parameters = {"method": method, "sharing": sharing, "trees": 5, "depth": 3, **more}
+    plan = LEARNER.plan(table.schema, target, Decimal(epsilon), parameters)
+    return plan, LEARNER.run(table, plan, source or SecureRandom(), no_progress)
+
+
+def dearest(tree):
+    return max(tree.path_spent(p) for p, node in enumerate(tree.nodes) if not node.children)
+
+
+@pytest.mark.parametrize(("method", "sharing"), KINDS)
+@pytest.mark.parametrize("rows_per_person", [1, 3])
+@pytest.mark.parametrize("spend_rest", [True, False])
+def test_a_forest_costs_exactly_its_plan_at_most(method, sharing, rows_per_person, spend_rest):
+    domain = toy_people.schema(rows_per_person)
+    content = toy_people.frame()
+    content["person"] //= rows_per_person
+    plan, model = fit(
+        method, sharing, table=toy_people.table(domain, content), spend_rest=spend_rest
+    )
+    assert sum(plan.split.parts.values()) == plan.epsilon == 2
+    assert plan.parallel == {"evaluation": 2}
+    costs = [dearest(tree) for tree in model.trees]
+    assert (max(costs) if sharing == "parts" else sum(costs)) <= 2
+    for tree, cost in zip(model.trees, costs, strict=True):
+        assert cost <= tree.budget
+    if sharing == "parts":
+        assert {tree.budget for tree in model.trees} == {
+            2 - 2 % (rows_per_person * Decimal("1e-9"))
+        }
+
+
+@pytest.mark.parametrize(("method", "sharing"), KINDS)
+@pytest.mark.parametrize("target", ["ill", "stage"])
+def test_no_count_is_noisier_than_the_plan_says(method, sharing, target):
+    margins = []
+    for seed, epsilon in enumerate(("0.05", "1", "20")):
+        for spend_rest in (True, False):
+            plan, model = fit(
+                method, sharing, target, epsilon, source=SeededRandom(seed), spend_rest=spend_rest
+            )
+            promised = plan.count_noise[0]
+            for tree in model.trees:
+                for node in tree.nodes:
+                    assert node.children or node.count_margin <= promised.margin()
+        margins.append([noise.margin() for noise in plan.count_noise])
+    for small, middle, large in zip(*margins, strict=True):
+        assert small > middle > large >= 0
+
+
+@pytest.mark.parametrize(("method", "sharing"), KINDS)
+@pytest.mark.parametrize("target", ["ill", "stage", "region"])
+def test_a_release_can_be_read_back(method, sharing, target):
+    plan, model = fit(method, sharing, target)
+    again = Release.from_json(make_release("forest", plan, model, secure=True).to_json())
+    assert parse_model(again) == model
+    assert again.certificate.epsilon == 2
+    assert again.certificate.guarantee == "unconditional"
+    assert again.certificate.parallel_split == {"evaluation": 2}
+    assert model.sharing == sharing
+    assert len(model.trees) == 5
+    assert target not in model.columns()
+
+
+@pytest.mark.parametrize(("method", "sharing"), KINDS)
+@pytest.mark.parametrize("target", ["ill", "stage"])
+def test_hold_out_figures_are_exact_without_noise(method, sharing, target):
+    _, model = fit(method, sharing, target, epsilon="1000", source=SeededRandom(2), trees=4)
+    people = TABLE.public_frame("holdout")
+    truth = encode_columns(people, SCHEMA, [target])[target]
+    known = truth < len(model.classes)
+    predicted = model.predict(people, SCHEMA)
+    assert model.evaluation.accuracy.value == pytest.approx((predicted == truth)[known].mean())
+    confusion = np.zeros((len(model.classes),) * 2, dtype=int)
+    np.add.at(confusion, (truth[known], predicted[known]), 1)
+    assert model.evaluation.noisy_confusion == tuple(map(tuple, confusion.tolist()))
+    assert model.evaluation.accuracy.value > (0.7 if method == "rfdiffp" else 0.4)
+    assert (model.evaluation.auc is None) == (target == "stage")
+
+
+@pytest.mark.parametrize(("method", "sharing"), KINDS)
+@pytest.mark.parametrize("rows", [[], [(0, 0, 0, 0, 0)], [(1, 1, 3, 3, 3)]])
+def test_a_table_of_no_or_one_record_is_fitted(method, sharing, rows):
+    for target in ("ill", "stage"):
+        _, model = fit(method, sharing, target, "0.5", table_of(SCHEMA, rows))
+        assert len(model.trees) == 5
+        assert model.evaluation is not None
+
+
+@pytest.mark.parametrize(("method", "sharing"), KINDS)
+def test_people_train_one_tree_or_all(method, sharing):
+    """Without noise, counts over the trees are those of the training people, once or five times."""
+    for evaluate, part in ((True, "train"), (False, "all")):
+        _, model = fit(method, sharing, epsilon="1000", evaluate=evaluate, source=SeededRandom(1))
+        assert (model.evaluation is not None) == evaluate
+        known = TABLE.public_frame(part)["ill"].isin(["yes", "no"]).sum()
+        totals = [sum(tree.nodes[0].noisy_counts) for tree in model.trees]
+        leaves = sum(1 for tree in model.trees for node in tree.nodes if not node.children)
+        # Leaves of late nodes may have noise of one.
+        assert abs(sum(totals) - known * (1 if sharing == "parts" else 5)) <= leaves
+        if sharing == "parts":
+            assert max(totals) < 0.3 * known
+
+
+@pytest.mark.parametrize(("method", "sharing"), KINDS)
+def test_progress_is_the_same_for_any_records(method, sharing):
+    told = []
+    for seed, table in enumerate((TABLE, table_of(SCHEMA, []))):
+        calls = []
+        parameters = {"method": method, "sharing": sharing, "trees": 3}
+        plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), parameters)
+        LEARNER.run(table, plan, SeededRandom(seed), lambda *call, to=calls: to.append(call))
+        told.append(calls)
+    assert told[0] == told[1]
+    assert [call[1:] for call in told[0][:4]] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert told[0][-1] == ("checking on people set aside", 1, 1)
+
+
+@pytest.mark.parametrize(("method", "sharing"), KINDS)
+def test_a_seeded_run_repeats_itself(method, sharing):
+    first, second = (fit(method, sharing, source=SeededRandom(9))[1] for _ in range(2))
+    assert first == second
+    assert fit(method, sharing, source=SeededRandom(10))[1] != first
+
+
+@pytest.mark.parametrize(("method", "sharing"), KINDS)
+def test_a_tiny_budget_that_is_accepted_can_be_run(method, sharing):
+    planned = 0
+    for steps in (1, 4, 5, 11, 100, 10_000):
+        parameters = {"method": method, "sharing": sharing, "trees": 5}
+        try:
+            plan = LEARNER.plan(SCHEMA, "ill", Decimal(steps) / 10**9, parameters)
+        except BudgetError:
+            continue
+        planned += 1
+        LEARNER.run(TABLE, plan, SeededRandom(steps), no_progress)
+    assert planned >= 4
+
+
+@pytest.mark.parametrize(
+    ("target", "parameters", "sentence"),
+    [
+        ("nothing", {}, "no column 'nothing'"),
+        ("single", {}, "has a single class"),
+        ("ill", {"trees": 0}, "trees"),
+        ("ill", {"trees": 101}, "trees"),
+        ("ill", {"method": "lookahead"}, "method"),
+        ("ill", {"sharing": "bootstrap"}, "sharing"),
+        ("ill", {"attributes": 0}, "attributes"),
+        ("ill", {"unheard_of": 1}, "unheard_of"),
+    ],
+)
+def test_a_request_that_cannot_be_honoured_is_refused(target, parameters, sentence):
+    columns = [*toy_people.COLUMNS, {"name": "single", "type": "categorical", "categories": ["x"]}]
+    with pytest.raises((RequestError, SchemaError), match=sentence) as caught:
+        LEARNER.plan(schema_of(columns), target, Decimal(1), parameters)
+    assert str(caught.value).endswith(".")
+
+
+def test_too_much_work_is_refused_with_a_number_that_is_not():
+    wide = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 999, "bins": 100}
+            for i in range(100)]  # fmt: skip
+    domain = schema_of([*wide, {"name": "ill", "type": "boolean"}], 10**7)
+    with pytest.raises(RequestError, match=r"choose at most \d+\.") as caught:
+        LEARNER.plan(domain, "ill", Decimal(1), {"trees": 100})
+    most = int(str(caught.value).rstrip(".").split()[-1])
+    assert 1 <= most < 100
+    LEARNER.plan(domain, "ill", Decimal(1), {"trees": most})
+
+
+def test_a_budget_too_small_for_so_many_trees_is_refused():
+    with pytest.raises(BudgetError, match="too small"):
+        LEARNER.plan(SCHEMA, "ill", Decimal("0.000000004"), {"trees": 5, "sharing": "split"})
+    LEARNER.plan(SCHEMA, "ill", Decimal("0.000000004"), {"trees": 5, "sharing": "parts"})
+
+
+@pytest.mark.parametrize("sharing", ["parts", "split"])
+def test_trees_that_spend_too_much_together_are_not_released(sharing, monkeypatch):
+    """A fault in the growing is caught before anything is released."""
+
+    def leaf(cost):
+        return Grown(
+            spent=Decimal(cost), noisy_counts=np.array([1, 2]), count_epsilon=Decimal(cost)
+        )
+
+    def grow(data, budget, parameters, randomness, done):
+        costs = ("0.5", "0.500000001") if sharing == "split" else ("1", "1.000000001")
+        return GrownForest([leaf(cost) for cost in costs], [Decimal(9), Decimal(9)])
+
+    monkeypatch.setattr(learner_module, "grow_adaptive_forest", grow)
+    plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), {"trees": 2, "sharing": sharing})
+    with pytest.raises(BudgetError, match="more than they were given"):
+        LEARNER.run(TABLE, plan, SecureRandom(), no_progress)
+
+
+def test_the_learner_is_on_offer():
+    assert isinstance(get_learner("forest"), ForestLearner)

@@ -1,0 +1,232 @@
+"""The exact sampler against enumeration of every block."""
+
+import itertools
+import math
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcore.data.bits import pack
+from dpcore.errors import BudgetError
+from dpcore.models.trees.learning.joint_counts import joint_counts, triple_count
+from dpcore.models.trees.learning.lookahead import ExactWeight, _path_to, _Problem, draw_block
+from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from tests.oracles import lookahead_oracle
+from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+
+UTILITIES = ("labelled", "correct", "purity")
+#: Depth, splits, classes: domains small enough to list every tree.
+DOMAINS = [(1, 5, 3), (2, 4, 2), (2, 3, 3), (3, 3, 2)]
+
+
+def records(rows, splits, classes, seed):
+    generator = np.random.default_rng(seed)
+    return generator.random((rows, splits)) < 0.5, generator.integers(0, classes, rows)
+
+
+def packed(features, labels, classes):
+    words = max(1, -(-len(labels) // 64))
+    literals = np.stack([pack(features[:, i], words) for i in range(features.shape[1])])
+    return literals, np.stack([pack(labels == c, words) for c in range(classes)])
+
+
+def prior_of(splits):
+    """A prior that tells the splits apart."""
+    return np.arange(1, splits + 1) / sum(range(1, splits + 1))
+
+
+def problem_of(features, labels, classes, depth, utility, weight):
+    vectors = packed(features, labels, classes)
+    return _Problem(*vectors, np.log(prior_of(features.shape[1])), depth, utility, weight)
+
+
+def log_probability(problem, weight, splits):
+    """Log-probability with which the sampler draws these splits, from its integer scores."""
+    total = 0.0
+    for place, split in enumerate(splits):
+        scores = weight.scores(*problem.candidates(_path_to(place, list(splits))))
+        logs = scores / 2.0**weight.bits
+        total += logs[split] - logs.max() - math.log(np.exp(logs - logs.max()).sum())
+    return total
+
+
+@pytest.mark.parametrize("utility", UTILITIES)
+@pytest.mark.parametrize(("depth", "splits", "classes"), DOMAINS)
+@pytest.mark.parametrize("epsilon", ["0.3", "4"])
+def test_scores_give_every_tree_its_enumerated_probability(
+    utility, depth, splits, classes, epsilon
+):
+    features, labels = records(40, splits, classes, seed=depth + splits)
+    weight = ExactWeight.fit(utility, depth, Decimal(epsilon), 40, splits, classes)
+    problem = problem_of(features, labels, classes, depth, utility, weight)
+    exact = lookahead_oracle.log_probabilities(
+        features, labels, classes, prior_of(splits), depth, utility, weight.value
+    )
+    assert len(exact) == splits ** (2**depth - 1)
+    for tree, expected in exact.items():
+        assert log_probability(problem, weight, tree) == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("source", [SecureRandom(), SeededRandom(11)])
+@pytest.mark.parametrize(
+    ("utility", "depth", "splits"), [("labelled", 2, 3), ("correct", 3, 2), ("purity", 3, 2)]
+)
+def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source):
+    classes = 2
+    features, labels = records(12, splits, classes, seed=3)
+    vectors, prior = packed(features, labels, classes), prior_of(splits)
+    weight = ExactWeight.fit(utility, depth, Decimal("0.5"), 12, splits, classes)
+    exact = lookahead_oracle.probabilities(
+        features, labels, classes, prior, depth, utility, weight.value
+    )
+    draws = 1500
+    found = Counter()
+    for _ in range(draws):
+        block = draw_block(*vectors, np.log(prior), depth, utility, weight, source)
+        found[block.splits if block.labels is None else (block.splits, block.labels)] += 1
+    assert set(found) <= set(exact)
+    outcomes = sorted(exact)
+    observed = [found[outcome] for outcome in outcomes]
+    expected = [draws * exact[outcome] for outcome in outcomes]
+    assert chi_square(observed, expected) > FALSE_ALARM
+    # The test can fail: the same draws do not fit twice the weight.
+    other = lookahead_oracle.probabilities(
+        features, labels, classes, prior, depth, utility, 8 * weight.value
+    )
+    assert chi_square(observed, [draws * other[o] for o in outcomes]) < FALSE_ALARM
+
+
+@pytest.mark.parametrize("utility", UTILITIES)
+@pytest.mark.parametrize(("depth", "splits"), [(1, 3), (2, 2), (3, 2)])
+def test_no_tree_tells_neighbours_apart_by_more_than_epsilon(utility, depth, splits):
+    """Random data sets, each with a random record added."""
+    epsilon, classes, generator = Decimal("0.7"), 2, np.random.default_rng(5)
+    weight = ExactWeight.fit(utility, depth, epsilon, 12, splits, classes)
+    worst = 0.0
+    for _ in range(25 if depth == 3 else 60):
+        rows = int(generator.integers(0, 11))
+        features = generator.random((rows, splits)) < generator.random()
+        labels = (generator.random(rows) < generator.random()).astype(int)
+        added = generator.random((1, splits)) < 0.5
+        label = generator.integers(0, classes, 1)
+        sides = [(features, labels), (np.vstack([features, added]), np.append(labels, label))]
+        logs = [
+            lookahead_oracle.all_log_probabilities(
+                *side, classes, prior_of(splits), depth, utility, weight.value
+            )
+            for side in sides
+        ]
+        gaps = [abs(logs[0][outcome] - logs[1][outcome]) for outcome in logs[0]]
+        worst = max(worst, *gaps)
+    assert worst <= float(epsilon) + 1e-9
+    # The bound is nearly attained, so the search could have found a violation.
+    assert worst > 0.4 * float(epsilon)
+
+
+@pytest.mark.parametrize(("utility", "depth"), [("labelled", 2), ("correct", 3), ("purity", 3)])
+def test_all_neighbours_of_a_tiny_domain_stay_within_epsilon(utility, depth):
+    """Two splits and two classes: every data set of up to 3 records, every record added."""
+    epsilon, kinds = Decimal(1), list(itertools.product((False, True), (False, True), (0, 1)))
+    weight = ExactWeight.fit(utility, depth, epsilon, 4, 2, 2)
+
+    @cache
+    def logs(rows):
+        features = np.array([row[:2] for row in rows], dtype=bool).reshape(len(rows), 2)
+        labels = np.array([row[2] for row in rows], dtype=int)
+        return lookahead_oracle.all_log_probabilities(
+            features, labels, 2, prior_of(2), depth, utility, weight.value
+        )
+
+    worst, pairs = 0.0, 0
+    for size in range(4):
+        for rows in itertools.combinations_with_replacement(kinds, size):
+            for added in kinds:
+                one, other = logs(rows), logs(tuple(sorted((*rows, added))))
+                worst = max(worst, *(abs(one[outcome] - other[outcome]) for outcome in one))
+                pairs += 1
+    assert pairs == 8 * (1 + 8 + 36 + 120)
+    assert 0.4 < worst <= 1 + 1e-9
+
+
+@given(st.integers(1, 3), st.integers(1, 300), st.integers(2, 50), st.sampled_from(UTILITIES),
+       st.integers(1, 10**9), st.integers(1, 10**8))  # fmt: skip
+def test_weight_and_rounding_together_stay_within_the_budget(
+    depth, splits, classes, utility, billionths, rows
+):
+    epsilon = Decimal(billionths) / 10**9
+    try:
+        weight = ExactWeight.fit(utility, depth, epsilon, rows, splits, classes)
+    except BudgetError:
+        assert epsilon < Decimal("1e-6")
+        return
+    reach = 2 * 256 if utility == "purity" else 1
+    exact = Fraction(weight.numerator, 2**weight.bits) * reach
+    assert exact + 4 * (2**depth - 1) * Fraction(weight.error) <= Fraction(epsilon)
+    # Scores stay inside 64 bits, and hardly any budget is lost.
+    assert weight.numerator * rows * (256 if utility == "purity" else 1) < 2**62
+    if epsilon > Decimal("0.001"):
+        assert exact > Fraction(epsilon) * Fraction(99, 100)
+
+
+@pytest.mark.parametrize("utility", UTILITIES)
+def test_rounding_errors_are_within_their_bound(utility):
+    """The scores of the root's splits against fifty digits."""
+    depth, splits, classes, rows = 3, 6, 3, 700
+    features, labels = records(rows, splits, classes, seed=9)
+    labels = np.where(features[:, 0] ^ features[:, 1], 0, labels)
+    for epsilon in ("0.01", "1", "50"):
+        weight = ExactWeight.fit(utility, depth, Decimal(epsilon), rows, splits, classes)
+        problem = problem_of(features, labels, classes, depth, utility, weight)
+        scores = weight.scores(*problem.candidates(()))
+        with mpmath.workdps(50):
+            exact = lookahead_oracle.root_log_weights(
+                features, labels, classes, np.log(prior_of(splits)), depth, utility,
+                mpmath.mpf(weight.numerator) / 2**weight.bits,
+            )  # fmt: skip
+            found = [mpmath.mpf(int(score)) / 2**weight.bits for score in scores]
+            gaps = [f - e for f, e in zip(found, exact, strict=True)]
+            # A constant does not matter: the draw sees differences of scores.
+            assert max(gaps) - min(gaps) <= 2 * weight.error
+
+
+def test_a_budget_that_rounding_would_eat_is_refused():
+    with pytest.raises(BudgetError, match="too small"):
+        ExactWeight.fit("purity", 3, Decimal("0.000000001"), 10**7, 500, 2)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 9), st.integers(1, 3), st.integers(0, 200), st.integers(0, 10**6))
+def test_joint_counts_count_every_conjunction(splits, depth, rows, seed):
+    features, labels = records(rows, splits, 3, seed)
+    joint = joint_counts(*packed(features, labels, 3), depth)
+
+    def count(*chosen):
+        held = features[:, list(chosen)].all(axis=1)
+        return [int((held & (labels == c)).sum()) for c in range(3)]
+
+    assert joint.none.tolist() == count()
+    for i in range(splits):
+        assert joint.ones[i].tolist() == count(i)
+        for j in range(splits) if depth > 1 else ():
+            assert joint.twos[i, j].tolist() == count(i, j)
+    triples = [
+        (i, j, k) for i in range(splits) for j in range(i + 1, splits) for k in range(j + 1, splits)
+    ]
+    assert len(joint.threes) == (triple_count(splits) if depth == 3 else 0)
+    for i, j, k in triples if depth == 3 else ():
+        assert joint.threes[joint.starts[i, j] + k - j - 1].tolist() == count(i, j, k)
+
+
+def test_joint_counts_span_many_tiles():
+    features, labels = records(64 * 700, 5, 2, seed=1)
+    joint = joint_counts(*packed(features, labels, 2), 3)
+    held = features[:, [0, 2, 4]].all(axis=1)
+    place = joint.starts[0, 2] + 4 - 2 - 1
+    assert joint.threes[place].tolist() == [(held & (labels == c)).sum() for c in (0, 1)]

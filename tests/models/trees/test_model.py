@@ -1,0 +1,417 @@
+"""The released tree and forest: texts, prediction, tables, votes."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcore.domain.conditions import Literal
+from dpcore.errors import BudgetError
+from dpcore.models.trees.learning.growth import Grown, freeze
+from dpcore.models.trees.released.forest_model import ForestModel
+from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.splits import Split, split_by_category, split_literals, split_on
+from dpcore.privacy.budgets import geometric_tail
+from dpcore.released.noisy_counts import sum_tail
+from tests.support import small_trees
+from tests.support.small_tables import schema_of
+from tests.support.small_trees import full_tree, small_forest
+
+SCHEMA = schema_of(
+    [
+        {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60]},
+        {"name": "dose", "type": "real", "lower": 0.5, "upper": 2.5, "bins": 2},
+        {"name": "odor", "type": "categorical", "categories": ["foul", "none", "or so"]},
+        {"name": "size", "type": "ordinal", "categories": ["low", "mid", "high"]},
+        {"name": "one", "type": "categorical", "categories": ["only"]},
+        {"name": "smoker", "type": "boolean"},
+        {"name": "ill", "type": "boolean", "target": True},
+        {"name": "stage", "type": "categorical", "categories": ["i", "ii", "iii"]},
+    ],
+    max_rows=500,
+)
+
+
+def split(column, first, last):
+    return split_on(Literal(column=column, first=first, last=last), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "texts"),
+    [
+        (split("age", 0, 1), ["age <= 60", "age > 60 or missing"]),
+        (split("age", 0, 0), ["age <= 30", "age > 30 or missing"]),
+        (split("age", 3, 3), ["age = missing", "age is not missing"]),
+        (split("dose", 0, 0), ["dose <= 1.5", "dose > 1.5 or missing"]),
+        (split("odor", 0, 0), ["odor = foul", "odor is not foul"]),
+        (split("odor", 3, 3), ["odor = other", "odor is not other"]),
+        (split("odor", 4, 4), ["odor = missing", "odor is not missing"]),
+        (split("size", 0, 0), ["size = low", "size > low or other or missing"]),
+        (split("size", 0, 1), ["size <= mid", "size = high or other or missing"]),
+        (split("size", 4, 4), ["size = missing", "size is not missing"]),
+        (split("size", 3, 3), ["size = other", "size is not other"]),
+        (split("smoker", 1, 1), ["smoker = yes", "smoker is not yes"]),
+        (split("one", 0, 0), ["one = only", "one is not only"]),
+        (
+            split_by_category(SCHEMA.column("odor")),
+            ["odor = foul", "odor = none", "odor = or so", "odor = other or missing"],
+        ),
+        (split_by_category(SCHEMA.column("one")), ["one = only", "one is not only"]),
+        (Split(column="odor", branches=(0, 0, 1, 1, 1)), [
+            "odor = foul or none", "odor is not foul or none"
+        ]),
+    ],
+)  # fmt: skip
+def test_every_branch_reads_as_what_it_takes(chosen, texts):
+    assert [chosen.text(branch, SCHEMA) for branch in range(chosen.branch_count)] == texts
+
+
+def test_no_two_branches_of_the_offered_splits_read_alike():
+    seen = set()
+    for literal in split_literals(SCHEMA, "ill", reserved=True):
+        chosen = split_on(literal, SCHEMA)
+        texts = [chosen.text(branch, SCHEMA) for branch in (0, 1)]
+        assert chosen.branch_count == 2
+        assert not seen & set(texts)
+        seen.update(texts)
+
+
+def test_the_offered_splits():
+    """Ordered columns at each inner edge; a category each, of two only the first."""
+    plain = split_literals(SCHEMA, "ill", reserved=False)
+    names = [item.column for item in plain]
+    assert {name: names.count(name) for name in dict.fromkeys(names)} == {
+        "age": 2, "dose": 1, "odor": 3, "size": 2, "one": 1, "smoker": 1, "stage": 3
+    }  # fmt: skip
+    every = split_literals(SCHEMA, "ill", reserved=True)
+    # (missing) of all seven, and (other) of the five that are not numbers.
+    assert len(every) == len(plain) + 7 + 5
+    assert len({(item.column, item.first, item.last) for item in every}) == len(every)
+
+
+def leaf(*counts, label=None, cost="0.5"):
+    return Grown(
+        spent=Decimal(cost), noisy_counts=np.array(counts), count_epsilon=Decimal(cost), label=label
+    )
+
+
+def inner(chosen, *children, **more):
+    return Grown(split=chosen, children=list(children), spent=Decimal("0.25"), **more)
+
+
+def tree(root, target="ill"):
+    return freeze(root, SCHEMA, SCHEMA.column(target).classes, Decimal(2))
+
+
+def sample():
+    """Age, then odor; a folded split below."""
+    folded = inner(split("smoker", 1, 1), leaf(4, 6), leaf(5, 5), collapsed=True)
+    low = inner(
+        split_by_category(SCHEMA.column("odor")), leaf(1, 9), leaf(8, 2), leaf(3, 3), folded
+    )
+    return tree(inner(split("age", 0, 1), low, leaf(2, 40)))
+
+
+def test_conditions_bracket_what_holds_an_or():
+    model = sample()
+    conditions = [model.condition(position) for position in range(len(model.nodes))]
+    assert conditions == [
+        "everyone",
+        "age <= 60",
+        "(age > 60 or missing)",
+        "age <= 60 and odor = foul",
+        "age <= 60 and odor = none",
+        "age <= 60 and (odor = or so)",
+        "age <= 60 and (odor = other or missing)",
+        "age <= 60 and (odor = other or missing) and smoker = yes",
+        "age <= 60 and (odor = other or missing) and smoker is not yes",
+    ]
+    assert model.finals == (2, 3, 4, 5, 6)
+    assert model.columns() == ("age", "odor"), "a folded column is not looked at"
+    assert [model.depth(p) for p in (0, 2, 6, 8)] == [0, 1, 2, 3]
+    assert model.path(8) == (0, 1, 6, 8)
+    assert model.path_spent(8) == Decimal("1.25")
+    assert model.count_margin == max(model.nodes[p].count_margin for p in model.finals)
+
+
+def test_missing_and_unknown_values_of_a_case():
+    model = sample()
+
+    def stop(**values):
+        path, shares = model.predict_case(values, SCHEMA)
+        assert sum(shares) == pytest.approx(1)
+        assert shares == model.nodes[path[-1]].estimates
+        return path
+
+    assert stop(age=20, odor="foul") == (0, 1, 3)
+    assert stop(age=60, odor="none") == (0, 1, 4)
+    assert stop(age=61, odor="none") == (0, 2)
+    assert stop(age=None, odor="foul") == (0, 2)
+    assert stop(age="") == (0, 2)
+    assert stop() == (0, 2)
+    assert stop(age=20, odor="sweet") == (0, 1, 6), "an unknown category is (other)"
+    assert stop(age=20, odor=None) == (0, 1, 6)
+    assert stop(age=20, smoker="yes") == (0, 1, 6), "the folded split is not followed"
+    assert stop(age=-5, odor="foul") == (0, 1, 3), "clamped"
+    assert stop(age="old", odor="foul") == (0, 2), "no number is missing"
+
+
+def test_reading_and_table_tell_the_same():
+    model = sample()
+    sentences = model.reading("ill")
+    assert len(sentences) == len(model.finals)
+    node = model.nodes[2]
+    share = (40 + 1) / (40 + 2 + 2)
+    assert node.estimates[1] == pytest.approx(share)
+    assert sentences[0].startswith("If (age > 60 or missing): predicted ill = yes. ")
+    assert f"The chance of yes is about {100 * share:.0f}%" in sentences[0]
+    frame = model.to_frame()
+    assert len(frame) == len(model.nodes)
+    assert frame["stops here"].tolist() == [node.final for node in model.nodes]
+    assert frame["condition"].tolist() == [model.condition(p) for p in range(len(frame))]
+    assert frame.loc[2, "noisy count: yes"] == 40
+    assert frame.loc[2, "epsilon on path"] == "0.75"
+    for code, label in enumerate(model.classes):
+        low, estimate, high = (
+            frame[f"{word}: {label}"].to_numpy() for word in ("from", "noisy estimate", "to")
+        )
+        assert np.all((low <= estimate) & (estimate <= high))
+        assert frame[f"noisy count: {label}"].tolist() == [
+            n.noisy_counts[code] for n in model.nodes
+        ]
+
+
+def test_a_tree_of_one_leaf_reads_as_everyone():
+    model = tree(leaf(30, 10, 2), "stage")
+    assert model.finals == (0,)
+    assert model.columns() == ()
+    assert model.reading("stage")[0].startswith(
+        "For everyone: predicted stage = i. The chance of i"
+    )
+    frame = pd.DataFrame({"age": [1, None], "stage": ["ii", "iv"]})
+    assert model.apply(frame, SCHEMA).tolist() == [0, 0]
+    assert model.predict(frame, SCHEMA).tolist() == [0, 0]
+    assert model.predict_proba(frame, SCHEMA).shape == (2, 3)
+    assert model.predict_case({}, SCHEMA)[0] == (0,)
+    assert model.count_records(frame, SCHEMA, "stage") == ((0, 1, 0),)
+    assert len(model.to_frame()) == 1
+
+
+def test_a_folded_root_is_a_tree_of_one_leaf():
+    model = tree(inner(split("age", 0, 1), leaf(5, 5), leaf(6, 6), collapsed=True))
+    assert model.finals == (0,)
+    assert model.columns() == ()
+    assert model.apply(pd.DataFrame({"age": [1, 99]}), SCHEMA).tolist() == [0, 0]
+    assert model.reading("ill")[0].startswith("For everyone")
+
+
+def test_a_drawn_label_is_never_printed_as_the_less_likely_one():
+    for counts, label in (((50, 10, 40), 1), ((50, 10, 10), 2), ((-5, -9, -1), 0), ((3, 3, 3), 2)):
+        node = tree(leaf(*counts, label=label), "stage").nodes[0]
+        assert node.label == label
+        assert node.estimates[label] == pytest.approx(max(node.estimates))
+        assert sum(node.estimates) == pytest.approx(1)
+        assert node.noisy_counts == counts, "what was bought is printed as it was bought"
+        for share, (low, high) in zip(node.estimates, node.intervals, strict=True):
+            assert 0 <= low <= share <= high <= 1
+
+
+# Prediction against a walk node by node
+
+
+@st.composite
+def random_trees(draw, depth=3):
+    columns = [column for column in SCHEMA if column.name != "stage"]
+
+    def node(left):
+        if left == 0 or draw(st.integers(0, 4)) == 0:
+            counts = draw(st.lists(st.integers(-5, 40), min_size=3, max_size=3))
+            return leaf(*counts, cost="0.1")
+        column = columns[draw(st.integers(0, len(columns) - 1))]
+        if column.ordered:
+            chosen = split(column.name, 0, draw(st.integers(0, len(column.classes) - 2)))
+        else:
+            chosen = split_by_category(column)
+        children = [node(left - 1) for _ in range(chosen.branch_count)]
+        return Grown(
+            split=chosen, children=children, spent=Decimal("0.1"), collapsed=draw(st.booleans())
+        )
+
+    return node(depth)
+
+
+def walk(grown, row, names):
+    """The node where one row stops, by recursion on the growing tree."""
+    if grown.collapsed or not grown.children:
+        return grown
+    branch = grown.split.branches[row[names.index(grown.split.column)]]
+    return walk(grown.children[branch], row, names)
+
+
+def in_order(root):
+    """Nodes level by level, the order in which a released tree numbers them."""
+    waiting = [root]
+    for node in waiting:
+        waiting.extend(node.children)
+    return waiting
+
+
+@settings(max_examples=80, deadline=None)
+@given(random_trees(), st.integers(0, 10**6))
+def test_prediction_agrees_with_a_walk_node_by_node(root, seed):
+    model, generator = tree(root, "stage"), np.random.default_rng(seed)
+    names = [column.name for column in SCHEMA]
+    rows = np.stack([generator.integers(0, len(column.cells), 40) for column in SCHEMA])
+    order = {id(node): place for place, node in enumerate(in_order(root))}
+    expected = [order[id(walk(root, row, names))] for row in rows.T]
+    codes = {name: rows[i].astype(np.uint8) for i, name in enumerate(names)}
+    assert model.apply_codes(codes, 40).tolist() == expected
+    assert set(expected) <= set(model.finals)
+    assert TreeModel.model_validate_json(model.model_dump_json()) == model
+    for position, node in enumerate(model.nodes):
+        assert all(child > position for child in node.children)
+        assert all(model.nodes[child].parent == position for child in node.children)
+        below = [model.nodes[child].noisy_counts for child in node.children]
+        assert not below or tuple(np.sum(below, axis=0)) == node.noisy_counts
+    assert sum(model.path_spent(p) <= model.budget for p in model.finals) == len(model.finals)
+
+
+@settings(max_examples=30, deadline=None)
+@given(random_trees(), st.integers(0, 10**6))
+def test_exact_counts_add_up_over_the_tree(root, seed):
+    model, generator = tree(root, "stage"), np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": generator.choice([5, 45, 90, None], 60),
+            "odor": generator.choice(["foul", "none", "sweet", ""], 60),
+            "stage": generator.choice(["i", "ii", "iii", "iv", ""], 60),
+        }
+    )
+    counts = np.array(model.count_records(frame, SCHEMA, "stage"))
+    known = frame["stage"].isin(["i", "ii", "iii"])
+    assert counts[0].sum() == known.sum()
+    assert counts[0].tolist() == [(frame["stage"] == label).sum() for label in ("i", "ii", "iii")]
+    for position, node in enumerate(model.nodes):
+        if not node.final:
+            assert counts[list(node.children)].sum(axis=0).tolist() == counts[position].tolist()
+    stops = model.apply(frame, SCHEMA)
+    for position in model.finals:
+        assert counts[position].sum() == (known & (stops == position)).sum()
+
+
+# Forests
+
+
+def test_use_of_columns_sums_to_one_and_weighs_the_root_most():
+    forest = small_forest(3)
+    use = forest.attribute_use()
+    assert sum(use.values()) == pytest.approx(1)
+    assert list(use.values()) == sorted(use.values(), reverse=True)
+    # first at the root of two trees, with weights 1, 1; second at one root (1), below first in
+    # tree 3 twice (1/2 each); third below second in tree 2 (2 x 1/2) and in tree 3 (4 x 1/4).
+    assert use == {"first": pytest.approx(2 / 6), "second": pytest.approx(2 / 6),
+                   "third": pytest.approx(2 / 6)}  # fmt: skip
+    assert forest.columns() == ("first", "second", "third")
+    lone = ForestModel(
+        classes=("no", "yes"), trees=(tree(leaf(3, 4)),), sharing="split", budget=Decimal(1)
+    )
+    assert lone.attribute_use() == {}
+    assert "No tree splits" in lone.reading("ill")[1]
+    assert lone.votes(pd.DataFrame({"age": [1, 2]}), SCHEMA).tolist() == [[0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("target", ["died", "ward"])
+@pytest.mark.parametrize("trees", [1, 4, 5])
+def test_votes_groups_and_predictions_agree(target, trees):
+    schema, forest = small_trees.SCHEMA, small_forest(trees, target)
+    generator = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {name: generator.choice(["yes", "no", "?", ""], 200) for name in small_trees.COLUMNS}
+    )
+    labels = list(forest.classes)
+    frame[target] = generator.choice([*labels, ""], 200)
+    votes = forest.votes(frame, schema)
+    ballots = np.stack([tree.predict(frame, schema) for tree in forest.trees])
+    for code in range(len(labels)):
+        assert votes[:, code].tolist() == (ballots == code).sum(axis=0).tolist()
+    assert forest.predict(frame, schema).tolist() == votes.argmax(axis=1).tolist()
+    proba = forest.predict_proba(frame, schema)
+    np.testing.assert_allclose(proba, votes / trees)
+    estimates, predicted = forest.group_estimates()
+    groups = forest.groups(votes)
+    assert predicted[groups].tolist() == forest.predict(frame, schema).tolist()
+    if len(labels) == 2:
+        assert len(predicted) == trees + 1
+        np.testing.assert_allclose(estimates[groups], proba)
+    else:
+        assert len(predicted) == len(labels)
+        assert estimates.tolist() == np.eye(len(labels)).tolist()
+    counts = np.array(forest.count_records(frame, schema, target))
+    assert counts.sum() == frame[target].isin(labels).sum()
+    for group in range(len(predicted)):
+        inside = frame.loc[groups == group, target]
+        assert counts[group].tolist() == [(inside == label).sum() for label in labels]
+    chosen, shares = forest.predict_case(dict(frame.iloc[0]), schema)
+    assert chosen == tuple(ballots[:, 0].tolist())
+    assert list(shares) == pytest.approx(proba[0].tolist())
+
+
+def test_a_forest_survives_json_and_has_a_table_twin():
+    forest = small_forest(3)
+    assert ForestModel.model_validate_json(forest.model_dump_json()) == forest
+    frame = forest.to_frame()
+    assert frame.columns[0] == "tree"
+    assert frame["tree"].value_counts().to_dict() == {
+        i + 1: len(tree.nodes) for i, tree in enumerate(forest.trees)
+    }
+    assert forest.count_margin == max(tree.count_margin for tree in forest.trees)
+    text = " ".join(forest.reading("died"))
+    assert "3 trees vote on died" in text
+    assert f"{sum(len(tree.finals) for tree in forest.trees)} groups" in text
+
+
+def test_a_path_that_overspends_is_not_released():
+    root = inner(split("age", 0, 1), leaf(1, 2, cost="1.75"), leaf(1, 2, cost="1.750000001"))
+    with pytest.raises(BudgetError, match="more than it was given"):
+        tree(root)
+    root.children[1].spent = Decimal("1.75")
+    assert tree(root).path_spent(1) == 2
+    people = schema_of(
+        [column.model_dump() for column in SCHEMA],
+        privacy_unit={"column": "person", "max_rows_per_person": 2},
+    )
+    with pytest.raises(BudgetError, match="more than it was given"):
+        freeze(root, people, ("no", "yes"), Decimal("3.999999999"))
+    assert freeze(root, people, ("no", "yes"), Decimal(4)).path_spent(1) == 4
+
+
+def test_the_noise_margin_of_a_sum_is_that_of_a_sum():
+    model = full_tree(3)
+    margins = [node.count_margin for node in model.nodes]
+    assert margins[0] > margins[1] > margins[3] > margins[-1] > 0
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.12, 0.15, 0.3, 0.4, 0.7, 1.5, 10.0])
+@pytest.mark.parametrize("leaves", [2, 16, 17, 64, 250])
+def test_margins_and_intervals_cover_the_noise_of_many_leaves(scale, leaves):
+    """The exact distribution of a sum of so many noises; for little noise too, where most are 0."""
+    reach = max(2, int(40 * scale) + 3)
+    one = np.exp(-np.abs(np.arange(-reach, reach + 1)) / scale)
+    size = 2 * reach * leaves + 1
+    total = np.fft.irfft(np.fft.rfft(one / one.sum(), 2 * size) ** leaves, 2 * size)[:size]
+
+    def coverage(margin):
+        middle = reach * leaves
+        return total[max(0, middle - margin) : middle + margin + 1].sum()
+
+    margin = sum_tail(scale, leaves, 0.95)
+    assert coverage(margin) >= 0.95 - 1e-9
+    spread = np.sqrt(leaves / (2 * np.sinh(0.5 / scale) ** 2))
+    assert margin <= 2.2 * spread + 2, "no wider than it must be"
+    if scale < 3 and margin > 0:
+        assert coverage(margin - 1) < 0.95
+    # Intervals use one noise of sqrt(n) times the scale, at half of the failure probability.
+    assert coverage(geometric_tail(scale * np.sqrt(leaves), 0.975)) >= 0.975 - 1e-9

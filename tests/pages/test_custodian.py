@@ -1,0 +1,620 @@
+"""The custodian's views of budgets, analysts, requests and the audit log; asking for more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from html import escape
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.origins import INFERRED
+from dpcore.service import Service
+from dpcore.workspace.requests import Balance
+from dpcore.workspace.users import LOCAL_USER, Role, User
+from pages.components.run import meter
+from pages.components.visitor import access
+from pages.components.visitor import login as logins
+from tests.support.page_tools import (
+    SCHEMA,
+    add_ward,
+    bring,
+    button,
+    checked,
+    errors,
+    fit,
+    home,
+    open_page,
+)
+from tests.support.page_tools import ward as people
+from tests.support.page_tools import words as page_words
+
+__all__ = ["home"]
+FAR = datetime(2999, 1, 1, tzinfo=UTC)
+#: Markup of every kind that a name or a reason could try to smuggle in.
+HOSTILE = "<b>x</b> **y** [z](http://w) $q$ `c` :red[r]"
+ONE, HALF = Decimal(1), Decimal("0.5")
+
+
+def user(name: str, *roles: Role) -> User:
+    return User(f"{name}@x.org", frozenset(roles), FAR)
+
+
+ANN, BOB = user("ann", "analyst"), user("bob", "analyst")
+OFFICE = user("office", "custodian")
+Login = Callable[[User], None]
+
+
+@pytest.fixture
+def login(monkeypatch: pytest.MonkeyPatch) -> Login:
+    """Make somebody the visitor of an installation with a login."""
+
+    def enter(visitor: User) -> None:
+        monkeypatch.setattr(logins, "login_needed", lambda: True)
+        monkeypatch.setattr(logins, "user", lambda: visitor)
+
+    return enter
+
+
+def as_(visitor: User) -> Service:
+    return access.installation().acting(visitor)
+
+
+def new_ward(name: str = "ward", budget: str = "3", each: str | None = None) -> str:
+    schema = SCHEMA.model_copy(update={"name": name})
+    cap = None if each is None else Decimal(each)
+    found = as_(LOCAL_USER).add_dataset(people(), schema, budget=Decimal(budget), analyst_cap=cap)
+    return str(found.id)
+
+
+def view(name: str) -> AppTest:
+    app = open_page("custodian")
+    app.segmented_control(key="custodian-view").set_value(name)
+    return checked(app.run())
+
+
+def words(app: AppTest) -> str:
+    """All the text of a page, without the marks that keep it from being read as Markdown."""
+    return page_words(app).replace("\\", "")
+
+
+def notices(app: AppTest) -> str:
+    return "\n".join(item.value for item in app.get("html") if "fg-banner" in item.value)
+
+
+def cells(app: AppTest, who_: str) -> list[str]:
+    """The row of the table of analysts."""
+    row = next(
+        row
+        for item in app.get("html")
+        for row in re.findall("<tr.*?</tr>", str(item.value))
+        if f'<th scope="row"><span class="fg-said">{escape(who_)}</span></th>' in row
+    )
+    return [re.sub("</?span[^>]*>", "", cell) for cell in re.findall("<td>(.*?)</td>", row)]
+
+
+@pytest.mark.parametrize("name", ["Budget", "Analysts", "Audit log"])
+def test_a_view_without_a_data_set_says_what_will_be_there(name: str) -> None:
+    assert "No data set yet" in words(view(name))
+
+
+# Budget
+
+
+def test_budgets_can_be_changed() -> None:
+    dataset = add_ward()
+    app = view("Budget")
+    app.text_input(key="caps-budget").set_value("nan")
+    button(app, "Change the budget").click().run()
+    assert "finite number" in errors(checked(app))
+    app.text_input(key="caps-budget").set_value("4")
+    button(app, "Change the budget").click().run()
+    assert not errors(checked(app))
+    assert access.service().balance(dataset).cap == Decimal(4)
+    assert "<dd>ε 4.00</dd>" in words(app)
+    app.text_input(key="caps-analyst").set_value("1.5")
+    button(app, "Change the budget").click().run()
+    assert "<dt>Most per analyst</dt><dd>ε 1.50</dd>" in words(checked(app))
+
+
+def test_nobody_without_a_grant_is_a_limit_of_0() -> None:
+    dataset = add_ward()
+    app = view("Budget")
+    app.text_input(key="caps-analyst").set_value("0")
+    button(app, "Change the budget").click().run()
+    assert "<dd>nothing without a grant</dd>" in words(checked(app))
+    assert as_(ANN).balance(dataset).left == 0
+    app.text_input(key="caps-analyst").set_value("")
+    app.text_input(key="caps-run").set_value("0")
+    button(app, "Change the budget").click().run()
+    assert "above 0" in errors(checked(app))
+
+
+def test_a_schema_that_was_read_off_the_records_is_for_public_data_only() -> None:
+    app = open_page("custodian")
+    app.file_uploader[0].upload("a.csv", people(300).to_csv(index=False).encode(), "text/csv")
+    app.run()
+    app.segmented_control(key="intake-way").set_value("Use a schema file (YAML or JSON)").run()
+    inferred = SCHEMA.model_copy(update={"origin": INFERRED})
+    app.text_area(key="intake-yaml").set_value(inferred.to_yaml())
+    button(app, "Check and store").click().run()
+    told = errors(checked(app))
+    assert "Nothing was stored. What you typed is kept." in told
+    assert "No result on this data set would be private" in told
+    assert access.service().datasets() == []
+    app.checkbox(key="intake-public").check()
+    button(app, "Check and store").click().run()
+    assert not errors(checked(app))
+    assert [info.schema.origin for info in access.service().datasets()] == [INFERRED]
+    assert "No result is private." in words(open_page())
+
+
+@pytest.mark.parametrize(("visitor", "each"), [(OFFICE, "0"), (None, "")])
+def test_a_new_data_set_with_a_login_is_for_those_with_a_grant(
+    visitor: User | None, each: str, login: Login
+) -> None:
+    if visitor is not None:
+        login(visitor)
+    app = open_page("custodian")
+    bring(app, "Data file", "a.csv", people(300).to_csv(index=False).encode())
+    app.run()
+    app.segmented_control(key="intake-way").set_value("Use a schema file (YAML or JSON)").run()
+    field = app.text_input(key="intake-analyst")
+    assert (field.value, "0: only whom you grant some" in field.label) == (each, True)
+    field.set_value("-1")
+    app.text_area(key="intake-yaml").set_value(SCHEMA.to_yaml())
+    button(app, "Check and store").click().run()
+    assert "Per analyst: A limit must be 0 or more" in errors(checked(app))
+    app.text_input(key="intake-analyst").set_value("0")
+    button(app, "Check and store").click().run()
+    assert not errors(checked(app))
+    [stored] = as_(ANN).datasets()
+    assert (as_(ANN).balance(stored.id).left, as_(ANN).total_balance(stored.id).left) == (0, 5)
+
+
+# Analysts
+
+
+def test_without_analysts_the_view_says_so_and_lets_one_be_added() -> None:
+    dataset = new_ward(each="0")
+    app = view("Analysts")
+    assert "No analyst yet" in words(app)
+    assert "<dd>nothing without a grant</dd>" in words(app)
+    assert not [item for item in app.button if item.label.startswith("Stop")]
+    app.text_input(key=f"grant-new-{dataset}").set_value(" Ann@X.org ")
+    app.text_input(key=f"grant-limit-{dataset}").set_value("2").run()
+    assert "ε 2.00 could be spent. Nothing is spent yet." in notices(app).replace("</strong>", "")
+    app.text_input(key=f"grant-reason-{dataset}").set_value("pilot")
+    button(app, "Give this budget").click().run()
+    assert "The budget is set." in words(checked(app))
+    assert cells(app, ANN.name) == [
+        "granted ε 2.00", "ε 0.00", "ε 0.00", "ε 2.00", "0", "may spend",
+    ]  # fmt: skip
+    assert app.text_input(key=f"grant-limit-{dataset}").value == ""
+    line = as_(OFFICE).ledger_entries(dataset)[-1]
+    assert (line.note, line.analyst_cap) == ("pilot", Decimal(2))
+    assert "is set." not in words(checked(app.run()))
+
+
+def test_the_table_shows_what_each_analyst_has_spent_alone(login: Login) -> None:
+    dataset = new_ward()
+    fit(dataset)  # The local user.
+    as_(OFFICE).raise_caps(dataset, analyst_cap=ONE)
+    as_(OFFICE).grant(dataset, ANN.name, Decimal("0.12345"), "a pilot")
+    as_(OFFICE).freeze(dataset, BOB.name, HOSTILE)
+    app = view("Analysts")
+    assert cells(app, "local") == ["as all: ε 1.00", "ε 0.50", "ε 0.00", "ε 0.50", "1", "may spend"]
+    assert cells(app, ANN.name)[0] == "granted ε 0.1234"  # Limits are rounded down.
+    assert cells(app, BOB.name)[3:] == ["ε 0.00", "0", f"frozen: {escape(HOSTILE)}"]
+    assert "<b>x</b>" not in page_words(app)
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        ("2.25", "ε 1.75 could be spent. ε 0.50 is spent or reserved already."),
+        ("3", "ε 2.50 could be spent. ε 0.50 is spent or reserved already."),
+        ("4", "The total of the data set stops it first. The grant would leave ε 3.50, but the "
+              "data set has only ε 2.50 left for everybody."),
+        ("0.5", "Nothing more could be spent. ε 0.50 is spent or reserved already."),
+    ],
+)  # fmt: skip
+def test_what_a_grant_would_mean_is_said_before_it_is_given(limit: str, told: str) -> None:
+    dataset = add_ward()
+    fit(dataset)
+    app = view("Analysts")
+    app.text_input(key=f"grant-limit-{dataset}").set_value(limit).run()
+    assert told in notices(checked(app)).replace("</strong>", "")
+    assert [line.kind for line in access.service().ledger_entries()][-1] == "commit"
+
+
+def test_a_grant_that_cannot_be_is_a_sentence() -> None:
+    dataset = add_ward()
+    app = view("Analysts")
+    for analyst, limit, sentence in (
+        ("ann", "much", "must be a number"), ("ann", "-1", "0 or more"), ("ann", "", "a number"),
+        ("", "1", "1 to 128 characters"), ("a\u202eb", "1", "1 to 128 characters"),
+    ):  # fmt: skip
+        app.text_input(key=f"grant-new-{dataset}").set_value(analyst)
+        app.text_input(key=f"grant-limit-{dataset}").set_value(limit)
+        app.text_input(key=f"grant-reason-{dataset}").set_value("a pilot")
+        button(app, "Give this budget").click().run()
+        assert sentence in errors(checked(app)), (analyst, limit)
+    assert access.service().accounts(dataset) == []
+
+
+def test_an_analyst_known_from_another_data_set_can_be_chosen() -> None:
+    as_(OFFICE).grant(new_ward("first"), HOSTILE, ONE, "a pilot")
+    second = new_ward("second")
+    app = view("Analysts")
+    app.sidebar.selectbox[0].set_value(second).run()
+    assert app.selectbox(key=f"grant-who-{second}").options == [HOSTILE, "Somebody else"]
+    app.text_input(key=f"grant-limit-{second}").set_value("1.5")
+    app.text_input(key=f"grant-reason-{second}").set_value("a pilot")
+    button(app, "Give this budget").click().run()
+    assert cells(checked(app), HOSTILE)[0] == "granted ε 1.50"
+
+
+def test_stopping_an_analyst_needs_a_reason_and_can_be_undone() -> None:
+    dataset = new_ward()
+    as_(OFFICE).grant(dataset, ANN.name, ONE, "a pilot")
+    app = view("Analysts")
+    button(app, "Freeze this analyst").click().run()
+    assert "Give a reason" in errors(checked(app))
+    app.text_input(key=f"stop-reason-{dataset}").set_value("contract ended")
+    button(app, "Freeze this analyst").click().run()
+    assert "The analyst is frozen." in words(checked(app))
+    assert cells(app, ANN.name)[-1] == "frozen: contract ended"
+    assert as_(ANN).balance(dataset).frozen == "contract ended"
+    assert app.text_input(key=f"stop-reason-{dataset}").value == ""
+    app.text_input(key=f"stop-reason-{dataset}").set_value("new contract")
+    button(app, "Unfreeze this analyst").click().run()
+    assert "The analyst is not frozen any more." in words(checked(app))
+    assert as_(ANN).balance(dataset).frozen is None
+
+
+def test_stopping_somebody_whom_a_colleague_has_stopped_is_a_sentence() -> None:
+    dataset = new_ward()
+    as_(OFFICE).grant(dataset, ANN.name, ONE, "a pilot")
+    app = view("Analysts")
+    as_(OFFICE).freeze(dataset, ANN.name, "first")
+    app.text_input(key=f"stop-reason-{dataset}").set_value("second")
+    button(app, "Freeze this analyst").click().run()
+    assert "is frozen already" in errors(checked(app))
+    assert button(app, "Unfreeze this analyst")
+
+
+# Requests
+
+
+def test_no_open_request() -> None:
+    app = view("Requests")
+    assert "No open request" in words(app)
+    assert [label for label in _tabs(app) if label.startswith("Requests")] == ["Requests"]
+
+
+def _tabs(app: AppTest) -> list[str]:
+    return list(app.segmented_control(key="custodian-view").options)
+
+
+def asked(dataset: str, visitor: User = ANN, reason: str = "one more tree") -> int:
+    return as_(visitor).ask(dataset, HALF, reason).number
+
+
+def test_requests_of_all_data_sets_wait_in_order_and_are_counted() -> None:
+    first, second = new_ward("first", each="0.25"), new_ward("second")
+    numbers = asked(second), asked(first, BOB, HOSTILE)
+    app = view("Requests")
+    assert "Requests (2)" in _tabs(app)
+    headings = re.findall("<h2>(.* asks .*)</h2>", page_words(app))
+    assert headings == ["ann@x.org asks for ε 0.50 more", "bob@x.org asks for ε 0.50 more"]
+    text = words(app)
+    for part in (
+        ">On second, 20", "<dt>Limit now</dt><dd>no limit of their own</dd>",
+        "<dt>Limit now</dt><dd>as all: ε 0.25</dd>", "<dt>Spent</dt><dd>ε 0.00</dd>",
+        "<dt>Left of the data set</dt><dd>ε 3.00</dd>",
+    ):  # fmt: skip
+        assert part in text, part
+    assert [item.value for item in app.text] == ["one more tree", HOSTILE]
+    assert [app.text_input(key=f"answer-limit-{n}").value for n in numbers] == ["0.50", "0.75"]
+
+
+def test_the_limit_proposed_gives_what_was_asked_for_beyond_what_is_spent() -> None:
+    dataset = new_ward()
+    fit(dataset)
+    access.service().grant(dataset, "local", Decimal("0.25"), "a pilot")
+    number = asked(dataset, LOCAL_USER)
+    assert view("Requests").text_input(key=f"answer-limit-{number}").value == "1.00"
+    access.service().answer(number, ONE)
+    assert access.service().balance(dataset).left == HALF
+
+
+def test_a_request_is_granted_and_the_view_stays() -> None:
+    dataset = new_ward(each="0.25")
+    number = asked(dataset)
+    app = view("Requests")
+    app.text_input(key=f"answer-limit-{number}").set_value("1.123456789")
+    app.text_input(key=f"answer-reason-{number}").set_value(HOSTILE)
+    app.button(key=f"Grant-{number}").click().run()
+    text = words(checked(app))
+    assert "The request is granted." in text
+    assert "No open request" in text
+    assert "granted: ε 1.1234 in all" in text
+    assert escape(HOSTILE) in text
+    assert "<b>x</b>" not in text
+    assert app.segmented_control(key="custodian-view").value == "Requests"
+    assert "Requests" in _tabs(app)
+    assert as_(ANN).balance(dataset).left == Decimal("1.123456789")
+
+
+def test_declining_needs_a_reason_and_a_wrong_limit_is_a_sentence() -> None:
+    dataset = new_ward(each="0")
+    number = asked(dataset)
+    app = view("Requests")
+    app.button(key=f"Decline-{number}").click().run()
+    assert "Give a reason" in errors(checked(app))
+    app.text_input(key=f"answer-limit-{number}").set_value("much")
+    app.button(key=f"Grant-{number}").click().run()
+    assert "must be a number" in errors(checked(app))
+    app.text_input(key=f"answer-reason-{number}").set_value("Not this year.")
+    app.button(key=f"Decline-{number}").click().run()
+    assert "is declined." in words(checked(app))
+    assert "Not this year." in words(app)
+    [request] = as_(ANN).budget_requests()
+    assert (request.state, as_(ANN).balance(dataset).left) == ("declined", 0)
+
+
+def test_two_custodians_at_once_give_one_answer_and_a_sentence() -> None:
+    dataset = new_ward(each="0")
+    number = asked(dataset)
+    app = view("Requests")
+    as_(OFFICE).answer(number, None, "no")
+    app.button(key=f"Grant-{number}").click().run()
+    assert "This request is declined already." in errors(checked(app))
+    assert "No open request" in words(app)
+    assert OFFICE.name in words(app)
+    assert as_(ANN).balance(dataset).left == 0
+
+
+def test_a_card_says_what_a_grant_would_not_change() -> None:
+    dataset = new_ward(budget="0.25")
+    asked(dataset)
+    as_(OFFICE).freeze(dataset, ANN.name, HOSTILE)
+    told = notices(view("Requests"))
+    assert "less left than is asked for" in told
+    assert f"The reason given: {escape(HOSTILE)}" in told
+
+
+# Audit log
+
+
+def lines(app: AppTest) -> list[str]:
+    return list(app.dataframe[-1].value["What happened"])
+
+
+def test_the_audit_log_shows_every_line_newest_first_or_oldest() -> None:
+    dataset = add_ward()
+    fit(dataset)
+    as_(OFFICE).answer(asked(dataset), None, HOSTILE)
+    told = [
+        "budget opened", "reserved for a run", "run began to read records", "result released",
+        "more budget asked for", "request declined (no. 5)",
+    ]  # fmt: skip
+    app = view("Audit log")
+    assert lines(app) == told[::-1]
+    assert "6 lines." in words(app)
+    assert app.dataframe[-1].value["Note"].iloc[0] == HOSTILE
+    assert list(app.dataframe[-1].value["Done by"])[:2] == [OFFICE.name, ANN.name]
+    app.toggle(key="audit-newest").set_value(False).run()
+    assert lines(checked(app)) == told
+
+
+def test_the_audit_log_of_all_data_sets_names_them() -> None:
+    new_ward("first")
+    new_ward("second")
+    app = view("Audit log")
+    assert "Data set" not in app.dataframe[-1].value
+    app.segmented_control(key="audit-scope").set_value("All data sets").run()
+    assert list(checked(app).dataframe[-1].value["Data set"]) == ["second", "first"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value", "kept"),
+    [
+        ("multiselect", "kinds", ["grant"], ["analyst's budget set"]),
+        ("multiselect", "analysts", [BOB.name], ["analyst frozen"]),
+        ("multiselect", "actors", ["local"], ["budget opened"]),
+        ("text_input", "words", "PILOT", ["analyst's budget set"]),
+        ("date_input", "last", date(2020, 1, 1), []),
+        ("text_input", "run", "abc", []),
+    ],
+)
+def test_the_audit_log_can_be_filtered(kind: str, key: str, value: Any, kept: list[str]) -> None:
+    dataset = add_ward()
+    as_(OFFICE).grant(dataset, ANN.name, ONE, "a pilot")
+    as_(OFFICE).freeze(dataset, BOB.name, "away")
+    app = view("Audit log")
+    getattr(app, kind)(key=f"audit-{key}").set_value(value)
+    text = words(checked(app.run()))
+    if kept:
+        assert lines(app) == kept
+        assert "1 of 3 lines fit the filter." in text
+        [download] = app.get("download_button")
+        assert download.proto.label == "Download CSV (1 line)"
+    else:
+        assert "No line fits the filter" in text
+        assert not app.dataframe
+        assert not app.get("download_button")
+    button(app, "Clear the filter").click().run()
+    assert "3 lines." in words(checked(app))
+
+
+def test_a_filter_from_a_day_after_its_last_is_a_sentence() -> None:
+    add_ward()
+    app = view("Audit log")
+    app.date_input(key="audit-first").set_value(date(2026, 2, 2))
+    app.date_input(key="audit-last").set_value(date(2026, 2, 1))
+    assert "first day is after the last" in errors(checked(app.run()))
+
+
+# Asking for more
+
+
+def over_budget(dataset: str) -> AppTest:
+    app = open_page("rule_list")
+    assert app.sidebar.selectbox[0].value == dataset
+    return app
+
+
+def test_an_analyst_short_of_budget_asks_and_reads_the_answer(login: Login) -> None:
+    dataset = new_ward(each="0.123456789")
+    login(ANN)
+    app = over_budget(dataset)
+    assert "Not enough budget" in errors(app)
+    short = "0.376543211"
+    assert app.text_input(key=f"ask-amount-{dataset}").value == short
+    button(app, "Ask the custodian").click().run()
+    assert "Give a reason" in errors(checked(app))
+    app.text_input(key=f"ask-reason-{dataset}").set_value("one more tree")
+    button(app, "Ask the custodian").click().run()
+    text = words(checked(app))
+    assert "Your request is on its way" in text
+    assert "You asked for ε 0.3766 more on" in text
+    assert "has not answered yet" in text
+    assert not [item for item in app.button if item.label == "Ask the custodian"]
+    [request] = as_(ANN).budget_requests(dataset)
+    assert (request.epsilon, request.reason) == (Decimal(short), "one more tree")
+    as_(OFFICE).answer(request.number, None, HOSTILE)
+    text = words(checked(app.run()))
+    assert "was declined. The custodian wrote: " + HOSTILE in text
+    assert button(app, "Ask the custodian")
+    as_(OFFICE).grant(dataset, ANN.name, ONE, "a pilot")
+    app = over_budget(dataset)
+    assert not errors(app)
+    assert not [item for item in app.button if item.label == "Ask the custodian"]
+
+
+def test_the_answers_to_others_are_not_shown(login: Login) -> None:
+    dataset = new_ward(each="0")
+    asked(dataset, BOB)
+    both = User(ANN.name, frozenset({"analyst", "custodian"}), FAR)
+    login(both)
+    app = over_budget(dataset)
+    assert "You asked for" not in words(app)
+    assert button(app, "Ask the custodian")
+
+
+def test_a_wrong_amount_is_a_sentence(login: Login) -> None:
+    dataset = new_ward(each="0")
+    login(ANN)
+    app = over_budget(dataset)
+    app.text_input(key=f"ask-amount-{dataset}").set_value("more")
+    app.text_input(key=f"ask-reason-{dataset}").set_value("why")
+    button(app, "Ask the custodian").click().run()
+    assert "must be a number" in errors(checked(app))
+    assert as_(ANN).budget_requests() == []
+
+
+def test_a_stopped_analyst_reads_why_and_is_not_sent_to_ask(login: Login) -> None:
+    dataset = new_ward()
+    as_(OFFICE).freeze(dataset, ANN.name, HOSTILE)
+    login(ANN)
+    app = over_budget(dataset)
+    [error] = app.error
+    assert "frozen by the custodian" in error.value
+    assert "write to the custodian" in words(app)
+    assert not [item for item in app.button if item.label == "Ask the custodian"]
+    assert f"Frozen by the custodian: {escape(HOSTILE)}</p>" in app.sidebar.get("html")[-1].value
+    assert button(app, "Review and spend").disabled
+
+
+def test_the_local_user_is_sent_to_the_page_custodian() -> None:
+    app = over_budget(add_ward(budget="0.25"))
+    assert "You are the custodian here: change the budget on the page Custodian." in words(app)
+    assert not [item for item in app.button if item.label == "Ask the custodian"]
+
+
+def test_a_limit_on_one_run_is_not_lifted_by_asking(login: Login) -> None:
+    dataset = new_ward()
+    as_(OFFICE).raise_caps(dataset, run_cap=Decimal("0.25"))
+    login(ANN)
+    app = over_budget(dataset)
+    assert "allowed for one run" in errors(app)
+    assert not [item for item in app.button if item.label == "Ask the custodian"]
+
+
+def test_a_review_that_became_too_expensive_says_where_to_ask(login: Login) -> None:
+    dataset = new_ward(budget="0.6")
+    login(ANN)
+    app = over_budget(dataset)
+    button(app, "Review and spend").click().run()
+    assert "You can ask for more" not in words(app)
+    as_(OFFICE).grant(dataset, ANN.name, Decimal("0.25"), "a pilot")
+    app.button(key="spend").click().run()
+    assert "Not enough budget" in errors(checked(app))
+    assert "You can ask for more: close this summary" in words(app)
+
+
+def test_an_analyst_has_no_page_custodian(login: Login) -> None:
+    new_ward()
+    login(ANN)
+    with pytest.raises(Exception, match="custodian"):
+        open_page("custodian")
+
+
+# The meter
+
+
+def balance(cap: str, spent: str, left: str, **more: Any) -> Balance:
+    return Balance(Decimal(cap), Decimal(spent), Decimal(0), Decimal(left), **more)
+
+
+def test_the_meter_says_whose_budget_it_is() -> None:
+    whole = balance("3", "1", "2")
+    shared = meter.render_account("x", whole, whole, None)
+    assert "<h2>Privacy budget</h2>" in shared
+    own = meter.render_account("x", balance("1", "0.5", "0.5"), whole, None)
+    assert "<h2>Your budget</h2>" in own
+    assert "in all" not in shared + own
+
+
+def test_the_meter_says_when_the_total_of_the_data_set_is_nearer() -> None:
+    whole = balance("3", "2.80001", "0.19999")
+    told = meter.render_account("x", balance("1", "0.5", "0.19999"), whole, None)
+    assert "The data set has ε 0.1999 left in all." in told
+    assert "Left ε 0.1999" in told
+
+
+def test_a_frozen_meter_keeps_its_numbers_and_escapes_the_reason() -> None:
+    whole = balance("3", "1", "2")
+    frozen = balance("3", "1", "0", frozen=HOSTILE)
+    told = meter.render_account("x", frozen, whole, HALF)
+    assert f"Frozen by the custodian: {escape(HOSTILE)}" in told
+    assert "Spent ε 1.00" in told
+    assert "<h2>Privacy budget</h2>" in told
+    assert "Over budget" not in told
+
+
+def test_a_custodian_alone_sees_the_budget_of_the_data_set(login: Login) -> None:
+    new_ward(each="0")
+    login(OFFICE)
+    shown = open_page("custodian").sidebar.get("html")[-1].value
+    assert "<h2>Privacy budget</h2>" in shown
+    assert "Left ε 3.00" in shown
+
+
+def test_meter_table_and_ledger_agree_to_the_last_digit_shown(login: Login) -> None:
+    dataset = new_ward(each="1.00009")
+    login(LOCAL_USER)
+    fit(dataset, "0.300001")
+    shown = open_page("custodian").sidebar.get("html")[-1].value
+    app = view("Analysts")
+    assert cells(app, "local")[:4] == ["as all: ε 1.00", "ε 0.3001", "ε 0.00", "ε 0.70"]
+    assert "Spent ε 0.3001" in shown
+    assert "Left ε 0.70" in shown
+    app = view("Audit log")
+    assert set(app.dataframe[-1].value["ε"]) == {"", "0.300001"}

@@ -1,0 +1,488 @@
+"""The page Shape functions: from the form to the result, and a sentence for each mistake."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.schema import Schema
+from dpcore.models.comparison import MethodScore
+from dpcore.models.ebm.released.model import EBMModel, score_table
+from dpcore.models.registry import get_learner
+from dpcore.models.released import parse_model
+from dpcore.released.release import Release, make_release
+from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
+from pages.components.families.shared import number_check
+from pages.components.kit.texts import METHODS, small
+from pages.components.run import meter
+from pages.components.visitor import access
+from tests.support.page_tools import (
+    add_ward,
+    button,
+    checked,
+    errors,
+    fit,
+    home,
+    open_page,
+    submit,
+    words,
+)
+from tests.support.small_ebm import SCHEMA, TARGETS, small_ebm
+
+__all__ = ["home"]
+PAGE = "shape_functions"
+QUICK = {"method": "random_splits", "epochs": 5}
+
+
+def fit_ebm(dataset_id: str, epsilon: str = "1", target: str = "died", **more: object) -> str:
+    return submit(dataset_id, "ebm", epsilon, target, **more)
+
+
+def at_run(run_id: str) -> AppTest:
+    app = open_page(PAGE)
+    app.query_params["run"] = run_id
+    return checked(app.run())
+
+
+def figures(app: AppTest) -> list[str]:
+    """The specifications of all plotly charts, as JSON."""
+    return [item.proto.spec for item in app.get("plotly_chart")]
+
+
+def add_stays(*, public: bool = False) -> str:
+    """Invented stays in days: the old stay longer."""
+    columns = [
+        {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8},
+        {"name": "stay", "type": "real", "lower": 0, "upper": 40, "bins": 1, "unit": "days",
+         "target": True},
+    ]  # fmt: skip
+    schema = Schema.from_mapping({"name": "stays", "max_rows": 3000, "columns": columns})
+    draw = np.random.default_rng(0)
+    age = draw.integers(20, 101, 2500)
+    stay = np.clip(age / 5 + draw.normal(0, 2, 2500), 0, 40)
+    frame = pd.DataFrame({"age": age, "stay": stay})
+    return str(access.service().add_dataset(frame, schema, budget=Decimal(9), public=public).id)
+
+
+def by_hand(monkeypatch: pytest.MonkeyPatch, *models: EBMModel) -> list[str]:
+    """Let the page Releases show machines made by hand; returns the keys of their widgets."""
+    dataset_id = add_ward()
+    releases = [_release(model, dataset_id) for model in models]
+    monkeypatch.setattr(Service, "releases", lambda *_: releases)
+    return [f"release-{release.id}" for release in releases]
+
+
+def _release(model: EBMModel, dataset_id: str, *, secure: bool = True) -> Release:
+    plan = get_learner("ebm").plan(SCHEMA, TARGETS[model.task], Decimal(1), {})
+    return make_release("ebm", plan, model, secure=secure, dataset_id=dataset_id)
+
+
+def said(app: AppTest) -> str:
+    return "".join(f"{item.proto.title} {item.value}" for item in app.success).replace("\\", "")
+
+
+# Configure
+
+
+@pytest.mark.parametrize("method", METHODS["ebm"])
+def test_every_method_goes_from_the_form_to_a_result(method):
+    dataset_id = add_ward()
+    app = open_page(PAGE)
+    app.radio(key="ebm-method").set_value(method).run()
+    if method == "random_splits":
+        app.number_input(key="set-ebm-epochs").set_value(5)
+    app.text_input(key="epsilon").set_value("2")
+    checked(app.run())
+    assert not errors(app)
+    assert "Noise on a" in words(app)
+    button(app, "Rehearse").click().run()
+    assert "Rehearsal on synthetic data" in words(checked(app))
+    assert access.service().balance(dataset_id).left == Decimal(3)
+    button(app, "Review and spend").click().run()
+    title = METHODS["ebm"][method].removesuffix(" (recommended)")
+    assert f"Explainable boosting machine: {title}</td>" in words(checked(app))
+    app.button(key="spend").click().run()
+    assert access.service().balance(dataset_id).left == Decimal(1)
+    checked(app.run())
+    assert "Finished." in words(app)
+    assert len(figures(app)) >= 2
+    [release] = access.service().releases(dataset_id)
+    assert (release.kind, release.parameters["method"]) == ("ebm", method)
+
+
+def spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
+    button(checked(app), "Review and spend").click().run()
+    app.button(key="spend").click().run()
+    [release] = access.service().releases(dataset_id)
+    return release.parameters
+
+
+def test_what_was_chosen_is_what_is_fitted():
+    dataset_id = add_ward()
+    app = open_page(PAGE)
+    app.number_input(key="set-ebm-pairs").set_value(1)
+    app.text_input(key="set-ebm-delta").set_value("1e-7")
+    app.number_input(key="set-ebm-bins").set_value(6)
+    app.number_input(key="set-ebm-epochs").set_value(4)
+    app.number_input(key="set-ebm-rate").set_value(0.25)
+    app.number_input(key="set-ebm-bin-share").set_value(0.2)
+    app.number_input(key="set-ebm-replicates").set_value(3)
+    app.checkbox(key="evaluate").set_value(False).run()
+    chosen = spent_on(app, dataset_id)
+    assert Decimal(str(chosen.pop("delta"))) == Decimal("1e-7")
+    assert chosen == {
+        "method": "all_bins", "pairs": 1, "max_bins": 6, "epochs": 4, "learning_rate": 0.25,
+        "bin_share": 0.2, "leaves": 3, "replicates": 3, "evaluate": False,
+    }  # fmt: skip
+
+
+def test_what_was_chosen_for_the_published_method_is_what_is_fitted():
+    dataset_id = add_ward()
+    app = open_page(PAGE)
+    app.radio(key="ebm-method").set_value("random_splits").run()
+    app.number_input(key="set-ebm-leaves").set_value(4)
+    app.number_input(key="set-ebm-epochs").set_value(6).run()
+    assert spent_on(app, dataset_id).items() >= {
+        "method": "random_splits", "leaves": 4, "epochs": 6, "pairs": 0, "evaluate": True,
+    }.items()  # fmt: skip
+
+
+def test_the_form_opens_with_the_defaults_of_the_engine():
+    dataset_id = add_ward()
+    chosen = spent_on(open_page(PAGE), dataset_id)
+    request = RunRequest(
+        dataset_id=dataset_id, algorithm="ebm", target="died", epsilon=Decimal("0.5")
+    )
+    plan = access.service().quote(request).plan
+    assert chosen == plan.parameters.model_dump(mode="json")
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [("0", "delta"), ("much", "delta"), ("0.5", "delta"), ("-1e-6", "delta"), ("nan", "delta")],
+)
+def test_a_wrong_delta_gives_a_sentence_and_no_way_to_spend(entry, sentence):
+    add_ward()
+    app = open_page(PAGE)
+    app.text_input(key="set-ebm-delta").set_value(entry).run()
+    assert sentence in errors(checked(app))
+    assert button(app, "Review and spend").disabled
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"), [("0", "above 0"), ("much", "must be a number"), ("50", "left")]
+)
+def test_a_wrong_epsilon_gives_a_sentence_and_no_way_to_spend(entry, sentence):
+    add_ward()
+    app = open_page(PAGE)
+    app.text_input(key="epsilon").set_value(entry).run()
+    assert sentence in errors(checked(app))
+    assert button(app, "Review and spend").disabled
+
+
+def test_a_number_without_groups_can_be_predicted_here_and_only_here():
+    add_stays()
+    [target] = [box for box in open_page(PAGE).selectbox if box.label.startswith("What should")]
+    assert any(option.startswith("stay") for option in target.options)
+    [target] = [box for box in open_page("tree").selectbox if box.label.startswith("What should")]
+    assert not any(option.startswith("stay") for option in target.options)
+
+
+# Delta
+
+
+def test_delta_stands_in_the_meter_before_and_after_spending():
+    dataset_id = add_ward()
+    app = open_page(PAGE)
+    app.text_input(key="set-ebm-delta").set_value("1e-6").run()
+    told = "\n".join(item.value for item in app.sidebar.caption)
+    assert "δ of this run: 0.000001" in told
+    assert "used so far" not in told
+    fit_ebm(dataset_id, delta="1e-6")
+    told = "\n".join(item.value for item in open_page(PAGE).sidebar.caption)
+    assert "δ used so far: 0.000001" in told
+    told = "\n".join(item.value for item in open_page("tree").sidebar.caption)
+    assert "of this run" not in told
+
+
+def test_without_delta_the_meter_has_no_line_for_it():
+    fit(add_ward())
+    assert "δ" not in "\n".join(item.value for item in open_page("tree").sidebar.caption)
+
+
+def test_delta_stands_in_the_review():
+    dataset_id = add_ward()
+    fit_ebm(dataset_id, delta="1e-6")
+    app = open_page(PAGE)
+    app.text_input(key="set-ebm-delta").set_value("2e-6").run()
+    button(app, "Review and spend").click().run()
+    text = words(checked(app))
+    assert "<td>ε 0.50, δ 0.000002</td>" in text
+    assert "<td>0.000001 before, 0.000003 after</td>" in text
+    assert "plus δ = 0.000002" in text
+
+
+def test_a_review_without_delta_does_not_speak_of_it():
+    add_ward()
+    app = open_page("tree")
+    button(app, "Review and spend").click().run()
+    dialog = words(checked(app)).partition("What you are about to do")[2]
+    assert "δ" not in dialog.partition("</table>")[0]
+    assert "What δ means" not in words(app)
+
+
+@pytest.mark.parametrize(
+    ("delta", "shown"),
+    [("0.00001", "0.00001"), ("0.0000123", "0.000013"), ("1E-12", "1e-12"), ("0.01", "0.01")],
+)
+def test_a_delta_is_short_and_never_rounded_down(delta, shown):
+    assert small(Decimal(delta)) == shown
+    assert "δ" not in meter.render("x", *[Decimal(1)] * 3, None)
+
+
+# Result
+
+
+def test_a_result_shows_importances_a_shape_words_quality_and_certificate():
+    dataset_id = add_ward()
+    app = at_run(fit_ebm(dataset_id, "2.5"))
+    [release] = access.service().releases(dataset_id)
+    text = words(app)
+    for part in ("How to read this model", "always saying", "What counts for died",
+                 "Before any column counts", "unconditional", "Log-odds and odds"):  # fmt: skip
+        assert part in text, part
+    first, second, *_ = figures(app)
+    assert "what noise alone would give" in first
+    assert "adds to the log-odds of died = yes" in second
+    model = parse_model(release)
+    for term in model.terms:
+        assert f'<th scope="row">{term.name}</th>' in text
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_every_task_is_shown_with_all_its_terms(monkeypatch, task):
+    [key] = by_hand(monkeypatch, small_ebm(task))
+    app = open_page("releases")
+    box = app.selectbox(key=f"{key}-term")
+    assert box.options[-1] == "<i>ward</i> (within the noise)"
+    for place in range(4):
+        app.selectbox(key=f"{key}-term").set_value(place).run()
+        assert len(figures(checked(app))) == 2
+    html = "".join(item.value for item in app.get("html"))
+    assert "&lt;i&gt;ward&lt;/i&gt;" in html
+    assert not any(tag in html + "".join(figures(app)) for tag in ("<i>ward", "<b>A", "<b>died"))
+
+
+def test_a_term_is_told_by_table_as_by_figure(monkeypatch):
+    model = small_ebm()
+    [key] = by_hand(monkeypatch, model)
+    app = open_page("releases")
+    glucose = [term.name for term in model.ranked()].index("glucose")
+    app.selectbox(key=f"{key}-term").set_value(glucose).run()
+    text = words(checked(app))
+    for name in ("2 to 5.5", "above 5.5 to 7", "missing"):
+        assert f'<th scope="row">{name}</th>' in text
+    for (score,) in model.terms[1].scores:
+        assert f"<b>{score:+.2f}</b>".replace("-", "−") in text
+    assert '<span class="neg">−4</span>' in text
+
+
+def test_a_model_without_meaning_says_so_and_what_to_do(monkeypatch):
+    by_hand(monkeypatch, small_ebm(flat=True))
+    [warning] = open_page("releases").warning
+    assert "larger ε" in warning.value
+    assert "more people" in warning.value
+
+
+def test_a_model_with_meaning_carries_no_warning(monkeypatch):
+    by_hand(monkeypatch, small_ebm())
+    assert not open_page("releases").warning
+
+
+def test_more_than_three_classes_are_chosen_from(monkeypatch):
+    model = small_ebm("multiclass")
+    four = {
+        "classes": (*model.classes, "elsewhere"),
+        "intercept": (*model.intercept, 0.0),
+        "intercept_error": (*model.intercept_error, 0.1),
+        "evaluation": None,
+        "terms": tuple(
+            term.model_copy(
+                update={
+                    "scores": tuple((*score, 0.123) for score in term.scores),
+                    "errors": tuple((*error, 0.1) for error in term.errors),
+                }
+            )
+            for term in model.terms
+        ),
+    }
+    [key] = by_hand(monkeypatch, model.model_copy(update=four))
+    app = open_page("releases")
+    assert "goes = elsewhere" not in figures(app)[1]
+    app.multiselect(key=f"{key}-outputs").set_value(["elsewhere"]).run()
+    assert "goes = elsewhere" in figures(checked(app))[1]
+    assert "goes = home" not in figures(app)[1]
+    app.multiselect(key=f"{key}-outputs").set_value([]).run()
+    assert "goes = home" in figures(checked(app))[1]
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_a_case_adds_up_to_the_prediction(monkeypatch, task):
+    model = small_ebm(task)
+    [key] = by_hand(monkeypatch, model)
+    app = open_page("releases")
+    app.number_input(key=f"{key}-case-age").set_value(70)
+    button(app, "How does it add up?").click().run()
+    case = pd.DataFrame([{"age": 70}])
+    [predicted] = model.predict(case, SCHEMA)
+    shown = f"{predicted:.1f} days" if task == "regression" else model.classes[predicted]
+    assert f"The prediction is {TARGETS[task]} = {shown}" in said(checked(app))
+    assert "all together" in figures(app)[-1]
+    assert "age: 61 to 80" in words(app)
+    assert "not this person" in said(app)
+
+
+def test_each_class_of_a_case_can_be_looked_at(monkeypatch):
+    [key] = by_hand(monkeypatch, small_ebm("multiclass"))
+    app = open_page("releases")
+    button(app, "How does it add up?").click().run()
+    assert "The prediction is goes = care Noisy chance of goes = care" in said(app)
+    app.selectbox(key=f"{key}-case-output").set_value(0).run()
+    assert "The prediction is goes = care Noisy chance of goes = home" in said(checked(app))
+
+
+def test_a_number_is_checked_beside_a_constant_guess(monkeypatch):
+    by_hand(monkeypatch, small_ebm("regression"))
+    app = open_page("releases")
+    text = words(app)
+    assert [item.value for item in app.metric][:2] == ["6.2 days", "9.1 days"]
+    assert "guess of the same number for everyone errs by 9.1 days" in text.replace("\\", "")
+    assert "32% less" in text
+    assert '<th scope="row">5 to 10</th><td>40</td>' in text
+    assert "<td>−3</td>" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"rmse": None}, "worth something only if"),
+        ({"constant_rmse": small_ebm("regression").evaluation.rmse}, "may be worthless"),
+    ],
+)
+def test_a_number_that_cannot_be_judged_is_not_praised(monkeypatch, change, sentence):
+    model = small_ebm("regression")
+    check = model.evaluation.model_copy(update=change)
+    by_hand(monkeypatch, model.model_copy(update={"evaluation": check}))
+    text = words(open_page("releases"))
+    assert sentence in text
+    assert "% less" not in text
+
+
+@pytest.mark.parametrize("task", TARGETS)
+def test_a_model_without_a_check_says_so(monkeypatch, task):
+    by_hand(monkeypatch, small_ebm(task).model_copy(update={"evaluation": None}))
+    assert "without a hold-out check" in "".join(i.value for i in open_page("releases").info)
+
+
+def test_a_number_is_predicted_from_the_form_to_the_result():
+    dataset_id = add_stays(public=True)
+    app = at_run(fit_ebm(dataset_id, "5", "stay"))
+    assert "adds to stay (days)" in figures(app)[1]
+    assert "DPEBMRegressor" in words(app)
+    app.toggle[0].set_value(True).run()
+    assert "true records" in figures(checked(app))[1]
+
+
+def test_true_counts_stand_beside_noisy_ones_on_public_data_only():
+    run_id = fit_ebm(add_ward(public=True), "2.5", evaluate=False)
+    app = at_run(run_id)
+    assert "◇" not in words(app)
+    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
+    assert "◇" in words(checked(app))
+    [release] = access.service().releases()
+    counts = access.service().true_counts(release)
+    model = parse_model(release)
+    shown = counts[model.terms.index(model.ranked()[0])]
+    assert all(f"true count {count:,}" in figures(app)[1] for count in shown)
+
+
+def test_private_data_offer_no_true_values():
+    app = at_run(fit_ebm(add_ward()))
+    assert "true values" not in " ".join(item.label for item in app.toggle).lower()
+
+
+def test_downloads_hold_the_release_and_the_score_table(monkeypatch):
+    model = small_ebm()
+    by_hand(monkeypatch, model)
+    app = open_page("releases")
+    assert {"Download JSON", "Download CSV"} <= {i.proto.label for i in app.get("download_button")}
+    assert "DPEBMClassifier.from_release(Release.from_json(text))" in words(app)
+    written = pd.read_csv(io.StringIO(model.to_frame().to_csv(index=False)))
+    assert written["score"].to_numpy() == pytest.approx(score_table(model)["score"].to_numpy())
+
+
+# Releases of several families
+
+
+def test_two_results_are_compared_line_by_line(monkeypatch):
+    by_hand(monkeypatch, small_ebm(), small_ebm("regression"))
+    text = words(open_page("releases"))
+    for name, left, right in (
+        ("Stand out from the noise", "3 of 4", "3 of 4"),
+        ("Noisy typical error (RMSE)", "none", "6.2 (noise alone ±0.3)"),
+        ("Noisy AUC", "81% (noise alone ±2.0%)", "none"),
+    ):
+        row = f'<th scope="row">{name}</th><td>{left}</td><td>{right}</td>'
+        assert row in text
+
+
+def test_a_run_of_this_family_links_to_its_page():
+    run_id = fit_ebm(add_ward(), **QUICK)
+    app = open_page("tree")
+    app.query_params["run"] = run_id
+    checked(app.run())
+    links = {item.proto.label for item in app.get("page_link")}
+    assert "Read this result on the page Shape functions" in links
+
+
+def test_an_error_is_told_in_three_digits_with_its_noise():
+    check = small_ebm("regression").evaluation
+    assert number_check.error_words(check.rmse, "days") == "6.2 days (noise alone ±0.3)"
+    assert number_check.error_words(None) == "not known"
+
+
+# Methods side by side
+
+
+def test_a_number_is_compared_by_its_error(monkeypatch):
+    add_ward(public=True)
+    scores = [
+        MethodScore(0, Decimal(epsilon), 6.25, 6.0, 6.5, 900, "RMSE")
+        for epsilon in ("0.1", "0.5", "2")
+    ]
+    monkeypatch.setattr(Service, "compare_methods", lambda *_: scores)
+    app = open_page(PAGE)
+    app.selectbox(key=f"compare-ebm-target-{_schema_key()}").set_value(_age())
+    app.multiselect(key="compare-methods-ebm").set_value([("ebm", "all_bins")])
+    button(app, "Compare methods").click().run()
+    app.session_state["methods-ebm"].thread.join(60)
+    text = words(checked(app.run()))
+    assert "RMSE on people set aside" in text
+    assert "<b>6.25</b> <small>6 to 6.5</small>" in text
+    assert "the less the better" in text
+    assert "tree without privacy" not in text
+
+
+def _schema_key() -> str:
+    [info] = access.service().datasets()
+    return info.schema.hash[:8]
+
+
+def _age() -> str:
+    return "age"

@@ -1,0 +1,526 @@
+"""The page Relational rules: from the form to the result, and a sentence for each mistake."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from html import unescape
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.demo import DEMOS
+from dpcore.domain.schema import Schema
+from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.hypotheses import condition_texts
+from dpcore.models.released import parse_model
+from dpcore.released.release import Release
+from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
+from pages.components.families.ilp.words import records
+from pages.components.families.shared import downloads
+from pages.components.kit import texts
+from pages.components.kit.texts import METHODS
+from pages.components.run import compare_methods
+from pages.components.visitor import access
+from tests.plots.test_ilp import BOTH, DROPPED, a_car, release_of
+from tests.support.page_tools import (
+    add_ward,
+    button,
+    checked,
+    errors,
+    home,
+    open_page,
+    submit,
+    words,
+)
+from tests.support.small_trains import SCHEMA, TARGET, trains
+
+__all__ = ["home"]
+PAGE = "relational_rules"
+CONDITIONS = f"{SCHEMA.hash[:8]}-{TARGET}"
+
+
+def add_trains(*, public: bool = False, budget: str = "9") -> str:
+    info = access.service().add_dataset(trains(), SCHEMA, budget=Decimal(budget), public=public)
+    return str(info.id)
+
+
+def learn(dataset_id: str, epsilon: str = "3", **more: object) -> str:
+    return submit(dataset_id, "ilp", epsilon, TARGET, **more)
+
+
+def at_run(run_id: str) -> AppTest:
+    app = open_page(PAGE)
+    app.query_params["run"] = run_id
+    return checked(app.run())
+
+
+def shown(app: AppTest) -> str:
+    return unescape(words(app)).replace("\\", "")
+
+
+def figures(app: AppTest) -> list[str]:
+    """The specifications of all plotly charts, as JSON."""
+    return [item.proto.spec for item in app.get("plotly_chart")]
+
+
+def programs(app: AppTest) -> list[str]:
+    return [item.value for item in app.code]
+
+
+def by_hand(monkeypatch: pytest.MonkeyPatch, *releases: Release) -> str:
+    """Let the page Releases show these; returns the key of the widgets of the first."""
+    add_ward()
+    monkeypatch.setattr(Service, "releases", lambda *_: list(releases))
+    return f"release-{releases[0].id}"
+
+
+# Configure
+
+
+@pytest.mark.parametrize("method", METHODS["ilp"])
+def test_every_method_goes_from_the_form_to_a_result(method):
+    dataset_id = add_trains()
+    app = open_page(PAGE)
+    app.radio(key="ilp-method").set_value(method).run()
+    app.number_input(key="set-ilp-literals").set_value(2)
+    app.text_input(key="epsilon").set_value("3")
+    checked(app.run())
+    assert not errors(app)
+    assert "Noise on a count" in words(app)
+    button(app, "Rehearse").click().run()
+    assert "Rehearsal on synthetic data" in words(checked(app))
+    assert access.service().balance(dataset_id).left == Decimal(9)
+    button(app, "Review and spend").click().run()
+    title = METHODS["ilp"][method].removesuffix(" (recommended)")
+    assert f"Inductive logic programming: {title}</td>" in words(checked(app))
+    app.button(key="spend").click().run()
+    assert access.service().balance(dataset_id).left == Decimal(6)
+    checked(app.run())
+    assert "Finished." in words(app)
+    assert figures(app)
+    [release] = access.service().releases(dataset_id)
+    assert (release.kind, release.parameters["method"]) == ("ilp", method)
+
+
+def spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
+    button(checked(app), "Review and spend").click().run()
+    app.button(key="spend").click().run()
+    [release] = access.service().releases(dataset_id)
+    return release.parameters
+
+
+def test_the_form_opens_with_the_defaults_of_the_engine():
+    dataset_id = add_trains()
+    chosen = spent_on(open_page(PAGE), dataset_id)
+    request = RunRequest(dataset_id=dataset_id, algorithm="ilp", target=TARGET, epsilon=Decimal(1))
+    assert chosen == access.service().quote(request).plan.parameters.model_dump(mode="json")
+
+
+def test_what_was_chosen_is_what_is_run():
+    dataset_id = add_trains()
+    app = open_page(PAGE)
+    app.selectbox(key=f"set-ilp-positive-{CONDITIONS}").set_value("west")
+    app.number_input(key="set-ilp-clauses").set_value(1)
+    app.number_input(key="set-ilp-literals").set_value(2)
+    app.number_input(key="set-ilp-variables").set_value(1)
+    app.checkbox(key="set-ilp-negation").set_value(True)
+    wanted = ["car: length = short", "car: roof in closed"]
+    app.multiselect(key=f"set-ilp-conditions-car-{CONDITIONS}").set_value(wanted)
+    app.multiselect(key=f"set-ilp-conditions-train-{CONDITIONS}").set_value([])
+    app.number_input(key="set-ilp-weight").set_value(3)
+    app.number_input(key="set-ilp-count-share").set_value(0.35)
+    app.number_input(key="set-ilp-negative").set_value(2)
+    app.checkbox(key="set-ilp-prior").set_value(False)
+    app.checkbox(key="evaluate").set_value(False).run()
+    assert spent_on(app, dataset_id).items() >= {
+        "positive": "west", "clauses": 1, "max_literals": 2, "max_variables": 1, "negation": True,
+        "literals": wanted, "positive_weight": 3, "count_share": "0.35", "negative_weight": 2,
+        "length_prior": False,
+        "reserved_literals": False, "evaluate": False,
+    }.items()  # fmt: skip
+
+
+def test_what_was_chosen_for_the_published_method_is_what_is_run():
+    dataset_id = add_trains()
+    app = open_page(PAGE)
+    app.radio(key="ilp-method").set_value("relevance_aware").run()
+    app.selectbox(key="set-ilp-criterion").set_value("share").run()
+    app.number_input(key="set-ilp-min-share").set_value(0.02)
+    app.number_input(key="set-ilp-literals").set_value(1)
+    app.checkbox(key="set-ilp-reserved").set_value(True).run()
+    assert spent_on(app, dataset_id).items() >= {
+        "method": "relevance_aware", "criterion": "share", "min_share": 0.02,
+        "reserved_literals": True, "literals": None,
+    }.items()  # fmt: skip
+
+
+def test_every_condition_is_offered_and_counted_live():
+    add_trains()
+    app = open_page(PAGE)
+    offered = condition_texts(SCHEMA, TARGET)
+    for table, own in offered.items():
+        box = app.multiselect(key=f"set-ilp-conditions-{table}-{CONDITIONS}")
+        assert list(box.options) == list(own.values())
+    everything = sum(map(len, offered.values()))
+    assert f"{everything} conditions make " in words(app)
+    before = _possible(app)
+    app.multiselect(key=f"set-ilp-conditions-train-{CONDITIONS}").set_value([]).run()
+    assert f"{everything - 2} conditions make " in words(checked(app))
+    assert _possible(app) < before
+
+
+def _possible(app: AppTest) -> int:
+    found = re.search(r"([\d,]+) possible clauses", words(app))
+    assert found is not None
+    return int(found[1].replace(",", ""))
+
+
+def test_no_condition_gives_a_sentence_and_no_way_to_spend():
+    add_trains()
+    app = open_page(PAGE)
+    for table in ("train", "car"):
+        app.multiselect(key=f"set-ilp-conditions-{table}-{CONDITIONS}").set_value([])
+    checked(app.run())
+    assert "No condition is left" in errors(app)
+    assert button(app, "Review and spend").disabled
+
+
+def test_another_target_offers_its_own_values_and_conditions():
+    add_trains()
+    app = open_page(PAGE)
+    app.selectbox(key=f"target-{SCHEMA.hash[:8]}").set_value("year").run()
+    checked(app)
+    key = f"{SCHEMA.hash[:8]}-year"
+    assert app.selectbox(key=f"set-ilp-positive-{key}").value == "(1950, 1999]"
+    box = app.multiselect(key=f"set-ilp-conditions-train-{key}")
+    assert list(box.options) == ["direction = west", "direction = east"]
+    assert not errors(app)
+
+
+def test_a_target_that_was_not_chosen_gives_a_sentence():
+    columns = [{"name": name, "type": "boolean"} for name in ("a", "b")]
+    schema = Schema.from_mapping({"name": "plain", "max_rows": 2000, "columns": columns})
+    people = pd.DataFrame({"a": ["yes", "no"] * 50, "b": ["yes", "no"] * 50})
+    access.service().add_dataset(people, schema, budget=Decimal(3))
+    assert "Choose what should be predicted." in errors(open_page(PAGE))
+
+
+def test_data_of_one_table_are_told_apart_and_work():
+    add_ward()
+    app = open_page(PAGE)
+    assert "one table only" in words(app)
+    assert "set-ilp-variables" not in {item.key for item in app.number_input}
+    button(app, "Rehearse").click().run()
+    assert "Rehearsal on synthetic data" in words(checked(app))
+
+
+# How many people it takes
+
+
+def test_both_bounds_stand_in_words_below_the_price():
+    add_trains()
+    app = open_page(PAGE)
+    text = words(app)
+    assert "no private method can be reliable with fewer than about" in text
+    assert "This run can learn from at most 1,600 train records." in text
+    assert "train records are enough" in text
+    assert programs(app)[0].startswith("direction(T, east) :-")
+
+
+def test_too_few_people_are_told_so_in_amber():
+    add_trains()
+    app = open_page(PAGE)
+    assert '"fg-banner amber"' not in words(app)
+    app.text_input(key="epsilon").set_value("0.08")
+    checked(app.run())
+    assert "That is too few" not in words(app)
+    assert "more than there can be" in words(app)
+    app.text_input(key="epsilon").set_value("0.001")
+    checked(app.run())
+    assert "That is too few" in words(app)
+    assert '"fg-banner amber"' in words(app)
+
+
+def test_counting_every_clause_is_told_to_hide_everything():
+    add_trains()
+    app = open_page(PAGE)
+    app.radio(key="ilp-method").set_value("naive").run()
+    assert "That hides every count." in words(checked(app))
+    assert '"fg-banner amber"' in words(app)
+
+
+def test_records_are_called_by_what_they_are():
+    assert records("patient", 1) == "1 patient record"
+    assert records("patient", 1234) == "1,234 patient records"
+    assert records("person", 1) == "1 person"
+    assert records("person", 12) == "12 people"
+    assert records("train") == "train records"
+
+
+# Result
+
+
+def test_a_result_shows_clauses_words_program_chart_and_quality():
+    run_id = learn(add_trains())
+    app = at_run(run_id)
+    [release] = access.service().releases()
+    model = parse_model(release)
+    text = shown(app)
+    for sentence in model.reading(SCHEMA, TARGET):
+        assert sentence in text
+    for number in range(1, len(model.groups)):
+        assert f'<span class="fg-if">Clause {number}</span>' in text
+    assert text.count("✓ predicts") == sum(group.kept for group in model.groups)
+    assert "Every other train" in text
+    program = programs(app)[0]
+    assert program.startswith("% Relational rules for direction = east")
+    assert "direction(T, east) :-" in program
+    for part in ("always saying", "On other people", "unconditional", "report noisy max"):
+        assert part in text, part
+    assert "noisy number of train records" in figures(app)[0]
+
+
+def test_what_is_true_of_the_trains_is_found():
+    learn(add_trains(), clauses=1, max_literals=2)
+    [release] = access.service().releases()
+    reading = parse_model(release).prolog(SCHEMA, TARGET)
+    assert "length(A, short)" in reading
+    assert "weight_above(A, 3.5)" in reading
+
+
+def test_a_clause_that_does_not_predict_is_marked(monkeypatch):
+    by_hand(monkeypatch, release_of(*BOTH))
+    text = shown(open_page("releases"))
+    assert text.count("✗ does not predict") == 1
+    assert "✓ predicts direction = east" in text
+    assert texts.text("negative_counts") in text
+    assert '<span class="neg">−4</span> ±12' in text
+    assert "No clause predicts" not in text
+
+
+def test_a_theory_that_predicts_nothing_says_so(monkeypatch):
+    by_hand(monkeypatch, release_of((DROPPED, (90, 3), False), (None, (50, 60), False)))
+    assert "No clause predicts" in shown(open_page("releases"))
+
+
+def test_true_values_stand_beside_noisy_ones_on_public_data():
+    run_id = learn(add_trains(public=True))
+    app = at_run(run_id)
+    assert "◇" not in words(app)
+    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
+    counts = access.service().true_counts(access.service().releases()[0])
+    for west, east in counts:
+        assert f"<span>{west}</span> true" in words(checked(app))
+        assert f"<span>{east}</span> true" in words(app)
+
+
+def test_private_data_offer_no_true_values_and_no_comparison():
+    app = at_run(learn(add_trains()))
+    assert "true values" not in " ".join(item.label for item in app.toggle).lower()
+    assert "Compare methods" not in " ".join(item.label for item in app.expander)
+
+
+def test_a_comparison_is_offered_on_public_data():
+    add_trains(public=True)
+    app = open_page(PAGE)
+    assert "Compare methods" in " ".join(item.label for item in app.expander)
+    assert {name for family, name in compare_methods.titles() if family == "ilp"} == {
+        "noisy_max", "relevance_aware", "naive",
+    }  # fmt: skip
+
+
+def _compared() -> AppTest:
+    """What the page shows when the methods that it offers were compared once each."""
+    app = open_page(PAGE)
+    app.number_input(key="compare-repeats-ilp").set_value(1)
+    button(app, "Compare methods").click().run()
+    app.session_state["methods-ilp"].thread.join(120)
+    return checked(app.run())
+
+
+def test_methods_are_compared_with_a_tree_of_the_main_table():
+    add_trains(public=True)
+    app = _compared()
+    assert not app.error
+    text = words(app)
+    assert "an ordinary tree without privacy that sees the main table alone" in text
+    assert re.search(r"measured on \d+ people set aside: so few that", text)
+
+
+def test_trains_without_a_column_but_the_target_are_compared_without_a_tree():
+    """So are those of the demonstration: a tree that sees the main table has nothing to ask."""
+    bare = Schema.from_mapping(
+        SCHEMA.model_dump(mode="json") | {"columns": [SCHEMA.columns[0].model_dump(mode="json")]}
+    )
+    access.service().add_dataset(trains(), bare, budget=Decimal(9), public=True)
+    app = _compared()
+    assert not app.error
+    assert "Accuracy on people set aside" in words(app)
+    assert "ordinary tree" not in words(app)
+
+
+# A made-up case
+
+
+def test_a_made_up_case_is_marked_and_can_be_drawn_anew(monkeypatch):
+    key = by_hand(monkeypatch, release_of(*BOTH))
+    app = open_page("releases")
+    assert "Made up from the rule and the schema. Nobody's record." in shown(app)
+    first = _made_up(app)
+    assert "short" in first
+    app.button(key=f"{key}-another").click().run()
+    assert _made_up(checked(app)) != first
+
+
+def _made_up(app: AppTest) -> str:
+    return next(item.value for item in app.get("html") if "<caption>car: " in str(item.value))
+
+
+def test_the_clause_of_a_made_up_case_can_be_chosen(monkeypatch):
+    key = by_hand(monkeypatch, release_of(*BOTH))
+    app = open_page("releases")
+    app.selectbox(key=f"{key}-made-up-clause").set_value(1).run()
+    years = [
+        int(re.search(r'<th scope="row">(\d+)</th>', str(item.value))[1])
+        for item in checked(app).get("html")
+        if "<caption>The train</caption>" in str(item.value)
+    ]
+    assert years
+    assert all(1900 <= year <= 1950 for year in years)
+
+
+def test_an_impossible_clause_has_no_made_up_case(monkeypatch):
+    """An open car, and no car at all."""
+    both = Clause(variables=(a_car("roof = open"), Variable(table="car", negated=True)))
+    by_hand(monkeypatch, release_of((both, (1, 2), True), (None, (3, 4), False)))
+    assert "No case that the schema allows" in shown(open_page("releases"))
+
+
+def test_trains_of_the_demonstration_are_drawn():
+    demo = DEMOS["trains"]()
+    frames = {demo.schema.entity: demo.frame, **demo.children}
+    info = access.service().add_dataset(frames, demo.schema, budget=Decimal(9), public=True)
+    app = at_run(submit(info.id, "ilp", "3", "direction", max_literals=2))
+    drawn = [spec for spec in figures(app) if "wheels of the engine" in spec]
+    assert len(drawn) == 2  # The made-up one, and the one to be edited.
+
+
+# Try a case
+
+
+def test_a_case_starts_from_the_made_up_one_of_its_clause(monkeypatch):
+    key = by_hand(monkeypatch, release_of(*BOTH))
+    app = open_page("releases")
+    assert "Clause 1 covers it" in _titles(app)
+    app.selectbox(key=f"{key}-try-start").set_value(-1).run()
+    assert "No clause covers it" in _titles(checked(app))
+    app.number_input(key=f"{key}-try--1-year").set_value(1920).run()
+    assert "Clause 2 covers it" in _titles(checked(app))
+    answer = next(item.value for item in app.success if "Noisy chance" in item.value)
+    assert "**75%** (noise alone: 70% to 80%)" in answer
+    assert "Predicted: direction = west" in answer
+    assert "not the future of one train" in answer
+
+
+def _titles(app: AppTest) -> str:
+    return " ".join(item.proto.title for item in app.success)
+
+
+def test_a_theory_that_asks_nothing_has_no_case_to_try(monkeypatch):
+    by_hand(monkeypatch, release_of((Clause(), (10, 20), True), (None, (3, 4), False)))
+    text = shown(open_page("releases"))
+    assert "every train gets the same estimate" in text
+    assert "Any train at all" in text
+
+
+def test_more_rows_than_there_can_be_are_told_apart():
+    demo, most = trains(1), SCHEMA.children[0].max_rows_per_person
+    rows = pd.DataFrame({"length": ["short"] * (most + 1), "train_id": 1})
+    app = AppTest.from_function(_warn, kwargs={"schema": SCHEMA, "tables": demo | {"car": rows}})
+    [warning] = checked(app.run()).warning
+    assert "at most 3" in warning.value
+    assert "here are 4 of car" in warning.value
+
+
+def _warn(schema, tables):
+    from pages.components.families.ilp import try_case
+
+    try_case._too_many(schema, tables)
+
+
+NASTY = Schema.from_mapping(
+    {
+        "name": "nasty", "entity": "pa*ti*ent", "max_rows": 900, "privacy_unit": {"column": "id"},
+        "columns": [
+            {"name": "<b>ill</b>", "type": "boolean", "target": True},
+            {"name": "a*b*c", "type": "categorical", "categories": ["<i>x</i>", "*y*"]},
+        ],
+        "children": [
+            {
+                "name": "d*ru*g", "max_rows_per_person": 2,
+                "columns": [
+                    {"name": "<u>kind</u>", "type": "categorical", "categories": ["<s>", "%\\'"]}
+                ],
+            }
+        ],
+    }
+)  # fmt: skip
+
+
+def test_names_of_a_schema_are_never_markup():
+    people = pd.DataFrame(
+        {"id": range(400), "<b>ill</b>": ["yes", "no"] * 200, "a*b*c": ["<i>x</i>", "*y*"] * 200}
+    )
+    drugs = pd.DataFrame({"id": range(400), "<u>kind</u>": ["<s>", "%\\'"] * 200})
+    info = access.service().add_dataset(
+        {"pa*ti*ent": people, "d*ru*g": drugs}, NASTY, budget=Decimal(9), public=True
+    )
+    app = open_page(PAGE)
+    assert not errors(app)
+    labels = [item.proto.label for item in app.expander] + [item.label for item in app.selectbox]
+    run_id = submit(info.id, "ilp", "3", "<b>ill</b>", clauses=1)
+    app = at_run(run_id)
+    labels += [item.label for item in (*app.selectbox, *app.number_input)]
+    html = "".join(str(item.value) for item in app.get("html"))
+    for tag in ("<b>ill", "<i>x", "<u>kind", "<s>"):
+        assert tag not in html
+        assert all(tag not in spec for spec in figures(app))
+    for label in labels:
+        assert not re.search(r"(?<!\\)\*(ru|ti|b)", label), label
+
+
+# Releases and files
+
+
+def test_two_results_stand_side_by_side():
+    dataset_id = add_trains()
+    learn(dataset_id)
+    learn(dataset_id, method="naive", max_literals=1, clauses=1, evaluate=False)
+    text = shown(open_page("releases"))
+    assert "Inductive logic programming: Every clause counted, as published" in text
+    assert "1, of which " in text
+    assert text.count("fg-clause narrow") == 3 + 2
+    assert "possible clauses" in text
+
+
+def test_files_hold_the_clauses(monkeypatch):
+    given = []
+    monkeypatch.setattr(downloads, "show", lambda *content: given.append(content))
+    release = release_of(*BOTH)
+    by_hand(monkeypatch, release)
+    open_page("releases")
+    [(shown_release, _, _, held, (program,), twin)] = given
+    assert shown_release == release
+    assert held == "the clauses"
+    assert (program.ending, program.label) == ("pl", "Prolog")
+    assert "direction(T, east) :-" in program.content
+    assert list(twin["noisy count: east"]) == [310, 60, -4]
+
+
+def test_every_file_can_be_downloaded():
+    app = at_run(learn(add_trains()))
+    labels = [item.proto.label for item in app.get("download_button")]
+    assert labels == ["Download JSON", "Download CSV", "Download HTML", "Download Prolog"]

@@ -1,0 +1,439 @@
+"""The custodian's form with two files about the same people."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from threading import Event
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import SchemaError
+from dpcore.service import Service
+from dpcore.workspace.users import User
+from pages.components.custodian import intake_drafts, schema_rows, upload_reading
+from pages.components.kit import schema_view
+from pages.components.visitor import access, login
+from tests.support.page_tools import bring, button, checked, errors, home, open_page, remove, words
+
+__all__ = ["home"]
+LEFT = b"patient_id,has_gout,ward,age\n1,yes,north,44\n2,no,south,50\n3,yes,north,61\n"
+RIGHT = b"nr;patient_id;urate;age\n7;2;310;50\n8;3;520;61\n9;4;400;70\n"
+FILE_WAY = "Use a schema file (YAML or JSON)"
+SCHEMA = Schema.from_text(
+    """
+name: two
+max_rows: 100
+privacy_unit: {column: patient_id}
+columns:
+  - {name: has_gout, type: boolean, view: left}
+  - {name: urate, type: real, lower: 0, upper: 900, edges: [360], view: right}
+"""
+)
+
+
+def upload(left: bytes = LEFT, right: bytes = RIGHT) -> AppTest:
+    app = open_page("custodian")
+    bring(app, "Data file", "left.csv", left)
+    return second(app, right)
+
+
+def second(app: AppTest, right: bytes) -> AppTest:
+    return bring(app, "A second file", "right.csv", right)
+
+
+def rows(app: AppTest) -> pd.DataFrame:
+    return app.session_state["intake"].tables[0].rows
+
+
+def join_key(app: AppTest):
+    return next(item for item in app.selectbox if item.label.startswith("Column that says who"))
+
+
+def complete(app: AppTest) -> AppTest:
+    """The form as somebody would fill it in, by way of the draft behind it."""
+    drafts = [column.model_dump(mode="json") for column in SCHEMA]
+    shown = rows(app)
+    shown[schema_rows.KEEP] = False
+    for draft in drafts:
+        shown = schema_rows.replace_row(shown, draft)
+    app.session_state["intake"].tables[0].show(shown)
+    checked(app.run())
+    app.text_input(key="intake-name").set_value("Two views")
+    app.number_input(key="intake-max-rows").set_value(100)
+    button(app, "Check and store").click()
+    return checked(app.run())
+
+
+def test_a_second_file_is_asked_for_once_there_is_a_first():
+    app = open_page("custodian")
+    assert len(app.file_uploader) == 1
+    bring(app, "Data file", "left.csv", LEFT)
+    assert [item.label for item in app.file_uploader] == [
+        "A second file about the same people (optional)",
+        "Further tables about the same people (optional)",
+    ]
+
+
+def test_two_headers_make_one_form_with_a_side_for_each_column():
+    app = upload()
+    assert not errors(app)
+    drafted = rows(app).set_index(schema_rows.NAME)[schema_rows.SIDE].to_dict()
+    assert drafted == {
+        "has_gout": "left",
+        "ward": "left",
+        "age_left": "left",
+        "nr": "right",
+        "urate": "right",
+        "age_right": "right",
+    }
+    key = join_key(app)
+    assert (key.value, key.options) == ("patient_id", ["patient_id", "age"])
+    assert "one row in each file" in words(app)
+    assert "intake-person" not in {item.key for item in app.selectbox}
+
+
+def test_two_files_are_stored_as_one_data_set():
+    app = complete(upload())
+    assert "is stored" in words(app)
+    [info] = access.service().datasets()
+    assert info.schema.view("left") == ("has_gout",)
+    assert info.schema.view("right") == ("urate",)
+    assert info.schema.privacy_unit.column == "patient_id"
+    assert info.schema.privacy_unit.max_rows_per_person == 1
+    assert len(app.file_uploader) == 1
+
+
+def test_two_files_and_a_schema_file_are_stored():
+    app = upload()
+    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
+    app.text_area(key="intake-yaml").set_value(SCHEMA.to_yaml())
+    button(app, "Check and store").click()
+    assert "is stored" in words(checked(app.run()))
+    assert [info.schema for info in access.service().datasets()] == [SCHEMA]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "sentence"),
+    [
+        (LEFT, b"", "The second file is empty"),
+        (LEFT, b"\xff\xfe\x00\x01age,sex\n", "In the second file: The file is not UTF-8"),
+        (LEFT, b"a,b\n1,2\n", "no column in common"),
+        (LEFT, b"patient_id,a,a\n1,2,3\n", "In the second file: Column names must be distinct"),
+        (b"patient_id,x,x_left\n", b"patient_id,x\n1,2\n", "several columns called 'x_left'"),
+    ],
+    ids=["empty", "not text", "nothing shared", "a name twice", "names clash"],
+)
+def test_a_second_header_that_cannot_be_used_gives_a_sentence(left, right, sentence):
+    app = upload(left, right)
+    assert sentence in errors(app)
+    assert not [item for item in app.button if item.label.startswith("Check and store")]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "sentence"),
+    [
+        (LEFT + b"1,no,south,50\n", RIGHT, "In the first file, several rows have the same"),
+        (LEFT, RIGHT + b"1;4;400;70\n", "In the second file, several rows have the same"),
+        (LEFT, RIGHT.replace(b"2;310", b"x;3").replace(b"3;520", b"y;5"), "is found in the other"),
+        (LEFT, RIGHT + b"1;2;3;4;5;6\n", "In the second file: Line "),
+    ],
+    ids=["twice on the left", "twice on the right", "nobody in both", "broken"],
+)
+def test_files_that_cannot_be_joined_give_a_sentence_and_store_nothing(left, right, sentence):
+    app = complete(upload(left, right))
+    assert sentence in errors(app)
+    assert "Nothing was stored" in errors(app)
+    assert not access.service().datasets()
+    assert app.text_input(key="intake-name").value == "Two views"
+    incoming = access.service()._store._folders.incoming
+    assert not list(incoming.iterdir())
+
+
+def test_values_of_the_second_file_are_looked_at_when_asked_for():
+    app = upload()
+    app.selectbox(key="intake-suggest-column").set_value("age_right")
+    app.selectbox(key="intake-suggest-type").set_value("ordinal")
+    button(app, "Look at this column").click()
+    checked(app.run())
+    shown = rows(app).set_index(schema_rows.NAME)
+    assert shown.loc["age_right", schema_rows.CATEGORIES] == "50; 61; 70"
+    assert shown.loc["age_right", schema_rows.SIDE] == "right"
+    assert shown.loc["ward", schema_rows.CATEGORIES] == ""
+
+
+def test_another_key_names_the_columns_anew_and_keeps_what_was_found():
+    app = upload()
+    app.selectbox(key="intake-suggest-column").set_value("ward")
+    button(app, "Look at this column").click()
+    checked(app.run())
+    join_key(app).set_value("age")
+    checked(app.run())
+    shown = rows(app).set_index(schema_rows.NAME)
+    assert set(shown.index) == {
+        "patient_id_left", "has_gout", "ward", "nr", "patient_id_right", "urate",
+    }  # fmt: skip
+    assert shown.loc["ward", schema_rows.CATEGORIES] == "north; south"
+
+
+def test_what_was_filled_in_outlives_a_second_file():
+    app = open_page("custodian")
+    bring(app, "Data file", "left.csv", LEFT)
+    app.selectbox(key="intake-suggest-column").set_value("ward")
+    button(app, "Look at this column").click()
+    checked(app.run())
+    second(app, b"x,y\n1,2\n")
+    assert "no column in common" in errors(app)
+    second(app, RIGHT)
+    shown = rows(app).set_index(schema_rows.NAME)
+    assert shown.loc["ward", schema_rows.CATEGORIES] == "north; south"
+    assert shown.loc["ward", schema_rows.SIDE] == "left"
+    assert shown.loc["urate", schema_rows.SIDE] == "right"
+
+
+def test_the_rows_of_the_form_keep_the_views():
+    drafts = SCHEMA.model_dump(mode="json")["columns"]
+    drafts.append({"name": "sex", "type": "boolean"})
+    columns, faults = schema_rows.columns_of(schema_rows.rows_of(drafts))
+    assert not faults
+    assert [column["view"] for column in columns] == ["left", "right", None]
+
+
+def test_answers_are_carried_over_by_name():
+    new = schema_rows.rows_of(
+        [
+            {"name": "a", "type": "boolean", "view": "left"},
+            {"name": "b", "type": "integer", "lower": 0, "upper": 9, "bins": 3, "view": "right"},
+            {"name": "c", "type": "boolean", "view": "right"},
+        ]
+    )
+    typed = schema_rows.rows_of(
+        [
+            {"name": "c", "type": "ordinal", "categories": ["x", "y"], "view": "left"},
+            {"name": "a", "type": "real", "lower": 1, "upper": 2, "edges": [1.5], "unit": "m"},
+            {"name": "gone", "type": "boolean"},
+        ]
+    )
+    [a, b, c], faults = schema_rows.columns_of(schema_rows.carry_over(new, typed))
+    assert not faults
+    assert (a["type"], a["edges"], a["unit"], a["view"]) == ("real", [1.5], "m", "left")
+    assert (b["type"], b["bins"], b["view"]) == ("integer", 3, "right")
+    assert (c["type"], c["categories"], c["view"]) == ("ordinal", ["x", "y"], "left")
+
+
+def test_the_table_of_columns_says_the_side():
+    gout, urate = SCHEMA
+    assert schema_view.cells(gout)[4] == "Left"
+    assert schema_view.cells(urate)[4] == "Right"
+    assert schema_view.cells(urate.model_copy(update={"view": None}))[4] == ""
+
+
+# What was brought and typed is there again
+
+
+def fill_in_half() -> AppTest:
+    app = open_page("custodian")
+    bring(app, "Data file", "left.csv", LEFT)
+    app.text_input(key="intake-name").set_value("Half done")
+    app.number_input(key="intake-max-rows").set_value(700)
+    app.selectbox(key="intake-suggest-column").set_value("ward")
+    button(app, "Look at this column").click()
+    return checked(app.run())
+
+
+def assert_half_done(app: AppTest) -> None:
+    assert app.text_input(key="intake-name").value == "Half done"
+    assert app.number_input(key="intake-max-rows").value == 700
+    assert app.selectbox(key="intake-person").value == "patient_id"
+    shown = rows(app).set_index(schema_rows.NAME)
+    assert shown.loc["ward", schema_rows.CATEGORIES] == "north; south"
+
+
+def test_another_page_in_between_loses_nothing():
+    app = fill_in_half()
+    checked(app.switch_page("learn.py").run())
+    assert_half_done(checked(app.switch_page("custodian.py").run()))
+
+
+def test_another_session_goes_on_where_the_first_was():
+    fill_in_half()
+    again = open_page("custodian")
+    assert_half_done(again)
+    again.text_input(key="intake-name").set_value("Two")
+    app = second(checked(again.run()), RIGHT)
+    assert app.text_input(key="intake-name").value == "Two"
+    assert "Neither" not in errors(app)
+    assert rows(open_page("custodian")).shape == rows(app).shape
+
+
+def test_a_typed_schema_is_there_again_in_another_session():
+    app = open_page("custodian")
+    bring(app, "Data file", "left.csv", LEFT)
+    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
+    app.text_area(key="intake-yaml").set_value("name: begun")
+    checked(app.run())
+    again = open_page("custodian")
+    assert again.segmented_control(key="intake-way").value == FILE_WAY
+    assert again.text_area(key="intake-yaml").value == "name: begun"
+
+
+def test_what_is_discarded_is_gone_everywhere():
+    app = remove(fill_in_half(), "left.csv")
+    for session in (app, open_page("custodian")):
+        assert [item.label for item in session.file_uploader] == [
+            "Data file (CSV, Parquet, SQLite or DuckDB)"
+        ]
+    bring(app, "Data file", "left.csv", LEFT)
+    assert app.text_input(key="intake-name").value == ""
+    assert app.number_input(key="intake-max-rows").value is None
+
+
+def test_nothing_is_left_of_an_upload_that_is_stored():
+    app = complete(upload())
+    assert "is stored" in words(app)
+    assert not access.service().desk().files()
+    assert not access.service().desk().folder.exists()
+
+
+def test_each_custodian_sees_their_own_upload_only(monkeypatch):
+    fill_in_half()
+    bob = User("bob@x.org", frozenset({"custodian"}), datetime(2999, 1, 1, tzinfo=UTC))
+    monkeypatch.setattr(login, "user", lambda: bob)
+    monkeypatch.setattr(login, "login_needed", lambda: True)
+    app = open_page("custodian")
+    assert "left.csv" not in words(app)
+    assert len(app.file_uploader) == 1
+
+
+def test_a_long_reading_shows_how_far_it_is_and_can_be_stopped(monkeypatch):
+    begun, stopped = Event(), Event()
+
+    def ask(*_, watch, **__):
+        try:
+            while True:
+                watch("visit", 1_234_567)
+                begun.set()
+                time.sleep(0.01)
+        finally:
+            stopped.set()
+
+    monkeypatch.setattr(intake_drafts, "ask", ask)
+    monkeypatch.setattr(upload_reading, "PATIENCE", 0.0)
+    app = open_page("custodian")
+    bring(app, "Data file", "left.csv", LEFT)
+    assert begun.wait(60)
+    for session in (app, open_page("custodian")):
+        checked(session.run())
+        assert "1,234,567 rows of 'visit' so far" in words(session)
+    button(app, "Cancel").click()
+    checked(app.run())
+    assert stopped.wait(60)
+    for _ in range(100):
+        if "Reading was stopped" in errors(checked(app.run())):
+            break
+        time.sleep(0.1)
+    assert "Remove the file, or bring another one" in errors(app)
+
+
+def controls(app: AppTest) -> list[Any]:
+    """What changes which files lie on the desk."""
+    removing = [item for item in app.button if item.label == "Remove"]
+    assert removing
+    assert app.file_uploader
+    return [*removing, *app.file_uploader]
+
+
+def test_nothing_is_removed_or_brought_while_a_data_set_is_stored(monkeypatch):
+    app = upload()
+    other_tab = open_page("custodian")
+    assert not any(item.disabled for item in controls(checked(app.run())))
+    begun, go_on = Event(), Event()
+
+    def add(_service: Service, *_: object, **__: object) -> None:
+        begun.set()
+        go_on.wait(60)
+        raise SchemaError("It is over.")
+
+    monkeypatch.setattr(Service, "add_dataset", add)
+    monkeypatch.setattr(upload_reading, "PATIENCE", 0.0)
+    complete(app)
+    assert begun.wait(60)
+    checked(app.run())
+    assert "Checking and storing" in words(app)
+    assert all(item.disabled for item in controls(app))
+    files = access.service().desk().files()
+    remove(other_tab, "left.csv")  # Drawn before, so it could still be pressed.
+    assert access.service().desk().files() == files
+    assert all(item.disabled for item in controls(other_tab))
+    thread = upload_reading.current().thread
+    go_on.set()
+    thread.join(60)
+    assert "It is over." in errors(checked(app.run()))
+    assert not any(item.disabled for item in controls(app))
+
+
+def test_what_is_under_way_is_shown_although_its_files_are_gone(monkeypatch):
+    app = upload()
+    go_on = Event()
+
+    def add(_service: Service, *_: object, **__: object) -> None:
+        access.installation().desk().clear()
+        go_on.wait(60)
+
+    monkeypatch.setattr(Service, "add_dataset", add)
+    monkeypatch.setattr(upload_reading, "PATIENCE", 0.0)
+    complete(app)
+    thread = upload_reading.current().thread
+    for _ in range(600):
+        if not access.service().desk().files():
+            break
+        time.sleep(0.1)
+    checked(app.run())
+    assert "Checking and storing" in words(app)
+    go_on.set()
+    thread.join(60)
+
+
+def test_a_fault_that_nobody_foresaw_is_not_called_a_stop(monkeypatch):
+    def add(_service: Service, *_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    app = upload()
+    monkeypatch.setattr(Service, "add_dataset", add)
+    complete(app)
+    assert "This did not work, and nothing was stored" in errors(app)
+    assert "stopped" not in errors(app)
+
+
+def test_a_disk_without_room_for_what_is_typed_is_said(monkeypatch):
+    app = upload()
+    (access.service().desk().folder / ".notes.json").symlink_to("/dev/full")
+    app.text_input(key="intake-name").set_value("Two views")
+    checked(app.run())
+    assert "could not be written down" in words(app)
+    assert app.text_input(key="intake-name").value == "Two views"
+
+
+def test_a_disk_without_room_for_a_new_form_is_said():
+    app = upload()
+    (access.service().desk().folder / ".notes.json").symlink_to("/dev/full")
+    bring(app, "Further tables", "third.csv", LEFT)
+    assert "could not be written down" in errors(app)
+    assert "could not be written down" in errors(checked(app.run()))
+
+
+def test_nothing_can_be_changed_as_soon_as_reading_takes_long(monkeypatch):
+    go_on = Event()
+    monkeypatch.setattr(intake_drafts, "ask", lambda *_, **__: go_on.wait(60) and ["a"])
+    monkeypatch.setattr(upload_reading, "PATIENCE", 0.0)
+    app = open_page("custodian")
+    bring(app, "Data file", "left.csv", LEFT)
+    assert "Reading the header" in words(app)
+    assert all(item.disabled for item in controls(app))
+    thread = upload_reading.current().thread
+    go_on.set()
+    thread.join(60)

@@ -1,0 +1,329 @@
+"""The custodian's form with several tables: files of their own, or one database."""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.schema import Schema
+from pages.components.custodian import schema_rows
+from pages.components.kit import schema_view
+from pages.components.visitor import access
+from tests.support.page_tools import bring, button, checked, errors, home, open_page, remove, words
+
+__all__ = ["home"]
+TRAINS = "train_id,direction\n1,west\n2,east\n3,west\n"
+CARS = "train_id,length,wheels\n1,short,2\n1,long,3\n2,long,2\n9,long,2\n"
+FILE_WAY = "Use a schema file (YAML or JSON)"
+SCHEMA = Schema.from_text(
+    """
+name: trains
+entity: train
+max_rows: 100
+privacy_unit: {column: train_id}
+columns:
+  - {name: direction, type: categorical, categories: [west, east], target: true}
+children:
+  - name: car
+    max_rows_per_person: 3
+    columns:
+      - {name: length, type: categorical, categories: [short, long],
+         groups: {"any: size": [short, long]}}
+      - {name: wheels, type: integer, lower: 2, upper: 3, edges: [2]}
+"""
+)
+
+
+def upload(main: str = TRAINS, *further: tuple[str, str]) -> AppTest:
+    app = open_page("custodian")
+    bring(app, "Data file", "train.csv", main.encode())
+    for name, content in further or (("car.csv", CARS),):
+        bring(app, "Further tables", name, content.encode())
+    return checked(app.run())
+
+
+def database(folder: Path, kind: str, **tables: str) -> bytes:
+    """The bytes of a database with these tables, given as CSV."""
+    path = folder / f"records.{kind}"
+    frames = {name: pd.read_csv(io.StringIO(content)) for name, content in tables.items()}
+    if kind == "duckdb":
+        with duckdb.connect(str(path)) as duck:
+            for name, frame in frames.items():
+                duck.register("rows_to_add", frame)
+                duck.execute(f"CREATE TABLE {name} AS SELECT * FROM rows_to_add")
+    else:
+        connection = sqlite3.connect(path)
+        for name, frame in frames.items():
+            frame.to_sql(name, connection, index=False)
+        connection.close()
+    return path.read_bytes()
+
+
+def upload_database(content: bytes, name: str) -> AppTest:
+    app = open_page("custodian")
+    return bring(app, "Data file", name, content)
+
+
+def tables(app: AppTest) -> dict[str, pd.DataFrame]:
+    return {table.name: table.rows for table in app.session_state["intake"].tables}
+
+
+def by_label(items, label: str):
+    return next(item for item in items if item.label.startswith(label))
+
+
+def fill_in(app: AppTest, kept: int | None = 3) -> AppTest:
+    """Answer the form as the schema would, by way of the drafts behind it."""
+    described = {"train": SCHEMA, "car": SCHEMA.children[0]}
+    for table in app.session_state["intake"].tables:
+        if table.name not in described:
+            continue
+        rows = table.rows
+        for column in described[table.name].columns:
+            draft = column.model_dump(mode="json")
+            rows = schema_rows.replace_row(rows, draft)
+            place = rows.index[rows[schema_rows.NAME] == column.name][0]
+            rows.at[place, schema_rows.TARGET] = column.target
+            rows.at[place, schema_rows.GROUPS] = schema_rows.join_groups(draft.get("groups", ()))
+        table.show(rows)
+    checked(app.run())
+    app.text_input(key="intake-name").set_value("trains")
+    app.number_input(key="intake-max-rows").set_value(100)
+    by_label(app.number_input, "Rows kept").set_value(kept)
+    return app
+
+
+def store(app: AppTest) -> AppTest:
+    button(app, "Check and store").click()
+    return checked(app.run())
+
+
+def test_further_files_get_names_keys_and_forms_of_their_own():
+    app = upload()
+    assert not errors(app)
+    assert {name: list(rows[schema_rows.NAME]) for name, rows in tables(app).items()} == {
+        "train": ["train_id", "direction"],
+        "car": ["train_id", "length", "wheels"],
+    }
+    names = [item.value for item in app.text_input if "table" in item.key]
+    assert names == ["train", "car"]
+    assert by_label(app.selectbox, "Column that says who is who").value == "train_id"
+    assert by_label(app.selectbox, "Column that says whose row").value == "train_id"
+    assert [tab.label for tab in app.tabs] == ["train", "car"]
+
+
+def test_several_files_are_stored_as_the_form_describes_them():
+    app = store(fill_in(upload()))
+    assert "is stored" in words(app)
+    [info] = access.service().datasets()
+    assert info.schema == SCHEMA
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_database_is_stored_as_the_form_describes_it(tmp_path, kind):
+    content = database(tmp_path, kind, car=CARS, train=TRAINS, notes="x\n1\n")
+    app = upload_database(content, f"records.{kind}")
+    assert not app.file_uploader
+    main = by_label(app.selectbox, "Main table")
+    assert main.value == "train"
+    assert by_label(app.multiselect, "Further tables").value == ["car"]
+    assert "is stored" in words(store(fill_in(app)))
+    assert [info.schema for info in access.service().datasets()] == [SCHEMA]
+
+
+def test_another_main_table_has_its_own_form(tmp_path):
+    app = upload_database(database(tmp_path, "sqlite", train=TRAINS, car=CARS), "records.db")
+    by_label(app.selectbox, "Main table").set_value("car")
+    checked(app.run())
+    assert [tab.label for tab in app.tabs] == ["car", "train"]
+    by_label(app.multiselect, "Further tables").set_value([])
+    checked(app.run())
+    assert not app.tabs
+    app.text_input(key="intake-name").set_value("cars alone")
+    assert "Column 'length': list its categories" in errors(store(app))
+
+
+def test_one_table_of_a_database_is_a_plain_data_set(tmp_path):
+    content = database(tmp_path, "duckdb", stay="age,died\n50,yes\n60,no\n")
+    app = upload_database(content, "stays.duckdb")
+    app.text_input(key="intake-name").set_value("stays")
+    app.number_input(key="intake-max-rows").set_value(100)
+    assert "is stored" in words(store(app))
+    [info] = access.service().datasets()
+    assert (info.schema.entity, info.schema.children) == ("stay", ())
+
+
+@pytest.mark.parametrize("kind", ["files", "sqlite", "duckdb"])
+def test_a_schema_file_serves_for_several_tables(tmp_path, kind):
+    if kind == "files":
+        app = upload(TRAINS, ("cars.csv", CARS))
+    else:
+        app = upload_database(database(tmp_path, kind, train=TRAINS, car=CARS), f"x.{kind}")
+    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
+    app.text_area(key="intake-yaml").set_value(SCHEMA.to_yaml())
+    store(app)
+    if kind == "files":
+        assert "The table 'car' of the schema is missing" in errors(app)
+        assert app.text_area(key="intake-yaml").value == SCHEMA.to_yaml()
+        by_label(app.text_input, "Name of the table").set_value("car")
+        store(app)
+    assert "is stored" in words(app)
+    assert [info.schema for info in access.service().datasets()] == [SCHEMA]
+
+
+def test_what_is_missing_is_listed_with_its_table_and_nothing_is_lost():
+    app = upload()
+    app.text_input(key="intake-name").set_value("Half done")
+    by_label(app.text_input, "What one row").set_value("engine")
+    store(app)
+    for part in (
+        "Table 'engine', column 'direction': list its categories",
+        "Table 'car', column 'length': list its categories",
+        "Table 'car': give the rows kept per person",
+        "Give the row limit",
+    ):
+        assert part in errors(app), part
+    assert app.text_input(key="intake-name").value == "Half done"
+    assert by_label(app.text_input, "What one row").value == "engine"
+    assert not access.service().datasets()
+
+
+@pytest.mark.parametrize(
+    ("main", "car", "sentence"),
+    [
+        (TRAINS, CARS + "1,2,3,4\n", "In the table 'car': Line 6"),
+        (TRAINS + "1,2,3\n", CARS, "In the table 'train': Line 5"),
+        (TRAINS, CARS.splitlines()[0] + "\n8,short,2\n", "is found in the main table"),
+        (TRAINS.splitlines()[0] + "\n", CARS, "holds a header but no rows"),
+    ],
+    ids=["a broken further file", "a broken main file", "nobody known", "nobody at all"],
+)
+def test_tables_that_cannot_be_stored_give_a_sentence(main, car, sentence):
+    app = store(fill_in(upload(main, ("car.csv", car))))
+    assert sentence in errors(app)
+    assert "Nothing was stored" in errors(app)
+    assert not access.service().datasets()
+    assert by_label(app.number_input, "Rows kept").value == 3
+    assert not list(access.service()._store._folders.incoming.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("car.csv", "", "The further 'car.csv' file is empty"),
+        ("car.csv", "a,a\n1,2\n", "In the table 'car': Column names must be distinct"),
+        ("car.parquet", "PAR1 none", "In the table 'car': The file is not a readable Parquet"),
+    ],
+)
+def test_a_further_header_that_cannot_be_used_gives_a_sentence(name, content, sentence):
+    app = upload(TRAINS, (name, content))
+    assert sentence in errors(app)
+    assert not [item for item in app.button if item.label.startswith("Check and store")]
+
+
+@pytest.mark.parametrize("name", ["x.sqlite", "x.sqlite3", "x.db", "x.duckdb"])
+def test_what_is_no_database_gives_a_sentence(name):
+    assert "not an SQLite or DuckDB database" in errors(upload_database(b"a,b\n1,2\n", name))
+    assert "The file is empty" in errors(upload_database(b"", name))
+
+
+def test_joining_and_further_tables_exclude_each_other():
+    app = upload()
+    assert "not both" in errors(bring(app, "A second file", "b.csv", b"train_id,x\n1,2\n"))
+    assert not errors(remove(app, "b.csv"))
+
+
+def test_tables_need_names_of_their_own():
+    app = fill_in(upload(TRAINS, ("car.csv", CARS)))
+    by_label(app.text_input, "Name of the table").set_value("train")
+    assert "Give each table a name of its own" in errors(store(app))
+    by_label(app.text_input, "Name of the table").set_value(" ")
+    assert "Give every table a name" in errors(store(app))
+    assert not access.service().datasets()
+
+
+def test_files_of_the_same_name_are_told_apart():
+    app = upload(TRAINS, ("car.csv", CARS), ("car.csv", CARS))
+    assert list(tables(app)) == ["train", "car", "car_3"]
+
+
+def test_values_of_a_further_table_are_looked_at_only_when_asked_for():
+    app = upload(TRAINS, ("car.csv", CARS.replace("short", "rubella")))
+    assert "rubella" not in words(app) + str(app.session_state.to_dict())
+    app.selectbox(key="intake-suggest-column").set_value("car.length")
+    button(app, "Look at this column").click()
+    checked(app.run())
+    shown = tables(app)["car"].set_index(schema_rows.NAME)
+    assert shown.loc["length", schema_rows.CATEGORIES] == "long; rubella"
+    assert shown.loc["wheels", schema_rows.CATEGORIES] == ""
+    assert (tables(app)["train"][schema_rows.CATEGORIES] == "").all()
+
+
+def test_what_was_filled_in_outlives_a_further_file():
+    app = open_page("custodian")
+    bring(app, "Data file", "train.csv", TRAINS.encode())
+    app.selectbox(key="intake-suggest-column").set_value("direction")
+    button(app, "Look at this column").click()
+    checked(app.run())
+    bring(app, "Further tables", "broken.csv", b"a,a\n")
+    assert "Column names must be distinct" in errors(app)
+    remove(app, "broken.csv")
+    bring(app, "Further tables", "car.csv", CARS.encode())
+    assert list(tables(app)) == ["train", "car"]
+    shown = tables(app)["train"].set_index(schema_rows.NAME)
+    assert shown.loc["direction", schema_rows.CATEGORIES] == "east; west"
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("heart: I21; I22 | lung: J44", {"heart": ["I21", "I22"], "lung": ["J44"]}),
+        ('"a: b": "x; y"; "p|q"; z:1', {"a: b": ["x; y", "p|q", "z:1"]}),
+        ('size: "5"" pipe"', {"size": ['5" pipe']}),
+    ],
+)
+def test_groups_are_split_outside_quotes(text, groups):
+    found = schema_rows.split_groups(text)
+    assert {group["name"]: group["members"] for group in found} == groups
+    assert schema_rows.split_groups(schema_rows.join_groups(groups)) == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "sentence"),
+    [
+        ("categorical", "heart", "write groups as"),
+        ("categorical", "heart:", "write groups as"),
+        ("categorical", ": a", "write groups as"),
+        ("categorical", '"heart: a', "write groups as"),
+        ("categorical", "heart: c", "holds 'c', no category"),
+        ("categorical", "a: b", "a name of its own"),
+        ("categorical", "x: a | x: b", "a name of its own"),
+        ("boolean", "x: yes", "only categorical and ordinal"),
+    ],
+)
+def test_faults_of_groups_are_named(kind, text, sentence):
+    rows = schema_rows.rows_of([{"name": "code", "type": kind, "categories": ["a", "b"]}])
+    rows = rows.astype(object)
+    rows.at[0, schema_rows.GROUPS] = text
+    _, [fault] = schema_rows.columns_of(rows, "visit")
+    assert fault.startswith("Table 'visit', column 'code': ")
+    assert sentence in fault
+
+
+def test_the_page_of_data_sets_shows_the_further_tables():
+    frames = {
+        "train": pd.DataFrame({"train_id": [1], "direction": ["west"]}),
+        "car": pd.DataFrame({"train_id": [1], "length": ["short"], "wheels": [2]}),
+    }
+    access.service().add_dataset(frames, SCHEMA, budget=1)
+    text = words(open_page())
+    assert "one train with all rows (at most 3 of 'car')" in text.replace("&#x27;", "'")
+    assert "Columns of the table &#x27;car&#x27;, at most 3 rows for each train" in text
+    assert "Groups: any: size (short, long)" in text
+    assert schema_view.child_cells(SCHEMA.children[0].columns[1])[1] == "integer"

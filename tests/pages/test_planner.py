@@ -1,0 +1,169 @@
+"""The planner and the shaped rehearsal on the pages."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.rehearsal import Outlook, Point
+from dpcore.service import Service
+from pages.components.run import planner
+from pages.components.visitor import access
+from tests.support.page_tools import add_ward, button, checked, fit, home, open_page, submit, words
+
+__all__ = ["home"]
+MEANS = {"0.1": 0.6, "1": 0.8, "10": 0.9}
+
+
+def made(used: tuple[str, ...] = (), close_from: Decimal | None = None) -> Outlook:
+    points = tuple(
+        Point(Decimal(epsilon), mean, mean - 0.02, mean + 0.02) for epsilon, mean in MEANS.items()
+    )
+    return Outlook("accuracy", points, 0.55, 0.9 if used else None, used, close_from)
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch) -> dict[str, Outlook]:
+    """What the service answers, without the work."""
+    given = {"outlook": made()}
+
+    def outlook(self, request, progress, *, shaped=True):
+        progress(24, 24)
+        return given["outlook"]
+
+    monkeypatch.setattr(Service, "outlook", outlook)
+    return given
+
+
+def ask(app: AppTest, wanted: float = 70) -> AppTest:
+    app.number_input(key="planner_wanted").set_value(wanted).run()
+    button(app, "Work it out").click().run()
+    work = app.session_state["planner"]
+    work.thread.join(60)
+    return checked(app.run())
+
+
+def test_one_sentence_answers_and_one_button_fills_the_entry(answer: dict[str, Outlook]) -> None:
+    dataset_id = add_ward()
+    app = ask(open_page("tree"))
+    assert "About ε = 0.32 should reach 70%" in words(app)
+    assert "Working it out spent nothing." in words(app)
+    button(app, "Use ε = 0.32").click().run()
+    assert checked(app).session_state["epsilon"] == "0.32"
+    service = access.service()
+    assert service.balance(dataset_id).left == Decimal(3)
+    assert not service.runs(dataset_id)
+
+
+def test_what_needs_no_run_is_said(answer: dict[str, Outlook]) -> None:
+    add_ward()
+    app = ask(open_page("tree"), 10)
+    assert "10% needs no run." in words(app)
+    assert not [item for item in app.button if item.label.startswith("Use ε")]
+
+
+def test_what_no_epsilon_reaches_is_said(answer: dict[str, Outlook]) -> None:
+    add_ward()
+    app = ask(open_page("tree"), 95)
+    assert "Not even ε = 10.00 reaches 95%" in words(app)
+    assert not [item for item in app.button if item.label.startswith("Use ε")]
+
+
+def test_more_than_is_left_is_marked(answer: dict[str, Outlook]) -> None:
+    add_ward(budget="2")
+    app = ask(open_page("tree"), 88)
+    text = words(app)
+    assert "more than you have left: ε = 2.00" in text
+    assert text.count("no: more than is left") == 1
+
+
+@pytest.mark.parametrize(
+    ("outlook", "said"),
+    [
+        (made(), "not what the real records hold"),
+        (made(("a",), Decimal("0.1")), "within about 5 points"),
+        (made(("a",), Decimal(2)), "quite far"),
+        (made(("a",)), "quite far"),
+    ],
+)
+def test_the_page_says_how_far_off_it_may_be(
+    answer: dict[str, Outlook], outlook: Outlook, said: str
+) -> None:
+    add_ward()
+    answer["outlook"] = outlook
+    assert said in words(ask(open_page("tree")))
+
+
+def test_other_settings_ask_for_another_answer(answer: dict[str, Outlook]) -> None:
+    add_ward()
+    app = ask(open_page("tree"))
+    app.segmented_control(key="epsilon_preset").set_value("1").run()
+    assert "About ε = 0.32" in words(checked(app))
+    fit(str(access.service().datasets()[0].id))
+    app.run()
+    assert "Work it out again" in words(checked(app))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_fault_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self, request, progress, *, shaped=True):
+        raise ValueError("secret")
+
+    monkeypatch.setattr(Service, "outlook", broken)
+    add_ward()
+    app = open_page("tree")
+    button(app, "Work it out").click().run()
+    app.session_state["planner"].thread.join(60)
+    text = words(checked(app.run()))
+    assert "could not be worked out" in text
+    assert "secret" not in text
+
+
+def test_a_stopped_answer_can_be_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(self, request, progress, *, shaped=True):
+        while True:
+            progress(1, 24)
+
+    monkeypatch.setattr(Service, "outlook", endless)
+    add_ward()
+    app = open_page("tree")
+    button(app, "Work it out").click().run()
+    work = app.session_state["planner"]
+    work.stop.set()
+    work.thread.join(60)
+    assert "Stopped." in words(checked(app.run()))
+
+
+def test_a_page_that_predicts_nothing_has_no_planner() -> None:
+    add_ward()
+    for page, there in (("redescriptions", False), ("rule_list", True), ("forest", True)):
+        labels = [item.label for item in open_page(page).button]
+        assert ("Work it out (free)" in labels) == there, page
+
+
+def test_rehearsals_use_earlier_results_unless_switched_off() -> None:
+    dataset_id = add_ward()
+    app = open_page("tree")
+    assert not [item for item in app.toggle if "earlier results" in item.label]
+    button(app, "Rehearse").click().run()
+    assert "from the schema alone" in words(checked(app))
+    submit(dataset_id, "tree", "1", "died")
+    release = access.service().releases(dataset_id)[0]
+    app = open_page("tree")
+    button(app, "Rehearse").click().run()
+    assert f"to fit this earlier result: {release.id[:8]}." in words(checked(app))
+    app.toggle(key=f"shaped-{dataset_id}").set_value(False).run()
+    button(app, "Rehearse").click().run()
+    assert "from the schema alone" in words(checked(app))
+    assert access.service().balance(dataset_id).left == Decimal(2)
+
+
+def test_the_whole_answer_comes_from_rehearsals() -> None:
+    """Without a substitute for the service: a question, its work, and its answer."""
+    dataset_id = add_ward()
+    app = ask(open_page("tree"), 72)
+    assert "on invented records like these" in words(app)
+    assert planner.text("planner_schema") in words(app)
+    assert access.service().balance(dataset_id).left == Decimal(3)

@@ -1,0 +1,504 @@
+"""The page Redescriptions: from the form to the result, and a sentence for each mistake."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from html import escape
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.reading import interval_words
+from dpcore.models.released import parse_model
+from dpcore.released.release import Release
+from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
+from pages.components.families.redescriptions.state import JACCARD
+from pages.components.families.shared import downloads
+from pages.components.kit.texts import METHODS
+from pages.components.visitor import access
+from tests.support.page_tools import (
+    add_ward,
+    button,
+    checked,
+    errors,
+    fit,
+    home,
+    open_page,
+    submit,
+    words,
+)
+from tests.support.small_redescriptions import (
+    LEFT,
+    RIGHT,
+    SCHEMA,
+    nothing_in_common,
+    release_of,
+    small_pairs,
+    two_sided_people,
+)
+
+__all__ = ["home"]
+PAGE = "redescriptions"
+QUICK = {"starts": 2}
+FOUND = small_pairs().extract(SCHEMA).found
+
+
+def add_sides(*, public: bool = False, budget: str = "9") -> str:
+    """Invented people with a left and a right side."""
+    info = access.service().add_dataset(
+        two_sided_people(), SCHEMA, budget=Decimal(budget), public=public
+    )
+    return str(info.id)
+
+
+def find(dataset_id: str, epsilon: str = "3", **more: object) -> str:
+    return submit(dataset_id, "redescriptions", epsilon, "", **(QUICK | more))
+
+
+def at_run(run_id: str) -> AppTest:
+    app = open_page(PAGE)
+    app.query_params["run"] = run_id
+    return checked(app.run())
+
+
+def by_hand(monkeypatch: pytest.MonkeyPatch, *models: RedescriptionModel) -> list[str]:
+    """Let the page Releases show models made by hand; returns the keys of their widgets."""
+    dataset_id = add_ward()
+    releases = [release_of(model, dataset_id=dataset_id) for model in models]
+    monkeypatch.setattr(Service, "releases", lambda *_: releases)
+    return [inner(f"release-{release.id}", release) for release in releases]
+
+
+def inner(key: str, release: Release) -> str:
+    """Start of the keys of the widgets that read a release."""
+    return f"{key}-{release.id[:8]}"
+
+
+def figures(app: AppTest) -> list[str]:
+    """The specifications of all plotly charts, as JSON."""
+    return [item.proto.spec for item in app.get("plotly_chart")]
+
+
+def slide(app: AppTest, key: str, value: float) -> AppTest:
+    app.select_slider(key=f"{key}-support").set_value(value).run()
+    return checked(app)
+
+
+def table(app: AppTest) -> pd.DataFrame:
+    [frame] = app.dataframe
+    return frame.value
+
+
+def open_tab(app: AppTest, key: str, name: str) -> AppTest:
+    app.session_state[f"{key}-tabs-5"] = name
+    return checked(app.run())
+
+
+# Configure
+
+
+@pytest.mark.parametrize("method", METHODS["redescriptions"])
+def test_every_method_goes_from_the_form_to_a_result(method):
+    dataset_id = add_sides()
+    app = open_page(PAGE)
+    app.radio(key="redescriptions-method").set_value(method).run()
+    app.number_input(key="set-pairs-starts").set_value(1)
+    if method != "exact_pairs":
+        app.number_input(key="set-pairs-depth").set_value(2)
+    app.text_input(key="epsilon").set_value("3")
+    checked(app.run())
+    assert not errors(app)
+    assert "Noise on" in words(app)
+    button(app, "Rehearse").click().run()
+    assert "Rehearsal on synthetic data" in words(checked(app))
+    assert access.service().balance(dataset_id).left == Decimal(9)
+    button(app, "Review and spend").click().run()
+    title = METHODS["redescriptions"][method].removesuffix(" (recommended)")
+    text = words(checked(app))
+    assert f"Redescriptions: {title}</td>" in text
+    assert "To predict" not in text
+    app.button(key="spend").click().run()
+    assert access.service().balance(dataset_id).left == Decimal(6)
+    checked(app.run())
+    assert "Finished." in words(app)
+    [release] = access.service().releases(dataset_id)
+    assert (release.kind, release.parameters["method"]) == ("redescriptions", method)
+
+
+def spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
+    button(checked(app), "Review and spend").click().run()
+    app.button(key="spend").click().run()
+    [release] = access.service().releases(dataset_id)
+    return release.parameters
+
+
+def test_what_was_chosen_is_what_is_run():
+    dataset_id = add_sides()
+    app = open_page(PAGE)
+    app.radio(key="redescriptions-method").set_value("mcmc_tree_pair").run()
+    app.selectbox(key="set-pairs-sampler").set_value("pool").run()
+    app.multiselect(key=f"set-left-{SCHEMA.hash[:8]}").set_value(["age", "diabetes_2008"])
+    app.multiselect(key=f"set-right-{SCHEMA.hash[:8]}").set_value(["insulin"])
+    app.number_input(key="set-pairs-depth").set_value(1)
+    app.number_input(key="set-pairs-starts").set_value(3)
+    app.number_input(key="set-pairs-tree-share").set_value(0.3)
+    app.selectbox(key="set-pairs-margins").set_value("No")
+    app.selectbox(key="set-pairs-sensitivity").set_value("published")
+    app.number_input(key="set-pairs-pool").set_value(50)
+    app.checkbox(key="set-pairs-reserved").set_value(True).run()
+    assert spent_on(app, dataset_id).items() >= {
+        "method": "mcmc_tree_pair", "left": ["diabetes_2008", "age"], "right": ["insulin"],
+        "depth": 1, "starts": 3, "tree_share": 0.3, "margins": False, "sampler": "pool",
+        "sensitivity": "published", "pool_size": 50, "reserved_splits": True,
+    }.items()  # fmt: skip
+
+
+def test_the_form_opens_with_the_defaults_of_the_engine():
+    dataset_id = add_sides()
+    chosen = spent_on(open_page(PAGE), dataset_id)
+    request = RunRequest(dataset_id=dataset_id, algorithm="redescriptions", epsilon=Decimal("0.5"))
+    plan = access.service().quote(request).plan
+    assert chosen == plan.parameters.model_dump(mode="json")
+
+
+@pytest.mark.parametrize(
+    ("method", "shown", "hidden"),
+    [
+        ("exact_pairs", {"starts"}, {"depth", "rounds", "steps", "pool", "sampler"}),
+        ("lookahead", {"depth", "rounds"}, {"steps", "pool", "sampler", "sensitivity"}),
+        ("alt_expm", {"rounds"}, {"steps", "pool", "sampler", "sensitivity"}),
+        ("alt_mcmc", {"rounds", "steps"}, {"pool", "sampler", "sensitivity"}),
+        ("mcmc_tree_pair", {"steps", "sampler", "sensitivity"}, {"pool", "rounds"}),
+    ],
+)
+def test_a_method_offers_only_what_it_uses(method, shown, hidden):
+    add_sides()
+    app = open_page(PAGE)
+    app.radio(key="redescriptions-method").set_value(method).run()
+    offered = {
+        str(item.key).removeprefix("set-pairs-")
+        for item in (*app.number_input, *app.selectbox)
+        if str(item.key).startswith("set-pairs-")
+    }
+    assert shown <= offered
+    assert not hidden & offered
+
+
+@pytest.mark.parametrize("method", ["alt_mcmc", "mcmc_tree_pair"])
+def test_a_random_walk_is_warned_of_and_its_guarantee_has_a_condition(method):
+    add_sides()
+    app = open_page(PAGE)
+    assert not app.warning
+    app.radio(key="redescriptions-method").set_value(method).run()
+    assert "conditional on convergence" in "".join(item.value for item in app.warning)
+    button(app, "Review and spend").click().run()
+    assert "conditional on convergence" in words(checked(app)).partition("What you are about")[2]
+
+
+def test_columns_of_the_schema_come_first_and_can_be_changed():
+    add_sides()
+    app = open_page(PAGE)
+    left, right = (app.multiselect(key=f"set-{s}-{SCHEMA.hash[:8]}") for s in ("left", "right"))
+    assert (tuple(left.value), tuple(right.value)) == (LEFT, RIGHT)
+    assert "Columns: 4 on the left, 3 on the right" in [item.label for item in app.expander]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_an_empty_side_gives_a_sentence_and_no_way_to_spend(side):
+    add_sides()
+    app = open_page(PAGE)
+    app.multiselect(key=f"set-{side}-{SCHEMA.hash[:8]}").set_value([]).run()
+    assert f"The {side} side is empty." in errors(checked(app))
+    assert button(app, "Review and spend").disabled
+    assert button(app, "Rehearse").disabled
+
+
+def test_a_column_on_both_sides_gives_a_sentence():
+    add_sides()
+    app = open_page(PAGE)
+    app.multiselect(key=f"set-right-{SCHEMA.hash[:8]}").set_value(["age", "insulin"]).run()
+    assert "'age' is on both sides: take it off one of them." in errors(checked(app))
+    assert button(app, "Review and spend").disabled
+
+
+def test_without_sides_in_the_schema_the_analyst_chooses_them():
+    add_ward()
+    app = open_page(PAGE)
+    assert "does not say which columns belong on which side" in "".join(i.value for i in app.info)
+    assert "The left side is empty." in errors(app)
+    left, right = [item for item in app.multiselect if item.label.startswith("Columns on")]
+    left.set_value(["age"])
+    right.set_value(["died"]).run()
+    assert not errors(checked(app))
+    assert not button(app, "Review and spend").disabled
+
+
+def test_there_is_nothing_to_predict_and_no_comparison_of_methods():
+    add_sides(public=True)
+    app = open_page(PAGE)
+    assert not any(box.label.startswith("What should be predicted") for box in app.selectbox)
+    assert not any("Compare methods" in item.label for item in app.expander)
+
+
+# Result
+
+
+def test_a_result_shows_points_one_in_full_and_a_table():
+    dataset_id = add_sides()
+    app = at_run(find(dataset_id))
+    [release] = access.service().releases(dataset_id)
+    found = parse_model(release).extract(release.domain)
+    assert found.found
+    text = words(app)
+    assert f"**{len(found.found):,} redescription" in text
+    points, bar, *_ = figures(app)
+    assert "noisy Jaccard index" in points
+    assert "left only" in bar
+    kept = found.pruned(found.suggested_support)
+    assert len(table(app)) == len(kept)
+    assert "Predicts" not in text
+
+
+def test_the_best_one_is_read_first(monkeypatch):
+    by_hand(monkeypatch, small_pairs())
+    text = words(open_page("releases"))
+    best = FOUND[0]
+    assert f"<b>{best.left}</b>" in text
+    assert f"<code>{best.right_query}</code>" in text
+    low, high = best.interval
+    assert f"<dd>{best.jaccard:.2f} ({low:.2f} to {high:.2f})</dd>" in text
+    assert f"<dd>{best.chance:.2f}</dd>" in text
+    assert "<dd>&lt; 0.001</dd>" in text
+    assert f"<dd>{best.support:,.0f} ±{best.support_margin} people</dd>" in text
+    assert f"<dt>Similar ones merged</dt><dd>{best.similar or 'none'}</dd>" in text
+    assert "nearly the same people as" in text
+
+
+def test_names_of_a_schema_are_never_markup(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = open_page("releases")
+    for item in FOUND:
+        app.selectbox(key=f"{key}-one").set_value((item.pair, item.left_leaves, item.right_leaves))
+        app.run()
+        html = "".join(part.value for part in checked(app).get("html")) + "".join(figures(app))
+        assert not any(tag in html for tag in ("<i>ward", "<b>A</b>"))
+
+
+def test_the_suggested_threshold_is_where_the_slider_stands(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = open_page("releases")
+    suggested = small_pairs().extract(SCHEMA).suggested_support
+    assert app.select_slider(key=f"{key}-support").value == suggested
+    assert "This is where it stands." in words(app)
+    slide(app, key, 2000)
+    assert "This is where it stands." not in words(app)
+    button(app, "Back to the suggested").click().run()
+    assert app.select_slider(key=f"{key}-support").value == suggested
+
+
+def test_moving_the_threshold_sets_aside_and_neither_reads_anew_nor_spends(monkeypatch):
+    calls = []
+    extract = RedescriptionModel.extract
+    monkeypatch.setattr(
+        RedescriptionModel, "extract",
+        lambda *arguments: calls.append(arguments[2]) or extract(*arguments),
+    )  # fmt: skip
+    dataset_id = add_sides()
+    run_id = find(dataset_id)
+    app = at_run(run_id)
+    left = access.service().balance(dataset_id).left
+    total = len(calls)
+    [release] = access.service().releases(dataset_id)
+    key = inner(f"run-{run_id}", release)
+    found = extract(parse_model(release), release.domain)
+    largest = max(item.support for item in found.found)
+    step = min(s for s in app.select_slider(key=f"{key}-support").options if _people(s) > largest)
+    for value in (0, _people(step)):
+        slide(app, key, value)
+    assert "are set aside" in "".join(item.value for item in app.info)
+    assert len(calls) == total
+    assert access.service().balance(dataset_id).left == left
+    assert len(access.service().runs(dataset_id)) == 1
+
+
+def _people(label: str) -> int:
+    return 0 if label == "keep all" else int(label.split()[0].replace(",", ""))
+
+
+def test_the_table_holds_the_kept_ones_with_their_noise(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = slide(open_page("releases"), key, 2000)
+    shown = table(app)
+    kept = [item for item in FOUND if item.support >= 2000]
+    assert list(shown["left"]) == [item.left for item in kept]
+    assert list(shown["margin"]) == [item.support_margin for item in kept]
+    assert list(shown["interval"]) == [interval_words(item) for item in kept]
+    assert f"**{len(kept)} kept**" in words(app)
+
+
+def test_the_table_can_be_filtered_by_words_and_by_columns(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = open_page("releases")
+    app.text_input(key=f"{key}-words").set_value("INSULIN").run()
+    assert list(table(checked(app))["left"]) == [
+        item.left for item in FOUND if "insulin" in item.columns
+    ]
+    app.text_input(key=f"{key}-words").set_value("diabetes_2009 metformin").run()
+    assert len(table(checked(app))) == 2
+    app.text_input(key=f"{key}-words").set_value("nowhere").run()
+    assert "holds these words" in "".join(item.value for item in checked(app).info)
+
+
+def test_those_with_the_largest_index_can_come_first(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = open_page("releases")
+    by_index = sorted(FOUND, key=lambda item: -item.jaccard)
+    assert by_index != list(FOUND)
+    app.segmented_control(key=f"{key}-order").set_value(JACCARD).run()
+    assert list(table(checked(app))["left"]) == [item.left for item in by_index]
+    assert f"<b>{by_index[0].left}</b>" in words(app)
+
+
+def test_one_that_is_set_aside_can_still_be_read_and_says_so(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = open_page("releases")
+    item = next(item for item in FOUND[1:] if item.support < 2000)
+    app.selectbox(key=f"{key}-one").set_value((item.pair, item.left_leaves, item.right_leaves))
+    app.run()
+    assert f"<b>{escape(item.left)}</b>" in words(app)
+    assert "Set aside by your threshold" not in words(app)
+    slide(app, key, 2000)
+    assert f"<b>{escape(item.left)}</b>" in words(app)
+    assert "Set aside by your threshold" in words(app)
+
+
+def test_what_is_asked_for_can_be_changed_for_free(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = open_page("releases")
+    app.slider(key=f"{key}-jaccard").set_value(0.9).run()
+    strict = small_pairs().extract(SCHEMA, Constraints(min_jaccard=0.9)).found
+    assert list(table(checked(app))["left"]) == [item.left for item in strict]
+    app.slider(key=f"{key}-or").set_value(1).run()
+    app.select_slider(key=f"{key}-p").set_value(1e-6).run()
+    app.slider(key=f"{key}-chance").set_value(0.5).run()
+    tight = Constraints(min_jaccard=0.9, disjuncts=1, max_p=1e-6, min_above_chance=0.5)
+    found = small_pairs().extract(SCHEMA, tight).found
+    assert list(table(checked(app))["left"]) == [item.left for item in found]
+
+
+def test_nothing_found_says_why_and_what_to_try(monkeypatch):
+    by_hand(monkeypatch, nothing_in_common())
+    text = words(open_page("releases"))
+    for part in ("Nothing found", "larger ε", "fewer searches", "lower Jaccard index"):
+        assert part in text, part
+
+
+def test_tabs_hold_words_trees_certificate_and_files(monkeypatch):
+    model = small_pairs()
+    [key] = by_hand(monkeypatch, model)
+    app = open_tab(open_page("releases"), key, "In words")
+    assert "nearly the same people as" in words(app)
+    assert "no proof that one causes the other" in words(app)
+    app = open_tab(app, key, "Trees")
+    text = words(app)
+    assert "diabetes_2008 = yes" in text
+    assert "✔ in the one you read" in text
+    assert '<span class="neg">−4</span>' in text
+    assert "groups of the left tree" in figures(app)[-1]
+    app = open_tab(app, key, "Certificate")
+    assert "Kind of guarantee" in words(app)
+
+
+def test_the_csv_holds_what_is_kept(monkeypatch):
+    given = []
+    monkeypatch.setattr(downloads, "show", lambda *arguments: given.append(arguments))
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = slide(open_page("releases"), key, 2000)
+    open_tab(app, key, "Download")
+    release, kept, *_ = given[-1]
+    assert release.kind == "redescriptions"
+    assert (kept.to_frame()["noisy support"] >= 2000).all()
+    assert len(kept.to_frame()) == sum(item.support >= 2000 for item in FOUND)
+
+
+def test_another_pair_of_trees_can_be_looked_at(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = open_tab(open_page("releases"), key, "Trees")
+    app.selectbox(key=f"{key}-pair-0").set_value(1).run()
+    text = words(checked(app))
+    assert "glucose ≤ 7" in text
+    assert "✔" not in text
+
+
+def test_another_rehearsal_starts_afresh():
+    add_sides()
+    app = open_page(PAGE)
+    for epsilon in ("2", "0.2", "3"):
+        app.text_input(key="epsilon").set_value(epsilon).run()
+        button(app, "Rehearse").click().run()
+        assert "Rehearsal on synthetic data" in words(checked(app))
+        for slider in app.select_slider:
+            if str(slider.key).endswith("-support"):
+                assert "This is where it stands." in words(app)
+                slider.set_value(_people(slider.options[1])).run()
+    assert not errors(checked(app))
+
+
+# True values
+
+
+def test_true_values_are_shown_on_public_data_only():
+    run_id = find(add_sides(public=True))
+    app, key = at_run(run_id), f"run-{run_id}"
+    assert "◇" not in words(app)
+    app.toggle(key=f"{key}-truth").set_value(True).run()
+    text = words(checked(app))
+    assert "◇ True Jaccard index" in text
+    assert "Noisy against true" in text
+    assert "true" in table(app).columns
+    assert any("noisy = true" in figure for figure in figures(app))
+    [release] = access.service().releases()
+    assert len(access.service().true_tables(release)) == len(parse_model(release).pairs)
+
+
+def test_private_data_offer_no_true_values():
+    app = at_run(find(add_sides()))
+    assert "true values" not in " ".join(item.label for item in app.toggle).lower()
+
+
+# Elsewhere
+
+
+def test_a_release_is_named_and_reopened_without_a_target():
+    dataset_id = add_sides()
+    find(dataset_id)
+    app = open_page("releases")
+    [release] = access.service().releases(dataset_id)
+    assert app.selectbox(key="release").options[0].startswith("Redescriptions · ε 3")
+    assert inner(f"release-{release.id}", release) + "-support" in [
+        item.key for item in app.select_slider
+    ]
+
+
+def test_two_releases_stand_side_by_side():
+    dataset_id = add_sides()
+    find(dataset_id)
+    find(dataset_id, method="alt_expm", depth=2)
+    text = words(open_page("releases"))
+    assert "The best" in text
+    assert '<th scope="row">Pairs of trees</th><td>2</td><td>2</td>' in text
+    assert "Noisy accuracy" not in text.partition("Certificates and quality")[2]
+
+
+def test_beside_another_family_both_are_shown():
+    fit(add_ward(public=True))
+    find(add_sides(public=True))
+    app = open_page("releases")
+    app.toggle(key="all-releases").set_value(True).run()
+    text = words(checked(app))
+    assert "Pairs of trees" in text
+    assert "Noisy accuracy" in text

@@ -1,0 +1,196 @@
+"""Releases as a place to work, and the page that makes a dossier of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.components.releases.release_filter import Wanted
+from pages.components.visitor import access
+from tests.support import reports
+from tests.support.page_tools import (
+    add_ward,
+    button,
+    checked,
+    errors,
+    fit,
+    home,
+    open_page,
+    submit,
+    words,
+)
+
+__all__ = ["home"]
+
+
+def release_of(run_id: str) -> str:
+    """Id of the result of a run."""
+    found = access.service().run(run_id).release_id
+    assert found is not None
+    return str(found)
+
+
+def two_results() -> tuple[str, str, str]:
+    """A data set with a rule list and a tree, the tree being newer."""
+    dataset_id = add_ward()
+    first = release_of(fit(dataset_id, "0.5"))
+    return dataset_id, first, release_of(submit(dataset_id, "tree", "0.7", "died"))
+
+
+def options(app: AppTest, label: str) -> list[str]:
+    return next(box for box in (*app.selectbox, *app.multiselect) if box.label == label).options
+
+
+def entry(app: AppTest, label: str):
+    return next(item for item in (*app.text_input, *app.text_area) if item.label == label)
+
+
+def number(app: AppTest, label: str):
+    return next(item for item in app.number_input if item.label == label)
+
+
+# Names and notes
+
+
+def test_a_result_can_be_named_and_stays_chosen():
+    dataset_id, first, _ = two_results()
+    before = access.service().balance(dataset_id)
+    app = open_page("releases")
+    app.selectbox(key="release").set_value(first).run()
+    entry(app, "Name").set_value("The *old* die")
+    entry(app, "Note").set_value("Ask <again>.")
+    checked(button(app, "Save name and note").click().run())
+    assert "Saved." in words(app)
+    assert app.selectbox(key="release").value == first
+    named = [line for line in options(app, "Result") if line.startswith("The *old* die · ")]
+    assert len(named) == 1
+    assert named[0] in options(app, "Second result"), "also where results are compared"
+    assert r"The \*old\* die" in words(app)
+    assert "Ask <again>." in words(app)
+    assert access.service().balance(dataset_id) == before
+    assert "Saved." not in words(checked(app.run())), "it is said once"
+
+
+def test_a_name_that_cannot_be_kept_gives_a_sentence(monkeypatch):
+    _, first, _ = two_results()
+    with pytest.raises(Exception, match="at most 100"):
+        access.service().note_release(first, "n" * 101, "")
+    monkeypatch.setattr("dpcore.workspace.notes.NAME_LIMIT", 5)
+    app = open_page("releases")
+    entry(app, "Name").set_value("too long")
+    checked(button(app, "Save name and note").click().run())
+    assert "use at most 5 characters" in errors(app)
+    assert "Saved." not in words(app)
+    assert access.service().release_notes() == {}
+
+
+# Filter
+
+
+def test_the_filter_finds_results_and_says_how_many():
+    two_results()
+    app = open_page("releases")
+    assert len(options(app, "Result")) == 2
+    app.multiselect(key="filter-families").set_value(["tree"]).run()
+    [line] = options(app, "Result")
+    assert line.startswith("Tree for died")
+    assert "1 of 2 results fit" in words(app)
+    number(app, "ε to").set_value(0.6).run()
+    assert "No result fits" in words(checked(app))
+    button(app, "Clear the filter").click().run()
+    assert len(options(checked(app), "Result")) == 2
+
+
+def test_words_are_looked_for_in_names_and_notes():
+    _, first, _ = two_results()
+    access.service().note_release(first, "Old people", "Seen in March.")
+    app = open_page("releases")
+    for asked, found in (("OLD march", 1), ("old april", 0), ("died", 2), (first[:6], 1)):
+        entry(app, "Words in name or note").set_value(asked).run()
+        assert ("No result fits" in words(app)) == (found == 0)
+        assert found == 0 or len(options(app, "Result")) == found
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        (Wanted(), True),
+        (Wanted(families=["tree"]), True),
+        (Wanted(families=["forest"]), False),
+        (Wanted(targets=["grade"]), False),
+        (Wanted(targets=[reports.TARGET]), True),
+        (Wanted(low=Decimal(2), high=Decimal(2)), True),
+        (Wanted(low=Decimal("2.000000001")), False),
+        (Wanted(high=Decimal("1.999999999")), False),
+        (Wanted(first=datetime(2000, 1, 1).date()), True),
+        (Wanted(first=datetime(2999, 1, 1).date()), False),
+        (Wanted(last=datetime(2000, 1, 1).date()), False),
+        (Wanted(words="NAME https://evil"), True),
+        (Wanted(words="nowhere"), False),
+    ],
+)
+def test_every_part_of_the_filter(wanted, fits):
+    release = reports.release("tree")
+    assert wanted.fits(release, reports.note(release)) == fits
+
+
+def test_days_of_the_filter_are_included():
+    release = reports.release("tree")
+    today = release.certificate.created.astimezone(UTC).date()
+    assert Wanted(first=today, last=today).fits(release, None)
+
+
+# The dossier
+
+
+def chosen_app(dataset_id: str, *ids: str) -> AppTest:
+    app = open_page("report")
+    app.multiselect(key=f"report-{dataset_id}-results").set_value(list(ids)).run()
+    return checked(app)
+
+
+def test_without_results_there_is_no_report():
+    assert "No data set yet" in words(open_page("report"))
+    add_ward()
+    assert "No results yet" in words(open_page("report"))
+
+
+def test_nothing_can_be_downloaded_before_something_is_chosen():
+    two_results()
+    app = open_page("report")
+    assert "Choose at least one result" in words(app)
+    assert not app.get("download_button")
+
+
+def test_the_report_says_what_was_spent_and_costs_nothing():
+    dataset_id, first, _ = two_results()
+    before = access.service().balance(dataset_id)
+    app = chosen_app(dataset_id, first)
+    text = words(app)
+    assert "<td>0.50</td>" in text
+    assert "<td>1.20</td>" in text
+    assert "by a factor of at most 1.65" in text, "the chosen one: e to the 0.5"
+    assert "by a factor of at most 3.33" in text, "everything: e to the 1.2"
+    [item] = app.get("download_button")
+    assert item.proto.label == "Download the dossier (HTML)"
+    assert access.service().balance(dataset_id) == before
+
+
+def test_what_was_written_is_kept_while_other_pages_are_visited():
+    dataset_id, first, _ = two_results()
+    app = chosen_app(dataset_id, first)
+    entry(app, "Findings").set_value("The old die.").run()
+    app.switch_page("releases.py").run()
+    app.switch_page("report.py").run()
+    assert entry(checked(app), "Findings").value == "The old die."
+    assert app.multiselect(key=f"report-{dataset_id}-results").value == [first]
+
+
+def test_names_of_results_stand_in_the_list_of_the_report():
+    dataset_id, first, _ = two_results()
+    access.service().note_release(first, "Old people", "")
+    app = chosen_app(dataset_id)
+    assert [o for o in options(app, "Results") if o.startswith("Old people · Rule list for died")]

@@ -1,0 +1,112 @@
+"""Cards of runs: stopping one costs only what was asked about, and none moves under a press."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.errors import ConflictError
+from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest, RunStatus
+from tests.support.page_tools import (
+    add_ward,
+    checked,
+    home,  # noqa: F401
+    open_page,
+    words,
+)
+
+
+def status_of(dataset_id: str, run_id: str, state: str) -> RunStatus:
+    return RunStatus(
+        id=run_id, state=state, step="choosing a list", done=1, total=2, release_id=None,
+        message="A fixed sentence.", charged=state != "queued", analyst="local",
+        created=datetime(2026, 1, 2, tzinfo=UTC),
+        request=RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5")),
+    )  # fmt: skip
+
+
+class Runs:
+    """Runs of a data set, in states of one's choice; what was asked of the service about them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, dataset_id: str, **states: str) -> None:
+        self.dataset_id, self.states, self.asked = dataset_id, states, []
+        self.free: list[str] = []
+        monkeypatch.setattr(Service, "run", lambda _, run_id: self._status(run_id))
+        monkeypatch.setattr(Service, "runs", lambda *_, active=False: self._list(active))
+        monkeypatch.setattr(Service, "cancel", self._cancel)
+
+    def _status(self, run_id: str) -> RunStatus:
+        return status_of(self.dataset_id, run_id, self.states[run_id])
+
+    def _list(self, active: bool) -> list[RunStatus]:
+        found = [self._status(run_id) for run_id in reversed(self.states)]
+        return [status for status in found if status.active or not active]
+
+    def _cancel(self, run_id: str, *, only_free: bool = False) -> RunStatus:
+        self.asked.append((run_id, only_free))
+        if only_free and self.states[run_id] != "queued":
+            raise ConflictError("It goes on.")
+        self.states[run_id] = "cancelled"
+        return self._status(run_id)
+
+
+def _rule_list(run_id: str) -> AppTest:
+    app = open_page("rule_list")
+    app.query_params["run"] = run_id
+    return checked(app.run())
+
+
+def stop_buttons(app) -> list[str]:
+    return [b.key for b in app.button if b.key and b.key.startswith(("cancel-", "stop-"))]
+
+
+def test_a_press_of_the_free_button_costs_nothing_if_the_run_has_begun(monkeypatch):
+    runs = Runs(monkeypatch, add_ward(), a="running", b="queued")
+    app = _rule_list("b")
+    assert stop_buttons(app) == ["stop-a", "cancel-b"]
+    runs.states["b"] = "running"  # After the button was drawn.
+    app.button(key="cancel-b").click().run()
+    assert runs.asked == [("b", True)]
+    assert runs.states["b"] == "running"
+    assert "it goes on, and nothing was lost" in words(checked(app))
+    assert stop_buttons(app) == ["stop-a", "stop-b"]
+
+
+def test_a_run_that_has_begun_is_stopped_only_after_a_question(monkeypatch):
+    runs = Runs(monkeypatch, add_ward(), a="running")
+    app = _rule_list("a")
+    app.button(key="stop-a").click().run()
+    assert runs.asked == []
+    assert "its ε 0.50 stays spent" in words(checked(app))
+    assert app.button(key="stop-now").disabled
+    app.checkbox(key="stop-sure-a").check().run()
+    app.button(key="stop-now").click().run()
+    assert runs.asked == [("a", False)]
+    assert "stop-now" not in stop_buttons(checked(app))
+
+
+def test_a_run_goes_on_if_the_visitor_says_so(monkeypatch):
+    runs = Runs(monkeypatch, add_ward(), a="running")
+    app = _rule_list("a")
+    app.button(key="stop-a").click().run()
+    app.button(key="stop-not").click().run()
+    assert runs.asked == []
+    assert stop_buttons(checked(app)) == ["stop-a"]
+
+
+def test_cards_of_runs_keep_their_places(monkeypatch):
+    runs = Runs(monkeypatch, add_ward(), a="running", b="running", c="queued")
+    app = _rule_list("c")
+    assert stop_buttons(app) == ["stop-a", "stop-b", "cancel-c"]
+    runs.states["a"] = "done"
+    headings = [item.value for item in app.run().subheader]
+    assert stop_buttons(app) == ["stop-b", "cancel-c"]
+    assert sum("ε = 0.50" in heading for heading in headings) == 3, headings
+    runs.states["d"] = "queued"
+    assert stop_buttons(app.run()) == ["stop-b", "cancel-c", "cancel-d"]
+    runs.states["b"] = runs.states["c"] = runs.states["d"] = "done"
+    assert sum("ε = 0.50" in item.value for item in checked(app.run()).subheader) == 0

@@ -1,0 +1,514 @@
+"""The pages Tree and Forest: from the form to the result, and a sentence for each mistake."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.models.comparison import MethodScore
+from dpcore.models.released import parse_model
+from dpcore.models.trees.learning.learner import TreeLearner
+from dpcore.models.trees.released.model import TreeModel
+from dpcore.released.release import make_release
+from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
+from pages.components.families import registry
+from pages.components.families.tree import inputs
+from pages.components.kit.texts import METHODS
+from pages.components.run import compare_methods
+from pages.components.visitor import access
+from tests.support import small_trees
+from tests.support.page_tools import (
+    add_ward,
+    button,
+    checked,
+    errors,
+    fit,
+    home,
+    open_page,
+    submit,
+    ward,
+    words,
+)
+
+__all__ = ["home"]
+FAMILIES = ("tree", "forest")
+EVERY_METHOD = [(family, name) for family in FAMILIES for name in METHODS[family]]
+
+
+def fit_tree(dataset_id: str, epsilon: str = "1", **parameters: object) -> str:
+    return submit(dataset_id, "tree", epsilon, "died", **parameters)
+
+
+def fit_forest(dataset_id: str, epsilon: str = "1", **parameters: object) -> str:
+    return submit(dataset_id, "forest", epsilon, "died", **{"trees": 3, **parameters})
+
+
+def at_run(page: str, run_id: str) -> AppTest:
+    app = open_page(page)
+    app.query_params["run"] = run_id
+    return checked(app.run())
+
+
+def figures(app: AppTest) -> list[str]:
+    """The specifications of all plotly charts, as JSON."""
+    return [item.proto.spec for item in app.get("plotly_chart")]
+
+
+def links(app: AppTest) -> dict[str, str]:
+    return {item.proto.label: item.proto.page for item in app.get("page_link")}
+
+
+# Configure
+
+
+@pytest.mark.parametrize(("family", "method"), EVERY_METHOD)
+def test_every_method_goes_from_the_form_to_a_result(family, method):
+    dataset_id = add_ward()
+    app = open_page(family)
+    app.radio(key=f"{family}-method").set_value(method)
+    app.text_input(key="epsilon").set_value("2")
+    checked(app.run())
+    assert not errors(app)
+    assert "Noise on a" in words(app)
+    button(app, "Rehearse").click().run()
+    assert "Rehearsal on synthetic data" in words(checked(app))
+    assert access.service().balance(dataset_id).left == Decimal(3)
+    button(app, "Review and spend").click().run()
+    title = METHODS[family][method].removesuffix(" (recommended)")
+    assert f"{registry.FAMILIES[family].algorithm}: {title}</td>" in words(checked(app))
+    app.button(key="spend").click().run()
+    assert access.service().balance(dataset_id).left == Decimal(1)
+    checked(app.run())
+    assert "Finished." in words(app)
+    assert figures(app)
+    [release] = access.service().releases(dataset_id)
+    assert (release.kind, release.parameters["method"]) == (family, method)
+
+
+def test_what_was_chosen_for_a_tree_is_what_is_fitted():
+    dataset_id = add_ward()
+    app = open_page("tree")
+    app.selectbox(key="set-tree-criterion-lookahead").set_value("gini")
+    app.selectbox(key="set-tree-blocks").set_value("2, then 2 (up to 16 groups)")
+    app.number_input(key="set-tree-leaf-share").set_value(0.31)
+    app.checkbox(key="set-tree-reserved").set_value(True)
+    app.selectbox(key="set-tree-prune").set_value("No")
+    app.checkbox(key="evaluate").set_value(False).run()
+    assert _spent_on(app, dataset_id).items() >= {
+        "method": "lookahead", "criterion": "gini", "blocks": [2, 2], "leaf_share": 0.31,
+        "reserved_splits": True, "prune": False, "evaluate": False,
+    }.items()  # fmt: skip
+
+
+def test_what_was_chosen_for_a_forest_is_what_is_fitted():
+    dataset_id = add_ward()
+    app = open_page("forest")
+    app.number_input(key="set-forest-trees").set_value(4)
+    app.radio(key="forest-sharing").set_value("split")
+    app.selectbox(key="set-forest-criterion-rfdiffp").set_value("matsushita")
+    app.number_input(key="set-forest-attributes").set_value(1)
+    app.number_input(key="set-forest-threshold").set_value(0.5)
+    app.checkbox(key="set-forest-rest").set_value(False)
+    app.selectbox(key="set-forest-prune").set_value("No").run()
+    assert _spent_on(app, dataset_id).items() >= {
+        "method": "rfdiffp", "trees": 4, "sharing": "split", "criterion": "matsushita",
+        "attributes": 1, "threshold": 0.5, "spend_rest": False, "prune": False, "evaluate": True,
+    }.items()  # fmt: skip
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_form_opens_with_the_defaults_of_the_engine(family):
+    dataset_id = add_ward()
+    chosen = _spent_on(open_page(family), dataset_id)
+    plan = access.service().quote(_request(dataset_id, {}, family)).plan
+    assert chosen == plan.parameters.model_dump(mode="json")
+
+
+def _spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
+    button(checked(app), "Review and spend").click().run()
+    app.button(key="spend").click().run()
+    [release] = access.service().releases(dataset_id)
+    return release.parameters
+
+
+@pytest.mark.parametrize("method", METHODS["tree"])
+def test_only_criteria_that_a_method_knows_are_offered(method):
+    add_ward()
+    app = open_page("tree")
+    app.radio(key="tree-method").set_value(method).run()
+    box = app.selectbox(key=f"set-tree-criterion-{method}")
+    for name, label in inputs.CRITERIA.items():
+        parameters = {"method": method, "criterion": name}
+        [info] = access.service().datasets()
+        request = _request(info.id, parameters)
+        _, problem = access.attempt(lambda request=request: access.service().quote(request))
+        assert (label in box.options) == (problem is None), name
+
+
+def _request(dataset_id: str, parameters: dict[str, object], algorithm: str = "tree") -> RunRequest:
+    return RunRequest(
+        dataset_id=dataset_id, algorithm=algorithm, target="died", epsilon=Decimal("0.5"),
+        parameters=parameters,
+    )  # fmt: skip
+
+
+def test_all_kinds_of_noise_are_shown_before_spending():
+    add_ward()
+    app = open_page("tree")
+    app.radio(key="tree-method").set_value("adiffp").run()
+    [info] = access.service().datasets()
+    quote = access.service().quote(_request(info.id, {"method": "adiffp"}))
+    text = words(checked(app)).replace("&#x27;", "'")
+    assert len(quote.plan.count_noise) > 1
+    for kind in quote.plan.count_noise:
+        assert f"Noise on {kind.what}: ±{kind.margin()}" in text
+    button(app, "Review and spend").click().run()
+    for kind in quote.plan.count_noise:
+        shown = words(app).replace("&#x27;", "'")
+        assert f"Noise on {kind.what}</th><td>±{kind.margin()}, 95%</td>" in shown
+
+
+@pytest.mark.parametrize("page", ["tree", "forest"])
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [("0", "above 0"), ("much", "must be a number"), ("50", "left")],
+)
+def test_a_wrong_epsilon_gives_a_sentence_and_no_way_to_spend(page, entry, sentence):
+    add_ward()
+    app = open_page(page)
+    app.text_input(key="epsilon").set_value(entry)
+    checked(app.run())
+    assert sentence in errors(app)
+    assert button(app, "Review and spend").disabled
+
+
+def test_an_epsilon_that_is_too_small_for_a_tree_gives_a_sentence():
+    add_ward()
+    app = open_page("tree")
+    app.text_input(key="epsilon").set_value("0.000000001")
+    assert "too small" in errors(checked(app.run()))
+    assert button(app, "Review and spend").disabled
+
+
+def test_a_target_that_was_not_chosen_gives_a_sentence():
+    columns = [{"name": name, "type": "boolean"} for name in ("a", "b")]
+    schema = Schema.from_mapping({"name": "plain", "max_rows": 2000, "columns": columns})
+    people = pd.DataFrame({"a": ["yes", "no"] * 50, "b": ["yes", "no"] * 50})
+    access.service().add_dataset(people, schema, budget=Decimal(3))
+    assert "Choose what should be predicted." in errors(open_page("tree"))
+
+
+def test_a_rehearsal_of_one_family_is_not_shown_on_the_page_of_another():
+    add_ward()
+    app = open_page("tree")
+    button(app, "Rehearse").click().run()
+    app.switch_page("rule_list.py").run()
+    assert "Rehearsal on synthetic data" not in words(checked(app))
+
+
+# Result of a tree
+
+
+def test_a_tree_shows_diagram_table_sentences_quality_and_budget():
+    run_id = fit_tree(add_ward(), "2.5")
+    app = at_run("tree", run_id)
+    model = parse_model(access.service().releases()[0])
+    text = words(app)
+    assert "Decision tree: Exact lookahead" in text
+    for number in range(1, len(model.finals) + 1):
+        assert f'<span class="fg-if">{number}</span>' in text
+        assert f"Group {number}. " in text
+    for part in ("always saying", "different people", "Spent here", "unconditional"):
+        assert part in text, part
+    [spec] = figures(app)
+    assert "predictions" in spec
+
+
+def test_private_data_offer_no_true_values_and_no_comparison():
+    dataset_id = add_ward()
+    for page, run_id in (("tree", fit_tree(dataset_id)), ("forest", fit_forest(dataset_id))):
+        app = at_run(page, run_id)
+        assert "true values" not in " ".join(item.label for item in app.toggle).lower()
+        assert "Compare methods" not in " ".join(item.label for item in app.expander)
+
+
+def test_true_values_stand_beside_noisy_ones_on_public_data():
+    run_id = fit_tree(add_ward(public=True), "2.5")
+    app = at_run("tree", run_id)
+    assert "◇" not in words(app)
+    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
+    assert "◇" in words(checked(app))
+    assert "true values" in figures(app)[0]
+    counts = access.service().true_counts(access.service().releases()[0])
+    assert f"true count {counts[0][1]}" in figures(app)[0]
+
+
+def _by_hand(monkeypatch: pytest.MonkeyPatch, tree: TreeModel) -> str:
+    """Let the page Releases show a tree made by hand; returns the key of its widgets."""
+    plan = TreeLearner().plan(small_trees.SCHEMA, "died", Decimal(1), {})
+    release = make_release("tree", plan, tree, secure=True, dataset_id=add_ward())
+    monkeypatch.setattr(Service, "releases", lambda *_: [release])
+    return f"release-{release.id}"
+
+
+def test_folded_parts_are_shown_when_asked_for(monkeypatch):
+    key = _by_hand(monkeypatch, small_trees.full_tree(3, folded_at=2))
+    app = open_page("releases")
+    assert "folded boxes" not in figures(app)[0]
+    app.toggle(key=f"{key}-unfold").set_value(True).run()
+    assert "folded boxes" in figures(checked(app))[0]
+
+
+def test_a_tree_without_folded_parts_offers_no_toggle(monkeypatch):
+    key = _by_hand(monkeypatch, small_trees.full_tree(3))
+    app = open_page("releases")
+    assert f"{key}-unfold" not in {item.key for item in app.toggle}
+
+
+def test_a_large_tree_is_drawn_as_far_as_asked(monkeypatch):
+    columns = ("first", "second", "third", "fourth") * 2
+    key = _by_hand(monkeypatch, small_trees.full_tree(8, columns=columns))
+    app = open_page("releases")
+    assert "4 groups below" in figures(app)[0]
+    assert "The first 200 of 256 groups." in words(app)
+    app.slider(key=f"{key}-levels-False").set_value(2).run()
+    assert "64 groups below" in figures(checked(app))[0]
+
+
+def test_a_wide_tree_is_an_outline_until_branches_are_wanted(monkeypatch):
+    key = _by_hand(monkeypatch, small_trees.full_tree(5))
+    app = open_page("releases")
+    before = figures(app)[0]
+    choice = app.segmented_control(key=f"{key}-layout-True")
+    assert choice.value == "Outline"
+    choice.set_value("Branches").run()
+    assert figures(checked(app))[0] != before
+
+
+def test_a_case_is_followed_in_words_and_in_the_diagram_until_it_is_forgotten():
+    run_id = fit_tree(add_ward(), "2.5", blocks=[1])
+    app = at_run("tree", run_id)
+    model = parse_model(access.service().releases()[0])
+    assert model.columns() == ("age",)
+    button(app, "Which way").click().run()
+    assert "age is not known, so go to" in words(checked(app))
+    app.number_input(key=f"run-{run_id}-case-age").set_value(90)
+    button(app, "Which way").click().run()
+    assert "1. age is 90, so go to **age >" in words(checked(app))
+    assert "Group 2: the prediction is died = yes" in _said(app)
+    assert "Noisy chance of died = yes" in _said(app)
+    assert '"path"' in figures(app)[0]
+    button(app, "Forget this case").click().run()
+    assert "so go to" not in words(checked(app))
+    assert '"path"' not in figures(app)[0]
+
+
+def _said(app: AppTest) -> str:
+    return "".join(f"{item.proto.title} {item.value}" for item in app.success).replace("\\", "")
+
+
+def test_a_tree_without_a_question_says_so(monkeypatch):
+    _by_hand(monkeypatch, small_trees.full_tree(0))
+    app = open_page("releases")
+    assert "everyone gets the same answer" in "".join(item.value for item in app.info)
+    assert "everyone" in figures(app)[0]
+
+
+# Result of a forest
+
+
+def test_a_forest_shows_votes_use_quality_and_single_trees():
+    run_id = fit_forest(add_ward(public=True), "3", method="random_trees", depth=2)
+    app = at_run("forest", run_id)
+    text = words(app)
+    for part in ("**3 trees**", "harder to read", "always saying", "How to read this forest"):
+        assert part in text, part
+    button(app, "How do they vote?").click().run()
+    assert "of 3 trees say so." in _said(checked(app))
+    assert any("trees that vote for it" in spec for spec in figures(app))
+    assert any("weighted share of the splits" in spec for spec in figures(app))
+    app.selectbox(key=f"run-{run_id}-tree-number").set_value(2).run()
+    assert any("predictions" in spec for spec in figures(checked(app)))
+
+
+def test_groups_of_votes_show_how_often_they_are_right_on_public_data():
+    run_id = fit_forest(add_ward(public=True), "3", method="random_trees", depth=2)
+    app = at_run("forest", run_id)
+    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
+    text = words(checked(app))
+    counts = access.service().true_counts(access.service().releases()[0])
+    assert "True died of the public records" in text
+    for group, numbers in enumerate(counts):
+        assert (f">{group} of 3 for " in text) == (sum(numbers) > 0)
+        if sum(numbers):
+            assert f"<td>{numbers[0]}</td><td>{numbers[1]}</td>" in text
+
+
+# Runs and releases of several families
+
+
+def test_a_run_of_another_family_links_to_its_own_page():
+    dataset_id = add_ward()
+    tree, forest, rules = fit_tree(dataset_id), fit_forest(dataset_id), fit(dataset_id)
+    for page, run_id, own in (
+        ("rule_list", tree, "Tree"),
+        ("tree", forest, "Forest"),
+        ("forest", rules, "Rule list"),
+    ):
+        app = at_run(page, run_id)
+        assert f"Read this result on the page {own}" in links(app)
+        assert "Certificate" not in words(app)
+
+
+def test_releases_opens_each_family_in_its_own_form_and_compares_them():
+    dataset_id = add_ward()
+    fit(dataset_id)
+    fit_tree(dataset_id)
+    fit_forest(dataset_id, method="random_trees", depth=2)
+    app = open_page("releases")
+    opened = app.selectbox(key="release")
+    assert [name.split(" · ")[0] for name in opened.options] == [
+        "Forest for died", "Tree for died", "Rule list for died"
+    ]  # fmt: skip
+    for place, part in enumerate(("Columns, most used first", "Spent here", "ELSE")):
+        opened = app.selectbox(key="release")
+        opened.set_value(access.service().releases()[place].id).run()
+        assert part in words(checked(app)), part
+    app.selectbox(key="compare-0").set_value(access.service().releases()[1].id)
+    app.selectbox(key="compare-1").set_value(access.service().releases()[2].id).run()
+    text = words(checked(app))
+    for name in ("Groups at the end", "Depth", "Rules"):
+        assert f'<tr class="diff"><th scope="row">{name}</th>' in text
+
+
+def test_names_are_shown_as_they_are_whatever_they_hold():
+    nasty = "a_b*c* [x](y) $5$ :red[z] <b>"
+    columns = [
+        {"name": "<i>age</i>", "type": "integer", "lower": 20, "upper": 100, "bins": 8},
+        {"name": nasty, "type": "boolean", "target": True},
+    ]
+    schema = Schema.from_mapping({"name": nasty, "max_rows": 2000, "columns": columns})
+    frame = ward().rename(columns={"died": nasty, "age": "<i>age</i>"})
+    info = access.service().add_dataset(frame, schema, budget=Decimal(9), public=True)
+    tree = submit(info.id, "tree", "3", nasty)
+    forest = submit(info.id, "forest", "3", nasty, trees=2, method="random_trees")
+    for page, run_id, asks in (
+        ("tree", tree, "Which way"),
+        ("forest", forest, "How do they vote"),
+    ):
+        app = at_run(page, run_id)
+        button(app, asks).click().run()
+        html = "".join(item.value for item in checked(app).get("html"))
+        assert "&lt;i&gt;age&lt;/i&gt;" in html
+        assert "<i>age" not in html + "".join(figures(app))
+        assert "$ :red[z] <b>" not in html
+
+
+# Methods side by side
+
+
+def _compare(app: AppTest, *methods: tuple[str, str]) -> AppTest:
+    key = "compare-methods-tree"
+    titles = compare_methods.titles()
+    app.multiselect(key=key).set_value([titles[method] for method in methods])
+    button(app, "Compare methods").click().run()
+    return checked(app)
+
+
+def _finished(app: AppTest) -> AppTest:
+    thread = app.session_state["methods-tree"].thread
+    assert thread is not None
+    thread.join(60)
+    return checked(app.run())
+
+
+def test_methods_are_compared_on_public_data_without_spending():
+    dataset_id = add_ward(public=True)
+    app = _finished(_compare(open_page("tree"), ("tree", "lookahead"), ("tree", "diffp_id3")))
+    text = words(app)
+    assert "Accuracy on people set aside" in text
+    for title in ("Tree: Exact lookahead", "Tree: DiffP-ID3"):
+        assert f'<th scope="row">{title}' in text
+    assert "an ordinary tree without privacy" in text
+    assert access.service().balance(dataset_id).left == Decimal(3)
+    assert not access.service().runs(dataset_id)
+
+
+def test_a_comparison_shows_exactly_what_the_service_answers(monkeypatch):
+    add_ward(public=True)
+    asked = {}
+
+    def answer(_service, dataset_id, target, methods, epsilons, repeats, progress):
+        asked.update(target=target, methods=methods, epsilons=epsilons, repeats=repeats)
+        progress(1, 2)
+        return [
+            MethodScore(place, Decimal(epsilon), 0.123 + place / 2, 0.1, 0.9, 40)
+            for place in range(len(methods))
+            for epsilon in epsilons
+        ]
+
+    monkeypatch.setattr(Service, "compare_methods", answer)
+    app = _finished(_compare(open_page("tree"), ("tree", "sulq_id3"), ("forest", "random_trees")))
+    assert asked == {
+        "target": "died",
+        "methods": [("tree", {"method": "sulq_id3"}), ("forest", {"method": "random_trees"})],
+        "epsilons": ["0.1", "0.5", "2"],
+        "repeats": 3,
+    }
+    assert "<b>12.3%</b>" in words(app)
+    assert "<b>62.3%</b> <small>10.0% to 90.0%</small>" in words(app)
+
+
+def test_a_comparison_that_is_refused_gives_a_sentence(monkeypatch):
+    add_ward(public=True)
+
+    def refuse(*_):
+        raise RequestError("Not with these data.")
+
+    monkeypatch.setattr(Service, "compare_methods", refuse)
+    app = _finished(_compare(open_page("tree"), ("tree", "lookahead")))
+    assert "Not with these data." in errors(app)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_comparison_that_breaks_gives_a_fixed_sentence(monkeypatch):
+    add_ward(public=True)
+
+    def break_off(*_):
+        raise SystemExit
+
+    monkeypatch.setattr(Service, "compare_methods", break_off)
+    app = _finished(_compare(open_page("tree"), ("tree", "lookahead")))
+    assert "by a fault of this program" in errors(app)
+
+
+def test_a_comparison_of_nothing_gives_a_sentence():
+    add_ward(public=True)
+    app = _compare(open_page("tree"))
+    assert "at least one method" in errors(app)
+
+
+def test_a_comparison_can_be_stopped(monkeypatch):
+    add_ward(public=True)
+    from threading import Event
+
+    begun, go_on = Event(), Event()
+
+    def slow(_service, _dataset, _target, _methods, _epsilons, _repeats, progress):
+        begun.set()
+        go_on.wait(60)
+        progress(1, 2)
+        raise AssertionError
+
+    monkeypatch.setattr(Service, "compare_methods", slow)
+    app = _compare(open_page("tree"), ("tree", "lookahead"))
+    assert begun.wait(60)
+    button(app, "Stop comparing").click().run()
+    go_on.set()
+    assert "Stopped." in "".join(item.value for item in _finished(app).info)

@@ -1,0 +1,347 @@
+"""Figures of redescriptions: everything that was found is there, and told apart without colour."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.models.redescriptions.released.agreement import (
+    Exact,
+    agreement_margins,
+    exact_agreement,
+)
+from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
+from dpcore.models.redescriptions.released.tree_pair import TreePair
+from dpcore.plots.redescriptions import (
+    MOST_DRAWN,
+    redescriptions_alt,
+    redescriptions_figure,
+    support_steps,
+)
+from dpcore.plots.redescriptions_agreement import agreement_alt, agreement_figure
+from dpcore.plots.redescriptions_pair import leaf_name, outline, pair_alt, pair_figure
+from dpcore.plots.redescriptions_truth import truth_alt, truth_figure, truth_histogram
+from tests.support.small_redescriptions import (
+    SCHEMA,
+    literal,
+    small_pairs,
+    tree,
+    tree_pair,
+    two_sided_people,
+)
+
+MODEL = small_pairs()
+FOUND = MODEL.extract(SCHEMA)
+#: Some are kept and some are not.
+THRESHOLD = 2000
+KEPT = [item for item in FOUND.found if item.support >= THRESHOLD]
+ASIDE = [item for item in FOUND.found if item.support < THRESHOLD]
+TABLES = MODEL.exact_tables(two_sided_people(), SCHEMA)
+
+
+def trace(figure, start):
+    return next(item for item in figure.data if item.name.startswith(start))
+
+
+def names(figure):
+    return [item.name for item in figure.data]
+
+
+def places(item):
+    return list(zip(item.x, item.y, strict=True))
+
+
+def many(count: int) -> RedescriptionSet:
+    """So many that differ in their support alone."""
+    first = FOUND.found[0]
+    items = tuple(dataclasses.replace(first, support=10.0 + place) for place in range(count))
+    return dataclasses.replace(FOUND, found=items)
+
+
+# All of them
+
+
+def test_there_is_something_to_see():
+    assert KEPT
+    assert ASIDE
+
+
+def test_every_redescription_is_one_point_at_its_support_and_jaccard_index():
+    figure = redescriptions_figure(FOUND, THRESHOLD)
+    for start, items in (("kept", KEPT), ("set aside", ASIDE)):
+        points = trace(figure, start)
+        assert places(points) == [(item.support, item.jaccard) for item in items]
+        assert [FOUND.found[place] for place in points.customdata] == items
+        assert points.name == f"{start} ({len(items)})"
+
+
+def test_what_is_set_aside_has_another_shape():
+    figure = redescriptions_figure(FOUND, THRESHOLD)
+    assert trace(figure, "kept").marker.symbol == "circle"
+    assert trace(figure, "set aside").marker.symbol == "diamond-open"
+
+
+def test_what_is_set_aside_can_be_left_out():
+    figure = redescriptions_figure(FOUND, THRESHOLD, aside=False)
+    assert not any(name.startswith("set aside") for name in names(figure))
+    low = 10 ** figure.layout.xaxis.range[0]
+    assert low > FOUND.suggested_support / 2
+    assert len(trace(figure, "kept").x) == len(KEPT)
+
+
+@pytest.mark.parametrize("threshold", [0, 10, FOUND.suggested_support, THRESHOLD, 100_000])
+def test_points_and_thresholds_lie_inside_the_axes(threshold):
+    figure = redescriptions_figure(FOUND, threshold, intervals=True)
+    low, high = (10**end for end in figure.layout.xaxis.range)
+    bottom, top = figure.layout.yaxis.range
+    assert all(low < item.support < high for item in FOUND.found)
+    assert all(bottom <= item.jaccard < top for item in FOUND.found)
+    assert all(low < mark < high for mark in (FOUND.suggested_support, threshold) if mark)
+    shown = [low <= tick <= high for tick in figure.layout.xaxis.tickvals]
+    assert sum(shown) >= 2
+
+
+def test_thresholds_are_marked_and_named():
+    figure = redescriptions_figure(FOUND, THRESHOLD)
+    assert set(trace(figure, "kept from").x) == {THRESHOLD}
+    assert set(trace(figure, "suggested").x) == {FOUND.suggested_support}
+    assert trace(figure, "kept from").line.dash != trace(figure, "suggested").line.dash
+    assert trace(figure, "kept from").name == "kept from 2,000 on"
+    at_suggested = redescriptions_figure(FOUND, FOUND.suggested_support)
+    assert trace(at_suggested, "kept from").name.endswith("on (suggested)")
+    assert not any(name.startswith("suggested") for name in names(at_suggested))
+    assert not any(name.startswith("kept from") for name in names(redescriptions_figure(FOUND, 0)))
+
+
+def test_intervals_are_those_of_the_noise_and_shown_on_demand():
+    assert trace(redescriptions_figure(FOUND, THRESHOLD), "kept").error_y.array is None
+    bars = trace(redescriptions_figure(FOUND, THRESHOLD, intervals=True), "kept").error_y
+    values = [item.jaccard for item in KEPT]
+    assert np.add(values, bars.array) == pytest.approx([item.interval[1] for item in KEPT])
+    assert np.subtract(values, bars.arrayminus) == pytest.approx(
+        [item.interval[0] for item in KEPT]
+    )
+
+
+def test_the_chosen_one_has_a_ring_and_its_margins():
+    item = ASIDE[-1]
+    figure = redescriptions_figure(FOUND, THRESHOLD, chosen=item)
+    ring = trace(figure, "the one you read")
+    assert places(ring) == [(item.support, item.jaccard)]
+    assert ring.error_x.array == (item.support_margin,)
+    assert ring.y[0] + ring.error_y.array[0] == pytest.approx(item.interval[1])
+    hidden = redescriptions_figure(FOUND, THRESHOLD, chosen=item, aside=False)
+    assert "the one you read" not in names(hidden)
+
+
+def test_pointing_at_one_tells_its_conditions_as_text():
+    points = trace(redescriptions_figure(FOUND, 0), "kept")
+    assert all("noisy support" in points.hovertemplate for _ in FOUND.found)
+    told = "".join(points.text)
+    assert "neither metformin nor insulin on record" in told
+    assert "&lt;i&gt;ward&lt;/i&gt;" in told
+    assert "<i>" not in told
+
+
+def test_many_are_drawn_by_the_graphics_card():
+    few, lots = many(MOST_DRAWN), many(MOST_DRAWN + 1)
+    assert trace(redescriptions_figure(few, 0), "kept").type == "scatter"
+    figure = redescriptions_figure(lots, 100)
+    assert trace(figure, "kept").type == trace(figure, "set aside").type == "scattergl"
+    assert len(trace(figure, "kept").x) + len(trace(figure, "set aside").x) == len(lots.found)
+
+
+def test_words_in_a_figure_of_thousands_stay_few():
+    points = trace(redescriptions_figure(many(3000), 0), "kept")
+    assert 0 < sum(map(bool, points.text)) <= 500
+
+
+def test_the_alternative_text_tells_numbers_and_thresholds():
+    told = redescriptions_alt(FOUND, THRESHOLD)
+    for part in (
+        f"{len(FOUND.found)} redescriptions", f"{len(KEPT)} have", f"{len(ASIDE)} are set aside",
+        f"{FOUND.suggested_support:,}", f"{KEPT[0].jaccard:.2f}", f"{KEPT[0].support:,.0f}",
+    ):  # fmt: skip
+        assert part in told, part
+    assert "0 have a noisy support of 90,000 or more" in redescriptions_alt(FOUND, 90_000)
+
+
+def test_a_figure_without_any_is_empty():
+    nothing = dataclasses.replace(FOUND, found=())
+    figure = redescriptions_figure(nothing, 100)
+    assert len(trace(figure, "kept").x) == 0
+    assert "0 redescriptions" in redescriptions_alt(nothing, 100)
+
+
+@pytest.mark.parametrize(
+    ("people", "suggested"), [(4000.0, 62), (1.0, 1), (90_000.0, 135), (50.0, 7000)]
+)
+def test_the_slider_runs_over_round_numbers_from_none_to_everybody(people, suggested):
+    some = dataclasses.replace(FOUND, people=people, suggested_support=suggested)
+    steps = support_steps(some)
+    assert steps[0] == 0
+    assert suggested in steps
+    assert list(steps) == sorted(set(steps))
+    assert steps[-1] <= max(people, suggested, 10)
+    assert steps[-1] >= 0.75 * min(people, 10_000)
+    round_ones = [step for step in steps if step not in (0, suggested)]
+    assert all(
+        step % 10 ** (math.floor(math.log10(step)) - 1) == 0 for step in round_ones if step > 9
+    )
+    assert len(steps) < 80
+
+
+# One of them
+
+
+def test_the_bar_has_three_parts_with_patterns_and_margins():
+    item = FOUND.found[1]
+    margins = agreement_margins(item, MODEL.pairs[item.pair], SCHEMA)
+    figure = agreement_figure(item, margins)
+    assert [list(part.x) for part in figure.data] == [
+        [item.left_only], [item.support], [item.right_only]
+    ]  # fmt: skip
+    assert len({part.marker.pattern.shape for part in figure.data}) == 3
+    for part, name, margin in zip(
+        figure.data, ("left only", "both", "right only"), margins, strict=True
+    ):
+        assert part.name.startswith(f"{name}: ")
+        assert part.name.endswith(f" ±{margin}")
+    told = agreement_alt(item, margins)
+    assert f"both: {item.support:,.0f} ±{margins[1]}" in told
+    assert "True" not in told
+
+
+def test_true_numbers_are_a_bar_of_their_own():
+    item, exact = FOUND.found[1], Exact(1300, 70, 50, 0.9, 0.0)
+    figure = agreement_figure(item, (5, 6, 7), exact)
+    assert [list(part.y) for part in figure.data] == [["noisy", "true"]] * 3
+    assert [part.x[1] for part in figure.data] == [70, 1300, 50]
+    assert "both: 1,300" in agreement_alt(item, (5, 6, 7), exact)
+
+
+# Beside the truth
+
+
+def exact_ones(*p_values: float) -> list[Exact]:
+    return [Exact(10, 5, 5, 0.3 + 0.1 * place, p) for place, p in enumerate(p_values)]
+
+
+def test_noisy_stands_against_true_and_chance_has_its_own_shape():
+    found, exact = FOUND.found[:4], exact_ones(1e-9, 0.01, 0.02, 0.5)
+    threshold = sorted(item.support for item in found)[1]
+    figure = truth_figure(found, exact, threshold)
+    assert trace(figure, "noisy = true").x == trace(figure, "noisy = true").y == (0, 1)
+    groups = {
+        "kept, true p up to": [
+            (true.jaccard, item.jaccard)
+            for item, true in zip(found, exact, strict=True)
+            if item.support >= threshold and true.p_value <= 0.01
+        ],
+        "kept, true p above": [
+            (true.jaccard, item.jaccard)
+            for item, true in zip(found, exact, strict=True)
+            if item.support >= threshold and true.p_value > 0.01
+        ],
+        "set aside": [
+            (true.jaccard, item.jaccard)
+            for item, true in zip(found, exact, strict=True)
+            if item.support < threshold
+        ],
+    }
+    for start, wanted in groups.items():
+        assert wanted
+        assert places(trace(figure, start)) == wanted
+    assert len({trace(figure, start).marker.symbol for start in groups}) == 3
+
+
+def test_groups_without_any_are_not_named():
+    figure = truth_figure(FOUND.found, exact_agreement(TABLES, FOUND.found), 0)
+    assert not any(name.startswith("set aside") for name in names(figure))
+
+
+def test_the_histogram_counts_every_one_once():
+    exact = exact_agreement(TABLES, FOUND.found)
+    figure = truth_histogram(FOUND.found, exact, THRESHOLD)
+    assert sum(sum(part.y) for part in figure.data) == len(FOUND.found)
+    counted = np.histogram([true.jaccard for true in exact], np.linspace(0, 1, 21))[0]
+    assert list(np.sum([part.y for part in figure.data], axis=0)) == list(counted)
+    assert figure.layout.barmode == "stack"
+
+
+def test_the_alternative_text_of_the_truth_tells_the_groups():
+    exact = exact_agreement(TABLES, FOUND.found)
+    told = truth_alt(FOUND.found, exact, THRESHOLD)
+    assert f"set aside: {len(ASIDE)} (" in told
+
+
+def test_many_true_values_are_drawn_by_the_graphics_card():
+    lots = many(MOST_DRAWN + 1)
+    exact = [Exact(1, 1, 1, 1 / 3, 0.0)] * len(lots.found)
+    assert trace(truth_figure(lots.found, exact, 0), "kept").type == "scattergl"
+
+
+# Trees
+
+
+def test_an_outline_names_every_leaf_once_in_order():
+    for side in (MODEL.pairs[0].left, MODEL.pairs[1].right):
+        lines = outline(side, SCHEMA)
+        leaves = [line.leaf for line in lines if line.leaf]
+        assert leaves == [leaf_name(side, leaf) for leaf in range(side.leaf_count)]
+        assert len(lines) == 2 * len(side.splits)
+
+
+def test_an_outline_says_how_one_gets_to_a_leaf():
+    deep = tree("left", literal("diabetes_2008", 1), literal("age", 0, 3), literal("age", 0, 1))
+    told = [(line.depth, line.text, line.leaf) for line in outline(deep, SCHEMA)]
+    assert told == [
+        (0, "diabetes_2008 = yes", ""), (1, "age ≤ 60", "L1"), (1, "age > 60 or missing", "L2"),
+        (0, "diabetes_2008 is not yes", ""), (1, "age ≤ 40", "L3"),
+        (1, "age > 40 or missing", "L4"),
+    ]  # fmt: skip
+
+
+def test_an_outline_tells_leaves_that_nobody_can_reach():
+    twice = tree("right", *[literal("insulin", 1)] * 3)
+    reached = [line.reached for line in outline(twice, SCHEMA) if line.leaf]
+    assert reached == [True, False, False, True]
+
+
+def test_the_map_shows_every_noisy_count():
+    pair = MODEL.pairs[0]
+    figure = pair_figure(pair)
+    [heat] = figure.data
+    assert [list(row) for row in heat.z] == [list(row) for row in pair.noisy_counts]
+    assert heat.text[3][1] == "−4"
+    assert list(heat.y) == ["L1", "L2", "L3", "L4"]
+    assert not figure.layout.shapes
+
+
+def test_what_a_redescription_joins_is_framed_in_the_map():
+    item = FOUND.found[1]
+    figure = pair_figure(MODEL.pairs[item.pair], item)
+    centres = {((s.y0 + s.y1) / 2, (s.x0 + s.x1) / 2) for s in figure.layout.shapes}
+    assert centres == {(left, right) for left in item.left_leaves for right in item.right_leaves}
+
+
+def test_numbers_are_written_into_small_maps_only():
+    def map_of(depth: int) -> TreePair:
+        size = 2**depth
+        sides = [
+            tree(view, *[literal(column, 1)] * (size - 1))
+            for view, column in (("left", "diabetes_2008"), ("right", "insulin"))
+        ]
+        return tree_pair(*sides, [[1] * size] * size)
+
+    assert pair_figure(map_of(3)).data[0].texttemplate
+    assert not pair_figure(map_of(4)).data[0].texttemplate
+
+
+def test_the_alternative_text_of_a_map_tells_the_largest():
+    told = pair_alt(MODEL.pairs[0])
+    assert "16 pairs" in told
+    assert "L4 and R4: 2,605" in told

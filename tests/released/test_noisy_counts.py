@@ -1,0 +1,93 @@
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from dpcore.privacy.budgets import geometric_tail
+from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.randomness import SecureRandom
+from dpcore.released.evaluation import accuracy_of, auc_of, confusion_of
+from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
+from tests.oracles import rules_oracle
+from tests.oracles.mechanisms_oracle import FALSE_ALARM
+
+TRUE_COUNTS = {
+    2: np.array([[40, 3], [0, 0], [5, 5], [300, 900]]),
+    3: np.array([[40, 3, 0], [0, 0, 0], [5, 5, 30], [300, 900, 1]]),
+    8: np.array([[9, 8, 7, 6, 5, 4, 3, 2], [100, 0, 0, 0, 0, 0, 0, 0]]),
+}
+
+
+@pytest.mark.parametrize("classes", sorted(TRUE_COUNTS))
+@pytest.mark.parametrize("epsilon", ["0.05", "0.5"])
+def test_intervals_cover_what_noise_hides(classes, epsilon):
+    counts, alpha = TRUE_COUNTS[classes], (1.0,) * classes
+    mechanism, draws = GeometricMechanism(1, Decimal(epsilon)), 2000
+    truth = point_estimates(counts, alpha)
+    noisy = mechanism.release(np.tile(counts, (draws, 1, 1)), SecureRandom())
+    covered = np.zeros(counts.shape)
+    narrow = np.zeros(counts.shape)
+    for draw in noisy:
+        for scale, hits in ((1 / float(epsilon), covered), (0.4 / float(epsilon), narrow)):
+            low, high = np.moveaxis(noise_intervals(draw, alpha, scale), -1, 0)
+            hits += (low - 1e-12 <= truth) & (truth <= high + 1e-12)
+    assert binom.cdf(covered.min(), draws, 0.95) > FALSE_ALARM
+    assert binom.cdf(narrow.min(), draws, 0.95) < FALSE_ALARM, "too small a scale must show"
+
+
+def test_count_margin_covers_the_noise():
+    draws = 40_000
+    for epsilon in ("0.02", "0.5", "2"):
+        noise = GeometricMechanism(1, Decimal(epsilon)).release(
+            np.zeros(draws, dtype=np.int64), SecureRandom()
+        )
+        margin = geometric_tail(1 / float(epsilon), 0.95)
+        assert binom.cdf(np.sum(np.abs(noise) <= margin), draws, 0.95) > FALSE_ALARM
+        assert binom.sf(np.sum(np.abs(noise) <= margin - 1), draws, 0.95) > FALSE_ALARM
+
+
+@pytest.mark.parametrize(("scale", "terms"), [(0.4, 2), (3.0, 2), (3.0, 7), (40.0, 3)])
+def test_sum_tail_is_the_smallest_that_covers(scale, terms):
+    reach = int(60 * scale) + 2
+    one = np.exp(-np.abs(np.arange(-reach, reach + 1)) / scale)
+    total = one = one / one.sum()
+    for _ in range(terms - 1):
+        total = np.convolve(total, one)
+    middle, tail = len(total) // 2, sum_tail(scale, terms, 0.95)
+    assert total[middle - tail : middle + tail + 1].sum() >= 0.95
+    assert total[middle - tail + 1 : middle + tail].sum() < 0.951
+
+
+def test_sum_tail_of_a_tiny_epsilon_needs_no_table():
+    assert sum_tail(1e9, 49, 0.975) == pytest.approx(1e6 * sum_tail(1e3, 49, 0.975), rel=0.01)
+    assert sum_tail(1001.0, 2, 0.975) >= sum_tail(1000.0, 2, 0.975)
+
+
+# Evaluation
+
+
+@given(st.data())
+def test_evaluation_figures_agree_with_the_oracle(data):
+    rules = data.draw(st.integers(1, 5))
+    cells = st.lists(st.integers(0, 6), min_size=2, max_size=2)
+    counts = np.array(data.draw(st.lists(cells, min_size=rules, max_size=rules)))
+    shares = data.draw(st.lists(st.sampled_from([0.1, 0.3, 0.6, 0.9]), min_size=rules,
+                                max_size=rules))  # fmt: skip
+    estimates = np.array([[1 - s, s] for s in shares])
+    labels = [c for row in counts for c in (0, 1) for _ in range(row[c])]
+    scores = [s for row, s in zip(counts, shares, strict=True) for _ in range(row.sum())]
+    predicted = [int(score > 0.5) for score in scores]
+    if labels:
+        assert accuracy_of(counts, estimates.argmax(axis=1)) == pytest.approx(
+            rules_oracle.accuracy(labels, predicted)
+        )
+    if 0 < sum(labels) < len(labels):
+        assert auc_of(counts, estimates[:, 1]) == pytest.approx(rules_oracle.auc(labels, scores))
+    confusion = confusion_of(counts, estimates.argmax(axis=1))
+    for true in (0, 1):
+        for guess in (0, 1):
+            pairs = zip(labels, predicted, strict=True)
+            assert confusion[true, guess] == sum(p == (true, guess) for p in pairs)

@@ -1,0 +1,254 @@
+"""Files to read anywhere: complete, exact, and safe to open whatever anybody wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from dpcore.errors import NotFoundError, RequestError
+from dpcore.models.registry import LEARNERS
+from dpcore.models.released import parse_model
+from dpcore.privacy.budgets import exact_amount
+from dpcore.report.contents import content
+from dpcore.report.page import dossier, release_page
+from dpcore.report.totals import exact_epsilon
+from dpcore.service import Service
+from dpcore.workspace.dossier import Application
+from dpcore.workspace.requests import DatasetInfo, RunRequest
+from tests.support import reports
+from tests.support.fake_learner import small_frame, small_schema
+
+#: Elements and attributes that make a browser fetch something, or leave the page.
+FETCHING = {"img", "iframe", "link", "object", "embed", "base", "form", "a", "audio", "video"}
+ADDRESSES = {"src", "href", "action", "data", "srcset", "poster", "background"}
+
+
+def harmless(html: str) -> reports.Read:
+    """What a browser reads, after making sure that nothing in it fetches or runs foreign code."""
+    read = reports.read(html)
+    names = {name for name, _ in read.tags}
+    assert not names & FETCHING
+    for name, attributes in read.tags:
+        assert not set(attributes) & ADDRESSES, (name, attributes)
+        handlers = {key for key in attributes if key.startswith("on")}
+        assert handlers <= ({"onclick"} if name == "button" else set())
+    [policy] = [a for a in read.named("meta") if a.get("http-equiv")]
+    assert "default-src 'none'" in str(policy["content"])
+    assert not re.search(r"url\(|@import", html.partition("</style>")[0].partition("<style>")[2])
+    drawings = [script for script in read.scripts if "alert(1)" in script]
+    assert not any("<" in line for s in drawings for line in s.splitlines() if "alert(1)" in line)
+    return read
+
+
+@pytest.mark.parametrize("case", reports.CASES)
+def test_every_family_makes_a_page_that_is_safe_to_open(case: str) -> None:
+    release = reports.release(case)
+    read = harmless(release_page(release, reports.note(release)))
+    for text in (f"Name {reports.SCRIPT}", f"Note {reports.IMAGE}", f"ann {reports.LINK}"):
+        assert text in read.text
+    for sentence in content(release).sentences[:3]:
+        assert sentence in read.text
+    assert release.id in read.text
+    assert len([s for s in read.scripts if "Plotly.newPlot" in s]) >= 1
+    assert all("aria-label" in a for a in read.named("div") if a.get("role") == "img")
+
+
+def test_every_family_is_tried() -> None:
+    assert {kind for kind, _, _ in reports.CASES.values()} == {
+        kind for kind in LEARNERS if not kind.startswith("fake")
+    }
+
+
+def test_plotly_is_there_once() -> None:
+    html = dossier(
+        reports.dataset(), [reports.release(c) for c in ("tree", "forest")], {},
+        reports.balance(), Application(),
+    )  # fmt: skip
+    read = reports.read(html)
+    assert len([script for script in read.scripts if len(script) > 1_000_000]) == 1
+
+
+@pytest.mark.parametrize("case", ["rule list", "tree", "relational rules"])
+def test_the_numbers_of_a_page_are_those_of_the_release(case: str) -> None:
+    release = reports.release(case)
+    model = parse_model(release)
+    groups = {
+        "rule list": lambda: model.rules,
+        "tree": lambda: [model.nodes[place] for place in model.finals],
+        "relational rules": lambda: model.groups,
+    }[case]()
+    text = " ".join(reports.read(release_page(release)).text.split())
+    for group in groups:
+        margin = getattr(group, "count_margin", model.count_margin)
+        for count in group.noisy_counts:
+            assert f"{count:,} ±{margin:,}" in text
+    assert "Noisy count: no" in text
+    assert "(noise alone)" in text
+
+
+def test_long_tables_say_that_they_are_cut() -> None:
+    forest = reports.release("forest")
+    groups = sum(len(tree.finals) for tree in parse_model(forest).trees)
+    cut = f"The first 12 of {groups:,} rows" in reports.read(release_page(forest)).text
+    assert cut == (groups > 12)
+
+
+def test_a_rehearsal_says_so() -> None:
+    release = reports.release("tree")
+    assert "invented records" in release_page(release, stored=False)
+    assert "learned from invented" not in release_page(release)
+    assert "Not private." in release_page(release)
+
+
+# Dossiers
+
+
+def test_a_hostile_dossier_is_safe_and_complete() -> None:
+    chosen = [reports.release(case) for case in ("rule list", "redescriptions")]
+    notes = {release.id: reports.note(release) for release in chosen}
+    read = harmless(
+        dossier(reports.dataset(), chosen, notes, reports.balance(), reports.WRITTEN, chosen)
+    )
+    for field in fields(Application):
+        for line in getattr(reports.WRITTEN, field.name).splitlines():
+            assert line in read.text
+    for text in (reports.SCHEMA.description, reports.SCHEMA.name, *reports.HOSTILE):
+        assert text in read.text
+    for column in reports.SCHEMA.columns:
+        assert column.name in read.text
+
+
+def test_the_statement_answers_every_question() -> None:
+    chosen = [reports.release("tree")]
+    text = reports.read(
+        dossier(reports.dataset(), chosen, {}, reports.balance(), Application(), chosen)
+    ).text
+    questions = (
+        "Use case", "Data", "Unit of privacy", "Model", "Neighbouring data sets",
+        "Kind of definition", "ε of the results", "δ of the results", "ε of everything spent",
+        "δ of everything spent", "Composition", "Mechanisms and samplers", "Randomness",
+        "Bounds and public assumptions", "hyperparameters", "Why this ε",
+    )  # fmt: skip
+    for question in questions:
+        assert question in text
+    for limit in ("Causes.", "Single people.", "What was not asked.", "Chance in who is in"):
+        assert limit in text
+    assert "Not private." in text, "rehearsals are seeded"
+
+
+def test_what_cannot_be_in_a_dossier_is_refused_in_words() -> None:
+    info, chosen = reports.dataset(), reports.release("tree")
+    foreign = chosen.model_copy(update={"dataset_id": "elsewhere"})
+    many = [chosen.model_copy(update={"id": f"{n:032x}"}) for n in range(31)]
+    for releases, sentence in (([], "at least one"), ([foreign], "another data set"),
+                               (many, "at most 30")):  # fmt: skip
+        with pytest.raises(RequestError, match=sentence):
+            dossier(info, releases, {}, reports.balance(), Application())
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(Application)])
+def test_texts_have_limits(field: str) -> None:
+    limit = 200 if field in {"title", "applicant"} else 10_000
+    Application(**{field: "x" * limit})
+    with pytest.raises(RequestError, match=f"at most {limit:,} characters"):
+        Application(**{field: "x" * (limit + 1)})
+
+
+# Sums
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "shown"),
+    [
+        ("1", "1.00"),
+        ("0.1235", "0.1235"),
+        ("0.123456789", "0.123456789 (the budget meter rounds it to 0.1235)"),
+    ],
+)
+def test_epsilons_are_shown_to_the_last_digit(epsilon: str, shown: str) -> None:
+    assert exact_epsilon(Decimal(epsilon)) == shown
+
+
+def test_deltas_are_shown_to_the_last_digit() -> None:
+    assert exact_amount(Decimal(0)) == "0"
+    assert exact_amount(Decimal("0.000001230000000")) == "0.00000123"
+    assert exact_amount(Decimal("1E-15")) == "0.000000000000001"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    with Service(tmp_path / "home", workers=0) as service:
+        yield service
+
+
+@pytest.fixture
+def info(service: Service) -> DatasetInfo:
+    return service.add_dataset(small_frame(), small_schema(), budget=Decimal(9))
+
+
+def run(service: Service, info: DatasetInfo, algorithm: str, epsilon: str) -> str:
+    parameters = {"pool_size": 200} if algorithm == "rule_list" else {}
+    request = RunRequest(
+        dataset_id=info.id, algorithm=algorithm, target="ill", epsilon=Decimal(epsilon),
+        parameters=parameters,
+    )  # fmt: skip
+    status = service.run(service.submit(request, f"{algorithm}-{epsilon}"))
+    assert status.release_id is not None, status.message
+    return status.release_id
+
+
+def table_rows(html: str, caption: str) -> list[list[str]]:
+    """Cells of the table with a caption, without any library of the program."""
+    body = html.partition(f"<caption>{caption}</caption>")[2].partition("</table>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", body.partition("<tbody>")[2], re.DOTALL)
+    return [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL) for row in rows]
+
+
+def test_sums_are_the_ledgers_to_the_last_digit(service: Service, info: DatasetInfo) -> None:
+    first = run(service, info, "rule_list", "0.123456789")
+    second = run(service, info, "ebm", "0.300000001")
+    run(service, info, "tree", "1.000000007")
+    html = service.dossier(info.name, [first, second, first], Application())
+    entries = service.ledger_entries(info.id)
+    charged = [entry for entry in entries if entry.kind == "commit"]
+    assert len(charged) == 3
+    own = [entry for entry in charged if entry.release_id in {first, second}]
+    [of_chosen, of_all] = table_rows(html, "Privacy budget, exact")
+    for cells, lines in ((of_chosen, own), (of_all, charged)):
+        assert Decimal(cells[1].split()[0]) == sum(entry.epsilon for entry in lines)
+        assert Decimal(cells[2]) == sum(entry.delta for entry in lines) > 0
+    assert of_chosen[1].startswith("0.42345679 ")
+    assert of_all[1].startswith("1.423456797 ")
+    assert "rounds it to 1.4235)" in of_all[1]
+    left = dict(table_rows(html, "Budget of the data set in ε, all analysts together"))["Left"]
+    assert left == "7.576543203 (the budget meter rounds it to 7.5765)"
+    assert "the 2 results in this dossier together" in html
+    assert service.balance(info.id).left == Decimal("7.576543203"), "it cost nothing"
+
+
+def test_names_and_notes_stand_in_the_files(service: Service, info: DatasetInfo) -> None:
+    release = run(service, info, "tree", "0.5")
+    before = service.release(release)
+    service.note_release(release, "First look", "Ask again with more.")
+    assert service.release_notes(info.name)[release].name == "First look"
+    assert service.release(release) == before
+    for html in (service.release_page(release), service.dossier(info.id, [release], Application())):
+        assert "First look" in html
+        assert "Ask again with more." in html
+
+
+def test_unknown_and_foreign_releases_are_refused(service: Service, info: DatasetInfo) -> None:
+    release = run(service, info, "tree", "0.5")
+    other = service.add_dataset(small_frame(), small_schema("other"), budget=Decimal(1))
+    with pytest.raises(RequestError, match="belongs to another data set"):
+        service.dossier(other.id, [release], Application())
+    for ids, dataset in ((["nothing"], info.id), ([release], "nothing")):
+        with pytest.raises(NotFoundError, match="There is no such"):
+            service.dossier(dataset, ids, Application())
+    with pytest.raises(NotFoundError, match="no such release"):
+        service.note_release("nothing", "A name", "")

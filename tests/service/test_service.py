@@ -1,0 +1,379 @@
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.domain.origins import INFERRED
+from dpcore.domain.schema import Schema
+from dpcore.errors import (
+    BudgetError,
+    ConflictError,
+    IngestError,
+    NotFoundError,
+    RequestError,
+    SchemaError,
+)
+from dpcore.models.registry import LEARNERS
+from dpcore.service import Service
+from dpcore.workspace.dossier import Application
+from dpcore.workspace.requests import DatasetInfo, RunRequest
+from dpcore.workspace.users import User
+from tests.support.fake_learner import (
+    fake_request,
+    register,
+    register_pairs,
+    small_frame,
+    small_schema,
+)
+
+BOB = User("bob@x.org", frozenset({"analyst"}))
+
+register()
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    with Service(tmp_path / "home", workers=0) as service:
+        yield service
+
+
+@pytest.fixture
+def dataset(service: Service) -> DatasetInfo:
+    return service.add_dataset(small_frame(), small_schema(), budget=Decimal(2))
+
+
+def rule_list(dataset: DatasetInfo, epsilon: object = "0.5", **parameters: Any) -> RunRequest:
+    quick = {"pool_size": 500, **parameters}
+    return RunRequest(dataset_id=dataset.id, target="ill", epsilon=epsilon, parameters=quick)
+
+
+def test_from_a_file_to_a_release(service: Service, tmp_path: Path) -> None:
+    path = tmp_path / "patients.csv"
+    small_frame().assign(unused="x").to_csv(path, index=False)
+    dataset = service.add_dataset(path, small_schema(), budget=Decimal(2))
+    run = service.submit(rule_list(dataset), "n")
+    status = service.run(run)
+    assert (status.state, status.charged) == ("done", True)
+    assert status.release_id is not None
+    release = service.release(status.release_id)
+    assert release.certificate.private
+    assert release.certificate.epsilon == Decimal("0.5")
+    assert release.certificate.schema_hash == dataset.schema.hash
+    assert service.releases(dataset.id) == [release]
+    kinds = [entry.kind for entry in service.ledger_entries(dataset.id)]
+    assert kinds == ["open", "reserve", "touch", "commit"]
+    assert service.balance(dataset.id).left == Decimal("1.5")
+
+
+def inferred() -> Schema:
+    return small_schema().model_copy(update={"origin": INFERRED})
+
+
+def test_private_records_need_a_schema_that_was_not_read_off_them(service: Service) -> None:
+    with pytest.raises(SchemaError, match="No result on this data set would be private") as refusal:
+        service.add_dataset(small_frame(), inferred(), budget=Decimal(2))
+    assert "read off the records" in str(refusal.value)
+    assert service.datasets() == []
+
+
+def test_public_records_may_have_one_and_every_text_says_so(service: Service) -> None:
+    dataset = service.add_dataset(small_frame(), inferred(), budget=Decimal(2), public=True)
+    quote = service.quote(rule_list(dataset))
+    assert quote.guarantee.startswith("No guarantee.")
+    assert quote.odds.startswith("Not private: ")
+    run = service.submit(rule_list(dataset), "n")
+    release = service.release(str(service.run(run).release_id))
+    assert release.certificate.guarantee == "none"
+    assert service.balance(dataset.id).left == Decimal("1.5"), "it is charged all the same"
+    for page in (
+        service.release_page(release.id),
+        service.dossier(dataset.id, [release.id], Application()),
+    ):
+        words = " ".join(page[page.index("<body") :].split())
+        assert "Not private." in words
+        assert "read off the records" in words
+        for claim in ("unconditional", "pure (ε, no δ)", "changes their odds", "declared by"):
+            assert claim not in words, claim
+
+
+def test_everything_survives_a_restart(
+    service: Service, dataset: DatasetInfo, tmp_path: Path
+) -> None:
+    run = service.submit(fake_request(dataset.id), "n")
+    with Service(tmp_path / "home", workers=0) as again:
+        assert again.run(run) == service.run(run)
+        assert again.releases() == service.releases()
+        assert again.balance(dataset.id) == service.balance(dataset.id)
+
+
+def test_a_double_click_spends_once(service: Service, dataset: DatasetInfo) -> None:
+    request, runs = fake_request(dataset.id), []
+    clicks = [
+        threading.Thread(target=lambda: runs.append(service.submit(request, "n"))) for _ in range(8)
+    ]
+    for click in clicks:
+        click.start()
+    for click in clicks:
+        click.join()
+    assert len(runs) == 8
+    assert len(set(runs)) == 1
+    assert service.wait(runs[0], 30).state == "done"
+    assert service.balance(dataset.id).left == Decimal("1.5")
+    assert len(service.releases()) == 1
+
+
+def test_a_nonce_belongs_to_one_request(service: Service, dataset: DatasetInfo) -> None:
+    service.submit(fake_request(dataset.id), "n")
+    service.submit(fake_request(dataset.id, "0.50", units=40), "n")
+    with pytest.raises(ConflictError):
+        service.submit(fake_request(dataset.id, units=41), "n")
+    with pytest.raises(ConflictError):
+        service.acting(BOB).submit(fake_request(dataset.id), "n")
+    assert len(service.runs()) == 1
+
+
+def test_a_quote_says_what_a_run_costs(service: Service, dataset: DatasetInfo) -> None:
+    quote = service.quote(fake_request(dataset.id))
+    assert (quote.cost, quote.left_after) == (Decimal("0.5"), Decimal("1.5"))
+    assert (quote.affordable, quote.runs_like_this_left, quote.refusal) == (True, 3, "")
+    assert "exact" in quote.guarantee
+    assert "1.65" in quote.odds
+    assert service.balance(dataset.id).left == 2
+
+
+def test_the_odds_of_a_conditional_guarantee_carry_its_condition(
+    service: Service, dataset: DatasetInfo
+) -> None:
+    free = service.quote(rule_list(dataset)).odds
+    assert service.quote(rule_list(dataset, sampler="mcmc")).odds == (
+        f"If the chain has converged: w{free.removeprefix('W')}"
+    )
+
+
+def test_a_quote_over_budget_says_why(service: Service, dataset: DatasetInfo) -> None:
+    quote = service.quote(fake_request(dataset.id, "2.25"))
+    assert (quote.affordable, quote.shortfall, quote.left_after) == (False, Decimal("0.25"), 0)
+    assert "ε = 2.25" in quote.refusal
+    with pytest.raises(BudgetError) as error:
+        service.submit(fake_request(dataset.id, "2.25"), "n")
+    assert str(error.value) == quote.refusal
+    assert service.runs() == []
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "much", None, True, 1e-12])
+def test_unusable_epsilons_are_sentences(dataset: DatasetInfo, epsilon: object) -> None:
+    with pytest.raises(BudgetError, match="Epsilon must"):
+        fake_request(dataset.id, epsilon)
+
+
+def test_wrong_requests_spend_nothing(service: Service, dataset: DatasetInfo) -> None:
+    wrong = {
+        "dataset_id": ("nothing", NotFoundError),
+        "algorithm": ("magic", RequestError),
+        "target": ("nothing", (RequestError, SchemaError)),
+        "parameters": ({"sampler": "magic"}, RequestError),
+    }
+    for field, (value, error) in wrong.items():
+        request = rule_list(dataset).model_copy(update={field: value})
+        with pytest.raises(error):
+            service.submit(request, f"nonce {field}")
+        with pytest.raises(error):
+            service.quote(request)
+    with pytest.raises(RequestError):
+        service.submit(fake_request(dataset.id), "")
+    assert [entry.kind for entry in service.ledger_entries(dataset.id)] == ["open"]
+
+
+@pytest.mark.parametrize("call", ["quote", "submit", "rehearse"])
+def test_without_a_target_what_predicts_is_refused_before_it_costs(
+    service: Service, dataset: DatasetInfo, call: str
+) -> None:
+    more = ("nonce",) if call == "submit" else ()
+    for name in (name for name, learner in LEARNERS.items() if learner.targeted):
+        request = RunRequest(dataset_id=dataset.id, algorithm=name, epsilon=Decimal(1))
+        with pytest.raises(RequestError, match=r"^Choose a column to predict\.$"):
+            getattr(service, call)(request, *more)
+    assert [entry.kind for entry in service.ledger_entries(dataset.id)] == ["open"]
+
+
+def test_a_run_without_a_target_goes_from_the_request_to_the_release(
+    service: Service, dataset: DatasetInfo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_pairs(monkeypatch)
+    request = RunRequest(dataset_id=dataset.id, algorithm="fake_pairs", epsilon=Decimal(1))
+    assert service.rehearse(request).target == ""
+    run = service.submit(request, "n")
+    assert service.submit(request, "n") == run
+    release = service.release(str(service.run(run).release_id))
+    assert (release.kind, release.target) == ("fake_pairs", "")
+    assert service.run(run).request.target == ""
+    with Service(tmp_path / "home", workers=0) as again:
+        assert again.releases() == [release]
+        assert again.run(run) == service.run(run)
+    assert service.balance(dataset.id).left == 1
+
+
+def test_the_custodian_may_change_caps(service: Service, dataset: DatasetInfo) -> None:
+    balance = service.raise_caps(dataset.id, budget=Decimal(3), run_cap=Decimal("0.4"))
+    assert (balance.cap, balance.run_cap) == (3, Decimal("0.4"))
+    quote = service.quote(fake_request(dataset.id))
+    assert (quote.affordable, quote.shortfall) == (False, Decimal("0.1"))
+
+
+def test_a_rehearsal_is_free_and_says_that_it_is_not_private(
+    service: Service, dataset: DatasetInfo
+) -> None:
+    first, second = (service.rehearse(rule_list(dataset, "1")) for _ in range(2))
+    assert first.model == second.model
+    assert not first.certificate.private
+    assert service.releases() == []
+    assert service.balance(dataset.id).left == 2
+
+
+def finished(service: Service, request: RunRequest) -> str:
+    release_id = service.wait(service.submit(request, uuid.uuid4().hex)).release_id
+    assert release_id is not None
+    return release_id
+
+
+def test_true_records_are_shown_of_public_data_only(service: Service, dataset: DatasetInfo) -> None:
+    private = service.release(finished(service, rule_list(dataset, "1")))
+    with pytest.raises(RequestError, match="private"):
+        service.true_counts(private)
+    public = service.add_dataset(
+        small_frame(), small_schema("public"), budget=Decimal(1), public=True, truth="known"
+    )
+    shown = service.release(finished(service, rule_list(public, "1")))
+    counts = np.array(service.true_counts(shown))
+    noisy = np.array([rule["noisy_counts"] for rule in shown.model["rules"]])
+    assert 0 < counts.sum() < 100
+    assert np.abs(counts - noisy).max() < 100
+    assert public.truth == "known"
+
+
+def test_true_tables_are_shown_of_public_data_only(service: Service) -> None:
+    """At epsilon = 100 a count is changed by noise less than once in 10^15 runs."""
+    releases = []
+    for public in (True, False):
+        schema = small_schema("public" if public else "private")
+        info = service.add_dataset(small_frame(), schema, budget=Decimal(100), public=public)
+        request = RunRequest(
+            dataset_id=info.id,
+            algorithm="redescriptions",
+            epsilon=Decimal(100),
+            parameters={"left": ["ill"], "right": ["age"], "starts": 1},
+        )
+        releases.append(service.release(finished(service, request)))
+    tables = service.true_tables(releases[0])
+    assert [table.tolist() for table in tables] == [releases[0].model["pairs"][0]["noisy_counts"]]
+    assert tables[0].sum() == 100
+    with pytest.raises(RequestError, match="private"):
+        service.true_tables(releases[1])
+
+
+def test_a_faulty_upload_leaves_nothing(
+    service: Service, dataset: DatasetInfo, tmp_path: Path
+) -> None:
+    frame = small_frame()
+    with pytest.raises(IngestError):
+        service.add_dataset(frame[["ill"]], small_schema("a"), budget=Decimal(1))
+    with pytest.raises(BudgetError):
+        service.add_dataset(frame, small_schema("b"), budget=Decimal(0))
+    with pytest.raises(BudgetError):
+        service.add_dataset(frame, small_schema("c"), budget=Decimal(1), run_cap=Decimal("NaN"))
+    with pytest.raises(ConflictError):
+        service.add_dataset(frame, small_schema(), budget=Decimal(1))
+    assert service.datasets() == [dataset]
+    assert len(list((tmp_path / "home" / "datasets").iterdir())) == 1
+
+
+def two_views(name: str) -> Schema:
+    unit = {"column": "who", "max_rows_per_person": 1}
+    schema = small_schema(name, privacy_unit=unit)
+    views = {"ill": "left", "age": "right"}
+    columns = [column.model_copy(update={"view": views[column.name]}) for column in schema]
+    return schema.model_copy(update={"columns": tuple(columns)})
+
+
+def test_two_files_become_one_data_set_or_none(service: Service, tmp_path: Path) -> None:
+    left, right, twice = (tmp_path / f"{name}.csv" for name in ("left", "right", "twice"))
+    frame = small_frame().assign(who=range(100))
+    frame[["who", "ill"]].to_csv(left, index=False)
+    frame[["age", "who"]][20:].to_csv(right, index=False)
+    frame[["age", "who"]].assign(who=7).to_csv(twice, index=False)
+    schema = two_views("two")
+    with pytest.raises(IngestError, match="several rows have the same 'who'"):
+        service.add_dataset(left, schema, right=twice, budget=Decimal(1))
+    assert service.datasets() == []
+    assert not list((tmp_path / "home" / "datasets").iterdir())
+    info = service.add_dataset(left, schema, right=right, budget=Decimal(1), public=True)
+    assert info.schema.view("left") == ("ill",)
+    frame = service._store.table(info.id).public_frame()
+    assert len(frame) == 100
+    assert frame["age"].isna().sum() == 20
+
+
+def test_demonstration_data_is_made_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpcore import demo
+
+    calls = []
+
+    def make() -> demo.Demo:
+        calls.append(1)
+        return demo.Demo(small_frame(), small_schema("tiny"), "known", "tiny")
+
+    monkeypatch.setattr(demo, "DEMOS", {"tiny": make})
+    first, second = service.add_demo_datasets(), service.add_demo_datasets()
+    assert first == second
+    assert (first[0].public, first[0].truth, len(calls)) == (True, "known", 1)
+
+
+def test_runs_can_be_found_again(service: Service, dataset: DatasetInfo) -> None:
+    first = service.submit(fake_request(dataset.id), "a")
+    second = service.acting(BOB).submit(fake_request(dataset.id), "b")
+    assert [run.id for run in service.runs(dataset.id)] == [second, first]
+    assert [run.id for run in service.acting(BOB).runs()] == [second]
+    assert service.runs(active=True) == []
+    with pytest.raises(NotFoundError):
+        service.run("nothing")
+    with pytest.raises(NotFoundError):
+        service.cancel("nothing")
+
+
+def test_the_number_of_rows_stays_private(service: Service, tmp_path: Path) -> None:
+    """Everything stored beside the arrays is the same for 100 and for 50 records."""
+    sizes = []
+    for name, rows in (("one", 100), ("two", 50)):
+        info = service.add_dataset(small_frame(rows), small_schema(name), budget=Decimal(1))
+        folder = tmp_path / "home" / "datasets" / info.id
+        sizes.append({file.name: file.stat().st_size for file in folder.glob("*.npy")})
+    assert sizes[0] == sizes[1]
+
+
+def test_missing_values_and_several_rows_per_person(service: Service) -> None:
+    frame = pd.DataFrame({"who": [1, 1, 2, 3], "ill": ["yes", None, "no", "?"], "age": np.nan})
+    unit = {"column": "who", "max_rows_per_person": 1}
+    info = service.add_dataset(frame, small_schema("people", privacy_unit=unit), budget=Decimal(1))
+    assert service.run(service.submit(rule_list(info), "n")).state == "done"
+    assert "for each person" in service.quote(rule_list(info, "0.1")).guarantee
+
+
+def test_importing_the_service_loads_no_engine() -> None:
+    import subprocess
+    import sys
+
+    heavy = "numba opendp sklearn pandas streamlit alembic"
+    code = (
+        "import sys, dpcore.service; "
+        f"print([name for name in '{heavy}'.split() if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

@@ -1,0 +1,120 @@
+"""The service takes several tables as it takes one: all or nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from dpcore.data.table import PrivateTable
+from dpcore.demo import DEMOS
+from dpcore.demo.truth import Demo
+from dpcore.domain.schema import Schema
+from dpcore.errors import IngestError
+from dpcore.service import Service
+from tests.support.fake_learner import small_frame, small_schema
+
+TRAINS = pd.DataFrame({"train_id": [1, 2, 3], "direction": ["west", "east", "west"]})
+CARS = pd.DataFrame({"train_id": [1, 1, 3, 9], "length": ["short", "long", "long", "short"]})
+SCHEMA = Schema.from_text(
+    """
+name: trains
+entity: train
+max_rows: 100
+privacy_unit: {column: train_id}
+columns:
+  - {name: direction, type: categorical, categories: [west, east], target: true}
+children:
+  - name: car
+    max_rows_per_person: 3
+    columns:
+      - {name: length, type: categorical, categories: [short, long]}
+"""
+)
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    with Service(tmp_path / "home", workers=0) as service:
+        yield service
+
+
+def stored_cars(service: Service, tmp_path: Path) -> list[str]:
+    [info] = service.datasets()
+    table = PrivateTable.open(tmp_path / "home" / "datasets" / info.id)
+    return sorted(table.public_child("car")[0]["length"])
+
+
+def sources(folder: Path) -> dict[str, Any]:
+    TRAINS.to_csv(folder / "trains.csv", index=False)
+    CARS.to_parquet(folder / "cars.parquet", index=False)
+    connection = sqlite3.connect(folder / "trains.sqlite")
+    TRAINS.to_sql("train", connection, index=False)
+    CARS.to_sql("car", connection, index=False)
+    connection.close()
+    return {
+        "files": {"train": folder / "trains.csv", "car": str(folder / "cars.parquet")},
+        "frames": {"train": TRAINS, "car": CARS},
+        "database": folder / "trains.sqlite",
+        "path as text": str(folder / "trains.sqlite"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["files", "frames", "database", "path as text"])
+def test_several_tables_are_stored(service: Service, tmp_path: Path, kind: str) -> None:
+    info = service.add_dataset(sources(tmp_path)[kind], SCHEMA, budget=Decimal(2))
+    assert info.schema == SCHEMA
+    assert service.balance(info.id).left == 2
+    assert stored_cars(service, tmp_path) == ["long", "long", "short"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "schema", "sentence"),
+    [
+        ("one file", SCHEMA, "several tables: 'train', 'car'"),
+        ("one frame", SCHEMA, "several tables: 'train', 'car'"),
+        ("files", small_schema(), "one table only"),
+        ("no cars", SCHEMA, "'car' of the schema is missing"),
+        ("strange cars", SCHEMA, "is found in the main table"),
+        ("cars without key", SCHEMA, "'car' has no column 'train_id'"),
+    ],
+)
+def test_what_does_not_fit_stores_nothing(
+    service: Service, tmp_path: Path, kind: str, schema: Schema, sentence: str
+) -> None:
+    known = sources(tmp_path)
+    known |= {
+        "one file": known["files"]["train"],
+        "one frame": TRAINS,
+        "no cars": {"train": TRAINS},
+        "strange cars": {"train": TRAINS, "car": CARS.assign(train_id=77)},
+        "cars without key": {"train": TRAINS, "car": CARS.drop(columns="train_id")},
+    }
+    with pytest.raises(IngestError) as caught:
+        service.add_dataset(known[kind], schema, budget=Decimal(2))
+    assert sentence in str(caught.value)
+    assert service.datasets() == []
+    assert not list((tmp_path / "home" / "datasets").iterdir())
+
+
+def test_one_file_is_stored_as_before(service: Service) -> None:
+    info = service.add_dataset(small_frame(), small_schema(), budget=Decimal(2))
+    assert info.schema.children == ()
+
+
+def test_a_demonstration_may_have_several_tables(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo = Demo(TRAINS, SCHEMA, "Planted.", "trains", children={"car": CARS})
+    for name in list(DEMOS):
+        monkeypatch.delitem(DEMOS, name)
+    monkeypatch.setitem(DEMOS, "trains", lambda: demo)
+    [info] = service.add_demo_datasets()
+    assert (info.name, info.public, info.truth) == ("trains", True, "Planted.")
+    assert stored_cars(service, tmp_path) == ["long", "long", "short"]
+    assert service.add_demo_datasets() == [info]

@@ -1,0 +1,67 @@
+"""Data set rows and releases for tests of the ledger, and processes that spend at once.
+
+Kept light: every spawned process imports it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy.engine import Engine
+
+from dpcore.errors import BudgetError
+from dpcore.released.release import Release, make_release
+from dpcore.workspace.database import datasets, open_database, utc_now, write
+from dpcore.workspace.ledger import Ledger
+from tests.support.fake_learner import FakeLearner, FakeModel, small_schema
+
+ATTEMPTS = 12
+COST = Decimal("0.07")
+
+
+def add_row(engine: Engine, dataset_id: str, *, public: bool) -> None:
+    schema = small_schema()
+    row = {
+        "id": dataset_id,
+        "name": dataset_id,
+        "schema": schema.to_json(indent=None),
+        "schema_hash": schema.hash,
+        "public": public,
+        "truth": "",
+        "created": utc_now(),
+    }
+    write(engine, lambda connection: connection.execute(datasets.insert().values(**row)))
+
+
+def release_for(
+    epsilon: Decimal, dataset_id: str = "data", *, secure: bool = True, schema: Any = None
+) -> Release:
+    plan = FakeLearner().plan(schema or small_schema(), "ill", epsilon, {})
+    return make_release("fake", plan, FakeModel(rows=1), secure=secure, dataset_id=dataset_id)
+
+
+def spend(url: str, number: int, start: threading.Barrier) -> None:
+    """Reserve, touch and commit again and again; two of four processes die in the middle."""
+    ledger = Ledger(open_database(url))
+    start.wait()
+    ledger.reserve("data", "ann", COST, Decimal(0), "contested", "hash")
+    for attempt in range(ATTEMPTS):
+        try:
+            nonce = f"{number}-{attempt}"
+            run = ledger.reserve("data", f"analyst {number}", COST, Decimal(0), nonce, "hash").id
+        except BudgetError:
+            continue
+        if number % 4 == 0 and attempt == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        ledger.touch(run)
+        if number % 4 == 1 and attempt == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        ledger.commit(run, release_for(COST))
+
+
+def create_tables(url: str) -> None:
+    open_database(url)

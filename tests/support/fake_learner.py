@@ -1,0 +1,146 @@
+"""Learners that count records, slowly or badly on request, and a data set for them."""
+
+from __future__ import annotations
+
+import time
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from dpcore.domain.columns import BooleanColumn, IntegerColumn
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.privacy.budgets import BudgetSplit
+from dpcore.released.plan import RunPlan, target_column
+from dpcore.workspace.requests import RunRequest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CANARY = "canary-7f3a-ventricular"
+
+
+class FakeParameters(BaseModel):
+    units: int = 40
+    gate: str = ""  # After the first unit, wait until this file exists.
+    fail: bool = False
+
+
+class FakeModel(BaseModel):
+    rows: int
+
+
+class FakeLearner:
+    name = "fake"
+    title = "Fake"
+    targeted = True
+    parameters = FakeParameters
+
+    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+        if target_column(schema, target).name not in schema.targets:
+            raise RequestError("The target is not among the targets of the data set.")
+        return RunPlan(
+            schema=schema,
+            target=target,
+            epsilon=epsilon,
+            split=BudgetSplit.by_weights(epsilon, {"counts": 1}),
+            parameters=FakeParameters.model_validate(parameters),
+            guarantee="unconditional",
+            sampler="none",
+            estimates_step="counts",
+        )
+
+    def run(self, table: Any, plan: RunPlan, randomness: Any, progress: Any) -> BaseModel:
+        assert randomness.secure
+        chosen = plan.parameters
+        progress("counts", 0, chosen.units)
+        while chosen.gate and not Path(chosen.gate).exists():
+            time.sleep(0.02)
+        if chosen.fail:
+            raise ValueError(f"cannot convert {CANARY}")
+        for unit in range(chosen.units):
+            progress("counts", unit + 1, chosen.units)
+        return FakeModel(rows=table.schema.max_rows)
+
+
+class FakePairParameters(BaseModel):
+    left: tuple[str, ...] = ("ill",)
+    right: tuple[str, ...] = ("age",)
+
+
+class FakePairModel(BaseModel):
+    rows: int
+    count_margin: int = 7
+
+
+class FakePairLearner:
+    """A learner that predicts nothing."""
+
+    name = "fake_pairs"
+    title = "Fake pairs"
+    targeted = False
+    parameters = FakePairParameters
+
+    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+        assert target == ""
+        return RunPlan(
+            schema=schema,
+            target=target,
+            epsilon=epsilon,
+            split=BudgetSplit.by_weights(epsilon, {"counts": 1}),
+            parameters=FakePairParameters.model_validate(parameters),
+            guarantee="unconditional",
+            sampler="none",
+            estimates_step="counts",
+        )
+
+    def run(self, table: Any, plan: RunPlan, randomness: Any, progress: Any) -> BaseModel:
+        return FakePairModel(rows=table.schema.max_rows)
+
+
+def register() -> None:
+    from dpcore.models.registry import LEARNERS
+
+    LEARNERS["fake"] = FakeLearner()
+
+
+def real_learners() -> dict[str, Any]:
+    """The learners on offer, whatever other tests have put among them."""
+    from dpcore.models.registry import LEARNERS
+
+    return {name: own for name, own in LEARNERS.items() if not name.startswith("fake")}
+
+
+def register_pairs(monkeypatch: Any) -> None:
+    """Put the learner that predicts nothing among the others, for one test."""
+    from dpcore.models import registry, released
+
+    monkeypatch.setitem(registry.LEARNERS, "fake_pairs", FakePairLearner())
+    family = released.Family(FakePairLearner.title, FakePairModel)
+    monkeypatch.setitem(released.FAMILIES, "fake_pairs", family)
+
+
+def small_schema(name: str = "small", **changes: Any) -> Schema:
+    columns = (
+        BooleanColumn(name="ill", target=True),
+        IntegerColumn(name="age", lower=0, upper=99, bins=4),
+    )
+    return Schema(name=name, max_rows=200, columns=columns, **changes)
+
+
+def small_frame(rows: int = 100) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({"ill": ["yes", "no"] * (rows // 2), "age": [i % 100 for i in range(rows)]})
+
+
+def fake_request(dataset_id: str, epsilon: object = "0.5", **parameters: Any) -> RunRequest:
+    return RunRequest(
+        dataset_id=dataset_id,
+        algorithm="fake",
+        target="ill",
+        epsilon=epsilon,
+        parameters=parameters,
+    )

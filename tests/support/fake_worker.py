@@ -1,0 +1,52 @@
+"""A worker that knows the fake learner and, on request, kills itself with -9 at a given point."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from dpcore.workspace import workers
+from dpcore.workspace.ledger import Ledger
+from tests.support.fake_learner import FakeLearner, register
+
+#: The life of a run in order. Up to "claimed" nothing was touched; from "committed" all is done.
+KILL_POINTS = ("claimed", "touched", "running", "before commit", "in commit", "committed")
+VARIABLE = "FROSTGLASS_TEST_KILL"
+
+
+def die(*_: Any, **__: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def before(original: Callable[..., Any]) -> Callable[..., Any]:
+    return die
+
+
+def after(original: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **named: Any) -> None:
+        original(*arguments, **named)
+        die()
+
+    return call
+
+
+def install(point: str) -> None:
+    places: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+        "claimed": (Ledger, "touch", before),
+        "touched": (Ledger, "touch", after),
+        "running": (FakeLearner, "run", before),
+        "before commit": (Ledger, "commit", before),
+        "in commit": (workers, "complete_job", after),
+        "committed": (Ledger, "commit", after),
+    }
+    holder, name, wrap = places[point]
+    setattr(holder, name, wrap(getattr(holder, name)))
+
+
+if __name__ == "__main__":
+    register()
+    if os.environ.get(VARIABLE):
+        install(os.environ[VARIABLE])
+    workers.main()

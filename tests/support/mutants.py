@@ -1,0 +1,439 @@
+"""Ways to break the engine that a replay must find out, each with the methods where it bites."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import dpcore.learning.holdout
+import dpcore.models.ebm.learning.accounting
+import dpcore.models.ebm.learning.fit
+import dpcore.models.ebm.learning.holdout
+import dpcore.models.ebm.learning.pairs
+import dpcore.models.ilp.learning.learner
+import dpcore.models.ilp.learning.selection
+import dpcore.models.redescriptions.learning.chains
+import dpcore.models.redescriptions.learning.learner
+import dpcore.models.redescriptions.learning.pool
+import dpcore.models.redescriptions.learning.starts
+import dpcore.models.rules.learning.learner
+import dpcore.models.rules.learning.mining
+import dpcore.models.rules.learning.samplers
+import dpcore.models.trees.learning.driver
+import dpcore.models.trees.learning.exact_tree
+import dpcore.models.trees.learning.greedy
+import dpcore.models.trees.learning.sulq
+from dpcore.audit.bounds import replaced
+from dpcore.audit.replay.methods import METHODS
+from dpcore.data.bits import count_bits
+from dpcore.data.table import PrivateTable
+from dpcore.models.ebm.learning import accounting
+from dpcore.models.trees.learning.lookahead import ExactWeight
+from dpcore.privacy import budgets, mechanisms
+from dpcore.privacy.mechanisms import GeometricMechanism, _AdditiveNoise
+
+ALL = tuple(method.name for method in METHODS)
+TREES = ("diffp_id3", "diffp_c45", "sulq_id3")
+ADIFFP = tuple(name for name in ALL if name.startswith("adiffp"))
+FORESTS = tuple(method.name for method in METHODS if method.family == "forest")
+MACHINES = tuple(method.name for method in METHODS if method.family == "ebm")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """What is broken, how, and the methods (family, name) in which a replay must see it."""
+
+    name: str
+    broken: Callable[[], AbstractContextManager[Any]]
+    bites: tuple[tuple[str, str], ...]
+
+
+def _methods(*names: str, family: str = "") -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (own.family, own.name)
+        for own in METHODS
+        if own.name in names and family in ("", own.family)
+    )
+
+
+def _evaluated() -> tuple[tuple[str, str], ...]:
+    """A method of each family that evaluates."""
+    return (
+        *_methods("pool", "diffp_id3", "random_trees, parts", "all bins, classes", "noisy_max"),
+        *_methods("lookahead", family="tree"),
+    )
+
+
+def _louder(kind: type[Any], *chosen: Any, **named: Any) -> Any:
+    """A mechanism as if for half the sensitivity: twice the budget, and the promise of one."""
+    budget = "mu" if kind is mechanisms.FineGaussian else "epsilon"
+    sensitivity, amount, *rest = chosen
+    built = kind(sensitivity, 2 * amount, *rest, **named)
+    object.__setattr__(built, budget, amount)
+    return built
+
+
+@contextmanager
+def fresh() -> Iterator[None]:
+    """Nothing that was built before is used, nor afterwards what was built meanwhile."""
+    cached = (
+        dpcore.models.trees.learning.driver.geometric,
+        dpcore.models.trees.learning.greedy._selection,
+    )
+    for own in cached:
+        own.cache_clear()
+    try:
+        yield
+    finally:
+        for own in cached:
+            own.cache_clear()
+
+
+@contextmanager
+def halved(module: Any, name: str) -> Iterator[None]:
+    """Half the sensitivity of every mechanism of a kind that a module builds."""
+    with fresh(), replaced(module, name, partial(_louder, getattr(module, name))):
+        yield
+
+
+@contextmanager
+def everywhere(function: Any, value: Any) -> Iterator[None]:
+    """Put a function in the place of another, wherever it was imported."""
+    with fresh(), ExitStack() as stack:
+        for module in [own for name, own in sys.modules.items() if name.startswith("dpcore")]:
+            for name, own in list(vars(module).items()):
+                if own is function:
+                    stack.enter_context(replaced(module, name, value))
+        yield
+
+
+def _whole(epsilon: Any, rows_per_person: int) -> Any:
+    return epsilon
+
+
+def _rows_ignored() -> AbstractContextManager[None]:
+    return everywhere(budgets.row_epsilon, _whole)
+
+
+def _rows_ignored_by_machines() -> AbstractContextManager[None]:
+    """The bound of a person is taken for that of a row."""
+    part = accounting.gaussian_part
+
+    def whole(mu: float, share: Any) -> float:
+        person = isinstance(share, Fraction) and share.numerator == 1 and share in SQUARES
+        return mu if person else part(mu, share)
+
+    return replaced(accounting, "gaussian_part", whole)
+
+
+SQUARES = {Fraction(1, rows**2) for rows in range(2, 6)}
+
+
+@contextmanager
+def _half_scale() -> Iterator[None]:
+    fit = mechanisms._fit_scale
+    with fresh(), replaced(mechanisms, "_fit_scale", lambda *public: fit(*public) / 2):
+        yield
+
+
+@contextmanager
+def _half_afterwards() -> Iterator[None]:
+    """Noise is drawn as it should be, and halved before anybody sees it."""
+    release = _AdditiveNoise.release
+
+    def quieter(own: Any, values: Any, source: Any) -> Any:
+        noise = release(own, values, source) - values
+        return values + noise // 2
+
+    with replaced(_AdditiveNoise, "release", quieter):
+        yield
+
+
+def _no_noise() -> AbstractContextManager[None]:
+    return replaced(GeometricMechanism, "release", lambda own, values, source: values)
+
+
+def _part_of_all(part: str) -> AbstractContextManager[None]:
+    """A part of the records is taken to be all of them."""
+    members = PrivateTable.members
+
+    def wider(own: PrivateTable, wanted: str) -> Any:
+        return members(own, "all" if wanted == part else wanted)  # type: ignore[arg-type]
+
+    return replaced(PrivateTable, "members", wider)
+
+
+def _monotone(module: Any) -> AbstractContextManager[None]:
+    """The factor of scores that all move one way, where they do not."""
+    kind = module.ExponentialMechanism
+    return replaced(module, "ExponentialMechanism", lambda *own, **_: kind(*own[:2], True))
+
+
+@contextmanager
+def _heavy_weight() -> Iterator[None]:
+    """Twice the weight: half the reach of a record over what is drawn whole."""
+    within = ExactWeight.within.__func__
+
+    def heavier(cls: Any, *public: Any, **named: Any) -> ExactWeight:
+        weight = within(cls, *public, **named)
+        return replace(weight, numerator=2 * weight.numerator)
+
+    with replaced(ExactWeight, "within", classmethod(heavier)):
+        yield
+
+
+def _heavy_walk(module: Any, name: str) -> AbstractContextManager[None]:
+    kind = getattr(module, name)
+
+    def heavier(*own: Any) -> Any:
+        walk = kind(*own)
+        return replace(walk, weight=2 * walk.weight)
+
+    return replaced(module, name, heavier)
+
+
+def _half_delta_score() -> AbstractContextManager[None]:
+    greedy = dpcore.models.trees.learning.greedy
+    score = greedy.delta_score
+
+    def smaller(*public: Any) -> Any:
+        ahead, sensitivity = score(*public)
+        return ahead, replace(sensitivity, value=sensitivity.value // 2)
+
+    return replaced(greedy, "delta_score", smaller)
+
+
+def _one_column() -> AbstractContextManager[None]:
+    """Noise on the tables of all columns as if a record were in one cell of one of them."""
+    sulq = dpcore.models.trees.learning.sulq
+    build = sulq.geometric
+    return replaced(sulq, "geometric", lambda epsilon, _=1: build(epsilon))
+
+
+@contextmanager
+def _half_gaussian(name: str) -> Iterator[None]:
+    """Half the noise of one question of a boosting machine."""
+    build = getattr(dpcore.models.ebm.learning.fit, name)
+
+    def louder(*public: Any) -> Any:
+        own = build(*public)
+        return _louder(mechanisms.FineGaussian, own.sensitivity, own.mu)
+
+    with replaced(dpcore.models.ebm.learning.fit, name, louder):
+        yield
+
+
+@contextmanager
+def _telling_progress() -> Iterator[None]:
+    """A learner that reports how many records there are."""
+    learner = dpcore.models.rules.learning.learner.RuleListLearner
+    run = learner.run
+
+    def telling(own: Any, table: Any, plan: Any, source: Any, progress: Any) -> Any:
+        members = table.members("all")[None, :]
+        progress("counting", int(count_bits(members, members)[0, 0]), plan.schema.max_rows)
+        return run(own, table, plan, source, progress)
+
+    with replaced(learner, "run", telling):
+        yield
+
+
+@contextmanager
+def _drawing_once_per_record() -> Iterator[None]:
+    """A learner that asks for as many random words as there are records."""
+    learner = dpcore.models.rules.learning.learner.RuleListLearner
+    run = learner.run
+
+    def drawing(own: Any, table: Any, plan: Any, source: Any, progress: Any) -> Any:
+        source.words(int(np.bitwise_count(table.members("all")).sum()))
+        return run(own, table, plan, source, progress)
+
+    with replaced(learner, "run", drawing):
+        yield
+
+
+def _one_candidate(module: Any, name: str) -> AbstractContextManager[None]:
+    """Noise on many counts as if a person were in one of them."""
+    whole = getattr(module, name)
+    return replaced(module, name, lambda *public: replace(whole(*public), value=1))
+
+
+def _mined_for_nothing() -> AbstractContextManager[None]:
+    """All of the budget for mining is passed on, though it was spent."""
+    learner = dpcore.models.rules.learning.learner
+    later = learner._later_budgets
+    spent = "antecedents"
+    return replaced(learner, "_later_budgets", lambda plan, _: later(plan, plan.row_epsilon(spent)))
+
+
+def _chosen_for_nothing() -> AbstractContextManager[None]:
+    """All of the budget for clauses is passed on, though it was spent."""
+    learner = dpcore.models.ilp.learning.learner
+    choose = learner._choose_clauses
+
+    def generous(table: Any, plan: Any, *others: Any) -> Any:
+        return choose(table, plan, *others)[0], plan.row_epsilon(learner.CLAUSES)
+
+    return replaced(learner, "_choose_clauses", generous)
+
+
+GEOMETRIC, EXPONENTIAL = "GeometricMechanism", "ExponentialMechanism"
+MUTANTS = (
+    Mutant(
+        "rows of a person ignored",
+        _rows_ignored,
+        tuple(own for own in _methods(*ALL) if own[0] not in ("ebm", "ilp")) + _methods("naive"),
+    ),
+    Mutant("rows of a person ignored by machines", _rows_ignored_by_machines, _methods(*MACHINES)),
+    Mutant("noise halved", _half_scale, _methods(*ALL)),
+    Mutant("noise halved after it was drawn", _half_afterwards, _methods(*ALL)),
+    Mutant(
+        "no noise",
+        _no_noise,
+        tuple(own for own in _methods(*ALL) if own[0] != "ebm"),
+    ),
+    Mutant("trained on everybody", partial(_part_of_all, "train"), _evaluated()),
+    Mutant("evaluated on everybody", partial(_part_of_all, "holdout"), _evaluated()),
+    Mutant("progress tells of records", _telling_progress, _methods("pool")),
+    Mutant("as many draws as records", _drawing_once_per_record, _methods("pool")),
+    Mutant(
+        "one itemset",
+        partial(_one_candidate, dpcore.models.rules.learning.mining, "itemset_sensitivity"),
+        _methods("mined conditions"),
+    ),
+    Mutant(
+        "one clause",
+        partial(_one_candidate, dpcore.models.ilp.learning.selection, "counts_sensitivity"),
+        _methods("naive", "relevance_aware"),
+    ),
+    Mutant("mined for nothing", _mined_for_nothing, _methods("mined conditions")),
+    Mutant("chosen for nothing", _chosen_for_nothing, _methods("relevance_aware")),
+    # Half the sensitivity of each question.
+    Mutant(
+        "captures",
+        partial(halved, dpcore.models.rules.learning.learner, GEOMETRIC),
+        _methods("pool", "chain"),
+    ),
+    Mutant(
+        "itemsets",
+        partial(halved, dpcore.models.rules.learning.mining, GEOMETRIC),
+        _methods("mined conditions"),
+    ),
+    Mutant(
+        "likelihood",
+        partial(halved, dpcore.models.rules.learning.samplers, EXPONENTIAL),
+        _methods("pool"),
+    ),
+    Mutant(
+        "likelihood of a chain",
+        partial(_heavy_walk, dpcore.models.rules.learning.samplers, "ListWalk"),
+        _methods("chain"),
+    ),
+    Mutant(
+        "groups set aside",
+        partial(halved, dpcore.learning.holdout, GEOMETRIC),
+        _evaluated(),
+    ),
+    Mutant(
+        "errors set aside",
+        partial(halved, dpcore.models.ebm.learning.holdout, GEOMETRIC),
+        _methods("all bins, numbers"),
+    ),
+    Mutant(
+        "counts of a node",
+        partial(halved, dpcore.models.trees.learning.driver, GEOMETRIC),
+        _methods(*TREES, *ADIFFP, *FORESTS),
+    ),
+    Mutant(
+        "split of a node",
+        partial(halved, dpcore.models.trees.learning.greedy, EXPONENTIAL),
+        _methods(*ADIFFP, "diffp_id3"),
+    ),
+    Mutant("delta score", _half_delta_score, _methods("adiffp, information_gain")),
+    Mutant("tables of all columns", _one_column, _methods("sulq_id3")),
+    Mutant(
+        "counts of an exact tree",
+        partial(halved, dpcore.models.trees.learning.exact_tree, GEOMETRIC),
+        _methods("lookahead", family="tree"),
+    ),
+    Mutant(
+        "trees and pairs drawn whole",
+        _heavy_weight,
+        _methods("lookahead", "exact_pairs", "alt_expm"),
+    ),
+    *(
+        Mutant(f"{name} of machines", partial(_half_gaussian, name), _methods(*where))
+        for name, where in {
+            "histogram_mechanism": ("all bins, classes", "random splits, numbers"),
+            "residual_mechanism": ("all bins, numbers", "random splits, classes"),
+            "size_mechanism": ("all bins, numbers",),
+            "pair_count_mechanism": ("pairs, classes",),
+            "pair_residual_mechanism": ("pairs, numbers",),
+        }.items()
+    ),
+    Mutant(
+        "choice of a pair of columns",
+        partial(halved, dpcore.models.ebm.learning.pairs, EXPONENTIAL),
+        _methods("pairs, classes"),
+    ),
+    Mutant(
+        "monotone choice of a pair of columns",
+        partial(_monotone, dpcore.models.ebm.learning.pairs),
+        _methods("pairs, classes"),
+    ),
+    Mutant(
+        "counts of a pair of trees",
+        partial(halved, dpcore.models.redescriptions.learning.learner, GEOMETRIC),
+        _methods("exact_pairs", "alt_mcmc"),
+    ),
+    Mutant(
+        "start",
+        partial(halved, dpcore.models.redescriptions.learning.starts, EXPONENTIAL),
+        _methods("lookahead", family="redescriptions"),
+    ),
+    Mutant(
+        "monotone start",
+        partial(_monotone, dpcore.models.redescriptions.learning.starts),
+        _methods("lookahead", family="redescriptions"),
+    ),
+    Mutant(
+        "pool of pairs",
+        partial(halved, dpcore.models.redescriptions.learning.pool, EXPONENTIAL),
+        _methods("mcmc_tree_pair, pool"),
+    ),
+    Mutant(
+        "monotone pool of pairs",
+        partial(_monotone, dpcore.models.redescriptions.learning.pool),
+        _methods("mcmc_tree_pair, pool"),
+    ),
+    Mutant(
+        "tree of a chain",
+        partial(_heavy_walk, dpcore.models.redescriptions.learning.chains, "TreeWalk"),
+        _methods("alt_mcmc"),
+    ),
+    Mutant(
+        "pair of a chain",
+        partial(_heavy_walk, dpcore.models.redescriptions.learning.chains, "PairWalk"),
+        _methods("mcmc_tree_pair, chain"),
+    ),
+    Mutant(
+        "coverage",
+        partial(halved, dpcore.models.ilp.learning.selection, "NoisyMax"),
+        _methods("noisy_max"),
+    ),
+    Mutant(
+        "counts of a lattice",
+        partial(halved, dpcore.models.ilp.learning.selection, GEOMETRIC),
+        _methods("naive", "relevance_aware"),
+    ),
+    Mutant(
+        "captures of clauses",
+        partial(halved, dpcore.models.ilp.learning.learner, GEOMETRIC),
+        _methods("noisy_max"),
+    ),
+)

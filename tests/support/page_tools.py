@@ -1,0 +1,123 @@
+"""What the tests of pages share: a folder per test, invented patients, ways to look at a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.schema import Schema
+from dpcore.workspace.requests import RunRequest
+from pages.components.custodian import upload_reading
+from pages.components.visitor import access
+
+#: What keeps texts from becoming links on a page, and is not seen there: see ``markup.plain``.
+APART = ":small[]"
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = Schema.from_text(
+    """
+version: 1
+name: ward
+description: Invented patients.
+max_rows: 2000
+columns:
+  - {name: age, type: integer, lower: 20, upper: 100, bins: 8}
+  - {name: sex, type: categorical, categories: [female, male]}
+  - {name: died, type: boolean, target: true}
+"""
+)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder of its own for each test; runs are executed in this process."""
+    monkeypatch.setenv("FROSTGLASS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("FROSTGLASS_WORKERS", "0")
+    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+    monkeypatch.setattr(upload_reading, "PATIENCE", 120.0)
+    yield
+    access.installation().close()
+    access.forget()
+
+
+def ward(rows: int = 1500) -> pd.DataFrame:
+    """Invented patients: the old die more often."""
+    draw = np.random.default_rng(0)
+    age = draw.integers(20, 101, rows)
+    died = draw.random(rows) < np.where(age > 70, 0.6, 0.1)
+    sex = draw.choice(["female", "male"], rows)
+    return pd.DataFrame({"age": age, "sex": sex, "died": np.where(died, "yes", "no")})
+
+
+def add_ward(*, public: bool = False, budget: str = "3") -> str:
+    info = access.installation().add_dataset(ward(), SCHEMA, budget=Decimal(budget), public=public)
+    return str(info.id)
+
+
+def submit(dataset_id: str, algorithm: str, epsilon: str, target: str, **parameters: object) -> str:
+    """Spend on a run and return its id."""
+    request = RunRequest(
+        dataset_id=dataset_id,
+        algorithm=algorithm,
+        target=target,
+        epsilon=epsilon,  # type: ignore[arg-type]
+        parameters=parameters,
+    )
+    run_id = access.installation().submit(request, os.urandom(8).hex())
+    status = access.installation().wait(run_id, 60)
+    assert status.state == "done", status.message
+    return str(run_id)
+
+
+def fit(dataset_id: str, epsilon: str = "0.5", target: str = "died", **more: object) -> str:
+    """Spend on a small rule list."""
+    return submit(dataset_id, "rule_list", epsilon, target, **{"pool_size": 500, **more})
+
+
+def open_page(name: str = "data_sets") -> AppTest:
+    app = AppTest.from_file(str(ROOT / "pages" / "navigation.py"), default_timeout=60)
+    app.run()
+    if name != "data_sets":
+        app.switch_page(f"{name}.py").run()
+    return checked(app)
+
+
+def checked(app: AppTest) -> AppTest:
+    assert not app.exception, [item.message for item in app.exception]
+    return app
+
+
+def words(app: AppTest) -> str:
+    """All the text of a page, dialogs included."""
+    kinds = ("title", "header", "subheader", "markdown", "caption", "text", "html")
+    kinds += ("error", "warning", "info", "success")
+    parts = [str(item.value) for kind in kinds for item in app.get(kind)]
+    return "\n".join(parts).replace(APART, "")
+
+
+def errors(app: AppTest) -> str:
+    return "\n".join(item.value for item in app.error).replace(APART, "").replace("\\", "")
+
+
+def button(app: AppTest, label: str):
+    return next(item for item in app.button if item.label.startswith(label))
+
+
+def bring(app: AppTest, label: str, name: str, content: bytes) -> AppTest:
+    """Upload a file where the page asks for one."""
+    uploader = next(item for item in app.file_uploader if item.label.startswith(label))
+    uploader.upload(name, content, "application/octet-stream")
+    return checked(app.run())
+
+
+def remove(app: AppTest, name: str) -> AppTest:
+    """Take a file off the custodian's desk."""
+    [file] = [file for file in access.service().desk().files() if file.name == name]
+    app.button(key=f"remove-{file.file_id}").click()
+    return checked(app.run())

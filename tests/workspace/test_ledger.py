@@ -1,0 +1,318 @@
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy.engine import Engine
+
+from dpcore.domain.origins import INFERRED
+from dpcore.errors import BudgetError, ConflictError, NotFoundError, RequestError
+from dpcore.released.release import Release
+from dpcore.workspace import ledger_lines, processes
+from dpcore.workspace.database import (
+    ExactDecimal,
+    ledger_entries,
+    metadata,
+    open_database,
+    read,
+    utc_now,
+    write,
+)
+from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.processes import ProcessIdentity
+from tests.support.accounts import add_row, release_for
+from tests.support.databases import KINDS, fresh_url
+from tests.support.fake_learner import small_schema
+
+HALF = Decimal("0.5")
+NONE = Decimal(0)
+
+
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return fresh_url(request.param, tmp_path)
+
+
+@pytest.fixture
+def engine(url: str) -> Engine:
+    return open_database(url)
+
+
+@pytest.fixture
+def ledger(engine: Engine) -> Ledger:
+    add_row(engine, "data", public=False)
+    ledger = Ledger(engine)
+    ledger.open_account("data", Decimal(2))
+    return ledger
+
+
+def reserve(ledger: Ledger, epsilon: Decimal = HALF, nonce: str = "n", analyst: str = "ann") -> str:
+    return ledger.reserve("data", analyst, epsilon, NONE, nonce, "hash").id
+
+
+def kinds(ledger: Ledger) -> list[str]:
+    return [entry.kind for entry in ledger.entries("data")]
+
+
+def test_a_run_from_reservation_to_release(ledger: Ledger) -> None:
+    run = reserve(ledger)
+    assert ledger.balance("data").reserved == HALF
+    assert ledger.balance("data").left == Decimal("1.5")
+    ledger.touch(run)
+    assert ledger.balance("data").spent == HALF
+    ledger.commit(run, release_for(HALF))
+    balance = ledger.balance("data")
+    assert (balance.cap, balance.spent, balance.reserved, balance.left) == (2, HALF, 0, 1.5)
+    assert kinds(ledger) == ["open", "reserve", "touch", "commit"]
+    assert ledger.state(run) == "committed"
+
+
+def test_a_refund_gives_back_exactly_what_was_reserved(ledger: Ledger) -> None:
+    run = reserve(ledger, Decimal("0.123456789"))
+    ledger.refund(run, "cancelled")
+    assert ledger.balance("data").left == 2
+    assert ledger.state(run) == "refunded"
+
+
+def test_no_refund_after_a_touch_and_no_touch_after_a_refund(ledger: Ledger) -> None:
+    touched, refunded = reserve(ledger, nonce="a"), reserve(ledger, nonce="b")
+    ledger.touch(touched)
+    ledger.refund(refunded, "cancelled")
+    for action in (ledger.touch, lambda run: ledger.refund(run, "again")):
+        for run in (touched, refunded):
+            with pytest.raises(ConflictError):
+                action(run)
+    assert ledger.balance("data").left == Decimal("1.5")
+
+
+def test_a_release_is_committed_once_and_only_after_a_touch(ledger: Ledger) -> None:
+    run = reserve(ledger)
+    with pytest.raises(ConflictError):
+        ledger.commit(run, release_for(HALF))
+    ledger.touch(run)
+    ledger.commit(run, release_for(HALF))
+    with pytest.raises(ConflictError):
+        ledger.commit(run, release_for(HALF))
+    assert kinds(ledger).count("commit") == 1
+
+
+def test_same_nonce_spends_once(ledger: Ledger) -> None:
+    first = ledger.reserve("data", "ann", HALF, NONE, "n", "hash")
+    second = ledger.reserve("data", "ann", HALF, NONE, "n", "hash")
+    assert (first.created, second.created) == (True, False)
+    assert first.id == second.id
+    assert ledger.balance("data").left == Decimal("1.5")
+
+
+@pytest.mark.parametrize("change", ["analyst", "epsilon", "hash"])
+def test_same_nonce_with_another_request_is_refused(ledger: Ledger, change: str) -> None:
+    reserve(ledger)
+    arguments: dict[str, Any] = {"analyst": "ann", "epsilon": HALF, "hash": "hash"}
+    arguments[change] = Decimal("0.25") if change == "epsilon" else "other"
+    with pytest.raises(ConflictError, match="Open a new review"):
+        ledger.reserve(
+            "data", arguments["analyst"], arguments["epsilon"], NONE, "n", arguments["hash"]
+        )
+    assert kinds(ledger) == ["open", "reserve"]
+
+
+def test_over_the_cap_says_requested_left_short_by_and_whom_to_ask(ledger: Ledger) -> None:
+    reserve(ledger, Decimal("1.7"))
+    with pytest.raises(BudgetError) as error:
+        reserve(ledger, HALF, nonce="m")
+    for part in ("ε = 0.50", "0.30 is left", "short by 0.20", "custodian"):
+        assert part in str(error.value)
+    reserve(ledger, Decimal("0.3"), nonce="m")
+    assert ledger.balance("data").left == 0
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "NaN", "Infinity", "1e-10", "1001"])
+def test_unusable_epsilons_are_refused(ledger: Ledger, value: str) -> None:
+    with pytest.raises(BudgetError):
+        reserve(ledger, Decimal(value))
+    assert kinds(ledger) == ["open"]
+
+
+@pytest.mark.parametrize("value", ["-1e-6", "NaN", "1", "1e-16"])
+def test_unusable_deltas_are_refused(ledger: Ledger, value: str) -> None:
+    with pytest.raises(BudgetError):
+        ledger.reserve("data", "ann", HALF, Decimal(value), "n", "hash")
+
+
+def test_deltas_add_up(ledger: Ledger) -> None:
+    for nonce in "ab":
+        ledger.reserve("data", "ann", HALF, Decimal("1e-6"), nonce, "hash")
+    assert ledger.balance("data").delta == Decimal("2e-6")
+
+
+def test_analysts_have_their_own_cap_but_share_the_data_set(engine: Engine) -> None:
+    add_row(engine, "data", public=False)
+    ledger = Ledger(engine)
+    ledger.open_account("data", Decimal("1.5"), analyst_cap=Decimal(1), run_cap=Decimal("0.8"))
+    with pytest.raises(BudgetError, match="one run"):
+        reserve(ledger, Decimal("0.9"))
+    reserve(ledger, Decimal("0.8"), nonce="a")
+    with pytest.raises(BudgetError, match=r"0\.20 is left in your own budget"):
+        reserve(ledger, Decimal("0.3"), nonce="b")
+    assert ledger.balance("data", "bob").left == Decimal("0.7")
+    reserve(ledger, Decimal("0.6"), nonce="c", analyst="bob")
+    with pytest.raises(BudgetError, match=r"0\.10 is left in this data set's budget"):
+        reserve(ledger, Decimal("0.2"), nonce="d", analyst="eve")
+    assert ledger.balance("data", "ann").left == Decimal("0.1")
+
+
+def test_caps_change_and_the_ledger_keeps_every_change(ledger: Ledger) -> None:
+    ledger.raise_caps("data", cap=Decimal(3), note="more patients")
+    ledger.raise_caps("data", run_cap=HALF)
+    assert [(e.cap, e.run_cap) for e in ledger.entries("data")] == [(2, None), (3, None), (3, HALF)]
+    assert ledger.entries("data")[1].note == "more patients"
+    reserve(ledger)
+    ledger.raise_caps("data", cap=Decimal("0.1"))
+    assert ledger.balance("data").left == 0
+
+
+def test_an_account_is_opened_once(ledger: Ledger) -> None:
+    with pytest.raises(ConflictError):
+        ledger.open_account("data", Decimal(100))
+    with pytest.raises(NotFoundError):
+        ledger.open_account("nothing", Decimal(1))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: release_for(Decimal("0.4")),
+        lambda: release_for(HALF, "elsewhere"),
+        lambda: release_for(HALF, schema=small_schema("renamed")),
+        lambda: release_for(HALF, secure=False),
+        lambda: release_for(HALF, schema=small_schema().model_copy(update={"origin": INFERRED})),
+    ],
+    ids=["epsilon", "data set", "schema", "seeded", "inferred schema"],
+)
+def test_a_release_that_was_not_reserved_is_refused(
+    ledger: Ledger, make: Callable[[], Release]
+) -> None:
+    run = reserve(ledger)
+    ledger.touch(run)
+    with pytest.raises(RequestError):
+        ledger.commit(run, make())
+    assert ledger.state(run) == "touched"
+
+
+def test_a_seeded_release_of_public_data_is_accepted(engine: Engine) -> None:
+    add_row(engine, "data", public=True)
+    ledger = Ledger(engine)
+    ledger.open_account("data", Decimal(1))
+    run = reserve(ledger)
+    ledger.touch(run)
+    ledger.commit(run, release_for(HALF, secure=False))
+
+
+def test_a_failing_hook_takes_the_reservation_with_it(ledger: Ledger) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        ledger.reserve("data", "ann", HALF, NONE, "n", "hash", on_created=fail)
+    assert kinds(ledger) == ["open"]
+
+
+@pytest.mark.parametrize("statement", [sa.update(ledger_entries), sa.delete(ledger_entries)])
+def test_the_database_refuses_to_change_history(
+    engine: Engine, ledger: Ledger, statement: Any
+) -> None:
+    if statement.is_update:
+        statement = statement.values(note="changed")
+    with pytest.raises(sa.exc.DBAPIError, match="append-only"):
+        write(engine, lambda connection: connection.execute(statement))
+    assert kinds(ledger) == ["open"]
+
+
+@pytest.mark.parametrize("second", ["touch", "refund", "reserve"])
+def test_the_database_itself_refuses_contradictions(
+    engine: Engine, ledger: Ledger, second: str
+) -> None:
+    run = reserve(ledger)
+    ledger.touch(run)
+    values = {"kind": second, "run_id": run, "dataset_id": "data", "time": utc_now()}
+    row = {**values, "epsilon": HALF, "delta": NONE, "note": ""}
+    with pytest.raises(sa.exc.IntegrityError):
+        write(engine, lambda connection: connection.execute(ledger_entries.insert().values(**row)))
+
+
+def test_a_clock_that_runs_backwards_changes_nothing(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = [datetime(2030, 1, 1, tzinfo=UTC) - timedelta(days=day) for day in range(9)]
+    monkeypatch.setattr(ledger_lines, "utc_now", iter(times).__next__)
+    run = reserve(ledger, nonce="a")
+    ledger.touch(run)
+    reserve(ledger, nonce="b")
+    ledger.raise_caps("data", cap=Decimal(1))
+    assert kinds(ledger) == ["open", "reserve", "touch", "reserve", "caps"]
+    assert ledger.balance("data").left == 0
+    assert ledger.state(run) == "touched"
+
+
+def test_setting_the_clock_does_not_kill_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    me = ProcessIdentity.mine()
+    assert not me.dead()
+    create, boot = processes.psutil.Process.create_time, processes.psutil.boot_time
+    monkeypatch.setattr(processes.psutil.Process, "create_time", lambda self: create(self) + 9000)
+    monkeypatch.setattr(processes.psutil, "boot_time", lambda: boot() + 9000)
+    assert not ProcessIdentity.parse(str(me)).dead()
+    assert ProcessIdentity(me.host, me.pid, me.start - 60).dead()
+    assert not ProcessIdentity("another-machine", me.pid, me.start - 60).dead()
+
+
+def test_migrations_make_the_tables_that_the_code_describes(engine: Engine, url: str) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+    assert open_database(url) is not engine
+
+
+def test_the_database_file_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "home" / "frostglass.db"
+    open_database(f"sqlite:///{path}")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@given(st.decimals(min_value=0, max_value=1000, places=9))
+def test_amounts_are_kept_exactly(amount: Decimal) -> None:
+    kind = ExactDecimal(9)
+    dialect: Any = None
+    stored = kind.process_bind_param(amount, dialect)
+    assert isinstance(stored, int)
+    assert kind.process_result_value(stored, dialect) == amount
+
+
+@pytest.mark.parametrize("amount", [Decimal("1e-10"), Decimal("NaN"), 0.5])
+def test_amounts_are_never_rounded(amount: Any) -> None:
+    dialect: Any = None
+    with pytest.raises(ValueError, match="amount"):
+        ExactDecimal(9).process_bind_param(amount, dialect)
+
+
+def test_sums_of_many_tenths_are_exact(engine: Engine, ledger: Ledger) -> None:
+    for number in range(20):
+        reserve(ledger, Decimal("0.1"), nonce=f"n{number}")
+    assert ledger.balance("data").left == 0
+    with pytest.raises(BudgetError, match=r"short by 0\.000000001"):
+        reserve(ledger, Decimal("0.000000001"), nonce="last")
+    total = sa.select(sa.func.sum(sa.type_coerce(ledger_entries.c.epsilon, sa.BigInteger)))
+    assert read(engine, lambda connection: connection.execute(total).scalar()) == 2 * 10**9

@@ -1,0 +1,221 @@
+"""The mark in the home: it may come late, but nothing is spent that it could not tell of."""
+
+from __future__ import annotations
+
+import errno
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from dpcore.errors import AwayError, InstallationError
+from dpcore.service import Service
+from dpcore.workspace import installation
+from dpcore.workspace.database import be_patient, write
+from dpcore.workspace.home import Binding, Home
+from dpcore.workspace.installation import look, open_installation
+from dpcore.workspace.ledger import Ledger
+from tests.support.accounts import release_for
+from tests.support.databases import KINDS, fresh_url
+from tests.support.fake_learner import fake_request
+from tests.support.homes import acknowledge, copy_database, fill, put_back, spend, spent
+
+HALF, NONE = Decimal("0.5"), Decimal(0)
+each = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def url(kind: str, tmp_path: Path) -> str:
+    return fresh_url(kind, tmp_path)
+
+
+def mark(home: Path) -> int:
+    binding = Home(home).binding()
+    assert binding is not None
+    return binding.mark.number
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, name: str, times: int, number: int) -> list[object]:
+    """A method of the home fails so often, as on a share that is away; return the calls."""
+    real, calls = getattr(Home, name), []
+
+    def method(self: Home, *details: object) -> Binding | None:
+        calls.append(details)
+        if len(calls) <= times:
+            raise OSError(number, "away")
+        found: Binding | None = real(self, *details)
+        return found
+
+    monkeypatch.setattr(Home, name, method)
+    return calls
+
+
+@each
+@pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO])
+def test_a_home_that_is_away_for_a_moment_ends_no_run(
+    number: int, url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = fill(home, url, runs=0)
+    engine = open_installation(home, url)
+    be_patient(engine, 60)
+    ledger = Ledger(engine)
+    run = ledger.reserve(dataset, "ann", HALF, NONE, "n", "hash").id
+    ledger.touch(run)
+    calls = failing(monkeypatch, "binding", 2, number)
+    ledger.commit(run, release_for(HALF, dataset))
+    assert len(calls) == 3
+    assert ledger.state(run) == "committed"
+    engine.dispose()
+
+
+@each
+def test_a_home_that_stays_away_is_said_in_a_sentence(
+    url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(home, url, runs=0)
+    with Service(home, url, workers=0) as service:
+        failing(monkeypatch, "binding", 99, errno.ESTALE)
+        with pytest.raises(AwayError, match="cannot be used"):
+            service.charge("small", HALF, note="spent elsewhere")
+        monkeypatch.undo()
+        assert service.total_balance("small").spent == 0
+
+
+@each
+def test_a_mark_that_came_too_late_is_made_up_for(
+    url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever wrote the line may be dead by now."""
+    fill(home, url, runs=0)
+    with Service(home, url, workers=0) as service:
+        failing(monkeypatch, "advance", 1, errno.ENOSPC)
+        service.charge("small", HALF, note="spent elsewhere")
+        assert mark(home) == 1
+    open_installation(home, url).dispose()
+    assert mark(home) == 2
+
+
+@each
+def test_the_next_write_moves_a_mark_that_is_behind(
+    url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(home, url, runs=0)
+    with Service(home, url, workers=0) as service:
+        failing(monkeypatch, "advance", 1, errno.ENOSPC)
+        service.charge("small", HALF, note="spent elsewhere")
+        assert mark(home) == 1
+        write(service._engine, lambda connection: None)
+        assert mark(home) == 2
+
+
+@each
+def test_nothing_is_spent_while_the_mark_cannot_be_written(
+    url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = fill(home, url, runs=0)
+    with Service(home, url, workers=0) as service:
+        ledger = Ledger(service._engine)
+        paid = ledger.reserve(dataset, "ann", HALF, NONE, "paid", "hash").id
+        ledger.touch(paid)
+        waiting = ledger.reserve(dataset, "ann", HALF, NONE, "waiting", "hash").id
+        with monkeypatch.context() as patch:
+            failing(patch, "advance", 99, errno.ENOSPC)
+            ledger.commit(paid, release_for(HALF, dataset))  # What is paid for goes on.
+            with pytest.raises(InstallationError) as caught:
+                service.submit(fake_request(dataset), "late")
+            assert str(caught.value) == installation._UNMARKED
+            with pytest.raises(InstallationError, match="nothing more can be spent"):
+                ledger.touch(waiting)  # No record is read.
+            ledger.refund(waiting, "called off")
+            assert service.total_balance("small").spent == HALF
+            assert service.total_balance("small").reserved == 0
+        run = service.submit(fake_request(dataset), "late")
+        assert service.run(run).state == "done"
+        assert mark(home) == look(Home(home), url).newest.number
+
+
+def test_an_older_database_is_told_after_a_mark_that_came_late(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(home, runs=0)
+    copy_database(home / "frostglass.db", home / "copy.db")
+    with Service(home, workers=0) as service:
+        failing(monkeypatch, "advance", 1, errno.EIO)
+        service.charge("small", HALF, note="spent elsewhere")
+        write(service._engine, lambda connection: None)
+    put_back(home / "copy.db", home / "frostglass.db")
+    with pytest.raises(InstallationError) as caught:
+        Service(home, workers=0)
+    assert str(caught.value) == installation.OLDER
+
+
+def remove_line(url: str, number: int) -> None:
+    """As somebody does it by hand, past what the database allows."""
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        if connection.dialect.name == "sqlite":
+            names = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+            for name in connection.exec_driver_sql(names).scalars().all():
+                connection.exec_driver_sql(f"DROP TRIGGER {name}")
+        else:
+            connection.exec_driver_sql("ALTER TABLE ledger_entries DISABLE TRIGGER USER")
+        gone = sa.text("DELETE FROM ledger_entries WHERE sequence = :number")
+        assert connection.execute(gone, {"number": number}).rowcount == 1
+    engine.dispose()
+
+
+@each
+def test_a_line_that_was_removed_by_hand_is_missed(url: str, home: Path) -> None:
+    fill(home, url)
+    spend(home, url, first=1)
+    remove_line(url, 3)
+    with pytest.raises(InstallationError) as caught:
+        Service(home, url, workers=0)
+    assert str(caught.value) == installation.OLDER
+    acknowledge(home, url)
+    with Service(home, url, workers=0) as service:
+        service.charge("small", HALF, note="the line that is missing")
+    with Service(home, url, workers=0):
+        pass
+
+
+@each
+def test_numbers_that_were_never_used_are_not_missed(url: str, home: Path) -> None:
+    """A server does not give the number of a transaction that failed to another one."""
+    dataset = fill(home, url)
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    with Service(home, url, workers=0) as service:
+        ledger = Ledger(service._engine)
+        with pytest.raises(ZeroDivisionError):
+            ledger.reserve(dataset, "ann", HALF, NONE, "n", "hash", on_created=fail)
+        service.charge("small", HALF, note="spent elsewhere")
+    assert spent(home, url) == 2 * HALF
+
+
+@pytest.fixture
+def uncounted(home: Path) -> Path:
+    """A home whose mark is that of a version that did not count."""
+    fill(home)
+    file = home / "installation.json"
+    content = json.loads(file.read_text())
+    assert content["mark"].pop() == content["mark"][0] == 4
+    with file.open("r+") as stream:
+        stream.write(json.dumps(content).ljust(511))
+    return home
+
+
+def test_a_mark_without_a_count_is_read_and_counted_on(uncounted: Path) -> None:
+    spend(uncounted, first=1)
+    binding = Home(uncounted).binding()
+    assert binding is not None
+    assert binding.mark.number == binding.mark.count == 7

@@ -1,0 +1,115 @@
+"""Databases of earlier versions are brought to the present form, and lose nothing."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from sqlalchemy.engine import Engine
+
+import dpcore
+from dpcore.workspace.database import HEAD, metadata, open_database, read, utc_now, write
+from dpcore.workspace.grants import Grants
+from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.notes import read_notes
+from tests.support.databases import KINDS, fresh_url
+from tests.support.fake_learner import small_schema
+
+ONE = Decimal(1)
+ID = "da7a" * 8
+
+
+def database_of(revision: str, url: str) -> Engine:
+    """A database as the program made it when ``revision`` was the newest."""
+    engine = sa.create_engine(url)
+    config = Config()
+    folder = Path(dpcore.__file__).parent / "workspace" / "migrations"
+    config.set_main_option("script_location", str(folder))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    return engine
+
+
+def fill(connection: sa.Connection) -> None:
+    """A data set with a budget of 1, of which half is spent, in the words of the first version."""
+    schema = small_schema()
+    connection.execute(
+        sa.text(
+            "INSERT INTO datasets (id, name, schema, schema_hash, public, truth, created) "
+            "VALUES (:id, 'data', :schema, :hash, :no, '', :time)"
+        ),
+        {
+            "id": ID,
+            "schema": schema.to_json(indent=None),
+            "hash": schema.hash,
+            "no": False,
+            "time": utc_now().isoformat(timespec="seconds"),
+        },
+    )
+    lines = [
+        {"kind": "open", "epsilon": 0, "cap": 10**9, "analyst": None, "run": None},
+        {"kind": "reserve", "epsilon": 5 * 10**8, "cap": None, "analyst": "ann", "run": "r"},
+        {"kind": "touch", "epsilon": 5 * 10**8, "cap": None, "analyst": "ann", "run": "r"},
+    ]
+    connection.execute(
+        sa.text(
+            "INSERT INTO ledger_entries (kind, time, dataset_id, analyst, run_id, epsilon, delta, "
+            "cap, note) VALUES (:kind, '2026-01-02T03:04:05+00:00', :id, :analyst, :run, "
+            ":epsilon, 0, :cap, '')"
+        ),
+        [{**line, "id": ID} for line in lines],
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+def test_what_was_spent_before_an_upgrade_is_spent_after_it(
+    revision: str, kind: str, tmp_path: Path
+) -> None:
+    url = fresh_url(kind, tmp_path)
+    old = database_of(revision, url)
+    with old.begin() as connection:
+        fill(connection)
+    old.dispose()
+    engine = open_database(url)
+    ledger, grants = Ledger(engine), Grants(engine)
+    balance = ledger.balance(ID, "ann")
+    assert (balance.spent, balance.left) == (Decimal("0.5"), Decimal("0.5"))
+    assert [(e.kind, e.actor, e.answers) for e in ledger.entries(ID)] == [
+        ("open", None, None), ("reserve", None, None), ("touch", None, None),
+    ]  # fmt: skip
+    grants.answer(grants.ask(ID, "ann", ONE, "more").number, ONE, "yes", actor="office")
+    assert ledger.balance(ID, "ann").left == Decimal("0.5")
+    assert read_notes(engine) == {}
+    with pytest.raises(sa.exc.DBAPIError, match="append-only"):
+        write(engine, lambda c: c.exec_driver_sql("DELETE FROM ledger_entries"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tables_made_are_those_that_the_program_knows(kind: str, tmp_path: Path) -> None:
+    engine = open_database(fresh_url(kind, tmp_path))
+    version = sa.text("SELECT version_num FROM alembic_version")
+    assert read(engine, lambda connection: connection.execute(version).scalar()) == HEAD
+
+    def shape(connection: sa.Connection) -> dict[str, tuple[set[str], set[str]]]:
+        inspector = sa.inspect(connection)
+        return {
+            table: (
+                {column["name"] for column in inspector.get_columns(table)},
+                {str(index["name"]) for index in inspector.get_indexes(table)},
+            )
+            for table in inspector.get_table_names()
+            if table != "alembic_version"
+        }
+
+    made = read(engine, shape)
+    assert set(made) == set(metadata.tables)
+    for name, table in metadata.tables.items():
+        columns, indexes = made[name]
+        assert columns == {column.name for column in table.columns}
+        assert {str(index.name) for index in table.indexes} <= indexes

@@ -1,0 +1,165 @@
+"""The database goes away in the middle of a run, or its answer is lost: nothing is lost with it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy.engine import Engine
+from sqlalchemy.exc import OperationalError
+
+from dpcore.service import Service
+from dpcore.workspace import database
+from dpcore.workspace.database import be_patient, open_database, write
+from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.processes import ProcessIdentity
+from dpcore.workspace.queue import Runs, add_job, complete_job
+from tests.support.accounts import add_row, release_for
+from tests.support.databases import SERVER
+from tests.support.fake_learner import fake_request, register, small_frame, small_schema
+from tests.support.postgres_server import server
+from tests.workspace.test_workers import wait_for_step
+
+HALF, NONE = Decimal("0.5"), Decimal(0)
+register()
+
+
+class AwayError(Exception):
+    """What a driver raises when the server is shut down."""
+
+    sqlstate = "57P01"
+
+
+def away() -> OperationalError:
+    return OperationalError("a statement", {}, AwayError())
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    engine = open_database(f"sqlite:///{tmp_path / 'frostglass.db'}")
+    add_row(engine, "data", public=False)
+    Ledger(engine).open_account("data", Decimal(2))
+    be_patient(engine, 60)
+    return engine
+
+
+def lose_an_answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """The next writing transaction happens, but its acknowledgement does not arrive."""
+    real, calls = database._writing, []
+
+    def losing(*details: Any) -> Any:
+        done = real(*details)
+        calls.append(done)
+        if len(calls) == 1:
+            raise away()
+        return done
+
+    monkeypatch.setattr(database, "_writing", losing)
+    return lambda: len(calls)
+
+
+def queued(engine: Engine, nonce: str = "n") -> str:
+    request = fake_request("data")
+    made = Ledger(engine).reserve(
+        "data", "ann", HALF, NONE, nonce, "hash",
+        on_created=lambda connection, run: add_job(connection, run, "ann", request),
+    )  # fmt: skip
+    return made.id
+
+
+def test_a_touch_whose_answer_was_lost_is_one_touch(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, ledger = queued(engine), Ledger(engine)
+    tried = lose_an_answer(monkeypatch)
+    ledger.touch(run)
+    assert tried() == 2
+    assert [line.kind for line in ledger.entries("data")] == ["open", "reserve", "touch"]
+
+
+def test_a_commit_whose_answer_was_lost_is_one_commit(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, ledger, release = queued(engine), Ledger(engine), release_for(HALF)
+    ledger.touch(run)
+    tried = lose_an_answer(monkeypatch)
+    ledger.commit(run, release, on_committed=lambda c, r: complete_job(c, r, release.id))
+    assert tried() == 2
+    assert [line.kind for line in ledger.entries("data")].count("commit") == 1
+    assert Runs(engine).status(run).release_id == release.id
+
+
+def test_a_claim_whose_answer_was_lost_claims_no_second_run(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = queued(engine, "a"), queued(engine, "b")
+    tried, runs = lose_an_answer(monkeypatch), Runs(engine)
+    job = runs.claim(ProcessIdentity.mine())
+    assert job is not None
+    assert (job.run_id, tried()) == (first, 2)
+    assert sorted(status.state for status in runs.statuses()) == ["queued", "running"]
+
+
+def test_a_server_that_stays_away_is_given_up(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise away()
+
+    be_patient(engine, 0.2)
+    monkeypatch.setattr(database, "_writing", fail)
+    with pytest.raises(OperationalError):
+        write(engine, lambda connection: None)
+
+
+def test_a_fault_that_no_waiting_mends_is_raised_at_once(engine: Engine) -> None:
+    tried = []
+
+    def work(connection: Any) -> None:
+        tried.append(1)
+        connection.exec_driver_sql("SELECT * FROM nothing")
+
+    with pytest.raises(OperationalError):
+        write(engine, work)
+    assert tried == [1]
+
+
+def test_progress_that_cannot_be_stored_ends_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> bool:
+        raise away()
+
+    monkeypatch.setattr(Runs, "report", fail)
+    with Service(tmp_path, workers=0) as service:
+        dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+        run = service.submit(fake_request(dataset.id), "n")
+        assert service.run(run).state == "done"
+
+
+@pytest.mark.skipif(SERVER is None, reason="FROSTGLASS_TEST_POSTGRES names no server")
+def test_a_server_that_restarts_during_a_run_costs_no_budget(tmp_path: Path) -> None:
+    gate, log = tmp_path / "gate", tmp_path / "log"
+    command = ("sh", "-c", f"exec {sys.executable} -m tests.support.fake_worker 2>{log}")
+    with (
+        server() as postgres,
+        Service(tmp_path / "home", postgres.url, workers=1, worker_command=command) as service,
+    ):
+        dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+        run = service.submit(fake_request(dataset.id, gate=str(gate)), "n")
+        wait_for_step(service, run)
+        postgres.stop()
+        gate.touch()
+        while "no progress of run" not in log.read_text():
+            time.sleep(0.05)
+        postgres.start()
+        status = service.wait(run, 120)
+        assert (status.state, status.charged) == ("done", True)
+        assert [line.kind for line in service.ledger_entries()] == [
+            "open", "reserve", "touch", "commit",
+        ]  # fmt: skip

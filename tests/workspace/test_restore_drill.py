@@ -1,0 +1,123 @@
+"""A drill: back up, spend, lose the database, restore, and enter what was forgotten."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import sqlalchemy as sa
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import BudgetError, InstallationError, NotFoundError, RequestError
+from dpcore.service import Service
+from dpcore.workspace.home import Home
+from dpcore.workspace.installation import look
+from dpcore.workspace.recovery import accept
+from dpcore.workspace.requests import RunRequest
+from tests.support.databases import KINDS, fresh_url
+
+SCHEMA = Schema.from_mapping(
+    {
+        "name": "ward",
+        "max_rows": 100,
+        "columns": [{"name": name, "type": "boolean"} for name in ("smoker", "ill")],
+    }
+)
+ROWS = pd.DataFrame({"smoker": ["yes", "no"] * 20, "ill": ["yes", "no"] * 20})
+
+
+def spend(service: Service, epsilon: str, nonce: str) -> None:
+    request = RunRequest(dataset_id="ward", algorithm="tree", target="ill", epsilon=epsilon)
+    assert service.wait(service.submit(request, nonce)).state == "done"
+
+
+def back_up(url: str, folder: Path) -> Path:
+    """A copy of a database that is in use, as an operator makes it."""
+    copy = folder / "copy"
+    if url.startswith("sqlite"):
+        database = sa.make_url(url).database or ""
+        with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(copy)) as target:
+            source.backup(target)
+        return copy
+    _postgres("pg_dump", url, "--format=custom", f"--file={copy}")
+    return copy
+
+
+def restore(url: str, copy: Path) -> None:
+    if url.startswith("sqlite"):
+        database = sa.make_url(url).database or ""
+        for ending in ("-wal", "-shm"):  # They belong to the broken database.
+            Path(f"{database}{ending}").unlink(missing_ok=True)
+        shutil.copy(copy, database)
+        return
+    _postgres("pg_restore", url, "--clean", "--if-exists", str(copy), option="--dbname")
+
+
+def _postgres(program: str, url: str, *arguments: str, option: str = "") -> None:
+    [*_, newest] = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
+    plain = sa.make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    target = [f"{option}={plain}"] if option else [plain]
+    subprocess.run([newest, *target, *arguments], check=True, env={**os.environ}, timeout=60)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_restoring_gives_no_budget_back_once_the_operator_has_done_the_steps(
+    kind: str, tmp_path: Path
+) -> None:
+    url = fresh_url(kind, tmp_path)
+    with Service(tmp_path / "home", url, workers=0) as service:
+        service.add_dataset(ROWS, SCHEMA, budget=Decimal(1))
+        spend(service, "0.25", "before")
+        copy = back_up(url, tmp_path)
+        spend(service, "0.5", "after")
+        known = service.balance("ward")
+        certificates = [release.certificate for release in service.releases("ward")]
+    gc.collect()  # The process that an operator stops has no connection left.
+    restore(url, copy)
+    home = tmp_path / "home"
+    with pytest.raises(InstallationError, match="older than this home folder"):
+        Service(home, url, workers=0)
+    code = look(Home(home), url).code
+    accept(home, url, code=code, note="restored from the copy", close=False)
+    with Service(tmp_path / "home", url, workers=0) as service:
+        forgotten = service.balance("ward")
+        assert (forgotten.spent, forgotten.left) == (Decimal("0.25"), Decimal("0.75"))
+        missing = sum((card.epsilon for card in certificates), Decimal(0)) - forgotten.spent
+        service.charge("ward", missing, note="runs since the copy, from certificates")
+        assert service.balance("ward") == known
+        request = RunRequest(dataset_id="ward", algorithm="tree", target="ill", epsilon="0.5")
+        with pytest.raises(BudgetError, match="short by"):
+            service.submit(request, "again")
+        assert [entry.kind for entry in service.ledger_entries("ward")][-1] == "charge"
+        spend(service, "0.25", "rest")
+
+
+def test_a_charge_may_go_beyond_the_cap_and_then_nothing_is_left(tmp_path: Path) -> None:
+    with Service(tmp_path, workers=0) as service:
+        service.add_dataset(ROWS, SCHEMA, budget=Decimal(1), analyst_cap=Decimal("0.5"))
+        balance = service.charge("ward", Decimal(3), Decimal("0.000001"), note="nobody knows")
+        assert (balance.spent, balance.left, balance.delta) == (3, 0, Decimal("0.000001"))
+        assert service.balance("ward").left == 0
+        request = RunRequest(dataset_id="ward", algorithm="tree", target="ill", epsilon="0.1")
+        with pytest.raises(BudgetError):
+            service.submit(request, "one")
+
+
+def test_what_cannot_be_charged_is_said(tmp_path: Path) -> None:
+    with Service(tmp_path, workers=0) as service:
+        service.add_dataset(ROWS, SCHEMA, budget=Decimal(1))
+        with pytest.raises(RequestError, match="Say in the note"):
+            service.charge("ward", Decimal(1), note=" ")
+        with pytest.raises(BudgetError):
+            service.charge("ward", Decimal(-1), note="a refund by the back door")
+        with pytest.raises(NotFoundError):
+            service.charge("nobody", Decimal(1), note="what")
+        assert service.balance("ward").spent == 0

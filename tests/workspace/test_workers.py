@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from dpcore.errors import ConflictError, SchemaError
+from dpcore.service import Service
+from dpcore.workspace.requests import DatasetInfo, RunStatus
+from dpcore.workspace.workers import throttled
+from tests.support.fake_learner import CANARY, fake_request, register, small_frame, small_schema
+from tests.support.fake_worker import KILL_POINTS, VARIABLE
+
+COMMAND = (sys.executable, "-m", "tests.support.fake_worker")
+BUDGET, COST = Decimal(2), Decimal("0.5")
+register()
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
+        yield service
+
+
+def inline(tmp_path: Path) -> Service:
+    return Service(tmp_path / "home", workers=0)
+
+
+def add(service: Service) -> DatasetInfo:
+    return service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
+
+
+def wait_for_step(service: Service, run: str) -> RunStatus:
+    for _ in range(600):
+        status = service.run(run)
+        if status.step or not status.active:
+            return status
+        time.sleep(0.05)
+    raise AssertionError("the run never began")
+
+
+def spent(service: Service, dataset: DatasetInfo) -> Decimal:
+    balance = service.balance(dataset.id)
+    return balance.spent + balance.reserved
+
+
+def worker_pid(service: Service) -> int:
+    return service._jobs._processes[0].pid
+
+
+def test_a_worker_runs_and_the_release_is_found(service: Service) -> None:
+    dataset = add(service)
+    run = service.submit(fake_request(dataset.id), "n")
+    status = service.wait(run, 60)
+    assert (status.state, status.step, status.done, status.charged) == ("done", "counts", 40, True)
+    assert status.release_id is not None
+    assert service.release(status.release_id).certificate.private
+    assert spent(service, dataset) == COST
+
+
+@pytest.mark.parametrize("point", KILL_POINTS)
+def test_kill_9_at_each_step_never_frees_a_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    monkeypatch.setenv(VARIABLE, point)
+    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id), "n")
+        status = service.wait(run, 60)
+        assert service._jobs._processes[0].wait(30) == -signal.SIGKILL
+    monkeypatch.delenv(VARIABLE)
+    kept = 0 if point == "claimed" else COST  # Before a touch the budget comes back by itself.
+
+    with inline(tmp_path) as again:
+        assert again.run(run).state == status.state
+        assert again.submit(fake_request(dataset.id), "n") == run
+        assert (spent(again, dataset), status.charged) == (kept, kept == COST)
+        if point == "committed":
+            assert (status.state, len(again.releases())) == ("done", 1)
+        else:
+            assert (status.state, again.releases()) == ("interrupted", [])
+            assert ("Nothing was spent" in status.message) is (point == "claimed")
+        assert again.cancel(run) == status
+        assert spent(again, dataset) == kept
+        other = again.submit(fake_request(dataset.id), "another")
+        assert again.run(other).state == "done"
+
+
+def test_a_dead_worker_is_replaced_and_the_queue_goes_on(service: Service, tmp_path: Path) -> None:
+    dataset = add(service)
+    gate = tmp_path / "gate"
+    first = service.submit(fake_request(dataset.id, gate=str(gate)), "a")
+    wait_for_step(service, first)
+    second = service.submit(fake_request(dataset.id), "b")
+    os.kill(worker_pid(service), signal.SIGKILL)
+    assert service.wait(first, 30).state == "interrupted"
+    assert service.wait(second, 60).state == "done"
+    assert spent(service, dataset) == 2 * COST
+
+
+def test_runs_left_in_the_queue_are_executed_after_a_restart(tmp_path: Path) -> None:
+    nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
+    with Service(tmp_path / "home", workers=1, worker_command=nobody) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id), "n")
+        assert service.run(run).state == "queued"
+    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as again:
+        assert again.wait(run, 60).state == "done"
+        assert spent(again, dataset) == COST
+
+
+def test_a_worker_finishes_a_paid_run_when_the_application_goes(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id, gate=str(gate)), "n")
+        wait_for_step(service, run)
+    gate.touch()
+    with inline(tmp_path) as again:
+        assert again.wait(run, 30).state == "done"
+
+
+def test_cancel_before_a_touch_refunds(tmp_path: Path) -> None:
+    nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
+    with Service(tmp_path / "home", workers=1, worker_command=nobody) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id), "n")
+        status = service.cancel(run)
+        assert (status.state, status.charged) == ("cancelled", False)
+        assert "Nothing was spent" in status.message
+        assert spent(service, dataset) == 0
+        assert service.cancel(run).state == "cancelled"
+
+
+def test_cancel_after_a_touch_stops_and_stays_spent(service: Service, tmp_path: Path) -> None:
+    dataset = add(service)
+    gate = tmp_path / "gate"
+    run = service.submit(fake_request(dataset.id, gate=str(gate)), "n")
+    assert wait_for_step(service, run).state == "running"
+    service.cancel(run)
+    gate.touch()
+    status = service.wait(run, 30)
+    assert (status.state, status.charged) == ("cancelled", True)
+    assert "stays spent" in status.message
+    assert spent(service, dataset) == COST
+    assert service.releases() == []
+
+
+def test_a_free_cancel_leaves_a_run_alone_that_has_begun(service: Service, tmp_path: Path) -> None:
+    """Between the drawing of its button and the press, a worker may take a run up."""
+    dataset = add(service)
+    gate = tmp_path / "gate"
+    run = service.submit(fake_request(dataset.id, gate=str(gate)), "n")
+    assert wait_for_step(service, run).state == "running"
+    with pytest.raises(ConflictError, match="It goes on"):
+        service.cancel(run, only_free=True)
+    gate.touch()
+    status = service.wait(run, 30)
+    assert (status.state, status.charged) == ("done", True)
+    assert service.cancel(run, only_free=True).state == "done"
+
+
+def test_a_free_cancel_loses_the_race_for_a_run_that_is_touched_as_it_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
+    with Service(tmp_path / "home", workers=1, worker_command=nobody) as service:
+        dataset = add(service)
+        free, begun = (service.submit(fake_request(dataset.id), nonce) for nonce in "ab")
+        status = service.cancel(free, only_free=True)
+        assert (status.state, status.charged) == ("cancelled", False)
+        refund = service._jobs._ledger.refund
+
+        def touched_first(run_id: str, *arguments: object, **more: object) -> object:
+            service._jobs._ledger.touch(run_id)
+            return refund(run_id, *arguments, **more)
+
+        monkeypatch.setattr(service._jobs._ledger, "refund", touched_first)
+        assert service.run(begun).state == "queued"
+        with pytest.raises(ConflictError, match="It goes on"):
+            service.cancel(begun, only_free=True)
+        assert not stop_asked(service, begun)
+        assert spent(service, dataset) == COST
+
+
+def stop_asked(service: Service, run: str) -> bool:
+    """Whether the worker would be told to stop."""
+    return service._jobs.runs.report(run, "counts", 0, 1)
+
+
+def test_a_failure_shows_and_logs_no_value(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    command = ("sh", "-c", f"exec {sys.executable} -m tests.support.fake_worker 2>{log}")
+    with Service(tmp_path / "home", workers=1, worker_command=command) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id, fail=True), "n")
+        status = service.wait(run, 60)
+    assert (status.state, status.charged) == ("failed", True)
+    assert f"run {run} failed: ValueError" in log.read_text()
+    assert "Traceback" not in log.read_text()
+    assert CANARY not in log.read_text() + status.message
+    for file in (tmp_path / "home").rglob("*"):
+        assert not file.is_file() or CANARY.encode() not in file.read_bytes()
+
+
+def test_a_data_set_that_changed_on_disk_is_not_touched(tmp_path: Path) -> None:
+    with inline(tmp_path) as service:
+        dataset = add(service)
+        path = tmp_path / "home" / "datasets" / dataset.id / "schema.json"
+        path.write_text(small_schema("changed").to_json())
+        status = service.run(service.submit(fake_request(dataset.id), "n"))
+        assert (status.state, status.charged) == ("failed", False)
+        assert "upload it again" in status.message
+        assert spent(service, dataset) == 0
+
+
+def _absent(path: Path) -> None:
+    path.unlink()
+
+
+def _a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _not_text(path: Path) -> None:
+    path.write_bytes(b"\xff\xfe\x00")
+
+
+@pytest.mark.parametrize("damage", [_absent, _a_folder, _not_text])
+@pytest.mark.parametrize("name", ["schema.json", "codes.npy", "parts.npy"])
+def test_no_message_tells_where_a_damaged_data_set_lies(
+    tmp_path: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    """Neither of a run, which is not charged, nor of what is shown of public data without one."""
+    with inline(tmp_path) as service:
+        dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET, public=True)
+        damage(tmp_path / "home" / "datasets" / dataset.id / name)
+        status = service.run(service.submit(fake_request(dataset.id), "n"))
+        with pytest.raises(SchemaError) as shown:
+            service.plain_tree_accuracy(dataset.id, "ill")
+    assert (status.state, status.charged) == ("failed", False)
+    for message in (status.message, str(shown.value)):
+        assert message.endswith("upload it again.")
+        assert "/" not in message
+        assert dataset.id not in message
+
+
+def test_progress_is_written_at_counts_alone() -> None:
+    calls: list[tuple[str, int, int]] = []
+    progress = throttled(lambda *place: calls.append(place))
+    for step in ("first", "second"):
+        for done in range(100_001):
+            progress(step, done, 100_000)
+    assert len(calls) == 2 * 21
+    assert calls[:2] == [("first", 0, 100_000), ("first", 5_000, 100_000)]
+    assert calls[-1] == ("second", 100_000, 100_000)
+    progress("empty", 0, 0)
