@@ -176,11 +176,17 @@ class Home:
         except FileNotFoundError:
             return None
 
-    def copied(self, binding: Binding) -> bool:
-        """Whether the file is a copy of the one that was written here, or of an earlier state."""
-        with self._open() as stream:
-            own = _file_of(stream.fileno())
-        return own != binding.file or max(self._seen(), default=0) > binding.mark.number
+    def copied(self) -> bool:
+        """Whether the file is a copy of the one that was written here, or of an earlier state.
+
+        Raises
+        ------
+        InstallationError
+            If the file is damaged.
+        """
+        with self._open() as stream:  # Nobody moves the mark meanwhile.
+            present, own = _parse(stream.read(_SIZE)), _file_of(stream.fileno())
+            return own != present.file or max(self._seen(), default=0) > present.mark.number
 
     def _seen(self) -> list[int]:
         """Numbers in the names of the empty files; more than one if homes were mixed."""

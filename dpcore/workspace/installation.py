@@ -224,13 +224,13 @@ def look(home: Home, url: str) -> Facts:
     InstallationError
         If the database cannot be read, or the home folder cannot be used.
     """
-    binding, damaged = None, False
+    binding, copied, damaged = None, False, False
     with told(home.folder):
         try:
             binding = home.binding()
+            copied = binding is not None and home.copied()
         except InstallationError:
             damaged = True
-        copied = binding is not None and home.copied(binding)
         number = 0 if binding is None else binding.mark.number
         place, stored, early = f"{home.folder} {url}", home.stored(), home.early()
     return Facts(place, binding, copied, damaged, early, stored, *_look_into(url, number))

@@ -461,7 +461,7 @@ def test_the_mark_follows_what_is_committed_and_never_goes_back(home: Path) -> N
     binding = place.binding()
     assert binding is not None
     assert binding.mark == look(place, f"sqlite:///{database(home)}").newest != NO_LINE
-    assert not place.copied(binding)
+    assert not place.copied()
     place.advance(Line(1, "older"))
     assert place.binding() == binding
     assert (home / "installation.json").stat().st_mode & 0o777 == 0o600

@@ -141,6 +141,28 @@ def test_nothing_is_spent_while_the_mark_cannot_be_written(
         assert mark(home) == look(Home(home), url).newest.number
 
 
+@each
+def test_a_line_that_is_written_while_one_looks_makes_no_copy(
+    url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers and commands begin while others write."""
+    fill(home, url)
+    real, calls = Home.binding, []
+
+    def binding(self: Home) -> Binding | None:
+        found: Binding | None = real(self)
+        calls.append(found)
+        if len(calls) == 1:
+            service.charge("small", HALF, note="spent elsewhere")
+        return found
+
+    with Service(home, url, workers=0) as service:
+        monkeypatch.setattr(Home, "binding", binding)
+        facts = look(Home(home), url)
+    assert facts.newest.number > facts.mark.number
+    assert facts.fault is None
+
+
 def test_an_older_database_is_told_after_a_mark_that_came_late(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
