@@ -229,6 +229,8 @@ def look(home: Home, url: str) -> Facts:
         try:
             binding = home.binding()
             copied = binding is not None and home.copied()
+        except AwayError:
+            raise
         except InstallationError:
             damaged = True
         number = 0 if binding is None else binding.mark.number

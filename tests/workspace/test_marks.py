@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,11 +13,12 @@ import sqlalchemy as sa
 
 from dpcore.errors import AwayError, InstallationError
 from dpcore.service import Service
-from dpcore.workspace import installation
+from dpcore.workspace import installation, turns
 from dpcore.workspace.database import be_patient, write
 from dpcore.workspace.home import Binding, Home
 from dpcore.workspace.installation import look, open_installation
 from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.turns import holding
 from tests.support.accounts import release_for
 from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import fake_request
@@ -161,6 +163,21 @@ def test_a_line_that_is_written_while_one_looks_makes_no_copy(
         facts = look(Home(home), url)
     assert facts.newest.number > facts.mark.number
     assert facts.fault is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no turns")
+def test_a_mark_that_somebody_holds_is_not_called_damaged(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else an operator would be told how to forget what was spent."""
+    fill(home, runs=0)
+    monkeypatch.setattr(turns, "TIMEOUT", 0.05)
+    with (
+        (home / "installation.json").open("r+b") as stream,
+        holding(stream.fileno()),
+        pytest.raises(AwayError, match="has held this one up"),
+    ):
+        look(Home(home), f"sqlite:///{home / 'frostglass.db'}")
 
 
 def test_an_older_database_is_told_after_a_mark_that_came_late(
