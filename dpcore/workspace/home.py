@@ -223,6 +223,8 @@ class Home:
             if line.number > present.mark.number:
                 stream.seek(0)
                 stream.write(_text(replace(present, mark=line)))
+                # First on disk: after a loss of power, a name that is ahead means an older file.
+                os.fsync(stream.fileno())
                 self._make_seen(line.number)
                 self._seen_file(present.mark.number).unlink(missing_ok=True)
 

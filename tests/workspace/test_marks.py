@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import sys
 from decimal import Decimal
 from pathlib import Path
@@ -141,6 +142,24 @@ def test_nothing_is_spent_while_the_mark_cannot_be_written(
         run = service.submit(fake_request(dataset), "late")
         assert service.run(run).state == "done"
         assert mark(home) == look(Home(home), url).newest.number
+
+
+def test_a_loss_of_power_makes_no_copy(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk may keep the name of a new file and lose what was written to another one before."""
+    fill(home, runs=0)
+    kept: list[tuple[bytes, bool]] = []
+    real, file = os.fsync, home / "installation.json"
+
+    def to_disk(handle: int) -> None:
+        real(handle)
+        if os.path.sameopenfile(handle, opened.fileno()):
+            kept.append((file.read_bytes(), (home / "seen-2").exists()))
+
+    with Service(home, workers=0) as service, file.open("rb") as opened:
+        monkeypatch.setattr(os, "fsync", to_disk)
+        service.charge("small", HALF, note="spent elsewhere")
+    assert kept == [(file.read_bytes(), False)]
+    assert (home / "seen-2").exists()
 
 
 @each
