@@ -66,6 +66,10 @@ _AWAY = (
     "The database does not answer. Start it, or correct FROSTGLASS_DATABASE_URL; then try again. "
     "Nothing is lost."
 )
+_GONE = (
+    "The home folder, or its file installation.json, is not where it was when the application was "
+    "started. See that its disk is there, and try again. Nothing was changed."
+)
 _UNMARKED = (
     "The home folder cannot be written to, so nothing more can be spent: a ledger that forgets "
     "could not be told from this one. Nothing was spent. Whoever runs this must see whether its "
@@ -322,8 +326,9 @@ class _Watch:
         if _file_number(self._file) != self._number:
             raise InstallationError(EXCHANGED)
         binding = self._home.binding()
-        names = {name_of(connection), None if binding is None else binding.installation}
-        if binding is None or names != {self._identifier}:
+        if binding is None:
+            raise AwayError(_GONE)
+        if {name_of(connection), binding.installation} != {self._identifier}:
             raise InstallationError(OTHER)
         if not _numbered(connection, binding.mark.number).fits(binding.mark):
             raise InstallationError(OLDER)

@@ -79,6 +79,35 @@ def test_a_home_that_is_away_for_a_moment_ends_no_run(
 
 
 @each
+@pytest.mark.parametrize("what", ["home", "home/installation.json"])
+def test_a_home_that_comes_back_ends_no_run(
+    what: str, url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a share is mounted again."""
+    dataset = fill(home, url, runs=0)
+    engine = open_installation(home, url)
+    be_patient(engine, 60)
+    ledger = Ledger(engine)
+    run = ledger.reserve(dataset, "ann", HALF, NONE, "n", "hash").id
+    ledger.touch(run)
+    place, aside = home.parent / what, home.parent / "aside"
+    real, found = Home.binding, []
+
+    def binding(self: Home) -> Binding | None:
+        if aside.exists() and found:
+            aside.rename(place)
+        found.append(real(self))
+        return found[-1]
+
+    monkeypatch.setattr(Home, "binding", binding)
+    place.rename(aside)
+    ledger.commit(run, release_for(HALF, dataset))
+    assert [one is None for one in found] == [True, False]
+    assert ledger.state(run) == "committed"
+    engine.dispose()
+
+
+@each
 def test_a_home_that_stays_away_is_said_in_a_sentence(
     url: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
