@@ -290,7 +290,8 @@ def prepare_fit(
 
 
 def _target_name(y: Any, schema: Schema | None) -> str:
-    named = getattr(y, "name", None)
+    # A frame may have a column that is called "name", and would answer with its values.
+    named = getattr(y, "name", None) if getattr(y, "ndim", 1) == 1 else None
     if schema is None:
         return str(named) if named is not None else "target"
     if named is not None and any(column.name == str(named) for column in schema):

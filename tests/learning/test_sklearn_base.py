@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
-from dpcore.errors import IngestError, InputError
+from dpcore.errors import IngestError, InputError, PrivacyLeakWarning
 from dpcore.learning.sklearn_base import prepare_fit
 from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
 from dpcore.models.ilp.learning.estimator import DPILPClassifier
@@ -268,6 +268,13 @@ def test_columns_of_one_name_are_refused_with_and_without_a_schema():
     for schema in (None, SCHEMA.model_copy(update={"columns": SCHEMA.columns[:2]})):
         with pytest.raises(IngestError, match="must be distinct"):
             RedescriptionMiner(schema=schema).fit(frame)
+
+
+def test_the_values_of_a_target_are_not_taken_for_its_name():
+    frame = people().rename(columns={"died": "name"})
+    with pytest.warns(DataConversionWarning), pytest.warns(PrivacyLeakWarning):
+        model = DPTreeClassifier().fit(frame.drop(columns="name"), frame[["name"]])
+    assert model.release_.target == "target"
 
 
 def test_a_column_vector_is_taken_with_a_warning():
