@@ -197,7 +197,14 @@ def test_strangers_can_hold_only_so_many_sockets(client, monkeypatch) -> None:
 
 @pytest.mark.parametrize(
     ("address", "limited"),
-    [("10.0.0.7", True), ("2001:db8::7", True), ("127.0.0.1", False), ("::1", False)],
+    [
+        ("10.0.0.7", True),
+        ("2001:db8::7", True),
+        ("::ffff:10.0.0.7", True),
+        ("127.0.0.1", False),
+        ("::1", False),
+        ("::ffff:127.0.0.1", False),
+    ],
 )
 def test_one_address_cannot_hold_all_sockets_of_strangers(
     settings, monkeypatch, address: str, limited: bool

@@ -134,8 +134,13 @@ class Gate:
 
 def _address(scope: Scope) -> str:
     """Where a connection comes from; nothing if a proxy on this machine does not say."""
-    name = (scope.get("client") or ("", 0))[0]
-    return "" if _in_digits(name) and ipaddress.ip_address(name).is_loopback else name
+    name: str = (scope.get("client") or ("", 0))[0]
+    if not _in_digits(name):
+        return name
+    address = ipaddress.ip_address(name)
+    # A server of IPv6 and IPv4 on one socket is told an IPv4 address as part of an IPv6 one.
+    address = getattr(address, "ipv4_mapped", None) or address
+    return "" if address.is_loopback else str(address)
 
 
 def _place(scope: Scope) -> str:
