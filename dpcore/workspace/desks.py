@@ -23,6 +23,7 @@ from typing import BinaryIO, Final
 from dpcore.errors import IngestError
 from dpcore.workspace.database import default_home
 from dpcore.workspace.engines import private_folder
+from dpcore.workspace.owners import open_private
 
 #: Days after which a desk that nobody touched is cleared.
 DAYS: Final = 7
@@ -116,7 +117,7 @@ class Desk:
     def _take(self, kept: KeptFile, content: BinaryIO) -> KeptFile:
         """Copy a file and list it, or leave nothing of it."""
         try:
-            descriptor = os.open(kept.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            descriptor = open_private(kept.path, os.O_EXCL | os.O_WRONLY)
             with os.fdopen(descriptor, "wb") as stream:
                 shutil.copyfileobj(content, stream, _PIECE)
             kept = replace(kept, size=kept.path.stat().st_size)
@@ -174,7 +175,7 @@ class Desk:
 
     def _write(self, name: str, text: str) -> None:
         fresh = self.folder / f".{name}"
-        descriptor = os.open(fresh, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+        descriptor = open_private(fresh, os.O_TRUNC | os.O_WRONLY)
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as stream:
             stream.write(text)
         fresh.replace(self.folder / name)

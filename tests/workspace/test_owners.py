@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from decimal import Decimal
 from pathlib import Path
@@ -49,6 +50,9 @@ def test_what_root_does_in_the_home_of_a_service_stays_the_services(tmp_path: Pa
         [stray] = service.strays()
         service.adopt(stray.id, name="again", note="found")
         service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
+        desk = service.desk()
+        desk.keep("main", "x.csv", io.BytesIO(b"a\n1\n"))
+        desk.note("typed")
     spend(home)
     assert owners(home) == {(SERVICE, SERVICE)}
 
