@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -342,7 +342,10 @@ def _rows(X: Any) -> NDArray[Any]:  # noqa: N803
     if hasattr(X, "__array__"):
         return np.asarray(X)
     try:
-        return np.array([list(row) for row in X], dtype=object)
+        rows = list(X)
+        if any(isinstance(row, str | bytes) for row in rows):
+            return np.array(rows, dtype=object)  # A text is one value, not a row of letters.
+        return np.array([list(row) for row in rows], dtype=object)
     except (TypeError, ValueError):
         return np.array(None)
 
@@ -357,7 +360,8 @@ def _column(y: Any) -> pd.Series[Any]:
         words = "A column-vector y was passed when a 1d array was expected: pass y.ravel()."
         warnings.warn(words, DataConversionWarning, stacklevel=level_outside())
         y = y.iloc[:, 0] if isinstance(y, pd.DataFrame) else y[:, 0]
-    if getattr(y, "ndim", 1) != 1:
+    single = isinstance(y, str | bytes) or not isinstance(y, Iterable)
+    if single or getattr(y, "ndim", 1) != 1:
         raise InputError("y must have one dimension: one value for each row of X.")
     if hasattr(y, "dtype"):
         return pd.Series(y).reset_index(drop=True)

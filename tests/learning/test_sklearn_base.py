@@ -175,6 +175,9 @@ FORMS: dict[str, tuple[Callable[[Any, Any], tuple[Any, Any]], str]] = {
     "sparse": (lambda x, y: (csr_array((len(x), 4)), y), "sparse"),
     "sparse, by keys": (lambda x, y: (dok_array((len(x), 4)), y), "sparse"),
     "no target": (lambda x, y: (x, None), "requires y"),
+    "a list of texts": (lambda x, y: (["a" * x.shape[1]] * len(x), y), "Reshape your data"),
+    "a text for y": (lambda x, y: (x, "1" * len(x)), "one dimension"),
+    "a number for y": (lambda x, y: (x, 1), "one dimension"),
     "two targets": (lambda x, y: (x, np.zeros((len(x), 2))), "one dimension"),
     "a short target": (lambda x, y: (x, y[:-1]), "60 rows and y has 59"),
 }
