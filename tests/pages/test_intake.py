@@ -339,6 +339,22 @@ def test_a_long_reading_shows_how_far_it_is_and_can_be_stopped(monkeypatch):
     assert "Remove the file, or bring another one" in errors(app)
 
 
+def test_a_form_in_sight_stays_while_the_header_of_a_further_file_is_read(monkeypatch):
+    """Progress in its place would take what was typed in it and not sent yet."""
+    app, ask = fill_in_half(), intake_drafts.ask
+
+    def slow(*question, **more):
+        time.sleep(2)
+        return ask(*question, **more)
+
+    monkeypatch.setattr(intake_drafts, "ask", slow)
+    monkeypatch.setattr(upload_reading, "PATIENCE", 0.1)
+    monkeypatch.setattr(upload_reading, "WITH_FORM", 600)
+    bring(app, "Further tables", "lab.csv", RIGHT)
+    assert "Cancel" not in [item.label for item in app.button]
+    assert app.text_input(key="intake-name").value == "Half done"
+
+
 def controls(app: AppTest) -> list[Any]:
     """What changes which files lie on the desk."""
     removing = [item for item in app.button if item.label == "Remove"]

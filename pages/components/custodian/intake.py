@@ -204,7 +204,7 @@ def _begin_describing(
         with _telling(desk, draft, tell, " Remove the file, or bring another one."):
             _describe(uploads, draft, key, watch)
 
-    return upload_reading.begin("Reading the header", describe)
+    return upload_reading.begin("Reading the header", describe, with_form=bool(draft.tables))
 
 
 def _describe(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
@@ -347,7 +347,7 @@ def _store(
 
     _note(desk, draft)
     with st.spinner("Checking and storing …"):
-        work = upload_reading.begin("Checking and storing", add)
+        work = upload_reading.begin("Checking and storing", add, with_form=False)
     if work.active or draft.stored is not None:
         st.rerun()
 

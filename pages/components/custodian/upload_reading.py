@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Seconds that a page waits for an answer before it shows progress instead.
 PATIENCE = 2.5
+#: How many times as long it waits with a form in sight, which goes while progress is shown, and
+#: with it what was typed there and not sent.
+WITH_FORM = 4
 _current: dict[str, Reading] = {}
 _lock = Lock()
 
@@ -67,7 +70,9 @@ def current() -> Reading | None:
     return work if work is not None and work.active else None
 
 
-def begin(what: str, action: Callable[[Service, Watch], None]) -> Reading:
+def begin(
+    what: str, action: Callable[[Service, Watch], None], *, with_form: bool = True
+) -> Reading:
     """Begin, unless something of this visitor's is under way; wait for it a little while."""
     name, service = login.user().name, access.service()
     with _lock:
@@ -76,7 +81,7 @@ def begin(what: str, action: Callable[[Service, Watch], None]) -> Reading:
             work = _current[name] = Reading(what=what, action=action)
             work.start(service)
     if work.thread is not None:
-        work.thread.join(PATIENCE)
+        work.thread.join(PATIENCE * WITH_FORM if with_form else PATIENCE)
     return work
 
 
