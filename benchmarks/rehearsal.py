@@ -26,11 +26,10 @@ from dpcore.domain.schema import Schema
 from dpcore.learning.learner import no_progress
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SeededRandom
-from dpcore.rehearsal.knowledge import predicted
-from dpcore.rehearsal.records import Records
 from dpcore.rehearsal.running import invented_table, run_on
 from dpcore.rehearsal.shape import Shape, shape_of
 from dpcore.rehearsal.trust import close_from
+from dpcore.released.invented import Records
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 
@@ -119,7 +118,8 @@ def _cases(name: str, *, quick: bool) -> Iterator[Case]:
     for family in real.families:
         for epsilon in epsilons:
             models = [real.run(family, epsilon, 100 + i)[1] for i in range(_RUNS)]
-            private[family, epsilon] = tuple(truth(predicted(m, real.aside)) for m in models)
+            read = get_learner(family).family.evidence
+            private[family, epsilon] = tuple(truth(read(m).predicted(real.aside)) for m in models)
     for known, releases in _knowledge(real):
         shape = shape_of(real.schema, real.target, releases, number=real.number)
         table = invented_table(shape, 1)
@@ -128,9 +128,9 @@ def _cases(name: str, *, quick: bool) -> Iterator[Case]:
             learner = get_learner(family)
             plan = learner.plan(real.schema, real.target, Decimal(epsilon), {})
             _, model = run_on(learner, table, plan, plan.epsilon, 3)
-            least = close_from(shape, family)
+            least = close_from(shape, learner.family)
             close = least is not None and plan.epsilon >= least
-            reached = rehearsed(predicted(model, fresh))
+            reached = rehearsed(learner.family.evidence(model).predicted(fresh))
             yield Case(name, known, family, epsilon, values, reached, close, unit, real.number)
 
 

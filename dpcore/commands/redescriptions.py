@@ -86,12 +86,12 @@ def redescriptions(
 
 
 def _extracted(text: str, wished: dict[str, Any]) -> RedescriptionSet:
-    from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
+    from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
     from dpcore.models.released import parse_model
     from dpcore.validation import validated
 
     constraints, release = validated(Constraints, wished), find_release(text)
-    if release.kind != RedescriptionLearner.name:
+    if release.kind != REDESCRIPTIONS.name:
         raise RequestError(
             f"This release is a '{release.kind}': choose one of redescriptions, or use 'release "
             "show'."

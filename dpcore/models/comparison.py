@@ -20,7 +20,6 @@ from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Part
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import no_progress
-from dpcore.models.ebm.learning.learner import EBMLearner
 from dpcore.models.registry import get_learner, public_records
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.privacy.randomness import SeededRandom
@@ -90,7 +89,10 @@ def compare_methods(
         raise RequestError(f"Choose methods and epsilons for 1 to {_MOST_FITS} fits.")
     plans = [_plan(table, target, method, epsilon) for method in methods for epsilon in epsilons]
     frame = table.public_frame("holdout")
-    read = {name: public_records(name, table, "holdout") for name in {kind for kind, _ in methods}}
+    read = {
+        name: public_records(get_learner(name).family, table, "holdout")
+        for name in {kind for kind, _ in methods}
+    }
     people, measured = _rmse(target, frame) if numbers else _accuracy(table, target, frame)
     scores = []
     for place, plan in enumerate(plans):
@@ -140,10 +142,12 @@ def _as_numbers(
     """Whether the methods predict a number. Those that predict its groups cannot be mixed in."""
     if not isinstance(target_column(table.schema, target), NumericColumn):
         return False
-    kinds = {algorithm == EBMLearner.name for algorithm, _ in methods}
+    families = [get_learner(algorithm).family for algorithm, _ in methods]
+    kinds = {family.numbers for family in families}
     if len(kinds) > 1:
+        title = next(family.title for family in families if family.numbers)
         raise RequestError(
-            f"{EBMLearner.title} predict '{target}' as a number, the other methods predict its "
+            f"{title} predict '{target}' as a number, the other methods predict its "
             "groups: compare them apart."
         )
     return kinds == {True}

@@ -1,4 +1,4 @@
-"""The learners on offer, by name: the one place where a new family is plugged in."""
+"""The learners on offer, by name: the side of each family that sees records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from dpcore.models.trees.learning.learner import TreeLearner
 if TYPE_CHECKING:
     from dpcore.data.table import PrivateTable
     from dpcore.domain.schema import Part
+    from dpcore.released.family import ReleasedFamily
 
+#: One line for each family, in the order of ``dpcore.models.released``.
 LEARNERS: dict[str, Learner] = {
     learner.name: learner
     for learner in (
@@ -44,6 +46,6 @@ def get_learner(name: str) -> Learner:
     return LEARNERS[name]
 
 
-def public_records(kind: str, table: PrivateTable, part: Part) -> Any:
+def public_records(family: ReleasedFamily, table: PrivateTable, part: Part) -> Any:
     """Records of a public data set as a family's models read them: a frame, or every table."""
-    return table.public_tables(part) if kind == ILPLearner.name else table.public_frame(part)
+    return table.public_tables(part) if family.relational else table.public_frame(part)

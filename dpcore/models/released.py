@@ -1,39 +1,47 @@
-"""What is released, by the name of its family: title and model. No record is seen here."""
+"""The families of models by name, as their releases show them. No record is seen here."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from pydantic import BaseModel
+from typing import Any
 
 from dpcore.errors import RequestError
-from dpcore.models.ebm.released.model import EBMModel
-from dpcore.models.ilp.released.model import ILPModel
-from dpcore.models.redescriptions.released.model import RedescriptionModel
-from dpcore.models.rules.released.model import RuleListModel
-from dpcore.models.trees.released.forest_model import ForestModel
-from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.ebm.released.family import EBM
+from dpcore.models.ilp.released.family import ILP
+from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
+from dpcore.models.rules.released.family import RULE_LIST
+from dpcore.models.trees.released.family import FOREST, TREE
+from dpcore.released.family import ReleasedFamily
 from dpcore.released.release import Release
 
-
-class Family(NamedTuple):
-    """A family of models as its releases show it."""
-
-    title: str
-    model: type[BaseModel]
-
-
-FAMILIES: dict[str, Family] = {
-    "rule_list": Family("Rule list", RuleListModel),
-    "tree": Family("Tree", TreeModel),
-    "forest": Family("Forest", ForestModel),
-    "ebm": Family("Shape functions", EBMModel),
-    "redescriptions": Family("Redescriptions", RedescriptionModel),
-    "ilp": Family("Relational rules", ILPModel),
+#: One line for each family; the order is that of pages and lists.
+FAMILIES: dict[str, ReleasedFamily] = {
+    family.name: family
+    for family in (
+        RULE_LIST,
+        TREE,
+        FOREST,
+        EBM,
+        REDESCRIPTIONS,
+        ILP,
+    )
 }
 
 
-def family_of(release: Release) -> Family:
+def get_family(name: str) -> ReleasedFamily:
+    """Return the family called ``name``.
+
+    Raises
+    ------
+    RequestError
+        If there is none.
+    """
+    if name not in FAMILIES:
+        known = ", ".join(FAMILIES)
+        raise RequestError(f"There is no algorithm '{name}'. Known algorithms: {known}.")
+    return FAMILIES[name]
+
+
+def family_of(release: Release) -> ReleasedFamily:
     """The family of a release.
 
     Raises
@@ -41,10 +49,7 @@ def family_of(release: Release) -> Family:
     RequestError
         If it is none of those on offer.
     """
-    if release.kind not in FAMILIES:
-        known = ", ".join(FAMILIES)
-        raise RequestError(f"There is no algorithm '{release.kind}'. Known algorithms: {known}.")
-    return FAMILIES[release.kind]
+    return get_family(release.kind)
 
 
 def parse_model(release: Release) -> Any:

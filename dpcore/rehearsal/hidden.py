@@ -18,10 +18,10 @@ import numpy as np
 
 from dpcore.models.ebm.released.model import EBMModel, Term
 from dpcore.privacy.randomness import public_generator
-from dpcore.rehearsal.knowledge import without_negatives
 from dpcore.rehearsal.marginals import Marginal, drawn, tilted
-from dpcore.rehearsal.records import Codes, Floats
 from dpcore.released.evaluation import Evaluation
+from dpcore.released.evidence import without_negatives
+from dpcore.released.invented import Codes, Floats
 from dpcore.released.regression_evaluation import RegressionEvaluation
 
 #: Steps of a numeric target, records of one trial, and bisections.

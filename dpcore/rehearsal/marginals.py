@@ -10,10 +10,9 @@ import numpy as np
 
 from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
 from dpcore.domain.schema import Schema
-from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.model import EBMModel
-from dpcore.rehearsal.knowledge import Groups, Knowledge, without_negatives
-from dpcore.rehearsal.records import Codes, Floats
+from dpcore.rehearsal.knowledge import Knowledge
+from dpcore.released.evidence import Bins, Groups, without_negatives
+from dpcore.released.invented import Codes, Floats
 
 #: Standard errors that a count of missing or other values must exceed to be taken for real.
 _SEEN = 2.0
@@ -69,21 +68,19 @@ def uniform(column: Any) -> Marginal:
 def marginals(schema: Schema, known: Sequence[Knowledge]) -> dict[str, Marginal]:
     """One per column: from the first release that has counts of its values, or else uniform."""
     found: dict[str, Marginal] = {}
-    for one in known:
-        if isinstance(one.model, EBMModel):
-            for term, groups in zip(one.model.terms, one.groups, strict=True):
-                axis = term.axes[0]
-                if len(term.axes) == 1 and axis.column not in found:
-                    found[axis.column] = _counted(schema.column(axis.column), axis, groups)
+    for groups in (groups for one in known for groups in one.groups):
+        bins = groups.bins
+        if bins is not None and bins.column not in found:
+            found[bins.column] = _counted(schema.column(bins.column), bins, groups)
     return {column.name: found.get(column.name, uniform(column)) for column in schema}
 
 
-def _counted(column: Any, axis: Axis, groups: Groups) -> Marginal:
+def _counted(column: Any, own: Bins, groups: Groups) -> Marginal:
     counts, faint = groups.counts, groups.counts < _SEEN * groups.error
-    if axis.edges is not None:
-        missing = np.arange(len(axis)) == len(axis) - 1
-        return Marginal(column, axis.edges, without_negatives(np.where(missing & faint, 0, counts)))
-    bins = np.asarray(axis.groups)
+    if own.edges is not None:
+        missing = np.arange(len(own)) == len(own) - 1
+        return Marginal(column, own.edges, without_negatives(np.where(missing & faint, 0, counts)))
+    bins = np.asarray(own.groups)
     known = np.array([cell not in RESERVED for cell in column.cells])
     unknown = np.bincount(bins, known) == 0
     shares = without_negatives(np.where(unknown & faint, 0, counts))

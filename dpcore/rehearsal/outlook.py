@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Learner
-from dpcore.rehearsal.knowledge import predicted
-from dpcore.rehearsal.records import Floats, Records
 from dpcore.rehearsal.running import invented_table, run_on, shape_for
-from dpcore.rehearsal.shape import Shape, is_number
+from dpcore.rehearsal.shape import Shape
 from dpcore.rehearsal.trust import close_from
+from dpcore.released.family import ReleasedFamily
+from dpcore.released.invented import Floats, Records
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release
 
@@ -112,23 +112,23 @@ def outlook(
     if not 0 < total <= _MOST_RUNS:
         raise RequestError(f"Choose values of ε for 1 to {_MOST_RUNS} runs.")
     shape = shape_for(learner, schema, plans[0], releases)
-    fresh, quality, baseline = _measured(shape, learner.name)
+    fresh, quality, baseline = _measured(shape, learner.family)
     values: dict[Decimal, list[float]] = {plan.epsilon: [] for plan in plans}
     done = 0
     for repeat in range(repeats):
         table = invented_table(shape, _FIRST + repeat)
         for plan in plans:
             _, model = run_on(learner, table, plan, plan.epsilon, _FIRST + repeat)
-            values[plan.epsilon].append(quality(predicted(model, fresh)))
+            values[plan.epsilon].append(quality(learner.family.evidence(model).predicted(fresh)))
             done += 1
             progress(done, total)
     return Outlook(
-        "RMSE" if is_number(schema, target, learner.name) else "accuracy",
+        "RMSE" if learner.family.predicts_number(schema, target) else "accuracy",
         tuple(Point(e, float(np.mean(v)), min(v), max(v)) for e, v in values.items()),
         baseline,
         None if shape.teacher is None else shape.teacher.ceiling,
         shape.used,
-        close_from(shape, learner.name),
+        close_from(shape, learner.family),
     )
 
 
@@ -143,12 +143,12 @@ def _plan(
 
 
 def _measured(
-    shape: Shape, algorithm: str
+    shape: Shape, family: ReleasedFamily
 ) -> tuple[Records, Callable[[NDArray[Any]], float], float]:
     """Fresh records, the quality of predictions for them, and that of a constant."""
     frame, children = shape.draw(_FRESH_ROWS, _FRESH)
     records = Records(shape.schema, {shape.schema.entity: frame, **children})
-    if is_number(shape.schema, shape.target, algorithm):
+    if family.predicts_number(shape.schema, shape.target):
         numbers = frame[shape.target].to_numpy(dtype=np.float64)
         return records, lambda found: _rmse(found - numbers), float(numbers.std())
     codes = records.cells(shape.target)

@@ -14,16 +14,9 @@ from dpcore.domain.columns import BooleanColumn, IntegerColumn
 from dpcore.domain.schema import PrivacyUnit, Schema
 from dpcore.learning.learner import Learner, no_progress
 from dpcore.privacy.randomness import SeededRandom
-from dpcore.rehearsal.shape import Shape, is_number, shape_of
+from dpcore.rehearsal.shape import Shape, shape_of
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
-
-#: Most work of a rehearsal, by learner: it runs in the process that serves the pages.
-_LIMITS = {
-    "rule_list": {"pool_size": 100_000, "mcmc_steps": 20_000},
-    "redescriptions": {"pool_size": 20_000, "steps": 10_000},
-}
-
 
 #: Added to a seed for the coins of ingestion and for the run: one stream must not serve two.
 _COINS, _RUN = 1_000_000, 2_000_000
@@ -79,7 +72,7 @@ def shape_for(
     """The shape of invented records for a plan."""
     if not learner.targeted:
         return shape_of(schema, "", releases, (plan.parameters.left, plan.parameters.right))
-    number = is_number(schema, plan.target, learner.name)
+    number = learner.family.predicts_number(schema, plan.target)
     return shape_of(schema, plan.target, releases, number=number)
 
 
@@ -100,7 +93,7 @@ def run_on(
 
 
 def _limited(learner: Learner, parameters: BaseModel) -> dict[str, Any]:
-    given, most = parameters.model_dump(), _LIMITS.get(learner.name, {})
+    given, most = parameters.model_dump(), learner.family.rehearsed
     return given | {name: min(given[name], limit) for name, limit in most.items()}
 
 

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import PrivacyUnit, Schema
-from dpcore.models.ebm.released.model import EBMModel
 from dpcore.privacy.randomness import public_generator
 from dpcore.rehearsal.hidden import Hidden, hidden_levels, nothing_hidden
-from dpcore.rehearsal.knowledge import Groups, Knowledge, columns_of, read
+from dpcore.rehearsal.knowledge import Knowledge, read
 from dpcore.rehearsal.marginals import Marginal, drawn, marginals, tilted
-from dpcore.rehearsal.records import Codes, Floats, Records, is_category
 from dpcore.rehearsal.synthetic import synthetic_tables
 from dpcore.rehearsal.teacher import Teacher, choose, measured_groups, teach
+from dpcore.released.evidence import Groups
+from dpcore.released.invented import Codes, Floats, Records, is_category
 from dpcore.released.release import Release
 
 #: Records invented from the schema alone, unless ``max_rows`` is smaller.
@@ -171,7 +170,7 @@ def _taught(
         weights = raked(groups, records)
         each = {name: each[name].weighted(codes[name], weights) for name in each}
     teacher = teach(best, records, weights)
-    told = {name for one in known for name in columns_of(one.model)} | {target}
+    told = {name for one in known for name in one.evidence.columns()} | {target}
     silent = {name: each[name] for name in each if name not in told}
     return Pool(_echoing(records, silent, teacher.groups, generator), weights, teacher)
 
@@ -189,9 +188,9 @@ def _one_row_each(unit: PrivacyUnit) -> PrivacyUnit:
 
 
 def _hidden(target: str, known: Sequence[Knowledge], each: dict[str, Marginal]) -> Hidden:
-    """Levels that the columns follow, if a boosting machine tells how."""
+    """Levels that the columns follow, if a model that adds up scores tells how."""
     for one in known:
-        if isinstance(one.model, EBMModel) and one.release.target == target:
+        if one.evidence.additive and one.release.target == target:
             return hidden_levels(one.model, each)
     return nothing_hidden()
 
@@ -266,8 +265,3 @@ def _chosen(pool: Records, chosen: Codes) -> dict[str, pd.DataFrame]:
         taken = rows.iloc[order[np.repeat(first, counts) + inside]].reset_index(drop=True)
         found[child.name] = taken.assign(**{key: np.repeat(np.arange(len(chosen)), counts)})
     return found
-
-
-def is_number(schema: Schema, target: str, algorithm: str) -> bool:
-    """Whether a learner predicts a target as a number."""
-    return algorithm == "ebm" and isinstance(schema.column(target), NumericColumn)

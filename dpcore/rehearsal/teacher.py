@@ -5,23 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.rehearsal.knowledge import (
-    Groups,
-    Knowledge,
-    predicted,
-    probabilities,
-    without_negatives,
-)
+from dpcore.rehearsal.knowledge import Knowledge
 from dpcore.rehearsal.marginals import between
-from dpcore.rehearsal.records import Codes, Floats, Records
 from dpcore.released.evaluation import Evaluation, Figure
+from dpcore.released.evidence import Groups, without_negatives
+from dpcore.released.invented import Codes, Floats, Records
 
 #: An accuracy whose noise alone moves it further than this is not followed.
 _VAGUE = 0.1
@@ -51,9 +45,9 @@ def choose(known: Sequence[Knowledge], target: str, *, number: bool) -> Knowledg
 def _rank(knowledge: Knowledge, number: bool) -> tuple[bool, float]:
     figure = quality(knowledge.model)
     if figure is None:
-        return knowledge.number == number, -math.inf
-    sign = -1 if knowledge.number else 1
-    return knowledge.number == number, sign * figure.value - figure.noise_margin
+        return knowledge.evidence.number == number, -math.inf
+    sign = -1 if knowledge.evidence.number else 1
+    return knowledge.evidence.number == number, sign * figure.value - figure.noise_margin
 
 
 def quality(model: Any) -> Figure | None:
@@ -71,7 +65,7 @@ def measured_groups(knowledge: Knowledge) -> list[Groups]:
     if not isinstance(evaluation, Evaluation) or figure is None or figure.noise_margin > _VAGUE:
         return []
     counts = np.asarray(evaluation.noisy_confusion, dtype=np.float64).sum(axis=0)
-    return [Groups(partial(predicted, knowledge.model), counts, float(evaluation.count_margin))]
+    return [Groups(knowledge.evidence.predicted, counts, float(evaluation.count_margin))]
 
 
 @dataclass(frozen=True)
@@ -125,15 +119,15 @@ def teach(knowledge: Knowledge, records: Records, weights: Floats) -> Teacher:
     """
     model = knowledge.model
     column = records.schema.column(knowledge.release.target)
-    labels, figure = predicted(model, records), quality(model)
-    if knowledge.number:
+    labels, figure = knowledge.evidence.predicted(records), quality(model)
+    if knowledge.evidence.number:
         explained = float(weights @ (labels - weights @ labels) ** 2)
         guess = math.sqrt(explained * (1 - _EXPLAINED) / _EXPLAINED)
         spread = guess if figure is None else figure.value
         fifths = np.quantile(labels, (0.2, 0.4, 0.6, 0.8))
         groups = np.searchsorted(fifths, labels)
         return Teacher(knowledge, column, None, labels, spread, spread, groups)
-    chances = probabilities(model, records)
+    chances = knowledge.evidence.probabilities(records)
     if figure is not None and figure.noise_margin <= _VAGUE:
         chances = sharpened(chances, _power(chances, labels, weights, figure.value))
         chances = _as_measured(chances, labels, weights, model.evaluation)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Final
 
+from dpcore.models.released import family_of
 from dpcore.rehearsal.shape import Shape
 from dpcore.rehearsal.teacher import quality
+from dpcore.released.family import ReleasedFamily
 
-#: Families that look at many columns: what they reveal carries over to each other. A rule list
-#: tells of a few conditions only, and which ones it picks depends much on the others.
-_THOROUGH: Final = frozenset({"tree", "forest", "ebm"})
 #: An earlier quality must be known this well: noise margin of an accuracy, or share of an RMSE.
 _KNOWN: Final = 0.05
 #: Least epsilon of a run, as a share of the epsilon of the earlier one.
@@ -24,13 +23,13 @@ _LEAST_SIGNAL: Final = Decimal(200)
 _TWO_DIGITS: Final = Context(prec=2, rounding=ROUND_CEILING)
 
 
-def close_from(shape: Shape, algorithm: str) -> Decimal | None:
+def close_from(shape: Shape, family: ReleasedFamily) -> Decimal | None:
     """Smallest epsilon from which a rehearsal is close to the private run; None if at none."""
     teacher = shape.teacher
     if teacher is None:
         return None
     release, figure = teacher.knowledge.release, quality(teacher.knowledge.model)
-    if figure is None or not {algorithm, release.kind} <= _THOROUGH:
+    if figure is None or not (family.thorough and family_of(release).thorough):
         return None
     scale = figure.value if teacher.chances is None else 1.0
     if figure.noise_margin > _KNOWN * scale:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dpcore.models.released import FAMILIES
+
 #: What the steps of a run are called, wherever a budget is divided among them.
 STEPS = {
     "antecedents": "finding conditions",
@@ -24,37 +26,8 @@ STEPS = {
     "left leaves": "counting people in the left groups",
     "clauses": "choosing clauses",
 }
-#: Titles of the methods of a family. Each has a help text: ``method_<name>``, those of
-#: redescriptions ``pairs_<name>``, those of relational rules ``ilp_<name>``.
-METHODS = {
-    "tree": {
-        "lookahead": "Exact lookahead (recommended)",
-        "adiffp": "ADiffP (adaptive budget)",
-        "diffp_id3": "DiffP-ID3 (same budget on every level)",
-        "diffp_c45": "DiffP-C4.5 (as DiffP-ID3, then pruned)",
-        "sulq_id3": "SuLQ-ID3 (noisy counts only)",
-    },
-    "forest": {
-        "rfdiffp": "RFDiffP (adaptive trees on random columns)",
-        "random_trees": "Random decision trees (questions drawn at random)",
-    },
-    "ebm": {
-        "all_bins": "All bins at once (recommended)",
-        "random_splits": "Random splits, as published",
-    },
-    "redescriptions": {
-        "exact_pairs": "Both sides at once (recommended)",
-        "lookahead": "Back and forth, exact trees",
-        "alt_expm": "AltExpM (question by question)",
-        "alt_mcmc": "AltMCMC (random walk over trees)",
-        "mcmc_tree_pair": "MCMCTreePair (both trees together)",
-    },
-    "ilp": {
-        "noisy_max": "Report noisy max (recommended)",
-        "relevance_aware": "Level by level, as published",
-        "naive": "Every clause counted, as published",
-    },
-}
+#: Titles of the methods of each family that has several.
+METHODS = {name: family.methods for name, family in FAMILIES.items() if family.methods}
 _SAMPLERS = {
     "pool": "candidate pool",
     "mcmc": "random walk (MCMC)",

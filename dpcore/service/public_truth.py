@@ -31,10 +31,10 @@ class PublicTruth(ServiceBase):
             If the data set is not marked public.
         """
         from dpcore.models.registry import public_records
-        from dpcore.models.released import parse_model
+        from dpcore.models.released import family_of, parse_model
 
         table = self._store.table(self._public(release.dataset_id).id)
-        records = public_records(release.kind, table, _part(release))
+        records = public_records(family_of(release), table, _part(release))
         counts: tuple[tuple[int, ...], ...] = parse_model(release).count_records(
             records, release.domain, release.target
         )

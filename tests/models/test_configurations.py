@@ -158,7 +158,7 @@ def test_releases_of_any_plan_can_be_read_and_used(family, way, seed):
     release = make_release(family, plan, model, secure=False)
     assert release_text(release)
     assert content(release)
-    records = public_records(family, table, "all")
+    records = public_records(LEARNERS[family].family, table, "all")
     if drawn.target:
         assert len(model.predict(records, drawn.schema)) == len(table.public_frame("all"))
     else:

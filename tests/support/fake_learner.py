@@ -12,7 +12,9 @@ from pydantic import BaseModel
 from dpcore.domain.columns import BooleanColumn, IntegerColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.learning.learner import Learner
 from dpcore.privacy.budgets import BudgetSplit
+from dpcore.released.family import ReleasedFamily
 from dpcore.released.plan import RunPlan, target_column
 from dpcore.workspace.requests import RunRequest
 
@@ -32,11 +34,8 @@ class FakeModel(BaseModel):
     rows: int
 
 
-class FakeLearner:
-    name = "fake"
-    title = "Fake"
-    targeted = True
-    parameters = FakeParameters
+class FakeLearner(Learner):
+    family = ReleasedFamily("fake", "Fake", FakeParameters, FakeModel)
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
         if target_column(schema, target).name not in schema.targets:
@@ -75,13 +74,12 @@ class FakePairModel(BaseModel):
     count_margin: int = 7
 
 
-class FakePairLearner:
+class FakePairLearner(Learner):
     """A learner that predicts nothing."""
 
-    name = "fake_pairs"
-    title = "Fake pairs"
-    targeted = False
-    parameters = FakePairParameters
+    family = ReleasedFamily(
+        "fake_pairs", "Fake pairs", FakePairParameters, FakePairModel, targeted=False
+    )
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
         assert target == ""
@@ -118,8 +116,7 @@ def register_pairs(monkeypatch: Any) -> None:
     from dpcore.models import registry, released
 
     monkeypatch.setitem(registry.LEARNERS, "fake_pairs", FakePairLearner())
-    family = released.Family(FakePairLearner.title, FakePairModel)
-    monkeypatch.setitem(released.FAMILIES, "fake_pairs", family)
+    monkeypatch.setitem(released.FAMILIES, "fake_pairs", FakePairLearner.family)
 
 
 def small_schema(name: str = "small", **changes: Any) -> Schema:

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpcore.audit.replay.tables import Rows
 from dpcore.domain.schema import Schema
+from dpcore.models.released import get_family
 
 _Answers = tuple[int, ...]
 _Crowd = Mapping[Any, int]
@@ -50,7 +51,7 @@ class Witness:
         columns: list[dict[str, Any]] = [
             {"name": f"x{place}", "type": "boolean"} for place in range(count)
         ]
-        if self.family == "redescriptions":
+        if not get_family(self.family).targeted:
             for place, column in enumerate(columns):
                 column["view"] = "left" if 2 * place < count else "right"
         else:

@@ -6,14 +6,12 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from pydantic import BaseModel
-
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.holdout import STEP
-from dpcore.learning.learner import Progress
+from dpcore.learning.learner import Learner, Progress
 from dpcore.models.ebm.learning.accounting import (
     BINS,
     CHOICE,
@@ -27,6 +25,7 @@ from dpcore.models.ebm.learning.fit import Fit
 from dpcore.models.ebm.learning.grid import feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation
 from dpcore.models.ebm.learning.holdout import error_share, evaluate
+from dpcore.models.ebm.released.family import EBM
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.privacy.budgets import default_delta
@@ -42,7 +41,7 @@ _NARROWEST, _WIDEST = 1e-30, 1e30
 _MEMORY_LIMIT = 16 * 2**30
 
 
-class EBMLearner:
+class EBMLearner(Learner):
     """Differentially private explainable boosting machines.
 
     Guarantee: (epsilon, delta)-DP per person, one person added or removed, unconditional.
@@ -50,10 +49,7 @@ class EBMLearner:
     people and composes in parallel.
     """
 
-    name = "ebm"
-    title = "Shape functions"
-    targeted = True
-    parameters: type[BaseModel] = EBMParameters
+    family = EBM
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
         """Validate a request and say what it costs; sees no record.

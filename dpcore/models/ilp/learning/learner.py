@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
 
 from dpcore.data.bits import Words
 from dpcore.data.queries import CAPTURES, capture_counts
@@ -16,7 +15,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.holdout import STEP as EVALUATION
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Progress
+from dpcore.learning.learner import Learner, Progress
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
@@ -28,6 +27,7 @@ from dpcore.models.ilp.learning.coverage import (
     fold_factors,
 )
 from dpcore.models.ilp.learning.selection import select_clause
+from dpcore.models.ilp.released.family import ILP
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
 from dpcore.privacy.budgets import BudgetSplit, first_share
 from dpcore.privacy.mechanisms import GeometricMechanism
@@ -53,7 +53,7 @@ _PASSED_ON = (
 )
 
 
-class ILPLearner:
+class ILPLearner(Learner):
     """Differentially private inductive logic programming (paper 001, Algorithm 4).
 
     Guarantee: pure epsilon-DP per person with all child rows, unconditional. The bottom clause
@@ -64,10 +64,7 @@ class ILPLearner:
     counted once more, together, at the end. Proofs: ``docs/privacy/ilp.md``.
     """
 
-    name = "ilp"
-    title = "Relational rules"
-    targeted = True
-    parameters: type[BaseModel] = ILPParameters
+    family = ILP
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
         """Validate a request and say what it costs; sees no record.

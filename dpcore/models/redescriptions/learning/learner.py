@@ -5,14 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-from pydantic import BaseModel
-
 from dpcore.data.bits import Words, count_bits
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import View
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.learner import Progress
+from dpcore.learning.learner import Learner, Progress
 from dpcore.models.redescriptions.learning.chains import pair_chain, tree_chain
 from dpcore.models.redescriptions.learning.diversity import telling_columns, unused
 from dpcore.models.redescriptions.learning.exact_pairs import (
@@ -41,6 +39,7 @@ from dpcore.models.redescriptions.learning.queries import (
 )
 from dpcore.models.redescriptions.learning.starts import Start, linked_start, random_start
 from dpcore.models.redescriptions.learning.views import VIEWS, Sides, opposite
+from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
@@ -53,7 +52,7 @@ from dpcore.validation import validated
 _BOTH: Final = "each other"
 
 
-class RedescriptionLearner:
+class RedescriptionLearner(Learner):
     """Differentially private redescription mining with pairs of decision trees.
 
     Guarantee: pure epsilon-DP per person, one person added or removed; unconditional, but for
@@ -61,10 +60,7 @@ class RedescriptionLearner:
     There is no target column: ``target`` is empty.
     """
 
-    name = "redescriptions"
-    title = "Redescriptions"
-    parameters: type[BaseModel] = RedescriptionParameters
-    targeted = False
+    family = REDESCRIPTIONS
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
         """Validate a request and say what it costs; sees no record.

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
@@ -49,6 +48,8 @@ def exact_agreement(tables: Sequence[Counts], found: Sequence[Redescription]) ->
         Exact counts of each pair of trees, see
         :meth:`~dpcore.models.redescriptions.released.model.RedescriptionModel.exact_tables`.
     """
+    from scipy.stats import binom
+
     sizes = np.array([_sizes(tables[item.pair], item) for item in found], dtype=np.int64)
     people, both, left, right = sizes.reshape(-1, 4).T
     n = np.maximum(people, 1)

@@ -14,7 +14,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom, norm
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -100,6 +99,8 @@ class Independence:
         return clear
 
     def _binomial(self, sizes: Sizes) -> Floats:
+        from scipy.stats import binom
+
         trials = max(1, round(self.people))
         return np.asarray(binom.sf(np.rint(sizes.both) - 1, trials, sizes.expected))
 
@@ -128,6 +129,8 @@ class _Excess:
 
     def chance(self) -> Floats:
         """Chance of at least what is seen."""
+        from scipy.stats import norm
+
         tilt = self._root()
         value, _, bend = self._cumulants(tilt)
         depth = np.sqrt(np.maximum(2 * (tilt * self._seen - value), 0.0))

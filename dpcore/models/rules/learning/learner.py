@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
 
 from dpcore.data.bits import word_count
 from dpcore.data.queries import CAPTURES, LogLikelihood, capture_counts
@@ -16,7 +15,7 @@ from dpcore.domain.schema import Part, Schema
 from dpcore.errors import RequestError
 from dpcore.learning.holdout import STEP as EVALUATION
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Progress
+from dpcore.learning.learner import Learner, Progress
 from dpcore.models.rules.learning.antecedents import (
     Antecedents,
     candidate_literals,
@@ -26,6 +25,7 @@ from dpcore.models.rules.learning.antecedents import (
 from dpcore.models.rules.learning.mining import Mined, check_levels, mine_antecedents
 from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.models.rules.learning.samplers import CaptureProblem, run_chain, sample_from_pool
+from dpcore.models.rules.released.family import RULE_LIST
 from dpcore.models.rules.released.model import DEFAULT_TEXT, Rule, RuleListModel
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 from dpcore.privacy.budgets import BudgetSplit, part_below
@@ -46,7 +46,7 @@ _PASSED_ON = (
 _WORK_LIMIT = 4 * 10**12
 
 
-class RuleListLearner:
+class RuleListLearner(Learner):
     """Differentially private Bayesian rule lists (paper 000, Algorithm 1, corrected).
 
     Guarantee: pure epsilon-DP per person, one person added or removed. The budget is split
@@ -57,10 +57,7 @@ class RuleListLearner:
     tempered; the default sampler is exact. Proof: ``docs/privacy/rule-list.md``.
     """
 
-    name = "rule_list"
-    title = "Rule list"
-    targeted = True
-    parameters: type[BaseModel] = RuleListParameters
+    family = RULE_LIST
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
         """Validate a request and say what it costs; sees no record.

@@ -5,14 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-from pydantic import BaseModel
-
 from dpcore.data.bits import word_count
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.holdout import cell_codes, evaluate_groups
-from dpcore.learning.learner import Progress
+from dpcore.learning.learner import Learner, Progress
 from dpcore.models.trees.learning.contingency import NodeData
 from dpcore.models.trees.learning.driver import MAX_NODES, share_of
 from dpcore.models.trees.learning.growth import freeze
@@ -24,6 +22,7 @@ from dpcore.models.trees.learning.random_trees import (
     grow_adaptive_forest,
     grow_random_forest,
 )
+from dpcore.models.trees.released.family import FOREST
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.parameters import ForestParameters
 from dpcore.privacy.budgets import BudgetSplit, row_epsilon
@@ -37,7 +36,7 @@ TREES: Final = "trees"
 _WORK_LIMIT: Final = 4 * 10**13
 
 
-class ForestLearner:
+class ForestLearner(Learner):
     """Differentially private forests.
 
     Guarantee: pure epsilon-DP per person, one person added or removed, unconditional.
@@ -45,10 +44,7 @@ class ForestLearner:
     parallel.
     """
 
-    name = "forest"
-    title = "Forest"
-    targeted = True
-    parameters: type[BaseModel] = ForestParameters
+    family = FOREST
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
         """Validate a request and say what it costs; sees no record.

@@ -6,14 +6,14 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel
 
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.learning.holdout import cell_codes, evaluate_groups
-from dpcore.learning.learner import Progress
+from dpcore.learning.learner import Learner, Progress
 from dpcore.models.trees.learning.growth import freeze
 from dpcore.models.trees.learning.methods import METHODS
+from dpcore.models.trees.released.family import TREE
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.privacy.randomness import RandomSource
@@ -22,7 +22,7 @@ from dpcore.released.plan import RunPlan, check_classes
 from dpcore.validation import validated
 
 
-class TreeLearner:
+class TreeLearner(Learner):
     """Differentially private decision trees.
 
     Guarantee: pure epsilon-DP per person, one person added or removed, unconditional for every
@@ -30,10 +30,7 @@ class TreeLearner:
     composes in parallel.
     """
 
-    name = "tree"
-    title = "Tree"
-    targeted = True
-    parameters: type[BaseModel] = TreeParameters
+    family = TREE
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
         """Validate a request and say what it costs; sees no record.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
-from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ilp.released.model import ILPModel
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -35,7 +33,7 @@ class Records:
     schema: Schema
     tables: Mapping[str, pd.DataFrame]
     known: dict[str, Codes] = field(default_factory=dict)
-    _clauses: dict[int, Codes] = field(default_factory=dict)
+    _found: dict[int, Codes] = field(default_factory=dict)
 
     @property
     def main(self) -> pd.DataFrame:
@@ -54,17 +52,11 @@ class Records:
             self.known[name] = encode(column, self.main[name])[0].astype(np.int64)
         return self.known[name]
 
-    def clauses(self, model: ILPModel) -> Codes:
-        """First clause of a theory that covers each record."""
-        if id(model) not in self._clauses:
-            self._clauses[id(model)] = model.first_clause(self.tables, self.schema)
-        return self._clauses[id(model)]
-
-    def bins(self, axis: Axis) -> Codes:
-        """Bin of each record on an axis of a boosting machine."""
-        if axis.edges is None:
-            return np.asarray(axis.groups, dtype=np.int64)[self.cells(axis.column)]
-        return axis.codes_of_numbers(self.main[axis.column].to_numpy(dtype=np.float64))
+    def once(self, model: Any, find: Callable[[], Codes]) -> Codes:
+        """Codes that a model gives the records, found the first time they are asked for."""
+        if id(model) not in self._found:
+            self._found[id(model)] = find()
+        return self._found[id(model)]
 
     def exchanged(self, columns: Mapping[str, Any], codes: Mapping[str, Codes]) -> Records:
         """The same records with other values in some columns, of cells that may be known."""

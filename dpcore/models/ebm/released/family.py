@@ -1,0 +1,24 @@
+"""Explainable boosting machines, as all who read them know the family."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpcore.models.ebm.released.evidence import EBMEvidence
+from dpcore.models.ebm.released.model import EBMModel
+from dpcore.models.ebm.released.parameters import EBMParameters
+from dpcore.released.family import ReleasedFamily
+
+EBM: Final = ReleasedFamily(
+    name="ebm",
+    title="Shape functions",
+    parameters=EBMParameters,
+    model=EBMModel,
+    evidence=EBMEvidence,
+    methods={
+        "all_bins": "All bins at once (recommended)",
+        "random_splits": "Random splits, as published",
+    },
+    numbers=True,
+    thorough=True,
+)

@@ -1,0 +1,24 @@
+"""Relational rules, as all who read them know the family."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.released.evidence import ILPEvidence
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.released.family import ReleasedFamily
+
+ILP: Final = ReleasedFamily(
+    name="ilp",
+    title="Relational rules",
+    parameters=ILPParameters,
+    model=ILPModel,
+    evidence=ILPEvidence,
+    methods={
+        "noisy_max": "Report noisy max (recommended)",
+        "relevance_aware": "Level by level, as published",
+        "naive": "Every clause counted, as published",
+    },
+    relational=True,
+)

@@ -1,0 +1,27 @@
+"""Redescriptions, as all who read them know the family."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpcore.models.redescriptions.released.evidence import RedescriptionEvidence
+from dpcore.models.redescriptions.released.model import RedescriptionModel
+from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
+from dpcore.released.family import ReleasedFamily
+
+REDESCRIPTIONS: Final = ReleasedFamily(
+    name="redescriptions",
+    title="Redescriptions",
+    parameters=RedescriptionParameters,
+    model=RedescriptionModel,
+    evidence=RedescriptionEvidence,
+    methods={
+        "exact_pairs": "Both sides at once (recommended)",
+        "lookahead": "Back and forth, exact trees",
+        "alt_expm": "AltExpM (question by question)",
+        "alt_mcmc": "AltMCMC (random walk over trees)",
+        "mcmc_tree_pair": "MCMCTreePair (both trees together)",
+    },
+    targeted=False,
+    rehearsed={"pool_size": 20_000, "steps": 10_000},
+)

@@ -1,0 +1,20 @@
+"""Rule lists, as all who read them know the family."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpcore.models.rules.released.evidence import RuleListEvidence
+from dpcore.models.rules.released.model import RuleListModel
+from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.released.family import ReleasedFamily
+
+# Not thorough: it tells of a few conditions only, and which ones depends much on the others.
+RULE_LIST: Final = ReleasedFamily(
+    name="rule_list",
+    title="Rule list",
+    parameters=RuleListParameters,
+    model=RuleListModel,
+    evidence=RuleListEvidence,
+    rehearsed={"pool_size": 100_000, "mcmc_steps": 20_000},
+)

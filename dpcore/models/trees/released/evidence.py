@@ -1,0 +1,56 @@
+"""What released trees and forests reveal of the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.released.evidence import Evidence, Groups, by_class
+from dpcore.released.invented import Codes, Floats, Records
+
+
+class TreeEvidence(Evidence):
+    """How many records stop at each node, and their classes."""
+
+    def groups(self) -> Iterator[Groups]:
+        """Records by the node where they stop."""
+        tree = self.model
+        yield by_class(self._leaf, [tree.nodes[p] for p in tree.finals], tree.count_margin)
+
+    def probabilities(self, records: Records) -> Floats:
+        """Estimates of the node where a record stops."""
+        return np.array([node.estimates for node in self.model.nodes])[self._node(records)]
+
+    def predicted(self, records: Records) -> NDArray[Any]:
+        """Label of the node where a record stops."""
+        return np.array([node.label for node in self.model.nodes])[self._node(records)]
+
+    def _node(self, records: Records) -> Codes:
+        codes = {name: records.cells(name) for name in self.model.columns()}
+        found: Codes = self.model.apply_codes(codes, records.rows)
+        return found
+
+    def _leaf(self, records: Records) -> Codes:
+        return np.searchsorted(np.asarray(self.model.finals), self._node(records))
+
+
+class ForestEvidence(Evidence):
+    """What each tree of a forest reveals, and how they vote."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether each tree has seen people of its own."""
+        return bool(self.model.sharing == "parts")
+
+    def groups(self) -> Iterator[Groups]:
+        """Records by the node where they stop, tree by tree."""
+        for tree in self.model.trees:
+            yield from TreeEvidence(tree).groups()
+
+    def probabilities(self, records: Records) -> Floats:
+        """Shares of the votes."""
+        codes = {name: records.cells(name) for name in self.model.columns()}
+        return np.asarray(self.model.votes_of_codes(codes, records.rows) / len(self.model.trees))

@@ -1,0 +1,39 @@
+"""Trees and forests, as all who read them know the families."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpcore.models.trees.released.evidence import ForestEvidence, TreeEvidence
+from dpcore.models.trees.released.forest_model import ForestModel
+from dpcore.models.trees.released.model import TreeModel
+from dpcore.models.trees.released.parameters import ForestParameters, TreeParameters
+from dpcore.released.family import ReleasedFamily
+
+TREE: Final = ReleasedFamily(
+    name="tree",
+    title="Tree",
+    parameters=TreeParameters,
+    model=TreeModel,
+    evidence=TreeEvidence,
+    methods={
+        "lookahead": "Exact lookahead (recommended)",
+        "adiffp": "ADiffP (adaptive budget)",
+        "diffp_id3": "DiffP-ID3 (same budget on every level)",
+        "diffp_c45": "DiffP-C4.5 (as DiffP-ID3, then pruned)",
+        "sulq_id3": "SuLQ-ID3 (noisy counts only)",
+    },
+    thorough=True,
+)
+FOREST: Final = ReleasedFamily(
+    name="forest",
+    title="Forest",
+    parameters=ForestParameters,
+    model=ForestModel,
+    evidence=ForestEvidence,
+    methods={
+        "rfdiffp": "RFDiffP (adaptive trees on random columns)",
+        "random_trees": "Random decision trees (questions drawn at random)",
+    },
+    thorough=True,
+)

@@ -1,0 +1,124 @@
+"""What a released model reveals about the records: post-processing, which costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.released.invented import Codes, Floats, Records
+
+#: A 95 % margin of two-sided geometric noise, in standard deviations.
+_MARGIN = 2.1
+
+
+class Bins(Protocol):
+    """How the values of one column fall into bins: cut points, or the bin of each of its cells."""
+
+    @property
+    def column(self) -> str:
+        """Name of the column."""
+        ...
+
+    @property
+    def edges(self) -> tuple[float, ...] | None:
+        """Numeric column: ascending cut points. The last bin holds missing values."""
+        ...
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """Column of categories: bin of each of its cells."""
+        ...
+
+    def __len__(self) -> int:
+        """Bins, the last of a numeric column for missing values."""
+        ...
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups that divide the records among them, and noisy numbers of those in each.
+
+    Attributes
+    ----------
+    place : callable
+        Group of each of some records: shape (n_rows,).
+    counts : array of shape (n_groups,)
+        May be negative.
+    error : float
+        Standard deviation of the noise on each of them.
+    bins : Bins or None
+        The bins of one column, if the groups are just those.
+    """
+
+    place: Callable[[Records], Codes]
+    counts: Floats
+    error: float
+    bins: Bins | None = None
+
+    @property
+    def shares(self) -> Floats:
+        """Share of the records in each group: not negative, summing to 1."""
+        return without_negatives(self.counts)
+
+
+def without_negatives(counts: Floats) -> Floats:
+    """The nearest shares that sum to 1: every count is lowered alike, and cut off at 0."""
+    total = max(float(counts.sum()), 1.0)
+    falling = np.sort(counts)[::-1]
+    excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
+    last = int(np.flatnonzero(falling > excess)[-1])
+    return np.asarray(np.maximum(counts - excess[last], 0.0) / total)
+
+
+def by_class(place: Callable[[Records], Codes], groups: Sequence[Any], margin: int) -> Groups:
+    """Groups that were counted class by class."""
+    counts = np.array([group.noisy_counts for group in groups], dtype=np.float64)
+    return Groups(place, counts.sum(axis=1), float(np.sqrt(counts.shape[1])) * margin / _MARGIN)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a rehearsal reads off a released model: nothing, unless its family says more.
+
+    Attributes
+    ----------
+    model : BaseModel
+        The released model.
+    """
+
+    model: Any
+
+    @property
+    def number(self) -> bool:
+        """Whether the model predicts a number."""
+        return False
+
+    @property
+    def apart(self) -> bool:
+        """Whether each of the groups divides records of its own."""
+        return False
+
+    @property
+    def additive(self) -> bool:
+        """Whether predictions are sums of scores: an ``intercept`` and ``terms`` of columns."""
+        return False
+
+    def groups(self) -> Iterator[Groups]:
+        """Groups of records with their noisy sizes."""
+        return iter(())
+
+    def columns(self) -> set[str]:
+        """Columns of the main table that the groups are made of."""
+        return set(self.model.columns())
+
+    def probabilities(self, records: Records) -> Floats:
+        """Released class probabilities of each record: shape (n_rows, n_classes)."""
+        raise NotImplementedError
+
+    def predicted(self, records: Records) -> NDArray[Any]:
+        """What the model predicts: codes of classes, or numbers."""
+        return np.asarray(self.probabilities(records).argmax(axis=1))

@@ -1,0 +1,62 @@
+"""What is declared of a family of models, once, for all who see its releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel
+
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schema import Schema
+from dpcore.released.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class ReleasedFamily:
+    """A family of models: what its runs take, what they release and how that is read.
+
+    Attributes
+    ----------
+    name : str
+        Machine name, also the ``kind`` of its releases.
+    title : str
+        Name shown to people.
+    parameters : type
+        Pydantic model of what a run takes.
+    model : type
+        Pydantic model of what a run releases, with ``count_margin`` and ``evaluation``.
+    evidence : type
+        What a rehearsal reads off a released model.
+    methods : mapping of str to str
+        Title of each value of the parameter ``method``; empty if there is no choice. Each has a
+        help text: ``method_<name>``, those of redescriptions ``pairs_<name>``, those of
+        relational rules ``ilp_<name>``.
+    targeted : bool
+        Whether it predicts a column. One that does not takes the empty target, and the columns
+        of its two views are ``left`` and ``right`` of its parameters.
+    numbers : bool
+        Whether a numeric target is predicted as a number rather than by its groups.
+    relational : bool
+        Whether its models read every table, not the main one alone.
+    thorough : bool
+        Whether it looks at many columns, so that what it reveals carries over to others that do.
+    rehearsed : mapping of str to int
+        Most of a parameter that a rehearsal takes: it runs in the process that serves the pages.
+    """
+
+    name: str
+    title: str
+    parameters: type[BaseModel]
+    model: type[BaseModel]
+    evidence: type[Evidence] = Evidence
+    methods: Mapping[str, str] = field(default_factory=dict)
+    targeted: bool = True
+    numbers: bool = False
+    relational: bool = False
+    thorough: bool = False
+    rehearsed: Mapping[str, int] = field(default_factory=dict)
+
+    def predicts_number(self, schema: Schema, target: str) -> bool:
+        """Whether a target is predicted as a number."""
+        return self.numbers and isinstance(schema.column(target), NumericColumn)
