@@ -86,7 +86,8 @@ def _follow(table: str, rows: int) -> None:
 @app.command("list")
 def list_datasets() -> None:
     """List the stored data sets with their budgets."""
-    from dpcore.commands.text import balance_text, text_table
+    from dpcore.commands.text import balance_text
+    from dpcore.released.plain_text import text_table
 
     with open_service() as service:
         rows = [
@@ -105,7 +106,7 @@ def list_datasets() -> None:
 @app.command("orphans")
 def orphans() -> None:
     """List folders that the database does not know, and data sets whose folder is gone."""
-    from dpcore.commands.text import text_table
+    from dpcore.released.plain_text import text_table
 
     with open_service() as service:
         rows = [[stray.id, stray.name or "-", _STATES[stray.state]] for stray in service.strays()]

@@ -64,7 +64,7 @@ def redescriptions(
     ] = None,
 ) -> None:
     """Read the redescriptions of a release under other constraints, as often as you like: free."""
-    from dpcore.commands.text_redescriptions import redescriptions_text
+    from dpcore.models.redescriptions.released.plain_text import redescriptions_text
 
     if csv is not None:
         check_new(csv)

@@ -22,8 +22,8 @@ def list_releases(
     ] = None,
 ) -> None:
     """List releases, newest first."""
-    from dpcore.commands.text import text_table
     from dpcore.privacy.budgets import format_epsilon
+    from dpcore.released.plain_text import text_table
 
     with open_service() as service:
         chosen = service.dataset(dataset).id if dataset else None
@@ -93,9 +93,9 @@ def charge(
 @ledger.command("stranded")
 def stranded() -> None:
     """List runs whose process cannot be seen from this machine: it may have vanished."""
-    from dpcore.commands.text import text_table
     from dpcore.commands.text_ledger import one_line
     from dpcore.privacy.budgets import format_epsilon
+    from dpcore.released.plain_text import text_table
 
     with open_service() as service:
         names = {info.id: info.name for info in service.datasets()}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dpcore.commands.text import text_table
 from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.plain_text import text_table
 from dpcore.workspace.requests import Account, BudgetRequest, LedgerEntry, Standing
 
 _PLACES = 9

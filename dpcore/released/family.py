@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import BaseModel
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.released.evidence import Evidence
+from dpcore.released.release import Release
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class ReleasedFamily:
         Pydantic model of what a run takes.
     model : type
         Pydantic model of what a run releases, with ``count_margin`` and ``evaluation``.
+    text : callable
+        (release, model) writes a released model as plain text for a terminal.
     evidence : type
         What a rehearsal reads off a released model.
     methods : mapping of str to str
@@ -49,6 +53,7 @@ class ReleasedFamily:
     title: str
     parameters: type[BaseModel]
     model: type[BaseModel]
+    text: Callable[[Release, Any], str]
     evidence: type[Evidence] = Evidence
     methods: Mapping[str, str] = field(default_factory=dict)
     targeted: bool = True

@@ -12,9 +12,9 @@ from typer.testing import CliRunner, Result
 from dpcore.commands import app, fit_ilp
 from dpcore.commands.shell import open_service
 from dpcore.commands.text import release_text
-from dpcore.commands.text_ilp import NO_PREDICTION
 from dpcore.demo.trains import clauses_theory, draw_trains, trains_schema
 from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.released.plain_text import NO_PREDICTION
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release
 from dpcore.workspace.requests import RunRequest

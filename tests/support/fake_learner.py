@@ -35,7 +35,7 @@ class FakeModel(BaseModel):
 
 
 class FakeLearner(Learner):
-    family = ReleasedFamily("fake", "Fake", FakeParameters, FakeModel)
+    family = ReleasedFamily("fake", "Fake", FakeParameters, FakeModel, lambda *_: "Rows")
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
         if target_column(schema, target).name not in schema.targets:
@@ -78,7 +78,12 @@ class FakePairLearner(Learner):
     """A learner that predicts nothing."""
 
     family = ReleasedFamily(
-        "fake_pairs", "Fake pairs", FakePairParameters, FakePairModel, targeted=False
+        "fake_pairs",
+        "Fake pairs",
+        FakePairParameters,
+        FakePairModel,
+        lambda *_: "Rows",
+        targeted=False,
     )
 
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:

@@ -7,6 +7,7 @@ from typing import Final
 from dpcore.models.ebm.released.evidence import EBMEvidence
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.parameters import EBMParameters
+from dpcore.models.ebm.released.plain_text import ebm_text
 from dpcore.released.family import ReleasedFamily
 
 EBM: Final = ReleasedFamily(
@@ -14,6 +15,7 @@ EBM: Final = ReleasedFamily(
     title="Shape functions",
     parameters=EBMParameters,
     model=EBMModel,
+    text=ebm_text,
     evidence=EBMEvidence,
     methods={
         "all_bins": "All bins at once (recommended)",

@@ -7,6 +7,7 @@ from typing import Final
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.released.evidence import ILPEvidence
 from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.plain_text import ilp_text
 from dpcore.released.family import ReleasedFamily
 
 ILP: Final = ReleasedFamily(
@@ -14,6 +15,7 @@ ILP: Final = ReleasedFamily(
     title="Relational rules",
     parameters=ILPParameters,
     model=ILPModel,
+    text=ilp_text,
     evidence=ILPEvidence,
     methods={
         "noisy_max": "Report noisy max (recommended)",

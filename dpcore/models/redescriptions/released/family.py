@@ -7,6 +7,7 @@ from typing import Final
 from dpcore.models.redescriptions.released.evidence import RedescriptionEvidence
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
+from dpcore.models.redescriptions.released.plain_text import release_text
 from dpcore.released.family import ReleasedFamily
 
 REDESCRIPTIONS: Final = ReleasedFamily(
@@ -14,6 +15,7 @@ REDESCRIPTIONS: Final = ReleasedFamily(
     title="Redescriptions",
     parameters=RedescriptionParameters,
     model=RedescriptionModel,
+    text=release_text,
     evidence=RedescriptionEvidence,
     methods={
         "exact_pairs": "Both sides at once (recommended)",

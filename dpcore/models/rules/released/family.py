@@ -7,6 +7,7 @@ from typing import Final
 from dpcore.models.rules.released.evidence import RuleListEvidence
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.models.rules.released.plain_text import rule_list_text
 from dpcore.released.family import ReleasedFamily
 
 # Not thorough: it tells of a few conditions only, and which ones depends much on the others.
@@ -15,6 +16,7 @@ RULE_LIST: Final = ReleasedFamily(
     title="Rule list",
     parameters=RuleListParameters,
     model=RuleListModel,
+    text=rule_list_text,
     evidence=RuleListEvidence,
     rehearsed={"pool_size": 100_000, "mcmc_steps": 20_000},
 )

@@ -8,6 +8,7 @@ from dpcore.models.trees.released.evidence import ForestEvidence, TreeEvidence
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.models.trees.released.parameters import ForestParameters, TreeParameters
+from dpcore.models.trees.released.plain_text import forest_text, tree_text
 from dpcore.released.family import ReleasedFamily
 
 TREE: Final = ReleasedFamily(
@@ -15,6 +16,7 @@ TREE: Final = ReleasedFamily(
     title="Tree",
     parameters=TreeParameters,
     model=TreeModel,
+    text=tree_text,
     evidence=TreeEvidence,
     methods={
         "lookahead": "Exact lookahead (recommended)",
@@ -30,6 +32,7 @@ FOREST: Final = ReleasedFamily(
     title="Forest",
     parameters=ForestParameters,
     model=ForestModel,
+    text=forest_text,
     evidence=ForestEvidence,
     methods={
         "rfdiffp": "RFDiffP (adaptive trees on random columns)",

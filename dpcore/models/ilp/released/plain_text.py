@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.released.noisy_counts import percent
+from dpcore.released.plain_text import text_table
+from dpcore.released.release import Release
 
 #: What the table says of a rule that is not used to predict.
 NO_PREDICTION = "does not predict"
 
 
-def theory_rows(model: ILPModel) -> tuple[list[str], list[list[str]]]:
+def ilp_text(release: Release, model: ILPModel) -> str:
+    """The theory in Prolog, one line per group of people, and the same in words."""
+    program = model.prolog(release.domain, release.target)
+    words = "\n".join(model.reading(release.domain, release.target))
+    return "\n\n".join([program, text_table(*_theory_rows(model)), words])
+
+
+def _theory_rows(model: ILPModel) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the table: one row per clause, and one for everybody else."""
     label = model.classes[model.positive]
     head = ["clause", f"noisy counts ({', '.join(model.classes)})", f"noisy share of {label}", ""]

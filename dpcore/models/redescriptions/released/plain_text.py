@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
+from dpcore.released.release import Release
 
 #: Redescriptions that are printed, the best ones.
 SHOWN = 20
 #: Below this a p-value is only called small.
 _SMALL = 0.001
+
+
+def release_text(release: Release, model: RedescriptionModel) -> str:
+    """The best redescriptions under the usual constraints; others are free to try."""
+    return redescriptions_text(model.extract(release.domain))
 
 
 def redescriptions_text(found: RedescriptionSet) -> str:

@@ -1,0 +1,44 @@
+"""Trees and forests as plain text for a terminal."""
+
+from __future__ import annotations
+
+from dpcore.models.trees.released.forest_model import ForestModel
+from dpcore.models.trees.released.model import TreeModel
+from dpcore.released.noisy_counts import percent
+from dpcore.released.plain_text import text_table
+from dpcore.released.release import Release
+
+
+def tree_text(release: Release, model: TreeModel) -> str:
+    """One line per node, indented by depth; what pruning folded is left out."""
+    shown = {position for final in model.finals for position in model.path(final)}
+    head = ["group", "predicted", "noisy counts", "noisy share of the prediction"]
+    head[2] += f" ({', '.join(model.classes)})"
+    lines = [position for position in _outline(model, 0) if position in shown]
+    rows = []
+    for position in lines:
+        node = model.nodes[position]
+        low, high = node.intervals[node.label]
+        share = f"{percent(node.estimates[node.label])} ({percent(low)} to {percent(high)})"
+        rows.append(
+            [
+                "  " * model.depth(position) + node.text,
+                f"{release.target} = {model.classes[node.label]}" if node.final else "",
+                ", ".join(str(count) for count in node.noisy_counts),
+                share if node.final else "",
+            ]
+        )
+    return text_table(head, rows)
+
+
+def _outline(model: TreeModel, position: int) -> list[int]:
+    """Nodes below one, each before its children."""
+    below = (_outline(model, child) for child in model.nodes[position].children)
+    return [position, *(deeper for branch in below for deeper in branch)]
+
+
+def forest_text(release: Release, model: ForestModel) -> str:
+    """What the trees say together, and the columns that they look at."""
+    use = [[name, f"{share:.0%}"] for name, share in model.attribute_use().items()]
+    table = text_table(["column", "share of the splits"], use)
+    return "\n\n".join(["\n".join(model.reading(release.target)), table])
