@@ -33,7 +33,7 @@ class Records:
     schema: Schema
     tables: Mapping[str, pd.DataFrame]
     known: dict[str, Codes] = field(default_factory=dict)
-    _found: dict[int, Codes] = field(default_factory=dict)
+    _found: dict[int, tuple[Any, Codes]] = field(default_factory=dict)
 
     @property
     def main(self) -> pd.DataFrame:
@@ -55,8 +55,8 @@ class Records:
     def once(self, model: Any, find: Callable[[], Codes]) -> Codes:
         """Codes that a model gives the records, found the first time they are asked for."""
         if id(model) not in self._found:
-            self._found[id(model)] = find()
-        return self._found[id(model)]
+            self._found[id(model)] = model, find()  # While it is kept, no other has its id.
+        return self._found[id(model)][1]
 
     def exchanged(self, columns: Mapping[str, Any], codes: Mapping[str, Codes]) -> Records:
         """The same records with other values in some columns, of cells that may be known."""
