@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -13,13 +14,12 @@ from pages.components.families import registry
 from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
 from pages.components.visitor import access
-from tests.support.fake_learner import register_pairs
+from tests.support.fake_learner import FakePairLearner, register_pairs
 from tests.support.page_tools import add_ward, button, checked, fit, home, open_page, submit, words
 
 __all__ = ["home"]
 PAIRS = registry.Family(
-    name="fake_pairs",
-    title="Fake pairs",
+    released=replace(FakePairLearner.family, methods={"one": "One", "two": "Two"}),
     page="tree.py",
     lead="Pairs of conditions.",
     algorithm="Invented pairs",
@@ -28,8 +28,6 @@ PAIRS = registry.Family(
     side=lambda *_: None,
     figures=lambda model: {"Rows": str(model.rows)},
     csv="nothing",
-    methods={"one": "One", "two": "Two"},
-    targeted=False,
 )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpcore.models.released import get_family
+from dpcore.released.family import ReleasedFamily
 from dpcore.released.release import Release
 from dpcore.workspace.requests import Quote, RunRequest
 from pages.components.families.ebm import inputs as ebm_inputs
@@ -21,7 +23,6 @@ from pages.components.families.rule_list import inputs as rule_list_inputs
 from pages.components.families.rule_list import result as rule_list_result
 from pages.components.families.tree import inputs as tree_inputs
 from pages.components.families.tree import result as tree_result
-from pages.components.kit.texts import METHODS
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,8 @@ class Family:
 
     Attributes
     ----------
-    name : str
-        Machine name of the algorithm, also the kind of its releases.
-    title : str
-        Name of its page and of its results.
+    released : ReleasedFamily
+        What the engine declares of it: name, title, methods, and what it predicts.
     page : str
         Script of its page.
     lead : str
@@ -50,20 +49,13 @@ class Family:
         (model) -> name and value of each line of a comparison.
     csv : str
         What the CSV download holds.
-    methods : mapping
-        Title of each method; empty if there is no choice.
     repeats : int
         How often each method is tried in such a comparison, unless told otherwise.
-    numbers : bool
-        Whether a numeric target is predicted as a number rather than by its groups.
-    targeted : bool
-        Whether it predicts a column. Runs and results of other families have the empty target.
     hint : callable or None
         (quote) says more about a run before it is spent on, below its price.
     """
 
-    name: str
-    title: str
+    released: ReleasedFamily
     page: str
     lead: str
     algorithm: str
@@ -72,11 +64,33 @@ class Family:
     side: Callable[[Release, Any, str], None]
     figures: Callable[[Any], dict[str, str]]
     csv: str
-    methods: Mapping[str, str]
     repeats: int = 3
-    numbers: bool = False
-    targeted: bool = True
     hint: Callable[[Quote], None] | None = None
+
+    @property
+    def name(self) -> str:
+        """Machine name of the algorithm, also the kind of its releases."""
+        return self.released.name
+
+    @property
+    def title(self) -> str:
+        """Name of its page and of its results."""
+        return self.released.title
+
+    @property
+    def methods(self) -> Mapping[str, str]:
+        """Title of each method; empty if there is no choice."""
+        return self.released.methods
+
+    @property
+    def numbers(self) -> bool:
+        """Whether a numeric target is predicted as a number rather than by its groups."""
+        return self.released.numbers
+
+    @property
+    def targeted(self) -> bool:
+        """Whether it predicts a column. Runs and results of others have the empty target."""
+        return self.released.targeted
 
     def heading(self, target: str) -> str:
         """Title of a run or a result, with what it predicts."""
@@ -89,8 +103,7 @@ class Family:
 
 
 RULE_LIST = Family(
-    name="rule_list",
-    title="Rule list",
+    released=get_family("rule_list"),
     page="rule_list.py",
     lead="A short list of IF / ELSE IF rules that predicts one column, learned privately.",
     algorithm="Bayesian rule list",
@@ -99,11 +112,9 @@ RULE_LIST = Family(
     side=rule_list_result.side,
     figures=rule_list_result.figures,
     csv="the rules",
-    methods={},
 )
 TREE = Family(
-    name="tree",
-    title="Tree",
+    released=get_family("tree"),
     page="tree.py",
     lead="A decision tree: a few questions, one after another, that predict one column. "
     "Learned privately.",
@@ -113,11 +124,9 @@ TREE = Family(
     side=tree_result.side,
     figures=tree_result.figures,
     csv="every node of the tree",
-    methods=METHODS["tree"],
 )
 FOREST = Family(
-    name="forest",
-    title="Forest",
+    released=get_family("forest"),
     page="forest.py",
     lead="Many decision trees that vote on one column. Learned privately. A forest is harder to "
     "read than one tree.",
@@ -127,12 +136,10 @@ FOREST = Family(
     side=forest_result.side,
     figures=forest_result.figures,
     csv="every node of every tree",
-    methods=METHODS["forest"],
     repeats=1,
 )
 EBM = Family(
-    name="ebm",
-    title="Shape functions",
+    released=get_family("ebm"),
     page="shape_functions.py",
     lead="One curve per column: how much each of its values raises or lowers what is predicted. "
     "Learned privately.",
@@ -142,13 +149,10 @@ EBM = Family(
     side=ebm_result.side,
     figures=ebm_result.figures,
     csv=ebm_result.CSV,
-    methods=METHODS["ebm"],
     repeats=1,
-    numbers=True,
 )
 REDESCRIPTIONS = Family(
-    name="redescriptions",
-    title="Redescriptions",
+    released=get_family("redescriptions"),
     page="redescriptions.py",
     lead="Two ways of naming nearly the same people: one by the columns on the left, such as "
     "diagnoses, one by those on the right, such as treatments. Learned privately.",
@@ -158,12 +162,9 @@ REDESCRIPTIONS = Family(
     side=redescriptions_result.side,
     figures=redescriptions_result.figures,
     csv=redescriptions_result.CSV,
-    methods=METHODS["redescriptions"],
-    targeted=False,
 )
 ILP = Family(
-    name="ilp",
-    title="Relational rules",
+    released=get_family("ilp"),
     page="relational_rules.py",
     lead="Rules that predict one column from several tables, such as patients and their "
     "prescriptions. Learned privately.",
@@ -173,7 +174,6 @@ ILP = Family(
     side=ilp_result.side,
     figures=ilp_result.figures,
     csv=ilp_result.CSV,
-    methods=METHODS["ilp"],
     repeats=1,
     hint=ilp_hint.show,
 )
