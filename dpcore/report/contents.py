@@ -1,4 +1,4 @@
-"""What a file says about a release: sentences, figures and tables, one function per family."""
+"""What a file says about a release: its family's text, or sentences, figures and tables."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def heading(release: Release) -> str:
 def content(release: Release) -> Content:
     """Everything that a file shows of a release, and its quality on people set aside."""
     model = parse_model(release)
-    found = _shortened(_CONTENTS[release.kind](release, model))
+    found = _shortened(_CONTENTS.get(release.kind, _text)(release, model))
     checked = getattr(model, "evaluation", None)
     if checked is None:
         return found
@@ -97,6 +97,11 @@ def _shortened(found: Content) -> Content:
         return found
     told = [*found.sentences[:_MOST_SENTENCES], f"{rest:,} more sentences are left out here."]
     return dataclasses.replace(found, sentences=told)
+
+
+def _text(release: Release, model: Any) -> Content:
+    """What a family says in a terminal."""
+    return Content(family_of(release).text(release, model).splitlines(), [], [])
 
 
 def _rule_list(release: Release, model: RuleListModel) -> Content:
@@ -202,7 +207,7 @@ def _ilp(release: Release, model: ILPModel) -> Content:
     )
 
 
-#: One line for each family of models.
+#: Families that are told by figures and tables; the others by their text.
 _CONTENTS: dict[str, Callable[[Release, Any], Content]] = {
     "rule_list": _rule_list,
     "tree": _tree,

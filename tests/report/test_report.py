@@ -14,6 +14,7 @@ from dpcore.errors import NotFoundError, RequestError
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.privacy.budgets import exact_amount
+from dpcore.released.release import make_release
 from dpcore.report.contents import content
 from dpcore.report.page import dossier, release_page
 from dpcore.report.totals import exact_epsilon
@@ -21,7 +22,13 @@ from dpcore.service import Service
 from dpcore.workspace.dossier import Application
 from dpcore.workspace.requests import DatasetInfo, RunRequest
 from tests.support import reports
-from tests.support.fake_learner import small_frame, small_schema
+from tests.support.fake_learner import (
+    FakePairLearner,
+    FakePairModel,
+    register_pairs,
+    small_frame,
+    small_schema,
+)
 
 #: Elements and attributes that make a browser fetch something, or leave the page.
 FETCHING = {"img", "iframe", "link", "object", "embed", "base", "form", "a", "audio", "video"}
@@ -43,6 +50,15 @@ def harmless(html: str) -> reports.Read:
     drawings = [script for script in read.scripts if "alert(1)" in script]
     assert not any("<" in line for s in drawings for line in s.splitlines() if "alert(1)" in line)
     return read
+
+
+def test_a_family_without_figures_is_told_by_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    register_pairs(monkeypatch)
+    plan = FakePairLearner().plan(small_schema(), "", Decimal(1), {})
+    release = make_release("fake_pairs", plan, FakePairModel(rows=3), secure=False)
+    told = content(release)
+    assert (told.sentences, told.pictures, told.tables) == (["Rows"], [], [])
+    assert "Fake pairs" in harmless(release_page(release)).text
 
 
 @pytest.mark.parametrize("case", reports.CASES)
