@@ -125,7 +125,7 @@ def _finish(answers: Answers) -> Answers:
 
 
 def _main_key(answers: Answers, main: TableDraft, person: str | None) -> str | None:
-    key = st.selectbox(
+    key: str | None = st.selectbox(
         "Column that says who is who",
         main.columns,
         key=remembered(f"intake-main-key-{main.ident}", first_key(main, person), main.columns),
@@ -240,7 +240,7 @@ def _editor(table: TableDraft, shown: tuple[str, ...]) -> pd.DataFrame:
             ),
             schema_rows.SIDE: make.SelectboxColumn(
                 options=list(schema_rows.SIDES),
-                format_func=str.capitalize,
+                format_func=lambda side: str(side).capitalize(),
                 width="small",
                 help="For redescriptions: the side on which conditions may use this column.",
             ),

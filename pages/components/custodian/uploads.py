@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,9 @@ def receive(
         help=help,
         disabled=disabled,
     )
-    return list(found) if several else [found] if found is not None else []
+    if found is None:
+        return []
+    return list(found) if isinstance(found, list) else [found]
 
 
 def let_go(place: str, files: list[Any]) -> None:
@@ -106,7 +109,7 @@ def _keep(desk: Desk, place: str, files: list[Any], *, replaced: list[KeptFile])
         for file in files:
             file.seek(0)
             _, problem = access.attempt(
-                lambda file=file: desk.keep(place, file.name, file, TYPES + DATABASES)
+                partial(desk.keep, place, file.name, file, TYPES + DATABASES)
             )
             if problem:
                 break

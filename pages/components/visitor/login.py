@@ -203,7 +203,7 @@ def show() -> None:
 
 
 def _refuse(
-    title: str, words: str, button: str = "", action: Callable[[], object] | None = None
+    title: str, words: str, button: str = "", action: Callable[[], None] | None = None
 ) -> None:
     with st.container(border=True, key="card-login", width=560):
         st.title(title, anchor=False)

@@ -87,9 +87,9 @@ class Reading:
     @property
     def chosen(self) -> Any | None:
         """The one to read: what was chosen last, else the best that is kept, if there is any."""
-        place = self.places.get(st.session_state.get(choice_key(self.key)))
-        if place is not None:
-            return self.found.found[place]
+        wanted = st.session_state.get(choice_key(self.key))
+        if wanted in self.places:
+            return self.found.found[self.places[wanted]]
         return self.kept[0] if self.kept else None
 
     def exact_of(self, item: Any) -> Any | None:
