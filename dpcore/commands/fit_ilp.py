@@ -9,7 +9,7 @@ import typer
 from dpcore.commands.fitting import (
     Epsilon,
     Evaluate,
-    Fit,
+    FitRequest,
     Nonce,
     Output,
     QuoteOnly,
@@ -125,4 +125,4 @@ def ilp(
         "reserved_literals": reserved_literals,
         "evaluate": evaluate,
     }
-    fit(Fit("ilp", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))
+    fit(FitRequest("ilp", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))

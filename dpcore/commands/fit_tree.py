@@ -9,7 +9,7 @@ import typer
 from dpcore.commands.fitting import (
     Epsilon,
     Evaluate,
-    Fit,
+    FitRequest,
     Nonce,
     Output,
     QuoteOnly,
@@ -99,7 +99,7 @@ def tree(
         "prune": prune,
         "evaluate": evaluate,
     }
-    fit(Fit("tree", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))
+    fit(FitRequest("tree", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))
 
 
 def forest(
@@ -155,4 +155,4 @@ def forest(
         "prune": prune,
         "evaluate": evaluate,
     }
-    fit(Fit("forest", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))
+    fit(FitRequest("forest", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))

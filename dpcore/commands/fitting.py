@@ -53,7 +53,7 @@ Nonce = Annotated[
 
 
 @dataclass(frozen=True)
-class Fit:
+class FitRequest:
     """One command line's wish: what to fit, and what to do about it.
 
     Attributes
@@ -73,7 +73,7 @@ class Fit:
     nonce: str | None
 
 
-def fit(wish: Fit) -> None:
+def fit(wish: FitRequest) -> None:
     """Quote, rehearse or spend; print the release and write it to a file."""
     if wish.quote and wish.rehearse:
         raise RequestError("Choose one of --quote and --rehearse.")
@@ -105,7 +105,7 @@ def _rehearsal_heading(rehearsed: Rehearsal) -> str:
     return f"REHEARSAL on made-up records, {shape}; nothing was spent.\n"
 
 
-def _request(service: Service, wish: Fit) -> RunRequest:
+def _request(service: Service, wish: FitRequest) -> RunRequest:
     from dpcore.workspace.requests import RunRequest
 
     try:

@@ -19,7 +19,7 @@ from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS
 from dpcore.models.ilp.learning import learner as module
 from dpcore.models.ilp.learning.learner import ILPLearner
-from dpcore.models.ilp.learning.selection import Choice
+from dpcore.models.ilp.learning.selection import ChosenClause
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel, predicted_labels
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
@@ -103,7 +103,7 @@ def test_every_choice_gets_an_equal_part_of_the_budget(monkeypatch: pytest.Monke
     asked: list[Decimal] = []
     original = module.select_clause
 
-    def watched(*given: Any) -> Choice:
+    def watched(*given: Any) -> ChosenClause:
         asked.append(given[4])
         return original(*given)
 

@@ -17,8 +17,8 @@ class EBMParameters(BaseModel):
     ----------
     method : str
         ``all_bins`` asks for the noisy gradient of every bin of a feature at once and shrinks
-        what may be noise. ``random_splits`` is the published learner (paper 004, Algorithm 1):
-        trees of a few leaves with random splits.
+        what may be noise. ``random_splits`` is the published learner (Nori et al. 2021,
+        Algorithm 1): trees of a few leaves with random splits.
     delta : Decimal or None
         Delta of the guarantee. ``None`` is :func:`dpcore.privacy.budgets.default_delta` of
         ``max_rows``.

@@ -32,7 +32,7 @@ class Hypotheses:
         Clauses that these make within the limits of the run.
     needed : int
         People without whom no private method over these columns is reliable: Theorem 3 of
-        paper 001, with the budget of the whole run.
+        Zeng et al. (2013), with the budget of the whole run.
     enough : int
         People with whom the clause that report noisy max chooses covers nearly as well as the
         best one: within a tenth of the people, nine times out of ten.

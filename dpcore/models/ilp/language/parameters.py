@@ -21,7 +21,7 @@ class ILPParameters(BaseModel):
     method : {"noisy_max", "relevance_aware", "naive"}
         ``noisy_max`` chooses the clause with the best coverage by report noisy max over the
         whole lattice, with noise that does not grow with it. ``naive`` and
-        ``relevance_aware`` count every clause with noise (paper 001, Algorithms 2 and 3).
+        ``relevance_aware`` count every clause with noise (Zeng et al. 2013, Algorithms 2 and 3).
     literals : tuple of str or None
         Atoms that a clause may use, such as ``age > 60`` or ``car: roof = flat``; ``None``: all
         that the schema declares.

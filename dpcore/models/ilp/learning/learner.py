@@ -54,7 +54,7 @@ _PASSED_ON = (
 
 
 class ILPLearner:
-    """Differentially private inductive logic programming (paper 001, Algorithm 4).
+    """Differentially private inductive logic programming (Zeng et al. 2013, Algorithm 4).
 
     Guarantee: pure epsilon-DP per person with all child rows, unconditional. The bottom clause
     comes from the schema. Each clause of the theory is chosen with an equal part of the

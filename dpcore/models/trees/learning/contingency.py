@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpcore.data.bits import Words, count_bits
 from dpcore.data.table import PrivateTable
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part, Schema
 from dpcore.models.trees.released.splits import Split, split_by_category, split_on
 
@@ -74,7 +74,7 @@ class ColumnCandidates:
         if self.edges is None:
             return split_by_category(self.column)
         edge = int(self.edges[place])
-        return split_on(Literal(column=self.column.name, first=0, last=edge), schema)
+        return split_on(Condition(column=self.column.name, first=0, last=edge), schema)
 
     def tables(self, cell_counts: Counts) -> Counts:
         """Records per branch and class of each candidate, from those per cell and class.
