@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.data.table import ChildRecords, PrivateTable
-from dpcore.domain.columns import NumericColumn
+from dpcore.domain.columns import MAX_COLUMNS, NumericColumn
 from dpcore.domain.encoding import Codes, encode, people_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
@@ -281,19 +281,19 @@ def frame_chunks(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
     yield named
 
 
-def check_header(names: list[str], limit: int = 1000) -> None:
+def check_header(names: list[str]) -> None:
     """Refuse a header that no schema can describe.
 
     Raises
     ------
     IngestError
-        If it is empty, has blank or duplicate names, or more than ``limit`` columns.
+        If it is empty, has blank or duplicate names, or more columns than ``MAX_COLUMNS``.
     """
     if not names or all(not name.strip() for name in names):
         raise IngestError("The file is empty or has no header line. The first line names columns.")
-    if len(names) > limit:
+    if len(names) > MAX_COLUMNS:
         raise IngestError(
-            f"The file has {len(names)} columns; at most {limit} can be handled. "
+            f"The file has {len(names)} columns; at most {MAX_COLUMNS} can be handled. "
             "Remove those that nobody will analyse."
         )
     if any(not name.strip() for name in names):

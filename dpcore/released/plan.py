@@ -154,13 +154,8 @@ class RunPlan:
         """Kinds of printed counts, the one that matters most first."""
         return self.noise or (CountNoise("a count", self.row_epsilon(self.estimates_step)),)
 
-    @property
-    def noise_scale(self) -> float:
-        """Scale of the noise on each printed count that matters most."""
-        return self.count_noise[0].scale
-
     def count_margin(self, confidence: float = 0.95) -> int:
-        """Noise on such a count stays within plus or minus this, with ``confidence``."""
+        """Noise on the count that matters most stays within plus or minus this."""
         return self.count_noise[0].margin(confidence)
 
 

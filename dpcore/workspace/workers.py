@@ -210,15 +210,13 @@ class _Worker:
             raise CancelledError(_CANCELLED_SPENT)
 
 
-def throttled(
-    report: Callable[[str, int, int], None], writes: int = PROGRESS_WRITES
-) -> Callable[[str, int, int], None]:
-    """Pass on at most about ``writes`` calls per step, chosen by their counts alone."""
+def throttled(report: Callable[[str, int, int], None]) -> Callable[[str, int, int], None]:
+    """Pass on about :data:`PROGRESS_WRITES` calls per step at most, chosen by counts alone."""
     last: tuple[str, int] | None = None
 
     def progress(step: str, done: int, total: int) -> None:
         nonlocal last
-        place = (step, writes if done >= total else done * writes // total)
+        place = (step, PROGRESS_WRITES if done >= total else done * PROGRESS_WRITES // total)
         if place != last:
             last = place
             report(step, done, total)

@@ -93,7 +93,7 @@ def test_the_budget_is_spent_exactly_and_shown_in_the_certificate() -> None:
     assert plan(evaluate=True, epsilon="1").parallel == {}
     aside = small_schema(holdout_percent=20, max_rows=2000)
     assert plan(aside, "1", evaluate=True).parallel == {"evaluation": Decimal(1)}
-    assert chosen.noise_scale == pytest.approx(4)
+    assert chosen.count_noise[0].scale == pytest.approx(4)
     release = make_release("ilp", chosen, run(draw_people(50, 1), chosen), secure=True)
     assert release.certificate.budget_split == chosen.split.parts
     assert release.certificate.guarantee == "unconditional"
@@ -147,7 +147,7 @@ def test_several_rows_per_person_divide_the_budget() -> None:
          "privacy_unit": {"column": "id", "max_rows_per_person": 4}}
     )  # fmt: skip
     chosen = ILPLearner().plan(flat, "y", Decimal(1), {})
-    assert chosen.noise_scale == pytest.approx(20)
+    assert chosen.count_noise[0].scale == pytest.approx(20)
     with pytest.raises(BudgetError, match="too small for the rows"):
         ILPLearner().plan(flat, "y", Decimal(1), {"count_share": Decimal("0.000000003")})
 
