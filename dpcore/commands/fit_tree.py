@@ -51,7 +51,7 @@ def tree(
         ),
     ] = _TREE.method,
     criterion: Annotated[
-        Criterion, typer.Option(help="What a good split is. lookahead knows error and gini.")
+        Criterion, typer.Option(help="What a good split is. lookahead supports error and gini.")
     ] = _TREE.criterion,
     blocks: Annotated[
         list[int] | None,

@@ -106,14 +106,14 @@ class _Rows:
     """Encoded rows on their way in: of each person at most so many are held, chosen uniformly.
 
     Each row draws one random word when it comes, and a person keeps the rows with the smallest.
-    So rows can be let go again and again, and memory depends on public limits alone.
+    So rows can be dropped again and again, and memory depends on public limits alone.
 
     Parameters
     ----------
     each : int
         Rows kept of one person.
     most : int
-        Rows that are expected to stay, at most; rows are let go when twice as many are held.
+        Rows that are expected to stay, at most; rows are dropped when twice as many are held.
     """
 
     def __init__(self, columns: Sequence[Any], each: int, most: int) -> None:
@@ -130,7 +130,7 @@ class _Rows:
         return len(self.owners)
 
     def add(self, owners: NDArray[np.int64], chunk: pd.DataFrame, randomness: RandomSource) -> None:
-        """Take rows in, with the number of each one's person; -1 is nobody, and is let go."""
+        """Take rows in, with the number of each one's person; -1 is nobody, and is dropped."""
         encoded = [encode(column, chunk[column.name]) for column in self._columns]
         arrays = (
             owners,

@@ -153,7 +153,7 @@ class PlantedRedescription:
     caught: float
 
     def draw(self, frame: pd.DataFrame, generator: np.random.Generator) -> Flags:
-        """Draw which rows shall satisfy the right query, given who satisfies the left one.
+        """Draw which rows satisfy the right query, given who satisfies the left one.
 
         Of the others, as many do as give the planted Jaccard index:
         ``|left and right| / |left or right|``.

@@ -128,7 +128,7 @@ class RunPlan:
     def _check_rows(self) -> None:
         """See that a step's share is worth something for each row, before a record is touched.
 
-        Shares of mu squared are no epsilons: who plans with Gaussian noise checks them.
+        Shares of mu squared are not epsilons: whoever plans with Gaussian noise checks them.
         """
         pure = self.split.parts.items() if self.definition == "pure" else ()
         for step in (*(name for name, share in pure if share), *self.parallel):
@@ -203,7 +203,7 @@ def guaranteed_odds(
 
 
 def target_column(schema: Schema, target: str) -> Any:
-    """Column that a learner shall predict: the one place where a missing target is refused.
+    """Column that a learner should predict: the one place where a missing target is refused.
 
     Raises
     ------

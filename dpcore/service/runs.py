@@ -101,7 +101,7 @@ class Runs(ServiceBase):
         """
         status = self.run(run_id)
         if status.analyst != self._user.name:
-            raise AccessError("Only who has started a run may stop it.")
+            raise AccessError("Only the person who started a run may stop it.")
         return self._jobs.cancel(status.id, self._user.name, only_free=only_free)
 
     def stranded_runs(self, dataset_id: str | None = None) -> list[RunStatus]:

@@ -239,7 +239,7 @@ class Ledger:
                 raise BudgetError(frozen)
             append_like(connection, "touch", row)
 
-        # Only who has claimed a run touches it, so a touch that is found was this one.
+        # Only the worker that claimed a run touches it, so a touch that is found was this one.
         write_once(self._engine, work, lambda c: state_of(c, reservation_id) == "touched")
 
     def commit(

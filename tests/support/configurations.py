@@ -250,7 +250,7 @@ def _draw_size(random: Random, kind: type, low: float, high: float) -> Any:
 
 
 def _draw_public(random: Random, family: str, schema: Schema, target: str) -> dict[str, Any]:
-    """Parameters that speak of the schema, and those that no bound describes."""
+    """Parameters that refer to the schema, and those that no bound describes."""
     drawn: dict[str, Any] = {}
     if family == "rule_list":
         drawn["antecedents"] = random.choice(["public", "dp_fim", "given"])

@@ -100,7 +100,7 @@ def columns_of(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Columns to be kept, as a schema wants them, and a sentence for each fault.
 
-    The ``key`` says who is who and is not kept; faults name the ``table``, if there are several.
+    The ``key`` identifies people and is not kept; faults name the ``table``, if there are several.
     """
     columns: list[dict[str, Any]] = []
     faults: list[str] = []

@@ -1,4 +1,4 @@
-"""Uploaded files: from the browser's hands onto the custodian's desk, and what lies there."""
+"""Uploaded files: taken from the browser and kept on the custodian's desk."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def receive(
     disabled: bool = False,
     help: str | None = None,
 ) -> list[Any]:
-    """Ask for files. Whoever gets some calls :func:`let_go`, or they come again and again."""
+    """Ask for files. The caller hands them to :func:`let_go`, or gets them again at every rerun."""
     upload_gate.let_in()
     found = st.file_uploader(
         label,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 FIRST_EPSILONS = ("0.1", "0.5", "2")
 FIRST_METHODS = 3
-#: People set aside below whom the reader is told what chance does.
+#: With fewer people set aside, the reader is told what chance does.
 _MANY = 400
 
 
@@ -42,7 +42,7 @@ class Question:
 
 @dataclass
 class Comparing(Work):
-    """A comparison in the making."""
+    """A comparison that is being made."""
 
     failed = (
         "The comparison could not be made, by a fault of this program. Nothing was "

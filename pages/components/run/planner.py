@@ -43,7 +43,7 @@ class Question:
 
 @dataclass
 class Outlooking(Work):
-    """An outlook in the making."""
+    """An outlook that is being made."""
 
     failed = "The answer could not be worked out. Try another method, or fewer columns."
 

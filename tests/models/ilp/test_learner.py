@@ -155,8 +155,8 @@ def test_several_rows_per_person_divide_the_budget() -> None:
 @pytest.mark.parametrize(
     ("chosen", "sentence"),
     [
-        ({"positive": "maybe"}, "'maybe' is no class of 'ill'. Classes: 'no', 'yes'"),
-        ({"literals": ["drug: kind = z"]}, "no condition of this data set"),
+        ({"positive": "maybe"}, "'maybe' is not a class of 'ill'. Classes: 'no', 'yes'"),
+        ({"literals": ["drug: kind = z"]}, "is not a condition of this data set"),
         ({"literals": []}, "literals"),
         ({"max_literals": 0}, "max_literals"),
         ({"clauses": 11}, "clauses"),

@@ -333,7 +333,7 @@ def of_column(name: str, held: set[int]) -> Meaning:
 
 
 def read(text: str, last: str = "") -> tuple[Meaning, str]:
-    """What a formal text means, and the column that it speaks of last."""
+    """What a formal text means, and the column that it refers to last."""
     if text in {"everyone", "nobody"}:
         return frozenset(range(len(EVERY)) if text == "everyone" else ()), ""
     for link, join in ((" or ", frozenset.union), (" and ", frozenset.intersection)):

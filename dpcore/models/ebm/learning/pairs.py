@@ -87,7 +87,7 @@ def residuals(
             with np.errstate(over="ignore"):
                 shares = (labels[:, None] == 1) - 1 / (1 + np.exp(-scores))
         else:
-            # Without this shift a large score would be no number, and a sum without bounds.
+            # Without this shift a large score would not be a number, and a sum without bounds.
             powers = np.exp(scores - scores.max(axis=1, keepdims=True))
             classes = np.arange(scores.shape[1])
             shares = (labels[:, None] == classes) - powers / powers.sum(axis=1, keepdims=True)

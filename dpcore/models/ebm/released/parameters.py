@@ -59,5 +59,5 @@ class EBMParameters(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.method == "random_splits" and self.pairs:
-            raise ValueError("the method 'random_splits' knows no pairwise terms")
+            raise ValueError("the method 'random_splits' has no pairwise terms")
         return self

@@ -126,7 +126,7 @@ def chosen_atoms(
         if text not in named:
             examples = ", ".join(f"'{known}'" for known in list(named)[:5])
             raise RequestError(
-                f"'{text}' is no condition of this data set. Conditions are written like "
+                f"'{text}' is not a condition of this data set. Conditions are written like "
                 f"{examples}."
             )
     wanted = set(texts)

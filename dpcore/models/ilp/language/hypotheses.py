@@ -92,7 +92,7 @@ def _contenders(lattice: Lattice, chosen: ILPParameters) -> int:
 def _independent(atoms: Sequence[Atom], variables: int) -> int:
     """Atoms that one person may all satisfy, and of which none follows from another.
 
-    One for each column: of the main table, and of as many child tables as a clause may speak of.
+    One for each column: of the main table, and of as many child tables as a clause may refer to.
     """
     columns = {(atom.table, atom.column) for atom in atoms if not atom.exists}
     sizes = Counter(table for table, _ in columns)

@@ -131,7 +131,7 @@ def _resolved(schema: Schema, target: str, parameters: ILPParameters) -> ILPPara
     positive = parameters.positive if parameters.positive is not None else classes[-1]
     if positive not in classes:
         listed = ", ".join(f"'{label}'" for label in classes[:20])
-        raise RequestError(f"'{positive}' is no class of '{target}'. Classes: {listed}.")
+        raise RequestError(f"'{positive}' is not a class of '{target}'. Classes: {listed}.")
     return parameters.model_copy(update={"positive": positive})
 
 

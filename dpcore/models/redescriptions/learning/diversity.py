@@ -37,7 +37,7 @@ def telling_columns(pair: TreePair, schema: Schema) -> frozenset[str]:
 def unused(
     literals: Sequence[Condition], pairs: NDArray[np.int64], used: set[str]
 ) -> NDArray[np.bool_]:
-    """Pairs of literals that speak of no used column; all of them if there are none.
+    """Pairs of literals that refer to no used column; all of them if there are none.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class Redescription:
     similar : int
         Others that say nearly the same and were merged into this one.
     columns : frozenset of str
-        Columns that it speaks of.
+        Columns that it refers to.
     """
 
     pair: int

@@ -66,7 +66,7 @@ class TreeParameters(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.method == "lookahead" and self.criterion not in {"error", "gini"}:
-            raise ValueError("the method 'lookahead' knows the criteria 'error' and 'gini'")
+            raise ValueError("the method 'lookahead' supports the criteria 'error' and 'gini'")
         if self.blocks is not None and not self.blocks:
             raise ValueError("give at least one block, or none for the house rule")
         return self

@@ -103,12 +103,12 @@ def choice_key(key: str) -> str:
 
 
 def order_key(key: str) -> str:
-    """Where it is kept what comes first."""
+    """Where the chosen order is kept."""
     return f"{key}-order"
 
 
 def turn_key(key: str) -> str:
-    """Where it is counted how often the choice was made outside the table."""
+    """Where choices made outside the table are counted."""
     return f"{key}-turn"
 
 

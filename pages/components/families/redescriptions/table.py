@@ -28,7 +28,7 @@ def show(reading: Reading) -> None:
         st.info(view.all_aside(reading))
         return
     words = st.text_input(
-        "Show only those that speak of", key=f"{reading.key}-words",
+        "Show only those that mention", key=f"{reading.key}-words",
         placeholder="words of a condition, or a column", help=text("filter"),
     )  # fmt: skip
     items = matching(reading.kept, words)
