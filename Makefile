@@ -95,7 +95,7 @@ test-slow: setup-dev chromium ## Run the long form of audits, and of the checks 
 lint: setup-dev ## Run ruff, mypy and the import rules
 	@$(PY) -m ruff check $(wildcard $(LINTED))
 	@$(PY) -m ruff format --check $(wildcard $(LINTED))
-	@$(PY) -m mypy --strict dpcore
+	@$(PY) -m mypy --strict dpcore pages app.py
 	@$(VENV)/bin/lint-imports --no-logo
 
 format: setup-dev ## Rewrite the code in the house format

@@ -34,7 +34,7 @@ async def health(_request: Request) -> JSONResponse:
 
 
 def start_engine() -> None:
-    """Open the data base at once; what later pages and runs need once the first page is out."""
+    """Open the database at once; what later pages and runs need once the first page is out."""
     try:
         service = access.installation()
     except InstallationError as error:  # Every page says so too, and tries again.

@@ -10,7 +10,7 @@ from benchmarks.redescriptions_data import TwoViews
 from dpcore.data.bits import Words, count_bits
 from dpcore.domain.columns import View
 from dpcore.models.redescriptions.learning.queries import Counts, leverages, purities, tree_leaves
-from dpcore.models.redescriptions.learning.views import Sides, opposite, view_literals
+from dpcore.models.redescriptions.learning.views import Sides, opposite, view_conditions
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 
@@ -26,7 +26,7 @@ def greedy_model(data: TwoViews, depth: int = DEPTH, starts: int = STARTS) -> Re
     """
     schema = data.schema
     columns = {view: schema.view(view) for view in _VIEWS}
-    literals = {view: view_literals(schema, columns[view], reserved=False) for view in _VIEWS}
+    literals = {view: view_conditions(schema, columns[view], reserved=False) for view in _VIEWS}
     search = _Search(Sides(data.table, columns, literals), depth)
     pairs = tuple(search.pair(number) for number in range(starts))
     return RedescriptionModel(

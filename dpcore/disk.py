@@ -12,7 +12,7 @@ from pathlib import Path
 from dpcore.errors import IngestError
 
 FULL = (
-    "The disk of this computer is full. Nothing was stored; the files that were brought are kept. "
+    "The disk of this computer is full. Nothing was stored; the uploaded files are kept. "
     "Make room on it, or ask whoever runs it to, then try again."
 )
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

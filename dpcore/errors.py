@@ -49,7 +49,7 @@ class AccessError(FrostglassError):
 
 
 class LoginError(AccessError):
-    """The caller is not logged in, or not any more."""
+    """The caller is not logged in, or no longer."""
 
 
 class InstallationError(FrostglassError):

@@ -26,6 +26,8 @@ _COMPLAINTS = {
 
 #: Most characters of a field's name that are repeated.
 _LONGEST_NAME = 150
+#: Most faults that are told at once.
+_MOST_FAULTS = 5
 
 
 def validated(model: type[Model], content: Any) -> Model:
@@ -43,7 +45,7 @@ def validated(model: type[Model], content: Any) -> Model:
 
 
 def explain_validation(
-    error: ValidationError, content: object = None, limit: int = 5, whole: str = "schema"
+    error: ValidationError, content: object = None, whole: str = "schema"
 ) -> str:
     """Turn a pydantic error into sentences that name the field and what to do.
 
@@ -59,9 +61,10 @@ def explain_validation(
     # A list counts as too short, too, because its entries are faulty: one complaint is enough.
     items = [i for i in faults if i["type"] != "too_short" or i["loc"] not in around]
     lines = [
-        f"{_place(item['loc'], content) or whole}: {_complaint(item)}" for item in items[:limit]
+        f"{_place(item['loc'], content) or whole}: {_complaint(item)}"
+        for item in items[:_MOST_FAULTS]
     ]
-    more = [f"and {len(items) - limit} more"] if len(items) > limit else []
+    more = [f"and {len(items) - _MOST_FAULTS} more"] if len(items) > _MOST_FAULTS else []
     return "; ".join(lines + more) + "."
 
 

@@ -1,4 +1,4 @@
-"""What stands around every page: title, menu, data set, budget meter. Runs before each page."""
+"""What surrounds every page: title, menu, data set, budget meter. Runs before each page."""
 
 from __future__ import annotations
 

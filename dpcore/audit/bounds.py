@@ -26,7 +26,7 @@ Hits = NDArray[np.bool_]
 CONFIDENCE: Final = 1 - 1e-6
 
 
-class Mechanism(Protocol):
+class AuditedMechanism(Protocol):
     """What is audited: many independent outputs on one of two neighbouring inputs."""
 
     def __call__(self, side: int, trials: int) -> Outputs:
@@ -103,7 +103,7 @@ def ratio_bound(more: int, less: int, trials: int, confidence: float, delta: flo
 
 
 def epsilon_lower_bound(
-    mechanism: Mechanism,
+    mechanism: AuditedMechanism,
     events: EventFamily,
     *,
     trials: int,
@@ -179,9 +179,9 @@ class Audit:
     """
 
     name: str
-    mechanism: Mechanism
+    mechanism: AuditedMechanism
     events: EventFamily
-    controls: Mapping[str, Mechanism]
+    controls: Mapping[str, AuditedMechanism]
     epsilon: float = 1.0
     delta: float = 0.0
     share: float = 1.0

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from dpcore.audit.bounds import Audit, Mechanism, Outputs, replaced, threshold_events
+from dpcore.audit.bounds import Audit, AuditedMechanism, Outputs, replaced, threshold_events
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
@@ -103,7 +103,7 @@ class EBMRuns:
             seen = RESIDUAL_STEPS * int(noisy[_ALONE, 0])
         return float(seen / mechanism.scale**2)
 
-    def broken(self) -> dict[str, Mechanism]:
+    def broken(self) -> dict[str, AuditedMechanism]:
         """What the audit must catch."""
         wide = {"clipping removed": replace(self, clipped=False)} if self.target == "z" else {}
         return {f"noise divided by {_LESS}": replace(self, noise=_LESS), **wide}

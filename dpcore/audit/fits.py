@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import pandas as pd
 
-from dpcore.audit.bounds import Audit, Mechanism, Outputs, likelihood_events
+from dpcore.audit.bounds import Audit, AuditedMechanism, Outputs, likelihood_events
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Learner, no_progress
@@ -98,7 +98,7 @@ class _Fits(ABC):
     def _label(self, model: Any) -> int:
         """Code of a released model."""
 
-    def broken(self, times: int) -> dict[str, Mechanism]:
+    def broken(self, times: int) -> dict[str, AuditedMechanism]:
         """What every audit of a whole fit must catch."""
         return {
             f"budget spent {times} times": replace(self, epsilon=times * self.epsilon),

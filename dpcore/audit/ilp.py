@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import pandas as pd
 
-from dpcore.audit.bounds import Audit, Mechanism, Outputs, likelihood_events, replaced
+from dpcore.audit.bounds import Audit, AuditedMechanism, Outputs, likelihood_events, replaced
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import no_progress
@@ -95,7 +95,7 @@ class _Runs(ABC):
         """Code of a released theory."""
 
 
-class ChoiceRuns(_Runs):
+class ClauseChoiceRuns(_Runs):
     """Which clause report noisy max chooses."""
 
     chosen: ClassVar[Mapping[str, Any]] = {"count_share": "0.01"}
@@ -109,7 +109,7 @@ class ChoiceRuns(_Runs):
         return 2 + atoms[0].cells[0] if atoms else 1
 
 
-class LevelRuns(ChoiceRuns):
+class LevelRuns(ClauseChoiceRuns):
     """Which clause the relevance-aware reduction chooses, when no subtree has to go."""
 
     chosen: ClassVar[Mapping[str, Any]] = {
@@ -117,7 +117,7 @@ class LevelRuns(ChoiceRuns):
     }  # fmt: skip
 
 
-class CountRuns(_Runs):
+class ClauseCountRuns(_Runs):
     """Noisy positives whom the one clause there is covers, and whom none does."""
 
     chosen: ClassVar[Mapping[str, Any]] = {
@@ -157,17 +157,21 @@ def _less_noise_on_counts() -> AbstractContextManager[None]:
 
 def choice_audit() -> Audit:
     """The clause that report noisy max chooses."""
-    controls: dict[str, Mechanism] = {
-        f"noise divided by {_LESS_NOISE}": replace(ChoiceRuns(), broken=_less_noise_in_choice)
+    controls: dict[str, AuditedMechanism] = {
+        f"noise divided by {_LESS_NOISE}": replace(ClauseChoiceRuns(), broken=_less_noise_in_choice)
     }
     return Audit(
-        "relational rules, noisy max", ChoiceRuns(), likelihood_events, controls, share=2 * _SHARE
+        "relational rules, noisy max",
+        ClauseChoiceRuns(),
+        likelihood_events,
+        controls,
+        share=2 * _SHARE,
     )
 
 
 def level_audit() -> Audit:
     """The clause that the relevance-aware reduction chooses."""
-    controls: dict[str, Mechanism] = {
+    controls: dict[str, AuditedMechanism] = {
         f"noise for one clause, divided by {_FAR_LESS_NOISE}": replace(
             LevelRuns(), broken=_each_count_alone
         )
@@ -179,10 +183,12 @@ def level_audit() -> Audit:
 
 def count_audit() -> Audit:
     """Noisy counts of a whole run."""
-    controls: dict[str, Mechanism] = {
-        f"noise divided by {_LESS_NOISE}": replace(CountRuns(), broken=_less_noise_on_counts)
+    controls: dict[str, AuditedMechanism] = {
+        f"noise divided by {_LESS_NOISE}": replace(ClauseCountRuns(), broken=_less_noise_on_counts)
     }
-    return Audit("relational rules, counts", CountRuns(), likelihood_events, controls, share=_SHARE)
+    return Audit(
+        "relational rules, counts", ClauseCountRuns(), likelihood_events, controls, share=_SHARE
+    )
 
 
 AUDITS: Sequence[Callable[[], Audit]] = (choice_audit, level_audit, count_audit)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import pandas as pd
 
-from dpcore.audit.bounds import Audit, Mechanism, Outputs, likelihood_events, replaced
+from dpcore.audit.bounds import Audit, AuditedMechanism, Outputs, likelihood_events, replaced
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import no_progress
@@ -105,7 +105,7 @@ class _Runs(ABC):
         """Code of a released pair of trees."""
 
 
-class CountRuns(_Runs):
+class PairCountRuns(_Runs):
     """Runs that count twice. One person says yes everywhere, all others no."""
 
     chosen: ClassVar[_Chosen] = {"method": "exact_pairs", "margins": True, "tree_share": 0.1}
@@ -121,7 +121,7 @@ class CountRuns(_Runs):
         return 2 * (pair.noisy_counts[0][0] > 0) + (pair.noisy_left[0] > 0)
 
 
-class ChoiceRuns(_Runs):
+class PairChoiceRuns(_Runs):
     """Runs of which only the choice of conditions is looked at."""
 
     def _label(self, pair: TreePair) -> int:
@@ -134,7 +134,7 @@ class ChoiceRuns(_Runs):
         return code
 
 
-class PairRuns(ChoiceRuns):
+class PairRuns(PairChoiceRuns):
     """Two conditions on either side, drawn together."""
 
     chosen: ClassVar[_Chosen] = {"method": "exact_pairs", "tree_share": 0.99}
@@ -142,7 +142,7 @@ class PairRuns(ChoiceRuns):
     added = (0, 0, 1, 1)
 
 
-class LinkedRuns(ChoiceRuns):
+class LinkedRuns(PairChoiceRuns):
     """A start where the views go together, and a tree on either side."""
 
     chosen: ClassVar[_Chosen] = {"method": "lookahead", "depth": 1, "tree_share": 0.99}
@@ -150,7 +150,7 @@ class LinkedRuns(ChoiceRuns):
     added = (0, 1, 1, 0)
 
 
-class PoolRuns(ChoiceRuns):
+class PoolRuns(PairChoiceRuns):
     """A pair of trees out of a pool of random pairs."""
 
     chosen: ClassVar[_Chosen] = {
@@ -219,8 +219,8 @@ def _smaller(sensitivity: Sensitivity) -> Sensitivity:
 
 def count_audit() -> Audit:
     """Noisy tables of a whole run."""
-    sound = CountRuns()
-    controls: dict[str, Mechanism] = {
+    sound = PairCountRuns()
+    controls: dict[str, AuditedMechanism] = {
         f"noise divided by {_LESS_NOISE}": replace(sound, broken=_less_noise),
         "left leaves counted without noise": replace(sound, broken=_exact_leaves),
         "contribution bound removed": replace(sound, rows_per_person=_ROWS),

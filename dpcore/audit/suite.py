@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpcore.audit.bounds import (
     CONFIDENCE,
     Audit,
-    Mechanism,
+    AuditedMechanism,
     Outputs,
     likelihood_events,
     threshold_events,
@@ -39,7 +39,7 @@ _EPSILON = Decimal(1)
 _DELTA = 0.05
 
 
-def _noise(mechanism: GeometricMechanism | GaussianMechanism) -> Mechanism:
+def _noise(mechanism: GeometricMechanism | GaussianMechanism) -> AuditedMechanism:
     """A count that one person changes by 1, released with noise."""
 
     def draw(side: int, trials: int) -> Outputs:
@@ -79,7 +79,7 @@ _SENSITIVITY = 1000
 
 def _selection(
     select: Callable[[NDArray[np.int64], SecureRandom], int], favoured: int, others: int
-) -> Mechanism:
+) -> AuditedMechanism:
     """All candidates alike on input 0; on input 1 they move by what is given."""
     scores = np.zeros((2, _CANDIDATES), dtype=np.int64)
     scores[1, :_FAVOURED] = favoured
@@ -95,7 +95,7 @@ def _selection(
 def exponential_audit() -> Audit:
     """The exponential mechanism on monotone scores: most fall by the sensitivity, few do not."""
 
-    def runs(epsilon: Decimal) -> Mechanism:
+    def runs(epsilon: Decimal) -> AuditedMechanism:
         mechanism = ExponentialMechanism(_SENSITIVITY, epsilon, monotone=True)
         return _selection(mechanism.select, 0, -_SENSITIVITY)
 
@@ -111,7 +111,7 @@ def exponential_audit() -> Audit:
 def noisy_max_audit() -> Audit:
     """Report noisy max on general scores: few rise by the sensitivity while the others fall."""
 
-    def runs(*, monotone: bool) -> Mechanism:
+    def runs(*, monotone: bool) -> AuditedMechanism:
         mechanism = NoisyMax(_SENSITIVITY, _EPSILON, monotone=monotone)
         return _selection(mechanism.select, _SENSITIVITY, -_SENSITIVITY)
 

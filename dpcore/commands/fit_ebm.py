@@ -9,7 +9,7 @@ import typer
 from dpcore.commands.fitting import (
     Epsilon,
     Evaluate,
-    Fit,
+    FitRequest,
     Nonce,
     Output,
     QuoteOnly,
@@ -94,4 +94,4 @@ def ebm(
         "replicates": replicates,
         "evaluate": evaluate,
     }
-    fit(Fit("ebm", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))
+    fit(FitRequest("ebm", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))

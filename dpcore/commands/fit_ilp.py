@@ -9,7 +9,7 @@ import typer
 from dpcore.commands.fitting import (
     Epsilon,
     Evaluate,
-    Fit,
+    FitRequest,
     Nonce,
     Output,
     QuoteOnly,
@@ -31,7 +31,7 @@ def ilp(
         str | None,
         typer.Option(
             metavar="CLASS",
-            help="Class of the target that the rules shall describe. Default: the last one.",
+            help="Class of the target that the rules should describe. Default: the last one.",
         ),
     ] = None,
     method: Annotated[
@@ -53,7 +53,7 @@ def ilp(
         int, typer.Option(help="Most conditions of a rule, 1 to 8.")
     ] = _DEFAULT.max_literals,
     max_variables: Annotated[
-        int, typer.Option(help="Most rows of further tables that a rule speaks of, 0 to 3.")
+        int, typer.Option(help="Most rows of further tables that a rule refers to, 0 to 3.")
     ] = _DEFAULT.max_variables,
     negation: Annotated[
         bool, typer.Option(help="Rules may also ask that somebody has no such row.")
@@ -125,4 +125,4 @@ def ilp(
         "reserved_literals": reserved_literals,
         "evaluate": evaluate,
     }
-    fit(Fit("ilp", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))
+    fit(FitRequest("ilp", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))

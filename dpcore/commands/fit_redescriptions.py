@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dpcore.commands.fitting import Epsilon, Fit, Nonce, Output, QuoteOnly, Rehearse, fit
+from dpcore.commands.fitting import Epsilon, FitRequest, Nonce, Output, QuoteOnly, Rehearse, fit
 from dpcore.commands.shell import Dataset
 from dpcore.models.redescriptions.released.parameters import (
     PairSampler,
@@ -118,4 +118,8 @@ def redescriptions(
         "sensitivity": sensitivity,
         "reserved_splits": reserved_splits,
     }
-    fit(Fit("redescriptions", dataset, "", epsilon, parameters, quote, rehearse, output, nonce))
+    fit(
+        FitRequest(
+            "redescriptions", dataset, "", epsilon, parameters, quote, rehearse, output, nonce
+        )
+    )

@@ -9,7 +9,7 @@ import typer
 from dpcore.commands.fitting import (
     Epsilon,
     Evaluate,
-    Fit,
+    FitRequest,
     Nonce,
     Output,
     QuoteOnly,
@@ -134,7 +134,11 @@ def rule_list(
         "shares": _shares(share_antecedents, share_list, share_estimates),
         "evaluate": evaluate,
     }
-    fit(Fit("rule_list", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))
+    fit(
+        FitRequest(
+            "rule_list", dataset, target, epsilon, parameters, quote, rehearse, output, nonce
+        )
+    )
 
 
 def _shares(antecedents: float, chosen: float, estimates: float) -> dict[str, str] | None:

@@ -9,7 +9,7 @@ import typer
 from dpcore.commands.fitting import (
     Epsilon,
     Evaluate,
-    Fit,
+    FitRequest,
     Nonce,
     Output,
     QuoteOnly,
@@ -51,7 +51,7 @@ def tree(
         ),
     ] = _TREE.method,
     criterion: Annotated[
-        Criterion, typer.Option(help="What a good split is. lookahead knows error and gini.")
+        Criterion, typer.Option(help="What a good split is. lookahead supports error and gini.")
     ] = _TREE.criterion,
     blocks: Annotated[
         list[int] | None,
@@ -99,7 +99,7 @@ def tree(
         "prune": prune,
         "evaluate": evaluate,
     }
-    fit(Fit("tree", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))
+    fit(FitRequest("tree", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))
 
 
 def forest(
@@ -155,4 +155,4 @@ def forest(
         "prune": prune,
         "evaluate": evaluate,
     }
-    fit(Fit("forest", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))
+    fit(FitRequest("forest", dataset, target, epsilon, parameters, quote, rehearse, output, nonce))

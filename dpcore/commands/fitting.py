@@ -53,8 +53,8 @@ Nonce = Annotated[
 
 
 @dataclass(frozen=True)
-class Fit:
-    """One command line's wish: what to fit, and what to do about it.
+class FitRequest:
+    """What one command line asks for: what to fit, and what to do about it.
 
     Attributes
     ----------
@@ -73,26 +73,26 @@ class Fit:
     nonce: str | None
 
 
-def fit(wish: Fit) -> None:
+def fit(asked: FitRequest) -> None:
     """Quote, rehearse or spend; print the release and write it to a file."""
-    if wish.quote and wish.rehearse:
+    if asked.quote and asked.rehearse:
         raise RequestError("Choose one of --quote and --rehearse.")
-    if wish.output is not None:
-        check_new(wish.output)
+    if asked.output is not None:
+        check_new(asked.output)
     release: Release
     with open_service() as service:
-        request = _request(service, wish)
-        if wish.quote:
+        request = _request(service, asked)
+        if asked.quote:
             typer.echo(quote_text(service.quote(request)))
             return
-        if wish.rehearse:
+        if asked.rehearse:
             release = rehearsed = service.rehearse(request)
             typer.echo(_rehearsal_heading(rehearsed))
         else:
-            release = _spend(service, request, wish.nonce or uuid.uuid4().hex)
+            release = _spend(service, request, asked.nonce or uuid.uuid4().hex)
     typer.echo(release_text(release))
-    if wish.output is not None or not wish.rehearse:
-        write_new(wish.output or Path(f"release-{release.id}.json"), release.to_json() + "\n")
+    if asked.output is not None or not asked.rehearse:
+        write_new(asked.output or Path(f"release-{release.id}.json"), release.to_json() + "\n")
 
 
 def _rehearsal_heading(rehearsed: Rehearsal) -> str:
@@ -105,16 +105,16 @@ def _rehearsal_heading(rehearsed: Rehearsal) -> str:
     return f"REHEARSAL on made-up records, {shape}; nothing was spent.\n"
 
 
-def _request(service: Service, wish: Fit) -> RunRequest:
+def _request(service: Service, asked: FitRequest) -> RunRequest:
     from dpcore.workspace.requests import RunRequest
 
     try:
         return RunRequest(
-            dataset_id=service.dataset(wish.dataset).id,
-            algorithm=wish.algorithm,
-            target=wish.target,
-            epsilon=parse_epsilon(wish.epsilon),
-            parameters=wish.parameters,
+            dataset_id=service.dataset(asked.dataset).id,
+            algorithm=asked.algorithm,
+            target=asked.target,
+            epsilon=parse_epsilon(asked.epsilon),
+            parameters=asked.parameters,
         )
     except ValidationError as error:
         raise RequestError(explain_validation(error)) from None

@@ -152,4 +152,4 @@ def _day(typed: str | None) -> date | None:
     try:
         return None if typed is None else date.fromisoformat(typed)
     except ValueError:
-        raise RequestError(f"'{typed}' is no day. Write it as {_DAY}.") from None
+        raise RequestError(f"'{typed}' is not a date. Write it as {_DAY}.") from None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 app = make_group("See whether home folder and database belong together; go on after a disaster.")
 
 
-class Budgets(StrEnum):
+class BudgetDecision(StrEnum):
     """What becomes of the budgets of all data sets."""
 
     CLOSE = "close"
@@ -37,7 +37,7 @@ def show() -> None:
 def accept(
     code: Annotated[str, typer.Option(help="The code that 'installation show' prints.")],
     budgets: Annotated[
-        Budgets,
+        BudgetDecision,
         typer.Option(
             help="close: nothing more can be spent until you raise a budget; keep: what the ledger "
             "says is left can be spent at once, although it has forgotten something."
@@ -50,7 +50,7 @@ def accept(
     from dpcore.workspace.users import LOCAL_USER
 
     folder, url = _places()
-    close = budgets is Budgets.CLOSE
+    close = budgets is BudgetDecision.CLOSE
     facts = go_on(folder, url, code=code, note=note, close=close, actor=LOCAL_USER.name)
     typer.echo(
         "WARNING: accepted. This ledger has forgotten what was spent in the lines that it lacks, "

@@ -51,7 +51,7 @@ def init(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="With several files or tables: column that says who is who; default: guessed "
+            help="With several files or tables: column that identifies people; default: guessed "
             "from its name.",
         ),
     ] = None,

@@ -77,7 +77,7 @@ def schema_template(
     right : Path or None
         A second file about the same people.
     key : str or None
-        Column that says who is who in several files or tables; ``None`` guesses it from the names.
+        Column that identifies people in several files or tables; ``None`` guesses it by name.
     tables : mapping of str to Path, optional
         Files of further tables, by their names. A database holds its tables itself.
     entity : str or None
@@ -134,7 +134,7 @@ def _relational(
         listed = ", ".join(f"'{table}'" for table in list(headers)[:20])
         raise RequestError(f"Say with --entity which table is the main one: {listed}.")
     if key is None and len(headers) > 1:
-        raise RequestError(f"Say with --key which column of '{entity}' says who is who.")
+        raise RequestError(f"Say with --key which column of '{entity}' identifies people.")
     draft = ask("relations draft", files, source=source, entity=entity, key=key)
     for table, column in _wanted(suggest, draft):
         place = _table(draft, table)["columns"]
@@ -198,7 +198,7 @@ def _drafting(path: Path, right: Path | None, key: str | None) -> tuple[dict[str
         return both("joint draft"), lambda name: both("joint column", name=name)
     if key is not None:
         raise RequestError(
-            "--key says who is who in several files: name another with --right or --table."
+            "--key identifies people in several files: name another with --right or --table."
         )
     one = partial(ask, files=[path], path=path)
     return one("draft"), lambda name: one("column", name=name)
@@ -210,7 +210,7 @@ def _key(left: Path, right: Path) -> str:
     if key is None:
         listed = ", ".join(f"'{name}'" for name in shared[:10])
         raise IngestError(
-            f"Both files have {listed}: say with --key which of them says who is who."
+            f"Both files have {listed}: say with --key which of them identifies people."
         )
     return key
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.data.table import ChildRecords, PrivateTable
-from dpcore.domain.columns import NumericColumn
+from dpcore.domain.columns import MAX_COLUMNS, NumericColumn
 from dpcore.domain.encoding import Codes, encode, people_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
@@ -106,14 +106,14 @@ class _Rows:
     """Encoded rows on their way in: of each person at most so many are held, chosen uniformly.
 
     Each row draws one random word when it comes, and a person keeps the rows with the smallest.
-    So rows can be let go again and again, and memory depends on public limits alone.
+    So rows can be dropped again and again, and memory depends on public limits alone.
 
     Parameters
     ----------
     each : int
         Rows kept of one person.
     most : int
-        Rows that are expected to stay, at most; rows are let go when twice as many are held.
+        Rows that are expected to stay, at most; rows are dropped when twice as many are held.
     """
 
     def __init__(self, columns: Sequence[Any], each: int, most: int) -> None:
@@ -130,7 +130,7 @@ class _Rows:
         return len(self.owners)
 
     def add(self, owners: NDArray[np.int64], chunk: pd.DataFrame, randomness: RandomSource) -> None:
-        """Take rows in, with the number of each one's person; -1 is nobody, and is let go."""
+        """Take rows in, with the number of each one's person; -1 is nobody, and is dropped."""
         encoded = [encode(column, chunk[column.name]) for column in self._columns]
         arrays = (
             owners,
@@ -281,19 +281,19 @@ def frame_chunks(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
     yield named
 
 
-def check_header(names: list[str], limit: int = 1000) -> None:
+def check_header(names: list[str]) -> None:
     """Refuse a header that no schema can describe.
 
     Raises
     ------
     IngestError
-        If it is empty, has blank or duplicate names, or more than ``limit`` columns.
+        If it is empty, has blank or duplicate names, or more columns than ``MAX_COLUMNS``.
     """
     if not names or all(not name.strip() for name in names):
         raise IngestError("The file is empty or has no header line. The first line names columns.")
-    if len(names) > limit:
+    if len(names) > MAX_COLUMNS:
         raise IngestError(
-            f"The file has {len(names)} columns; at most {limit} can be handled. "
+            f"The file has {len(names)} columns; at most {MAX_COLUMNS} can be handled. "
             "Remove those that nobody will analyse."
         )
     if any(not name.strip() for name in names):

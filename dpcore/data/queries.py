@@ -101,7 +101,7 @@ class LogLikelihood:
     sensitivity : Sensitivity
         Exact for the tables: largest term of T minus smallest term of any A. In nats about
         log((max_rows - 1 + sum alpha) / min alpha), which is log(max_rows + 1) for two
-        classes with alpha = 1 (paper 000, Lemma 2, with the public N in place of n).
+        classes with alpha = 1 (Belardo 2018, Lemma 2, with the public N in place of n).
     """
 
     step: float

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpcore.data.bits import Words, pack, pack_rows, unpack, word_count
 from dpcore.domain.columns import IntegerColumn, NumericColumn
-from dpcore.domain.conditions import Literal as Condition
+from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import Codes
 from dpcore.domain.schema import ChildTable, Part, Schema
 from dpcore.errors import SchemaError

@@ -13,15 +13,15 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from dpcore.demo.truth import Condition, Demo, markdown_table
+from dpcore.demo.truth import Demo, PlantedCondition, markdown_table
 from dpcore.domain.schema import Schema
 
 _SHOWN = (
-    Condition("mean_concave_points", ">", 0.05),
-    Condition("mean_radius", ">", 16),
-    Condition("mean_perimeter", ">", 100),
-    Condition("mean_concavity", ">", 0.1),
-    Condition("mean_texture", ">", 20),
+    PlantedCondition("mean_concave_points", ">", 0.05),
+    PlantedCondition("mean_radius", ">", 16),
+    PlantedCondition("mean_perimeter", ">", 100),
+    PlantedCondition("mean_concavity", ">", 0.1),
+    PlantedCondition("mean_texture", ">", 20),
 )
 
 

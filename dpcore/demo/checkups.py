@@ -326,7 +326,7 @@ def _truth(frame: pd.DataFrame) -> str:
             "planted: conditions on the left (background, diagnoses, medicines) and on the right "
             "(laboratory values, measurements) that hold for nearly the same people. For each, "
             "who satisfies the right side was drawn from who satisfies the left side and from "
-            "nothing else. Conditions speak of recorded values; a missing value satisfies none.",
+            "nothing else. Conditions refer to recorded values; a missing value satisfies none.",
             redescriptions_table(PLANTED, frame),
             "The Jaccard index is the number of people in both, divided by the number in at least "
             "one. Within a side, values follow age, illness and medicines: so weaker "

@@ -23,7 +23,7 @@ from dpcore.privacy.randomness import public_generator
 
 PATIENTS: Final = 20_000
 SEED: Final = 20_250_602
-#: Share of the patients, of those whom it may befall, with more rows than are kept.
+#: Share of the patients, of those to whom it may happen, with more rows than are kept.
 _MANY: Final = 0.06
 _KEY: Final = "patient_id"
 

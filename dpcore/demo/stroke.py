@@ -199,7 +199,7 @@ def _truth(frame: pd.DataFrame) -> str:
             "### What is true of `stroke`",
             f"A program invented these **{len(frame):,} admissions of {people:,} patients**. "
             "Both targets were drawn, independently for each admission, from the two rule lists "
-            "below: the first rule that fits decides the chance. Rules speak of recorded values; "
+            "below: the first rule that fits decides the chance. Rules refer to recorded values; "
             "a missing value fits no condition. A private rule list should come near these "
             "lists, but it sees at most two admissions of each patient, chooses from a limited "
             "number of conditions, and is noisy on purpose.",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.demo.truth import Condition, Flags, markdown_table, when
+from dpcore.demo.truth import Flags, PlantedCondition, markdown_table, when
 from dpcore.domain.schema import Schema
 
 #: Rows of child tables, by the names of the tables.
@@ -37,7 +37,7 @@ class Member:
         return np.asarray(frame[self.column].isin(self.categories), dtype=bool)
 
 
-Asked = Condition | Member
+Asked = PlantedCondition | Member
 
 
 def _together(conditions: Sequence[Asked], frame: pd.DataFrame) -> Flags:
@@ -190,7 +190,7 @@ class _Prolog:
 
     def _goals(self, item: Asked, variable: str) -> Iterator[str]:
         column = _atom(item.column)
-        if isinstance(item, Condition) and item.sign == "=":
+        if isinstance(item, PlantedCondition) and item.sign == "=":
             yield f"{column}({variable}, {_atom(item.value)})"
             return
         self._values += 1

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.demo.theories import Asked, PlantedClause, PlantedTheory, Unit, some
-from dpcore.demo.truth import Condition, Demo, Flags
+from dpcore.demo.truth import Demo, Flags, PlantedCondition
 from dpcore.domain.schema import Schema
 from dpcore.privacy.randomness import public_generator
 
@@ -151,7 +151,7 @@ def _ways(column: Any, asked: list[Asked]) -> tuple[str, ...] | None:
 
 
 def _way(condition: Asked) -> str:
-    if not isinstance(condition, Condition):
+    if not isinstance(condition, PlantedCondition):
         return "member"
     return "equal" if condition.sign == "=" else "threshold"
 

@@ -21,7 +21,7 @@ _SIGNS = {"=": operator.eq, "<=": operator.le, ">": operator.gt}
 
 
 @dataclass(frozen=True)
-class Condition:
+class PlantedCondition:
     """``column sign value`` on recorded values; a missing value satisfies no condition."""
 
     column: str
@@ -41,16 +41,16 @@ class Condition:
         return result
 
 
-def when(*texts: str) -> tuple[Condition, ...]:
+def when(*texts: str) -> tuple[PlantedCondition, ...]:
     """Conditions from texts such as ``age > 70`` or ``sex = female``."""
     return tuple(_condition(*text.split(" ", 2)) for text in texts)
 
 
-def _condition(column: str, sign: str, value: str) -> Condition:
+def _condition(column: str, sign: str, value: str) -> PlantedCondition:
     if sign == "=":
-        return Condition(column, sign, value)
+        return PlantedCondition(column, sign, value)
     number = float(value)
-    return Condition(column, sign, int(number) if number.is_integer() else number)
+    return PlantedCondition(column, sign, int(number) if number.is_integer() else number)
 
 
 def _native(value: str | float) -> Any:
@@ -61,7 +61,7 @@ def _native(value: str | float) -> Any:
 class PlantedRule:
     """Class probabilities of the records that satisfy all conditions and no earlier rule."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[PlantedCondition, ...]
     probabilities: tuple[float, ...]
 
     @property
@@ -115,7 +115,7 @@ class PlantedList:
 class Query:
     """Groups of conditions: rows that satisfy every condition of some group."""
 
-    groups: tuple[tuple[Condition, ...], ...]
+    groups: tuple[tuple[PlantedCondition, ...], ...]
 
     def __str__(self) -> str:
         parts = [" and ".join(map(str, group)) for group in self.groups]
@@ -153,7 +153,7 @@ class PlantedRedescription:
     caught: float
 
     def draw(self, frame: pd.DataFrame, generator: np.random.Generator) -> Flags:
-        """Draw which rows shall satisfy the right query, given who satisfies the left one.
+        """Draw which rows satisfy the right query, given who satisfies the left one.
 
         Of the others, as many do as give the planted Jaccard index:
         ``|left and right| / |left or right|``.

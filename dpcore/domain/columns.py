@@ -95,7 +95,7 @@ class BooleanColumn(_Column):
         return ("no", "yes", OTHER, MISSING)
 
 
-class Group(Frozen):
+class CategoryGroup(Frozen):
     """Categories of one column that belong together, such as the codes of heart diseases."""
 
     name: Name
@@ -104,7 +104,7 @@ class Group(Frozen):
 
 class _Listed(_Column):
     categories: tuple[Name, ...] = Field(min_length=1, max_length=MAX_CATEGORIES)
-    groups: tuple[Group, ...] = Field(default=(), max_length=MAX_CATEGORIES)
+    groups: tuple[CategoryGroup, ...] = Field(default=(), max_length=MAX_CATEGORIES)
 
     @field_validator("groups", mode="before")
     @classmethod

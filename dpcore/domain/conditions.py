@@ -1,4 +1,4 @@
-"""Literals: conditions on one column, as ranges of cells of the public domain."""
+"""Conditions on one column (literals, in rule learning): ranges of cells of the public domain."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import RequestError, SchemaError
 
 
-class Literal(BaseModel):
+class Condition(BaseModel):
     """A record satisfies it if its cell of ``column`` lies in ``first`` .. ``last``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,11 +30,11 @@ class Literal(BaseModel):
     last: int
 
     def holds(self, cell: int) -> bool:
-        """Whether a cell code satisfies the literal."""
+        """Whether a cell code satisfies the condition."""
         return self.first <= cell <= self.last
 
     def text(self, schema: Schema | ChildTable) -> str:
-        """Plain text, such as ``age > 60``; :func:`parse_literal` reads it back."""
+        """Plain text, such as ``age > 60``; :func:`parse_condition` reads it back."""
         column = schema.column(self.column)
         if self.first == self.last and column.cells[self.first] in RESERVED:
             return f"{self.column} = {column.cells[self.first]}"
@@ -59,53 +59,53 @@ class Literal(BaseModel):
         return f"{self.column} > {column.cells[self.first - 1]}"
 
 
-def cell_literals(column: Any, *, reserved: bool) -> list[Literal]:
-    """One literal per cell: categories or bins, and the reserved cells if asked for."""
+def cell_conditions(column: Any, *, reserved: bool) -> list[Condition]:
+    """One condition per cell: categories or bins, and the reserved cells if asked for."""
     return [
-        Literal(column=column.name, first=code, last=code)
+        Condition(column=column.name, first=code, last=code)
         for code, cell in enumerate(column.cells)
         if reserved or cell not in RESERVED
     ]
 
 
-def threshold_literals(column: Any, *, reserved: bool) -> list[Literal]:
+def threshold_conditions(column: Any, *, reserved: bool) -> list[Condition]:
     """``<=`` and ``>`` at every inner edge of an ordered column, and reserved cells if asked."""
     known = len(column.classes)
-    literals = []
+    conditions = []
     for edge in range(known - 1):
-        literals.append(Literal(column=column.name, first=0, last=edge))
-        literals.append(Literal(column=column.name, first=edge + 1, last=known - 1))
+        conditions.append(Condition(column=column.name, first=0, last=edge))
+        conditions.append(Condition(column=column.name, first=edge + 1, last=known - 1))
     if reserved:
-        literals += [
-            Literal(column=column.name, first=code, last=code)
+        conditions += [
+            Condition(column=column.name, first=code, last=code)
             for code, cell in enumerate(column.cells)
             if cell in RESERVED
         ]
-    return literals
+    return conditions
 
 
-def schema_literals(
+def schema_conditions(
     schema: Schema, target: str, *, thresholds: bool, reserved: bool
-) -> list[Literal]:
-    """Every literal over the columns other than ``target``, in schema order.
+) -> list[Condition]:
+    """Every condition over the columns other than ``target``, in schema order.
 
-    ``thresholds`` gives ordered columns ``<=`` / ``>`` literals; otherwise each record
-    satisfies exactly one literal per column.
+    ``thresholds`` gives ordered columns ``<=`` / ``>`` conditions; otherwise each record
+    satisfies exactly one condition per column.
     """
-    literals: list[Literal] = []
+    conditions: list[Condition] = []
     for column in schema:
         if column.name == target:
             continue
-        make = threshold_literals if thresholds and column.ordered else cell_literals
-        literals += make(column, reserved=reserved)
-    return literals
+        make = threshold_conditions if thresholds and column.ordered else cell_conditions
+        conditions += make(column, reserved=reserved)
+    return conditions
 
 
 _BETWEEN = re.compile(r"^(?P<low>\S+) < (?P<name>.+) <= (?P<high>\S+)$")
 _COMPARISON = re.compile(r"\s*(?P<sign><=|>=|=|>|<)\s*(?P<value>.+)")
 
 
-def parse_literal(text: str, schema: Schema) -> Literal:
+def parse_condition(text: str, schema: Schema) -> Condition:
     """Read one condition: ``column = value``, ``column <= edge`` or ``column > edge``.
 
     Raises
@@ -119,11 +119,11 @@ def parse_literal(text: str, schema: Schema) -> Literal:
     known = _known_column(text, schema)
     between = _BETWEEN.match(text)
     if between and (known is None or known[1] == "<"):
-        high = parse_literal(f"{between['name']} <= {between['high']}", schema)
-        low = parse_literal(f"{between['name']} > {between['low']}", schema)
+        high = parse_condition(f"{between['name']} <= {between['high']}", schema)
+        low = parse_condition(f"{between['name']} > {between['low']}", schema)
         if low.first > high.last:
             raise RequestError(f"No value satisfies '{text}'.")
-        return Literal(column=high.column, first=low.first, last=high.last)
+        return Condition(column=high.column, first=low.first, last=high.last)
     column, sign, value = known or _unknown_column(text, schema)
     if sign == "=":
         return _equality(column, value)
@@ -150,7 +150,7 @@ def _unknown_column(text: str, schema: Schema) -> NoReturn:
     )
 
 
-def parse_conjunction(text: str, schema: Schema) -> list[Literal]:
+def parse_conjunction(text: str, schema: Schema) -> list[Condition]:
     """Read conditions joined by ``and``, also where a name or category holds that word.
 
     Raises
@@ -162,7 +162,7 @@ def parse_conjunction(text: str, schema: Schema) -> list[Literal]:
     faults: list[RequestError | SchemaError] = []
     for end in range(1, len(words) + 1):
         try:
-            first = parse_literal(" and ".join(words[:end]), schema)
+            first = parse_condition(" and ".join(words[:end]), schema)
         except (RequestError, SchemaError) as fault:
             faults.append(fault)
             continue
@@ -171,7 +171,7 @@ def parse_conjunction(text: str, schema: Schema) -> list[Literal]:
     raise faults[0]
 
 
-def _equality(column: Any, value: str) -> Literal:
+def _equality(column: Any, value: str) -> Condition:
     if isinstance(column, NumericColumn) and value != MISSING:
         raise RequestError(f"'{column.name}' is a number: compare it with '<=' or '>'.")
     codes = {cell: code for code, cell in enumerate(column.cells)}
@@ -181,10 +181,10 @@ def _equality(column: Any, value: str) -> Literal:
         code = None if column.cells[code] in {OTHER, MISSING} else code
     if code is None:
         raise RequestError(f"'{value}' is not a category of '{column.name}'.")
-    return Literal(column=column.name, first=code, last=code)
+    return Condition(column=column.name, first=code, last=code)
 
 
-def _threshold(column: Any, sign: str, value: str) -> Literal:
+def _threshold(column: Any, sign: str, value: str) -> Condition:
     if not column.ordered:
         raise RequestError(f"'{column.name}' has no order: use '='.")
     numeric, last = isinstance(column, NumericColumn), len(column.classes) - 1
@@ -197,8 +197,8 @@ def _threshold(column: Any, sign: str, value: str) -> Literal:
         raise RequestError(f"'{value}' is not a public edge of '{column.name}'. Edges: {listed}.")
     edge = marks.index(wanted)
     if sign == "<=":
-        return Literal(column=column.name, first=0, last=edge)
-    return Literal(column=column.name, first=edge + 1, last=last)
+        return Condition(column=column.name, first=0, last=edge)
+    return Condition(column=column.name, first=edge + 1, last=last)
 
 
 def _plain(value: str) -> str:

@@ -122,7 +122,7 @@ def _code(text: str, lookup: dict[str, int], other: int, missing: int) -> int:
 
 
 def clamp_numbers(column: Any, values: pd.Series[Any]) -> NDArray[np.float64]:
-    """Numbers clamped to the column's bounds; what is no number becomes NaN.
+    """Numbers clamped to the column's bounds; what is not a number becomes NaN.
 
     As in :func:`texts_of`, each is a function of its own value.
     """

@@ -16,7 +16,7 @@ INFERRED: Final = "inferred from records"
 
 
 @dataclass(frozen=True)
-class Standing:
+class OriginMeaning:
     """What an origin means to a reader.
 
     Attributes
@@ -31,12 +31,12 @@ class Standing:
     problem: str = ""
 
 
-_STANDINGS: dict[Origin, Standing] = {
-    DECLARED: Standing(
+_STANDINGS: dict[Origin, OriginMeaning] = {
+    DECLARED: OriginMeaning(
         "declared by whoever answers for the records; whether any were read off them, by hand or "
         "as a suggestion of the program, is not recorded"
     ),
-    INFERRED: Standing(
+    INFERRED: OriginMeaning(
         "read off the records by the program, because no schema was given",
         "No schema was declared: bounds, categories and the number of rows were read off the "
         "records, so the result may show one person's own value.",

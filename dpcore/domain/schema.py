@@ -280,7 +280,7 @@ class Schema(_Table):
         Raises
         ------
         SchemaError
-            If the mapping is no valid schema. The message names each faulty field.
+            If the mapping is not a valid schema. The message names each faulty field.
         """
         try:
             return cls.model_validate(content)
@@ -296,7 +296,7 @@ class Schema(_Table):
         Raises
         ------
         SchemaError
-            If the text is neither, or is no valid schema.
+            If the text is neither, or is not a valid schema.
         """
         try:
             content = _parse(text)
@@ -311,12 +311,12 @@ class Schema(_Table):
         Raises
         ------
         SchemaError
-            If the file cannot be read as UTF-8 text or is no valid schema.
+            If the file cannot be read as UTF-8 text or is not a valid schema.
         """
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
-            name = Path(path).name  # Where it lies is nobody's business who reads this.
+            name = Path(path).name  # Readers must not learn where it lies.
             raise SchemaError(f"The schema file {name} cannot be read as UTF-8 text.") from None
         return cls.from_text(text)
 

@@ -192,7 +192,7 @@ def _csv_chunks(path: Path, columns: list[str] | None, chunk_rows: int) -> Itera
 def _csv_rows(reader: Any, width: int) -> Iterator[list[str]]:
     """Rows below the header, blank lines left out; each has a field for each column.
 
-    A separator at the end of a line is no field of its own, if every line has it.
+    A separator at the end of a line is not a field of its own, if every line has it.
 
     Raises
     ------

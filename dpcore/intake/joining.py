@@ -32,7 +32,7 @@ class JointColumns:
     Attributes
     ----------
     key : str
-        Column that says who is who, in both files.
+        Column that identifies people, in both files.
     left, right : dict of str to str
         Name in the joined rows to name in the file, the key left out. Columns that both files
         have get ``_left`` and ``_right`` behind their names.
@@ -69,7 +69,7 @@ class JointColumns:
 
 
 def shared_columns(left: Path, right: Path) -> list[str]:
-    """Names that both files have: one of them says who is who.
+    """Names that both files have: one of them identifies people.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def shared_columns(left: Path, right: Path) -> list[str]:
     shared = [name for name in _header(left, "left") if name in theirs]
     if not shared:
         raise IngestError(
-            "The two files have no column in common. Both need the column that says who is who, "
+            "The two files have no column in common. Both need the column that identifies people, "
             "under the same name; upper and lower case matter."
         )
     return shared
@@ -102,7 +102,7 @@ def joint_columns(left: Path, right: Path, key: str) -> JointColumns:
         if key not in names:
             raise IngestError(
                 f"The {_PLACES[side]} file has no column '{key}'. Both files need the column that "
-                "says who is who, under the same name; upper and lower case matter."
+                "identifies people, under the same name; upper and lower case matter."
             )
     shared = set(headers["left"]) & set(headers["right"])
     named = {
@@ -180,7 +180,7 @@ def join_key(schema: Schema) -> str:
     """
     if schema.privacy_unit.column is None:
         raise IngestError(
-            "Two files are joined on the column that says who is who: name it in the schema as "
+            "Two files are joined on the column that identifies people: name it in the schema as "
             "the column of the 'privacy_unit'."
         )
     return schema.privacy_unit.column

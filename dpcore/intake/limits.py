@@ -54,7 +54,7 @@ class Limits:
         Raises
         ------
         RequestError
-            If a setting of the operator is no number.
+            If a setting of the operator is not a number.
         """
         stored = 0 if schema is None else stored_bytes(schema)
         size = stored + sum(path.stat().st_size for path in files if path.is_file())

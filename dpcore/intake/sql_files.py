@@ -147,7 +147,7 @@ def _sqlite_faults() -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise IngestError(_sqlite_sentence(error)) from None
-    except ValueError:  # A name that is no text, in the file or in the message about it.
+    except ValueError:  # A name that is not text, in the file or in the message about it.
         raise IngestError(_NOT_TEXT) from None
 
 

@@ -111,7 +111,7 @@ def suggest_relations(source: Source, entity: str, key: str | None) -> dict[str,
     entity : str
         The main table.
     key : str or None
-        Column of the main table that says who is who; ``None`` if each row is one person.
+        Column of the main table that identifies people; ``None`` if each row is one person.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def suggest_relations(source: Source, entity: str, key: str | None) -> dict[str,
 
 
 def suggest_key(headers: Mapping[str, TableHeader]) -> str | None:
-    """The column that says who is who in several tables, as far as names can tell."""
+    """The column that identifies people in several tables, as far as names can tell."""
     uses = Counter(name for header in headers.values() for name in header.columns)
     shared = [name for name, count in uses.most_common() if count > 1]
     if len(headers) == 1:
@@ -271,7 +271,7 @@ def _categories(name: str, known: pd.Series[Any]) -> list[str]:
     found = sorted(set(known.unique()) - set(RESERVED))
     if len(found) > MAX_CATEGORIES:
         raise IngestError(
-            f"'{name}' has more than {MAX_CATEGORIES} different values: it is no category. "
+            f"'{name}' has more than {MAX_CATEGORIES} different values: it is not a category. "
             "Leave it out, or group its values first."
         )
     return found

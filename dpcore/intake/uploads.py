@@ -57,7 +57,7 @@ _TOO_BIG = (
     "FROSTGLASS_UPLOAD_MEMORY."
 )
 _DIED = (
-    "The file brings down the program that reads it: it is damaged, or holds far more than its "
+    "The file crashes the program that reads it: it is damaged, or holds far more than its "
     "size suggests. Export it again, or as CSV."
 )
 _UNFORESEEN = "The file cannot be read: something in it is not as it should be. Export it again."

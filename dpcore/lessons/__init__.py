@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dpcore.lessons.attacks import (
     Difference,
-    Membership,
+    MembershipAttack,
     Reconstruction,
     ceiling,
     difference_attack,
@@ -27,7 +27,7 @@ __all__ = [
     "GROUP",
     "Averages",
     "Difference",
-    "Membership",
+    "MembershipAttack",
     "Neighbours",
     "Odds",
     "Person",

@@ -83,7 +83,7 @@ def difference_attack(person: int, epsilon: Decimal, repetitions: int, seed: int
 
 
 @dataclass(frozen=True)
-class Membership:
+class MembershipAttack:
     """How often the best guess of who is in the data was right.
 
     Attributes
@@ -102,7 +102,7 @@ class Membership:
     ceiling: float
 
 
-def membership_attack(epsilon: Decimal, repetitions: int, seed: int) -> Membership:
+def membership_attack(epsilon: Decimal, repetitions: int, seed: int) -> MembershipAttack:
     """Guess from a count whether one person is in, by an attacker who knows everybody else.
 
     The best guess: the person is in if the answer is above the count of the others.
@@ -120,7 +120,7 @@ def membership_attack(epsilon: Decimal, repetitions: int, seed: int) -> Membersh
     counts = _OTHERS + inside.astype(np.int64)
     noisy = noisy_vector(counts, 1, epsilon, 2 * seed + 1)
     exact, private = ((seen > _OTHERS) == inside for seen in (counts, noisy))
-    return Membership(repetitions, int(exact.sum()), int(private.sum()), ceiling(epsilon))
+    return MembershipAttack(repetitions, int(exact.sum()), int(private.sum()), ceiling(epsilon))
 
 
 @dataclass(frozen=True)

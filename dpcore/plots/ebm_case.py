@@ -22,7 +22,7 @@ _ADDS, _TAKES = "#0b7285", "#e39a6b"
 
 
 @dataclass(frozen=True)
-class Step:
+class CaseBar:
     """One bar: what is added, from where on, and its noise."""
 
     name: str
@@ -45,7 +45,7 @@ class Step:
 
 def case_steps(
     words: EBMWords, contributions: Sequence[Contribution], output: int = 0
-) -> list[Step]:
+) -> list[CaseBar]:
     """Intercept, terms by size, all others together, and the sum."""
     model = words.model
     ranked = sorted(contributions, key=lambda part: -abs(part.score[output]))
@@ -57,14 +57,17 @@ def case_steps(
         change = sum(part.score[output] for part in rest)
         error = float(np.linalg.norm([part.error[output] for part in rest]))
         parts.append((f"all {len(rest)} others", change, error))
-    first = Step(
+    first = CaseBar(
         "before any column", 0.0, model.intercept[output], model.intercept_error[output], True
     )
     steps = [first]
     for name, change, error in parts:
-        steps.append(Step(name, steps[-1].end, change, error))
+        steps.append(CaseBar(name, steps[-1].end, change, error))
     scores, errors = words.total(contributions)
-    return [*steps, Step("all together", 0.0, float(scores[output]), float(errors[output]), True)]
+    return [
+        *steps,
+        CaseBar("all together", 0.0, float(scores[output]), float(errors[output]), True),
+    ]
 
 
 def case_name(words: EBMWords, part: Contribution) -> str:
@@ -120,12 +123,12 @@ def case_alt(words: EBMWords, contributions: Sequence[Contribution], output: int
     return f"How the parts add up to {words.effect(output)}. " + "; ".join(told) + "."
 
 
-def _told(words: EBMWords, step: Step) -> str:
+def _told(words: EBMWords, step: CaseBar) -> str:
     noise = words.range(step.change, step.error)
     return f"{step.name}: {words.amount(step.change)}, noise alone {noise}"
 
 
-def _bars(words: EBMWords, steps: Sequence[Step]) -> go.Bar:
+def _bars(words: EBMWords, steps: Sequence[CaseBar]) -> go.Bar:
     """Bars of the terms; the start and the sum are points, as they have no natural zero."""
     rows = [row for row, step in enumerate(steps) if not step.total]
     changes = [steps[row].change for row in rows]
@@ -146,7 +149,7 @@ def _whiskers(errors: Sequence[float]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _connectors(steps: Sequence[Step]) -> go.Scatter:
+def _connectors(steps: Sequence[CaseBar]) -> go.Scatter:
     """Lines from the end of each step to the next."""
     x: list[float | None] = []
     y: list[float | None] = []
@@ -159,7 +162,7 @@ def _connectors(steps: Sequence[Step]) -> go.Scatter:
     )  # fmt: skip
 
 
-def _sums(words: EBMWords, steps: Sequence[Step]) -> go.Scatter:
+def _sums(words: EBMWords, steps: Sequence[CaseBar]) -> go.Scatter:
     rows = [row for row, step in enumerate(steps) if step.total]
     return go.Scatter(
         name="sums", mode="markers", y=rows, x=[steps[row].end for row in rows],
@@ -169,7 +172,7 @@ def _sums(words: EBMWords, steps: Sequence[Step]) -> go.Scatter:
     )  # fmt: skip
 
 
-def _amounts(words: EBMWords, steps: Sequence[Step]) -> go.Scatter:
+def _amounts(words: EBMWords, steps: Sequence[CaseBar]) -> go.Scatter:
     """The amount of each step, at the right of its bar and whisker."""
     return go.Scatter(
         name="amounts", mode="text", hoverinfo="skip", cliponaxis=False,
@@ -179,13 +182,13 @@ def _amounts(words: EBMWords, steps: Sequence[Step]) -> go.Scatter:
     )  # fmt: skip
 
 
-def _amount(words: EBMWords, step: Step) -> str:
+def _amount(words: EBMWords, step: CaseBar) -> str:
     """A change with its sign, or a sum without one; a sum stands clear of its diamond."""
     shown = words.amount(step.change)
     return f"     {shown.removeprefix('+')}" if step.total else f"  {shown}"
 
 
-def _limits(steps: Sequence[Step]) -> tuple[float, float]:
+def _limits(steps: Sequence[CaseBar]) -> tuple[float, float]:
     """Ends of the axis, with room for whiskers and numbers."""
     low = min(step.end - Z95 * step.error for step in steps)
     high = max(step.end + Z95 * step.error for step in steps)

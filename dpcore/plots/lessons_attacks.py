@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpcore.lessons.attacks import Membership, Reconstruction
+from dpcore.lessons.attacks import MembershipAttack, Reconstruction
 from dpcore.plots.style import INK, SOFT, clear_layout
 
 _WRONG, _RIGHT = "#c2410c", "#0b7285"
 
 
-def membership_figure(found: Membership) -> go.Figure:
+def membership_figure(found: MembershipAttack) -> go.Figure:
     """Share of right guesses from exact and from noisy answers, with ceiling and coin."""
     shares = [found.exact / found.repetitions, found.private / found.repetitions]
     figure = go.Figure(
@@ -50,7 +50,7 @@ def membership_figure(found: Membership) -> go.Figure:
     return figure
 
 
-def membership_alt(found: Membership) -> str:
+def membership_alt(found: MembershipAttack) -> str:
     """The bars in words."""
     return (
         f"Of {found.repetitions:,} guesses, {found.exact / found.repetitions:.1%} are right from "

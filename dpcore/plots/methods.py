@@ -16,7 +16,7 @@ _TICKS = {"accuracy": ".0%", "RMSE": ".3~g"}
 
 
 @dataclass(frozen=True)
-class Line:
+class EpsilonCurve:
     """One method: for each epsilon the mean of a measure and its lowest and highest repetition."""
 
     name: str
@@ -27,7 +27,7 @@ class Line:
 
 
 def methods_figure(
-    lines: Sequence[Line], ceiling: float | None = None, measure: str = "accuracy"
+    lines: Sequence[EpsilonCurve], ceiling: float | None = None, measure: str = "accuracy"
 ) -> go.Figure:
     """Accuracy or RMSE on people set aside against epsilon; error bars from lowest to highest.
 
@@ -64,7 +64,7 @@ def lay_out_over_epsilon(
     )  # fmt: skip
 
 
-def _trace(line: Line, place: int, numbers: str) -> go.Scatter:
+def _trace(line: EpsilonCurve, place: int, numbers: str) -> go.Scatter:
     return go.Scatter(
         name=line.name,
         x=list(line.epsilons),
@@ -85,7 +85,7 @@ def _trace(line: Line, place: int, numbers: str) -> go.Scatter:
 
 
 def methods_alt(
-    lines: Sequence[Line], ceiling: float | None = None, measure: str = "accuracy"
+    lines: Sequence[EpsilonCurve], ceiling: float | None = None, measure: str = "accuracy"
 ) -> str:
     """The chart in words."""
     told = [f"{line.name}: {_points(line, measure)}." for line in lines]
@@ -94,7 +94,7 @@ def methods_alt(
     return f"{measure[0].upper()}{measure[1:]} on people set aside. " + " ".join(told)
 
 
-def _points(line: Line, measure: str) -> str:
+def _points(line: EpsilonCurve, measure: str) -> str:
     return ", ".join(
         f"{percent(mean) if measure == 'accuracy' else f'{mean:.3g}'} at epsilon {epsilon:g}"
         for epsilon, mean in zip(line.epsilons, line.means, strict=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dpcore.plots.methods import NUMBERS, Line, lay_out_over_epsilon
+from dpcore.plots.methods import NUMBERS, EpsilonCurve, lay_out_over_epsilon
 from dpcore.plots.style import INK, SOFT, colour
 from dpcore.released.noisy_counts import percent
 
@@ -35,7 +35,7 @@ class OutlookMarks:
     present: float
 
 
-def outlook_figure(line: Line, marks: OutlookMarks, measure: str) -> go.Figure:
+def outlook_figure(line: EpsilonCurve, marks: OutlookMarks, measure: str) -> go.Figure:
     """Mean over the repeats, a band from the lowest to the highest, and the marks."""
     numbers, tone = NUMBERS[measure], colour(0)
     figure = go.Figure(
@@ -61,12 +61,14 @@ def outlook_figure(line: Line, marks: OutlookMarks, measure: str) -> go.Figure:
     return figure
 
 
-def _edge(line: Line, values: tuple[float, ...], **more: object) -> go.Scatter:
+def _edge(line: EpsilonCurve, values: tuple[float, ...], **more: object) -> go.Scatter:
     shown = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
     return go.Scatter(x=list(line.epsilons), y=list(values), **{**shown, **more})
 
 
-def _level(line: Line, value: float, name: str, tone: str, dash: str, numbers: str) -> go.Scatter:
+def _level(
+    line: EpsilonCurve, value: float, name: str, tone: str, dash: str, numbers: str
+) -> go.Scatter:
     return go.Scatter(
         name=name,
         x=[line.epsilons[0], line.epsilons[-1]],
@@ -77,7 +79,7 @@ def _level(line: Line, value: float, name: str, tone: str, dash: str, numbers: s
     )
 
 
-def _present(line: Line, marks: OutlookMarks) -> go.Scatter:
+def _present(line: EpsilonCurve, marks: OutlookMarks) -> go.Scatter:
     values = (marks.wanted, marks.baseline, *line.lows, *line.highs)
     shown = line.epsilons[0] <= marks.present <= line.epsilons[-1]
     return go.Scatter(
@@ -91,7 +93,7 @@ def _present(line: Line, marks: OutlookMarks) -> go.Scatter:
     )
 
 
-def outlook_alt(line: Line, marks: OutlookMarks, measure: str) -> str:
+def outlook_alt(line: EpsilonCurve, marks: OutlookMarks, measure: str) -> str:
     """The figure in words."""
 
     def shown(value: float) -> str:

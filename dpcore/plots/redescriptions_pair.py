@@ -19,7 +19,7 @@ _SIDES = {"left": "L", "right": "R"}
 
 
 @dataclass(frozen=True)
-class Line:
+class OutlineLine:
     """One line of a tree's outline.
 
     Attributes
@@ -45,7 +45,7 @@ def leaf_name(tree: Tree, leaf: int) -> str:
     return f"{_SIDES[tree.view]}{leaf + 1}"
 
 
-def outline(tree: Tree, schema: Schema) -> list[Line]:
+def outline(tree: Tree, schema: Schema) -> list[OutlineLine]:
     """Branches of a tree from top to bottom, leaves in order."""
     reached = [box is not None for box in tree.boxes(schema)]
     return list(_below(tree, schema, 0, 0, reached))
@@ -53,17 +53,17 @@ def outline(tree: Tree, schema: Schema) -> list[Line]:
 
 def _below(
     tree: Tree, schema: Schema, node: int, depth: int, reached: list[bool]
-) -> Iterator[Line]:
+) -> Iterator[OutlineLine]:
     split = split_on(tree.splits[node], schema)
     for branch in (0, 1):
         child = 2 * node + 1 + branch
         text = pretty(split.text(branch, schema))
         if child < len(tree.splits):
-            yield Line(depth, text, "", True)
+            yield OutlineLine(depth, text, "", True)
             yield from _below(tree, schema, child, depth + 1, reached)
         else:
             leaf = child - len(tree.splits)
-            yield Line(depth, text, leaf_name(tree, leaf), reached[leaf])
+            yield OutlineLine(depth, text, leaf_name(tree, leaf), reached[leaf])
 
 
 def pair_figure(pair: TreePair, chosen: Redescription | None = None) -> go.Figure:

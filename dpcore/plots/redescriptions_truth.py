@@ -45,7 +45,7 @@ def _groups(
 def truth_figure(
     found: Sequence[Redescription], exact: Sequence[Exact], threshold: float
 ) -> go.Figure:
-    """Noisy against true Jaccard index, as in figures 2 and 3 of paper 003."""
+    """Noisy against true Jaccard index, as in figures 2 and 3 of Mihelčić and Miettinen (2023)."""
     figure = go.Figure(
         go.Scatter(
             name="noisy = true", mode="lines", x=[0, 1], y=[0, 1], hoverinfo="skip",

@@ -75,7 +75,7 @@ class BudgetAccountant:
         Raises
         ------
         BudgetError
-            If they are no usable amounts, or less than that is left; nothing is charged then.
+            If they are not usable amounts, or less than that is left; nothing is charged then.
         """
         epsilon, delta = parse_epsilon(epsilon), parse_delta(delta)
         with self._lock:

@@ -42,7 +42,7 @@ def parse_epsilon(value: object) -> Decimal:
     Raises
     ------
     BudgetError
-        If it is no number, not finite, not positive, above :data:`EPSILON_LIMIT` or finer
+        If it is not a number, not finite, not positive, above :data:`EPSILON_LIMIT` or finer
         than :data:`EPSILON_STEP`.
     """
     if isinstance(value, bool):
@@ -56,7 +56,9 @@ def parse_epsilon(value: object) -> Decimal:
     if epsilon <= 0:
         raise BudgetError("Epsilon must be above 0: with no budget nothing can be released.")
     if epsilon > EPSILON_LIMIT:
-        raise BudgetError(f"Epsilon must be at most {EPSILON_LIMIT}: more promises nothing.")
+        raise BudgetError(
+            f"Epsilon must be at most {EPSILON_LIMIT}: a larger one promises nothing."
+        )
     if epsilon != epsilon.quantize(EPSILON_STEP, rounding=ROUND_DOWN):
         raise BudgetError("Epsilon must have at most 9 decimal places.")
     return epsilon.quantize(EPSILON_STEP)
@@ -189,7 +191,7 @@ def parse_delta(value: object) -> Decimal:
     Raises
     ------
     BudgetError
-        If it is no number from 0 to below 1.
+        If it is not a number from 0 to below 1.
     """
     try:
         delta = value if isinstance(value, Decimal) else Decimal(str(value))
@@ -258,7 +260,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 def discrete_gaussian_delta(scale: float, epsilon: float, shift: int = 1) -> float:
     """Exact delta at ``epsilon`` of discrete Gaussian noise on one integer that moves by ``shift``.
 
-    The formula of the continuous Gaussian is no upper bound for it: for a scale of 0.65 and
+    The formula of the continuous Gaussian is not an upper bound for it: for a scale of 0.65 and
     epsilon 8 it is short by a factor of 3.
     """
     reach = math.ceil(40 * scale) + shift

@@ -152,7 +152,7 @@ class _DiscreteGaussian(_AdditiveNoise):
 class GaussianMechanism(_DiscreteGaussian):
     """Discrete Gaussian noise on integers. rho-zCDP, but not mu-Gaussian-DP.
 
-    The (epsilon, delta) of Gaussian DP is no upper bound for discrete noise: see
+    The (epsilon, delta) of Gaussian DP is not an upper bound for discrete noise: see
     :func:`dpcore.privacy.budgets.discrete_gaussian_delta`. On a fine grid it nearly is:
     :class:`FineGaussian`.
 

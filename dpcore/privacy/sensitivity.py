@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal as Choice
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -19,5 +19,5 @@ class Sensitivity:
     """
 
     value: int
-    norm: Choice["L1", "Linf"]
+    norm: Literal["L1", "Linf"]
     monotone: bool

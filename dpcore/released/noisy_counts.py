@@ -23,7 +23,7 @@ _COARSE = 3.0
 
 
 def point_estimates(noisy_counts: Counts, alpha: Sequence[float]) -> Floats:
-    """Class probabilities per rule: (max(count, 0) + alpha) normalised (paper 000, Alg. 4).
+    """Class probabilities per rule: (max(count, 0) + alpha) normalised (Belardo 2018, Alg. 4).
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ class RunPlan:
     def _check_rows(self) -> None:
         """See that a step's share is worth something for each row, before a record is touched.
 
-        Shares of mu squared are no epsilons: who plans with Gaussian noise checks them.
+        Shares of mu squared are not epsilons: whoever plans with Gaussian noise checks them.
         """
         pure = self.split.parts.items() if self.definition == "pure" else ()
         for step in (*(name for name, share in pure if share), *self.parallel):
@@ -154,13 +154,8 @@ class RunPlan:
         """Kinds of printed counts, the one that matters most first."""
         return self.noise or (CountNoise("a count", self.row_epsilon(self.estimates_step)),)
 
-    @property
-    def noise_scale(self) -> float:
-        """Scale of the noise on each printed count that matters most."""
-        return self.count_noise[0].scale
-
     def count_margin(self, confidence: float = 0.95) -> int:
-        """Noise on such a count stays within plus or minus this, with ``confidence``."""
+        """Noise on the count that matters most stays within plus or minus this."""
         return self.count_noise[0].margin(confidence)
 
 
@@ -208,7 +203,7 @@ def guaranteed_odds(
 
 
 def target_column(schema: Schema, target: str) -> Any:
-    """Column that a learner shall predict: the one place where a missing target is refused.
+    """Column that a learner should predict: the one place where a missing target is refused.
 
     Raises
     ------

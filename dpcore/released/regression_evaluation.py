@@ -57,7 +57,7 @@ def error_edges(bounds: tuple[float, float]) -> Floats:
 
 
 def count_errors(errors: Floats, edges: Floats) -> Counts:
-    """Records per group of absolute errors; NaN is no record. A record is in one group."""
+    """Records per group of absolute errors; NaN is not a record. A record is in one group."""
     known = np.abs(errors[~np.isnan(errors)])
     groups = np.searchsorted(edges, known, side="right") - 1
     groups = np.minimum(groups, len(edges) - 2)

@@ -142,7 +142,7 @@ class Release(_Frozen):
         Raises
         ------
         RequestError
-            If the text is no release of this format.
+            If the text is not a release of this format.
         """
         try:
             return cls.model_validate_json(text)

@@ -1,4 +1,4 @@
-"""What a certificate says about the time that a run takes: it is no part of the guarantee.
+"""What a certificate says about the time that a run takes: it is not part of the guarantee.
 
 ``docs/privacy/rule-list.md``, section 9, says where the times come from.
 """

@@ -80,7 +80,7 @@ class Budgets(ServiceBase):
         Raises
         ------
         BudgetError
-            If the amount is no usable epsilon.
+            If the amount is not a usable epsilon.
         RequestError
             If there is no reason.
         ConflictError

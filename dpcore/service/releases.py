@@ -116,7 +116,7 @@ class Releases(ServiceBase):
         Raises
         ------
         RequestError
-            If what was kept cannot be read any more.
+            If what was kept can no longer be read.
         """
         return read_draft(self._engine, self._visible(dataset_id).id, self._user.name)
 

@@ -26,9 +26,7 @@ class Runs(ServiceBase):
         """Say what a run would cost and promise. Free; raises ``RequestError``."""
         dataset, plan = self._plan(request)
         balance, refusal = self._ledger.quote(dataset.id, self._user.name, plan.epsilon)
-        cost, limit = plan.epsilon, balance.left
-        if balance.run_cap is not None:
-            limit = min(limit, balance.run_cap)
+        cost = plan.epsilon
         left_after = max(Decimal(0), balance.left - cost)
         return Quote(
             plan=plan,
@@ -37,7 +35,6 @@ class Runs(ServiceBase):
             left_after=left_after,
             runs_like_this_left=int(left_after // cost),
             affordable=refusal is None,
-            shortfall=max(Decimal(0), cost - limit),
             refusal=refusal or "",
             guarantee=guarantee_sentence(plan),
             odds=guaranteed_odds(cost, plan.delta, plan.promised),
@@ -104,7 +101,7 @@ class Runs(ServiceBase):
         """
         status = self.run(run_id)
         if status.analyst != self._user.name:
-            raise AccessError("Only who has started a run may stop it.")
+            raise AccessError("Only the person who started a run may stop it.")
         return self._jobs.cancel(status.id, self._user.name, only_free=only_free)
 
     def stranded_runs(self, dataset_id: str | None = None) -> list[RunStatus]:

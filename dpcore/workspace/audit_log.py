@@ -29,7 +29,7 @@ EVENTS: Mapping[str, str] = {
     "freeze": "analyst frozen",
     "thaw": "analyst unfrozen",
     "share": "result shared",
-    "unshare": "result not shared any more",
+    "unshare": "result no longer shared",
     "end": "run ended by hand",
     "remove": "records removed",
     "accept": "database accepted by hand, as after a restore",

@@ -36,7 +36,7 @@ _LOCKED = "55P03"
 #: Beginnings of SQLSTATEs of a server that is away, full, restarting or locked.
 _AWAY = ("08", "53", "57P", "25006", _LOCKED)
 _FILES_AWAY = (
-    "A file of the home folder cannot be used. See that its disk is there and has room, and that "
+    "A file of the home folder cannot be used. Check that its disk is there and has room, and that "
     "its files belong to the user who runs the application; then try again. Nothing is lost."
 )
 _HELD_UP = (

@@ -13,7 +13,7 @@ LINE_LIMIT, TEXT_LIMIT = 200, 10_000
 _LINES = frozenset({"title", "applicant"})
 _NAMES = {
     "title": "title",
-    "applicant": "entry of who asks for access",
+    "applicant": "entry of the person who asks for access",
     "request": "text of what is asked for",
     "findings": "text of the findings",
     "hypotheses": "text of the hypotheses",

@@ -1,6 +1,6 @@
 """Drafts of reports: what somebody is writing and has chosen, kept between visits.
 
-One draft per data set and author. It is no part of the ledger: its author may change it at any
+One draft per data set and author. It is not part of the ledger: its author may change it at any
 time, and nobody else reads it.
 """
 
@@ -24,7 +24,7 @@ _ID_LIMIT = 64
 
 
 class Draft(BaseModel):
-    """A report in the making.
+    """A report that is being written.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ def write_draft(engine: Engine, dataset_id: str, author: str, draft: Draft | Non
     Raises
     ------
     RequestError
-        If too many releases are chosen. What is too long to be written is no ``Application``.
+        If too many releases are chosen. What is too long to be written is not an ``Application``.
     """
     content = None if draft is None else _content(draft)
 
@@ -74,7 +74,7 @@ def read_draft(engine: Engine, dataset_id: str, author: str) -> KeptDraft | None
     Raises
     ------
     RequestError
-        If what was kept is no draft that this version can read.
+        If what was kept is not a draft that this version can read.
     """
     chosen = sa.select(report_drafts).where(_R.dataset_id == dataset_id, _R.author == author)
     row = read(engine, lambda connection: connection.execute(chosen).mappings().one_or_none())
@@ -84,7 +84,7 @@ def read_draft(engine: Engine, dataset_id: str, author: str) -> KeptDraft | None
         return KeptDraft(Draft.model_validate_json(row["content"]), row["time"])
     except (ValidationError, RequestError):
         raise RequestError(
-            "What was kept of your report cannot be read any more. It is replaced as soon as you "
+            "What was kept of your report can no longer be read. It is replaced as soon as you "
             "write or choose something here."
         ) from None
 

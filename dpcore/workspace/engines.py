@@ -25,7 +25,7 @@ _LIVENESS = {
     "keepalives_count": "3",
 }
 _BAD_URL = (
-    "FROSTGLASS_DATABASE_URL is no address of a database. It must look like "
+    "FROSTGLASS_DATABASE_URL is not an address of a database. It must look like "
     "sqlite:////folder/frostglass.db or postgresql+psycopg://user:password@host/name."
 )
 _URI_FILE = (

@@ -82,7 +82,7 @@ class Grants:
         Raises
         ------
         BudgetError
-            If the amount is no usable epsilon.
+            If the amount is not a usable epsilon.
         RequestError
             If there is no reason.
         ConflictError

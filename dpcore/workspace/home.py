@@ -194,7 +194,7 @@ class Home:
         return [int(number) for number in numbers if number.isdecimal()]
 
     def bind(self, installation: str, mark: Line) -> None:
-        """Write the file anew: whole, or not at all."""
+        """Write the file again: whole, or not at all."""
         fresh = self._file.with_name("installation.new")
         fresh.unlink(missing_ok=True)
         handle = open_private(fresh, os.O_WRONLY | os.O_EXCL)

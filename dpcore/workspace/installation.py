@@ -185,7 +185,7 @@ class Facts:
 
     @property
     def code(self) -> str:
-        """A short word for exactly this state, typed by who wants to go on with it."""
+        """A short word for exactly this state, typed by whoever wants to go on with it."""
         return hashlib.sha256(repr(_plain(self)).encode()).hexdigest()[:8]
 
 
@@ -275,7 +275,7 @@ def _seen(connection: Connection, number: int) -> _Seen:
 
 
 def _check_whole(connection: Connection) -> None:
-    """See that a file is no mixture of two, as one restored beside another's ``-wal`` is."""
+    """See that a file is not a mixture of two, as one restored beside another's ``-wal`` is."""
     said = connection.exec_driver_sql("PRAGMA integrity_check(ledger_entries)").scalar()
     if said != "ok":
         raise InstallationError(_BROKEN)

@@ -221,16 +221,7 @@ class Ledger:
         # a process that has just begun compiles these questions. The turn decides.
         return read(self._engine, find) or write(self._engine, work)
 
-    def find(self, nonce: str) -> str | None:
-        """Id of the reservation made under a nonce, if there is one."""
-
-        def work(connection: Connection) -> str | None:
-            earlier = by_nonce(connection, nonce)
-            return None if earlier is None else str(earlier["run_id"])
-
-        return read(self._engine, work)
-
-    def touch(self, reservation_id: str, *, on_touched: Hook | None = None) -> None:
+    def touch(self, reservation_id: str) -> None:
         """Mark that records are about to be read: from here on the cost is spent for good.
 
         Raises
@@ -247,10 +238,8 @@ class Ledger:
             if frozen is not None:
                 raise BudgetError(frozen)
             append_like(connection, "touch", row)
-            if on_touched is not None:
-                on_touched(connection, reservation_id)
 
-        # Only who has claimed a run touches it, so a touch that is found was this one.
+        # Only the worker that claimed a run touches it, so a touch that is found was this one.
         write_once(self._engine, work, lambda c: state_of(c, reservation_id) == "touched")
 
     def commit(

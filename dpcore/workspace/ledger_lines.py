@@ -27,7 +27,7 @@ _STATES: dict[str, ReservationState] = {
 }
 #: Why nothing can be run on a data set without records.
 RECORDS_GONE = (
-    "The records of this data set are not here any more: nothing can be run on it. Its results "
+    "The records of this data set are no longer here: nothing can be run on it. Its results "
     "can still be read."
 )
 _E = ledger_entries.c

@@ -1,7 +1,7 @@
 """Names and notes that people give to releases.
 
-They are no part of a release and none of the ledger: they may be changed at any time, cost
-nothing, and are shown beside the release that they speak of.
+They are part of neither a release nor the ledger: they may be changed at any time, cost
+nothing, and are shown beside the release that they refer to.
 """
 
 from __future__ import annotations

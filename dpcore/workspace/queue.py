@@ -55,7 +55,7 @@ class Job:
     request: RunRequest
 
 
-class Runs:
+class RunQueue:
     """Rows of the ``jobs`` table."""
 
     def __init__(self, engine: Engine) -> None:

@@ -287,8 +287,6 @@ class Quote:
         Further runs of the same cost that would fit after this one.
     affordable : bool
         Whether ``submit`` would accept the run now.
-    shortfall : Decimal
-        By how much the run exceeds what it may cost; 0 if affordable.
     refusal : str
         Requested, left, short by, whom to ask; empty if affordable.
     guarantee : str
@@ -303,7 +301,6 @@ class Quote:
     left_after: Decimal
     runs_like_this_left: int
     affordable: bool
-    shortfall: Decimal
     refusal: str
     guarantee: str
     odds: str

@@ -35,7 +35,7 @@ from dpcore.workspace.turns import claimed, is_claimed, turn
 if TYPE_CHECKING:
     from dpcore.data.table import PrivateTable
 
-#: File that is locked by who is writing a folder.
+#: File that is locked by the process that is writing a folder.
 _OWNER = "owner"
 #: Ending of the names of folders that are being removed.
 _GONE = ".gone"

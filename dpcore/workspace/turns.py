@@ -66,7 +66,7 @@ def holding(handle: int) -> Iterator[None]:
 
 
 def _queue(handle: int, seconds: float) -> None:
-    """Wait for the lock of an open file. The system's queue knows no end, so a thread stands in it.
+    """Wait for the lock of an open file. Its queue has no time limit: a thread waits in it.
 
     The lock belongs to the open file, not to the thread, and comes to whoever has the file open.
     """

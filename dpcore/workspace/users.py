@@ -24,7 +24,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 #: Longest name that the ledger keeps.
 NAME_LENGTH = 128
 _ANY = "*@"
-#: How names begin that are no address but the provider's identifier.
+#: How names begin that are not an address but the provider's identifier.
 _SUBJECT = "sub:"
 
 
@@ -142,7 +142,9 @@ class RoleRules(BaseModel):
         email = self._email(claims)
         name = email or f"{_SUBJECT}{claims.get('sub')}"
         if not _says_who(claims, name):
-            raise LoginError("The login does not say who you are: ask who runs this installation.")
+            raise LoginError(
+                "The login does not say who you are: tell the operator of this installation."
+            )
         roles = frozenset(role for role in ROLES if getattr(self, role).has(email, claims))
         return User(name, roles, _end(claims))
 
@@ -201,7 +203,9 @@ def _says_who(claims: Mapping[str, Any], name: str) -> bool:
 def _end(claims: Mapping[str, Any]) -> datetime:
     seconds = claims.get("exp")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        raise LoginError("The login does not say when it ends: ask who runs this installation.")
+        raise LoginError(
+            "The login does not say when it ends: tell the operator of this installation."
+        )
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):

@@ -28,7 +28,7 @@ from dpcore.workspace.database import be_patient
 from dpcore.workspace.installation import open_installation
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
-from dpcore.workspace.queue import Job, Runs, complete_job, end_job
+from dpcore.workspace.queue import Job, RunQueue, complete_job, end_job
 from dpcore.workspace.requests import RunState, RunStatus
 from dpcore.workspace.store import Store
 
@@ -68,7 +68,7 @@ def run_job(home: Path, database_url: str, run_id: str) -> None:
 
 def cancel_job(
     ledger: Ledger,
-    runs: Runs,
+    runs: RunQueue,
     run_id: str,
     actor: str | None = None,
     *,
@@ -117,7 +117,7 @@ class _Worker:
         self._engine = engine = open_installation(home, database_url)
         be_patient(engine, PATIENCE)
         self._silent_until = -math.inf
-        self.ledger, self.runs = Ledger(engine), Runs(engine)
+        self.ledger, self.runs = Ledger(engine), RunQueue(engine)
         self.store = Store(home, engine)
 
     def close(self) -> None:
@@ -210,15 +210,13 @@ class _Worker:
             raise CancelledError(_CANCELLED_SPENT)
 
 
-def throttled(
-    report: Callable[[str, int, int], None], writes: int = PROGRESS_WRITES
-) -> Callable[[str, int, int], None]:
-    """Pass on at most about ``writes`` calls per step, chosen by their counts alone."""
+def throttled(report: Callable[[str, int, int], None]) -> Callable[[str, int, int], None]:
+    """Pass on about :data:`PROGRESS_WRITES` calls per step at most, chosen by counts alone."""
     last: tuple[str, int] | None = None
 
     def progress(step: str, done: int, total: int) -> None:
         nonlocal last
-        place = (step, writes if done >= total else done * writes // total)
+        place = (step, PROGRESS_WRITES if done >= total else done * PROGRESS_WRITES // total)
         if place != last:
             last = place
             report(step, done, total)
@@ -250,7 +248,7 @@ class JobRunner:
         warm: bool = True,
     ) -> None:
         self._home, self._url, self._command = home, database_url, tuple(command)
-        self._ledger, self.runs = Ledger(engine), Runs(engine)
+        self._ledger, self.runs = Ledger(engine), RunQueue(engine)
         self._lock = threading.Lock()
         self._processes: list[subprocess.Popen[bytes]] = []
         self._wanted = workers

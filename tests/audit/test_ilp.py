@@ -9,8 +9,8 @@ import pytest
 from dpcore.audit.bounds import Audit
 from dpcore.audit.ilp import (
     AUDITS,
-    ChoiceRuns,
-    CountRuns,
+    ClauseChoiceRuns,
+    ClauseCountRuns,
     LevelRuns,
     choice_audit,
     count_audit,
@@ -34,8 +34,8 @@ def test_audits_of_whole_runs(make: Callable[[], Audit]) -> None:
     assert result.caught, result
 
 
-@pytest.mark.parametrize("sound", [ChoiceRuns(), LevelRuns(), CountRuns()])
-def test_runs_of_both_inputs_have_codes(sound: ChoiceRuns | CountRuns) -> None:
+@pytest.mark.parametrize("sound", [ClauseChoiceRuns(), LevelRuns(), ClauseCountRuns()])
+def test_runs_of_both_inputs_have_codes(sound: ClauseChoiceRuns | ClauseCountRuns) -> None:
     assert set(sound(0, 20)) | set(sound(1, 20)) <= set(range(14))
 
 

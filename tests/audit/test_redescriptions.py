@@ -7,8 +7,8 @@ import pytest
 from dpcore.audit import redescriptions
 from dpcore.audit.redescriptions import (
     AUDITS,
-    CountRuns,
     LinkedRuns,
+    PairCountRuns,
     PairRuns,
     PoolRuns,
     count_audit,
@@ -54,7 +54,7 @@ def test_audits_of_whole_runs(make, control):
     assert result.caught, result
 
 
-@pytest.mark.parametrize("sound", [CountRuns(), PairRuns(), LinkedRuns(), PoolRuns()])
+@pytest.mark.parametrize("sound", [PairCountRuns(), PairRuns(), LinkedRuns(), PoolRuns()])
 def test_the_two_inputs_differ_in_one_person(sound):
     without, more = sound._frame(0), sound._frame(1)
     assert set(more["person"]) - set(without["person"]) == {len(without)}
@@ -79,6 +79,6 @@ def test_an_audit_leaves_the_engine_as_it_was():
 
 
 def test_leaves_without_noise_tell_on_the_person():
-    broken = replace(CountRuns(), broken=redescriptions._exact_leaves)
+    broken = replace(PairCountRuns(), broken=redescriptions._exact_leaves)
     assert [set(broken(side, 40) % 2) for side in (0, 1)] == [{0}, {1}]
-    assert set(CountRuns()(0, 40) % 2) == {0, 1}
+    assert set(PairCountRuns()(0, 40) % 2) == {0, 1}

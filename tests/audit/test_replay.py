@@ -8,7 +8,7 @@ from dpcore.audit import replay as package
 from dpcore.audit.replay import run
 from dpcore.audit.replay.methods import METHODS
 from dpcore.audit.replay.run import replay_all, replay_method, replay_random
-from dpcore.audit.replay.tables import Shape, random_neighbours, random_schema
+from dpcore.audit.replay.tables import SchemaShape, random_neighbours, random_schema
 from dpcore.audit.replay.tape import Recording
 from dpcore.audit.replay.walks import log_weights
 from dpcore.audit.replay.witnesses import WITNESSES
@@ -83,7 +83,7 @@ def test_witnesses_show_what_they_were_made_for(method, share):
 @pytest.mark.parametrize("seed", range(30))
 def test_neighbours_differ_in_one_person(seed):
     rng = np.random.default_rng(seed)
-    schema = random_schema(rng, Shape(children=bool(seed % 2)))
+    schema = random_schema(rng, SchemaShape(children=bool(seed % 2)))
     without, person = random_neighbours(rng, schema)
     more = len(person.holdout) - len(without.holdout)
     assert 1 <= more <= schema.privacy_unit.max_rows_per_person

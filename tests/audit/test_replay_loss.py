@@ -7,7 +7,7 @@ import pytest
 
 from dpcore.audit.replay.loss import Loss
 from dpcore.audit.replay.probabilities import choice_logs
-from dpcore.audit.replay.tape import Event
+from dpcore.audit.replay.tape import RunEvent
 from dpcore.privacy.budgets import calibrate_gaussian
 from dpcore.privacy.randomness import Choice, Noise
 from tests.oracles.mechanisms_oracle import geometric_pmf
@@ -15,12 +15,12 @@ from tests.oracles.mechanisms_oracle import geometric_pmf
 
 def noise(law, scale, first, second):
     what = ("noise", Noise(law, scale, 1.0, lambda own: own), (len(first),))
-    return Event(what, np.array(first), None), Event(what, np.array(second), None)
+    return RunEvent(what, np.array(first), None), RunEvent(what, np.array(second), None)
 
 
 def choice(law, scale, first, second, output=0, promise=1.0):
     what = ("choice", Choice(law, scale, promise, lambda own: 0), (len(first),))
-    return Event(what, np.array(first), output), Event(what, np.array(second), output)
+    return RunEvent(what, np.array(first), output), RunEvent(what, np.array(second), output)
 
 
 def test_noise_costs_what_the_worst_output_shows():

@@ -103,7 +103,7 @@ def serve(home: Path, **more: str) -> Iterator[Server]:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """As a service manager does: the server waits for browsers to hang up, but not for ever."""
+    """As a service manager does: the server waits for browsers to hang up, but not forever."""
     process.terminate()
     try:
         process.wait(10)

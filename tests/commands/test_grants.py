@@ -116,7 +116,7 @@ def test_the_log_can_be_filtered(house: Service) -> None:
     assert kinds("--since", today, "--until", "2999-01-01") == ["open", "ask", "grant"]
     assert kinds("--until", "2020-01-01") == kinds("--run", "abc") == []
     assert "no kind of line 'given'" in refuse("ledger", "log", "--kind", "given")
-    assert "'1.2.2026' is no day" in refuse("ledger", "log", "--since", "1.2.2026")
+    assert "'1.2.2026' is not a date" in refuse("ledger", "log", "--since", "1.2.2026")
     assert "first day" in refuse("ledger", "log", "--since", "2026-02-02", "--until", "2026-02-01")
 
 

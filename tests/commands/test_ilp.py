@@ -128,8 +128,8 @@ def test_a_rule_that_does_not_predict_is_marked() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--literals", "car: roof = moon"), "no condition of this data set"),
-        (("--positive", "north"), "no class of 'direction'"),
+        (("--literals", "car: roof = moon"), "is not a condition of this data set"),
+        (("--positive", "north"), "is not a class of 'direction'"),
         (("--max-literals", "9"), "max_literals"),
         (("--count-share", "1"), "count_share"),
         (("--method", "nonsense"), "nonsense"),

@@ -13,7 +13,7 @@ from dpcore.data.queries import (
     itemset_sensitivity,
 )
 from dpcore.data.table import bit_vectors
-from dpcore.domain.conditions import Literal, schema_literals
+from dpcore.domain.conditions import Condition, schema_conditions
 from dpcore.errors import RequestError
 from tests.oracles import rules_oracle
 from tests.support.small_tables import schema_of, table_of
@@ -28,7 +28,7 @@ SCHEMA = schema_of(
 )
 CLASSES = 3
 CELLS = [len(column.cells) for column in SCHEMA]
-THRESHOLDS = schema_literals(SCHEMA, "y", thresholds=True, reserved=True)
+THRESHOLDS = schema_conditions(SCHEMA, "y", thresholds=True, reserved=True)
 
 rows = st.tuples(*(st.integers(0, cells - 1) for cells in CELLS))
 tables = st.lists(rows, max_size=SCHEMA.max_rows - 1)
@@ -75,7 +75,7 @@ def test_a_row_is_counted_in_its_own_part_only(data, coins, row, coin, rules):
 
 
 def test_captures_witness():
-    rule = [Literal(column="x", first=1, last=1)]
+    rule = [Condition(column="x", first=1, last=1)]
     change = _captures([(1, 0, 0, 2)], [rule]) - _captures([], [rule])
     assert np.abs(change).sum() == CAPTURES.value
     assert np.abs(change).sum() > CAPTURES.value - 1, "a smaller sensitivity would be caught"
@@ -123,7 +123,7 @@ def test_one_row_moves_supports_by_their_sensitivity_at_most(data, row, size, ra
 @settings(max_examples=60)
 def test_no_row_is_in_more_itemsets_than_their_sensitivity(size, count, excluding, random):
     """Every row of the domain, against candidates of thresholds or of cells."""
-    literals = schema_literals(SCHEMA, "y", thresholds=False, reserved=True)
+    literals = schema_conditions(SCHEMA, "y", thresholds=False, reserved=True)
     everything = _itemsets([size], literals if excluding else THRESHOLDS)
     chosen = random.sample(everything, min(count, len(everything)))
     met = dict.fromkeys(MET, 1) if excluding else MET
@@ -149,7 +149,7 @@ def test_supports_witness_with_all_itemsets(size):
 @pytest.mark.parametrize("size", [1, 2])
 def test_supports_witness_with_one_cell_per_column(size):
     """As in mining: cells, not thresholds; then a row is in C(3, size) itemsets."""
-    cells = schema_literals(SCHEMA, "y", thresholds=False, reserved=False)
+    cells = schema_conditions(SCHEMA, "y", thresholds=False, reserved=False)
     itemsets = _itemsets([size], cells)
     change = (_supports([(1, 0, 2, 0)], itemsets) - _supports([], itemsets)).sum()
     assert change == itemset_sensitivity(_columns(itemsets), dict.fromkeys(MET, 1)).value == 3
@@ -157,7 +157,7 @@ def test_supports_witness_with_one_cell_per_column(size):
 
 def test_supports_witness_of_a_few_sets_of_columns():
     """Many candidates on two of three pairs of columns: a row is in two of them."""
-    cells = schema_literals(SCHEMA, "y", thresholds=False, reserved=False)
+    cells = schema_conditions(SCHEMA, "y", thresholds=False, reserved=False)
     itemsets = [i for i in _itemsets([2], cells) if "x" in {item.column for item in i}]
     change = (_supports([(1, 0, 2, 0)], itemsets) - _supports([], itemsets)).sum()
     assert change == itemset_sensitivity(_columns(itemsets), dict.fromkeys(MET, 1)).value == 2

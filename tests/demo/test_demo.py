@@ -10,9 +10,9 @@ from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.demo import DEMOS, Demo
 from dpcore.demo.checkups import ADMITTED, PEOPLE, PLANTED
 from dpcore.demo.stroke import DISCHARGE, PATIENTS, STROKE
-from dpcore.demo.truth import Condition, PlantedList, PlantedRedescription, Query, when
+from dpcore.demo.truth import PlantedCondition, PlantedList, PlantedRedescription, Query, when
 from dpcore.domain.columns import OTHER, NumericColumn
-from dpcore.domain.conditions import parse_literal
+from dpcore.domain.conditions import parse_condition
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.privacy.randomness import SeededRandom
@@ -131,14 +131,14 @@ def test_engine_reads_planted_conditions_alike(
         read_alike(demo, condition)
 
 
-def read_alike(demo: Demo, condition: Condition) -> None:
-    literal = parse_literal(str(condition), demo.schema)
+def read_alike(demo: Demo, condition: PlantedCondition) -> None:
+    literal = parse_condition(str(condition), demo.schema)
     codes, _ = encode(demo.schema.column(literal.column), demo.frame[literal.column])
     engine = (codes >= literal.first) & (codes <= literal.last)
     np.testing.assert_array_equal(condition.holds(demo.frame), engine)
 
 
-def conditions_of(query: Query) -> list[Condition]:
+def conditions_of(query: Query) -> list[PlantedCondition]:
     return [condition for group in query.groups for condition in group]
 
 
@@ -233,8 +233,8 @@ def test_no_planted_redescription_is_mistaken_for_another(checkups: Demo) -> Non
 
 def test_missing_values_satisfy_no_condition() -> None:
     frame = pd.DataFrame({"pressure": pd.array([100, None, 200], dtype="Int64")})
-    assert Condition("pressure", ">", 120).holds(frame).tolist() == [False, False, True]
-    assert Condition("pressure", "<=", 120).holds(frame).tolist() == [True, False, False]
+    assert PlantedCondition("pressure", ">", 120).holds(frame).tolist() == [False, False, True]
+    assert PlantedCondition("pressure", "<=", 120).holds(frame).tolist() == [True, False, False]
 
 
 def test_breast_cancer_states_its_classes() -> None:

@@ -11,7 +11,7 @@ import pytest
 from dpcore.demo.hospital import PLANTED, make_hospital
 from dpcore.demo.theories import Member, PlantedClause, PlantedTheory, Unit, asks, none, some
 from dpcore.demo.trains import CARS, draw_trains, make_trains, two_cars_theory
-from dpcore.demo.truth import Condition
+from dpcore.demo.truth import PlantedCondition
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
 from dpcore.errors import SchemaError
@@ -60,8 +60,8 @@ def theory(*clauses, **more):
     return PlantedTheory("direction", ("west", "east"), "train", "train_id", clauses, **more)
 
 
-SHORT = Condition("length", "=", "short")
-LONG = Condition("length", "=", "long")
+SHORT = PlantedCondition("length", "=", "short")
+LONG = PlantedCondition("length", "=", "long")
 ROOFED = Member("roof", "closed", CLOSED)
 
 
@@ -108,10 +108,10 @@ def draw_condition(rng):
     if kind == 1:
         column, value = rng.choice(("wheels", "load_count", "position")), rng.randrange(1, 4)
         sign = rng.choice(("<=", ">"))
-        return Condition(column, sign, value), (column, sign, value)
+        return PlantedCondition(column, sign, value), (column, sign, value)
     column = rng.choice(list(VALUES))
     value = rng.choice(VALUES[column])
-    return Condition(column, "=", value), (column, "=", value)
+    return PlantedCondition(column, "=", value), (column, "=", value)
 
 
 def draw_clause(rng):
@@ -122,7 +122,7 @@ def draw_clause(rng):
         negated = rng.random() < 0.3
         units.append(Unit("car", tuple(first for first, _ in drawn), negated))
         plain.append(("car", [second for _, second in drawn], negated))
-    own = Condition("age", ">", 2)
+    own = PlantedCondition("age", ">", 2)
     if rng.random() < 0.3:
         return PlantedClause((own,), tuple(units)), ([("age", ">", 2)], plain)
     return PlantedClause(units=tuple(units)), ([], plain)
@@ -177,7 +177,7 @@ def test_clauses_are_written_in_words_and_in_prolog():
         "V3 =< 3, \\+ (visit(P, B), code(B, 'I50')), visit(P, C), code(C, 'it\\'s')."
     )
     assert ill.prolog(PlantedClause()) == "ill(P, yes)."
-    assert clause.asked[0] == ("", Condition("age", ">", 50))
+    assert clause.asked[0] == ("", PlantedCondition("age", ">", 50))
     assert [table for table, _ in clause.asked] == ["", "visit", "visit", "visit", "visit"]
 
 

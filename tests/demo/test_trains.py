@@ -19,7 +19,7 @@ from dpcore.demo.trains import (
     trains_schema,
     two_cars_theory,
 )
-from dpcore.demo.truth import Condition
+from dpcore.demo.truth import PlantedCondition
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles.theories_oracle import every_record
 
@@ -141,7 +141,7 @@ def test_theories_without_both_kinds_of_trains_are_refused():
         draw_trains(always, 10, 1)
     own = PlantedTheory(
         "direction", ("west", "east"), "train", "train_id",
-        (PlantedClause((Condition("age", ">", 3),)),),
+        (PlantedClause((PlantedCondition("age", ">", 3),)),),
     )  # fmt: skip
     with pytest.raises(ValueError, match="about cars alone"):
         draw_trains(own, 10, 1)

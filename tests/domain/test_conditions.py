@@ -12,11 +12,11 @@ from dpcore.data.bits import unpack
 from dpcore.data.table import PrivateTable, bit_vectors
 from dpcore.domain.columns import RESERVED, NumericColumn
 from dpcore.domain.conditions import (
-    Literal,
-    cell_literals,
-    parse_literal,
-    schema_literals,
-    threshold_literals,
+    Condition,
+    cell_conditions,
+    parse_condition,
+    schema_conditions,
+    threshold_conditions,
 )
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
@@ -44,16 +44,16 @@ def texts(column: str, literals) -> list[str]:
     return [literal.text(SCHEMA) for literal in literals if literal.column == column]
 
 
-def every_literal(schema: Schema) -> list[Literal]:
+def every_literal(schema: Schema) -> list[Condition]:
     return [
         literal
         for thresholds in (True, False)
-        for literal in schema_literals(schema, "", thresholds=thresholds, reserved=True)
+        for literal in schema_conditions(schema, "", thresholds=thresholds, reserved=True)
     ]
 
 
 def test_texts_of_thresholds():
-    found = schema_literals(SCHEMA, "died", thresholds=True, reserved=True)
+    found = schema_conditions(SCHEMA, "died", thresholds=True, reserved=True)
     assert texts("age", found) == [
         "age <= 18",
         "age > 18",
@@ -75,7 +75,7 @@ def test_texts_of_thresholds():
 
 
 def test_texts_of_intervals():
-    found = schema_literals(SCHEMA, "died", thresholds=False, reserved=False)
+    found = schema_conditions(SCHEMA, "died", thresholds=False, reserved=False)
     assert texts("age", found) == ["age <= 18", "18 < age <= 60", "age > 60"]
     assert texts("mass kg", found) == ["mass kg <= 1"]
     assert texts("stage", found) == ["stage = low", "stage = mid", "stage = high"]
@@ -87,8 +87,8 @@ def test_every_text_reads_back(schema):
     # A name that starts another one can make a text ambiguous.
     assume(not any(a != b and b.startswith(a) for a in names for b in names))
     for literal in every_literal(schema):
-        assert parse_literal(literal.text(schema), schema) == literal
-        assert parse_literal(f"  {literal.text(schema)} ", schema) == literal
+        assert parse_condition(literal.text(schema), schema) == literal
+        assert parse_condition(f"  {literal.text(schema)} ", schema) == literal
 
 
 @given(schemas())
@@ -104,17 +104,17 @@ def test_texts_tell_literals_apart(schema):
 def test_each_record_satisfies_one_interval_per_column(schema):
     for column in schema:
         for code in range(len(column.cells)):
-            assert sum(item.holds(code) for item in cell_literals(column, reserved=True)) == 1
+            assert sum(item.holds(code) for item in cell_conditions(column, reserved=True)) == 1
         known = range(len(column.classes))
         for code in range(len(column.cells)):
-            held = sum(item.holds(code) for item in threshold_literals(column, reserved=False))
+            held = sum(item.holds(code) for item in threshold_conditions(column, reserved=False))
             # One of each pair "<=", ">" holds of a known cell, none of a reserved one.
             assert held == (len(known) - 1 if code in known else 0)
 
 
 def test_the_target_is_never_a_literal():
     for thresholds in (True, False):
-        found = schema_literals(SCHEMA, "age", thresholds=thresholds, reserved=True)
+        found = schema_conditions(SCHEMA, "age", thresholds=thresholds, reserved=True)
         assert "age" not in {literal.column for literal in found}
         assert {literal.column for literal in found} == {c.name for c in SCHEMA} - {"age"}
 
@@ -186,7 +186,7 @@ def test_bits_equal_naive_evaluation_of_raw_values(schema, data):
     ],
 )
 def test_spellings(text, same):
-    assert parse_literal(text, SCHEMA).text(SCHEMA) == same
+    assert parse_condition(text, SCHEMA).text(SCHEMA) == same
 
 
 @pytest.mark.parametrize(
@@ -222,20 +222,20 @@ def test_spellings(text, same):
 )
 def test_bad_conditions_get_a_sentence(text, sentence):
     with pytest.raises(RequestError) as caught:
-        parse_literal(text, SCHEMA)
+        parse_condition(text, SCHEMA)
     assert sentence in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["height > 5", "Age > 60", "18 < height <= 60", "> 5", "= yes"])
 def test_unknown_columns_get_a_sentence(text):
     with pytest.raises(SchemaError, match="There is no column"):
-        parse_literal(text, SCHEMA)
+        parse_condition(text, SCHEMA)
 
 
 @given(st.text(max_size=20), st.sampled_from(["", "age <= ", "age = ", "died = ", "1 < age <= "]))
 def test_no_text_causes_another_error(text, start):
     try:
-        literal = parse_literal(start + text, SCHEMA)
+        literal = parse_condition(start + text, SCHEMA)
     except FrostglassError:
         return
     column = SCHEMA.column(literal.column)
@@ -245,11 +245,11 @@ def test_no_text_causes_another_error(text, start):
 def test_an_empty_interval_is_refused():
     for text in ("60 < age <= 18", "18 < age <= 18"):
         with pytest.raises(RequestError, match="No value satisfies"):
-            parse_literal(text, SCHEMA)
+            parse_condition(text, SCHEMA)
 
 
 def test_a_literal_is_frozen():
-    literal = parse_literal("age > 60", SCHEMA)
+    literal = parse_condition("age > 60", SCHEMA)
     with pytest.raises(ValueError, match="frozen"):
         literal.first = 0
     assert not math.isnan(hash(literal))

@@ -128,7 +128,7 @@ def test_a_reader_that_is_brought_down_costs_one_sentence(
     file = tmp_path / "x.csv"
     file.write_text("a\n1\n")
     for _ in range(2):
-        assert "brings down the program" in refusal("header", [file], path=file)
+        assert "crashes the program" in refusal("header", [file], path=file)
 
 
 def test_an_error_that_nobody_foresaw_is_told_by_its_kind_alone(
@@ -228,7 +228,7 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, file: str) -> None:
     (folder / file).symlink_to("/dev/full")
     told = not_stored(upload, ONE, folder)
     assert "disk of this computer is full" in told
-    assert "files that were brought are kept" in told
+    assert "uploaded files are kept" in told
     assert "Make room" in told
 
 
@@ -421,7 +421,7 @@ def outcome(folder: Path, kind: str, seed: int) -> str:
 
 
 _MARKS = {
-    "brings down": "died",
+    "crashes": "died",
     "not as it should be": "unforeseen",
     "took more": "memory",
     "took longer": "time",

@@ -15,7 +15,7 @@ from dpcore.lessons import (
     COUNTS,
     GROUP,
     Averages,
-    Membership,
+    MembershipAttack,
     Reconstruction,
     ToyBudget,
     averages,
@@ -361,7 +361,7 @@ def test_averages_stop_where_the_budget_ends_and_costs_go_on():
 
 
 def test_guesses_are_drawn_beside_their_ceiling():
-    found = Membership(1000, 1000, 612, 0.622)
+    found = MembershipAttack(1000, 1000, 612, 0.622)
     figure = membership_figure(found)
     assert tuple(trace(figure, "right guesses").x) == (1.0, 0.612)
     assert trace(figure, "ceiling for noisy answers (62.2%)").x[0] == 0.622

@@ -1,7 +1,7 @@
-"""Redescriptions of a table of counts by plain enumeration (paper 003, section 4.5).
+"""Redescriptions of a table of counts by plain enumeration.
 
-A side is a disjunction of at most k leaves and negated leaves. Slow and readable; imports nothing
-that it checks.
+See section 4.5 of Mihelčić and Miettinen (2023). A side is a disjunction of at most k leaves and
+negated leaves. Slow and readable; imports nothing that it checks.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ def test_a_new_data_set_with_a_login_is_for_those_with_a_grant(
     app.run()
     app.segmented_control(key="intake-way").set_value("Use a schema file (YAML or JSON)").run()
     field = app.text_input(key="intake-analyst")
-    assert (field.value, "0: only whom you grant some" in field.label) == (each, True)
+    assert (field.value, "0: only those with a grant" in field.label) == (each, True)
     field.set_value("-1")
     app.text_area(key="intake-yaml").set_value(SCHEMA.to_yaml())
     button(app, "Check and store").click().run()

@@ -186,7 +186,7 @@ def test_a_broken_draft_gives_a_sentence_and_can_be_replaced():
     write_entry(open_page("report"), "Findings", "Once.")
     exchange('{"releases": 7')
     app = open_page("report")
-    assert "cannot be read any more" in warnings(app)
+    assert "can no longer be read" in warnings(app)
     assert (entry(app, "Findings").value, chosen(app)) == ("", [])
     choose(write_entry(app, "Findings", "Again."), first)
     assert not warnings(app)
@@ -197,7 +197,7 @@ def test_a_draft_that_breaks_while_it_is_edited_is_written_anew():
     add_ward_with_result()
     app = write_entry(open_page("report"), "Findings", "Mine.")
     exchange("")
-    assert "cannot be read any more" in warnings(checked(app.run()))
+    assert "can no longer be read" in warnings(checked(app.run()))
     assert entry(app, "Findings").value == "Mine."
     write_entry(app, "Title", "A title")
     again = open_page("report")

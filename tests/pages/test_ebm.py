@@ -453,7 +453,7 @@ def test_a_run_of_this_family_links_to_its_page():
 
 def test_an_error_is_told_in_three_digits_with_its_noise():
     check = small_ebm("regression").evaluation
-    assert number_check.error_words(check.rmse, "days") == "6.2 days (noise alone ±0.3)"
+    assert number_check.error_words(check.rmse) == "6.2 (noise alone ±0.3)"
     assert number_check.error_words(None) == "not known"
 
 

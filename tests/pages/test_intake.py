@@ -336,7 +336,7 @@ def test_a_long_reading_shows_how_far_it_is_and_can_be_stopped(monkeypatch):
         if "Reading was stopped" in errors(checked(app.run())):
             break
         time.sleep(0.1)
-    assert "Remove the file, or bring another one" in errors(app)
+    assert "Remove the file, or upload another one" in errors(app)
 
 
 def test_a_form_in_sight_stays_while_the_header_of_a_further_file_is_read(monkeypatch):

@@ -113,7 +113,7 @@ def test_further_files_get_names_keys_and_forms_of_their_own():
     }
     names = [item.value for item in app.text_input if "table" in item.key]
     assert names == ["train", "car"]
-    assert by_label(app.selectbox, "Column that says who is who").value == "train_id"
+    assert by_label(app.selectbox, "Column that identifies people").value == "train_id"
     assert by_label(app.selectbox, "Column that says whose row").value == "train_id"
     assert [tab.label for tab in app.tabs] == ["train", "car"]
 

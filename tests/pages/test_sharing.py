@@ -171,7 +171,7 @@ def test_every_part_of_the_filter(wanted, by, fits):
     assert wanted.fits(reports.release("tree"), None, by) == fits
 
 
-# What is not shared any more
+# What is no longer shared
 
 
 def test_what_was_open_is_shut_once_it_is_shared_no_longer(visit: Visit):

@@ -1,10 +1,10 @@
 """The figure of the planner, and its words."""
 
-from dpcore.plots.methods import Line
+from dpcore.plots.methods import EpsilonCurve
 from dpcore.plots.outlook import OutlookMarks, outlook_alt, outlook_figure
 from dpcore.plots.palette import in_the_dark
 
-LINE = Line("Mean of the rehearsals", (0.1, 1.0), (0.6, 0.8), (0.55, 0.78), (0.65, 0.82))
+LINE = EpsilonCurve("Mean of the rehearsals", (0.1, 1.0), (0.6, 0.8), (0.55, 0.78), (0.65, 0.82))
 MARKS = OutlookMarks(0.5, "Always the most frequent", 0.7, 0.5)
 
 

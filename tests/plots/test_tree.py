@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from dpcore.plots.forest import attribute_use_figure, votes_alt, votes_figure
-from dpcore.plots.methods import Line, methods_alt, methods_figure
+from dpcore.plots.methods import EpsilonCurve, methods_alt, methods_figure
 from dpcore.plots.style import pretty
 from dpcore.plots.tree import branches_width, tree_alt, tree_figure
 from dpcore.plots.tree_layout import (
@@ -182,7 +182,10 @@ def test_attribute_use_shows_the_most_used_columns_first():
 
 
 def test_methods_are_told_apart_without_colour():
-    lines = [Line(name, (0.1, 1.0), (0.7, 0.8), (0.6, 0.8), (0.75, 0.8)) for name in ("one", "two")]
+    lines = [
+        EpsilonCurve(name, (0.1, 1.0), (0.7, 0.8), (0.6, 0.8), (0.75, 0.8))
+        for name in ("one", "two")
+    ]
     figure = methods_figure(lines, 0.9)
     one, two = figure.data
     [ceiling] = figure.layout.shapes
@@ -197,7 +200,7 @@ def test_methods_are_told_apart_without_colour():
 
 
 def test_errors_of_methods_are_written_as_numbers():
-    lines = [Line("one", (0.1, 1.0), (6.25, 4.0), (6.0, 4.0), (6.5, 4.1))]
+    lines = [EpsilonCurve("one", (0.1, 1.0), (6.25, 4.0), (6.0, 4.0), (6.5, 4.1))]
     figure = methods_figure(lines, measure="RMSE")
     assert "RMSE" in figure.layout.yaxis.title.text
     assert "%" not in figure.layout.yaxis.tickformat

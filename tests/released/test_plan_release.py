@@ -98,7 +98,7 @@ def test_row_epsilon_and_noise_follow_the_split(milli, rows):
     share = made.row_epsilon("estimates")
     assert share * rows <= made.split["estimates"]
     assert share * rows > made.split["estimates"] - rows * Decimal("1e-9")
-    assert made.noise_scale == pytest.approx(1 / float(share))
+    assert made.count_noise[0].scale == pytest.approx(1 / float(share))
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
@@ -117,7 +117,7 @@ def test_gaussian_noise_has_a_deviation_and_a_margin():
     assert noise.margin() == 25  # 1.96 x 12.5 = 24.5
     assert noise.margin(0.99) == 33  # 2.576 x 12.5 = 32.2
     made = plan("1", noise=(noise, CountNoise("a class count", Decimal("0.5"))))
-    assert made.noise_scale == 12.5
+    assert made.count_noise[0].scale == 12.5
     assert made.count_margin() == 25
     assert [kind.scale for kind in made.count_noise] == [12.5, 2.0]
 

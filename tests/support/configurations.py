@@ -21,7 +21,7 @@ from pydantic.fields import FieldInfo
 
 from dpcore.data.table import ChildRecords, PrivateTable
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.conditions import cell_literals, threshold_literals
+from dpcore.domain.conditions import cell_conditions, threshold_conditions
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.registry import LEARNERS
@@ -250,7 +250,7 @@ def _draw_size(random: Random, kind: type, low: float, high: float) -> Any:
 
 
 def _draw_public(random: Random, family: str, schema: Schema, target: str) -> dict[str, Any]:
-    """Parameters that speak of the schema, and those that no bound describes."""
+    """Parameters that refer to the schema, and those that no bound describes."""
     drawn: dict[str, Any] = {}
     if family == "rule_list":
         drawn["antecedents"] = random.choice(["public", "dp_fim", "given"])
@@ -283,8 +283,8 @@ def _draw_conditions(random: Random, schema: Schema, target: str) -> tuple[str, 
     literals = []
     for column in schema:
         if column.name != target:
-            items = threshold_literals(column, reserved=False) if column.ordered else []
-            items = [*items, *cell_literals(column, reserved=True)]
+            items = threshold_conditions(column, reserved=False) if column.ordered else []
+            items = [*items, *cell_conditions(column, reserved=True)]
             literals += [item.text(schema) for item in items]
     wanted = random.randint(1, 8)
     return tuple(dict.fromkeys(random.choice(literals) for _ in range(wanted))) if literals else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 
@@ -29,7 +29,7 @@ def wide_schema(depth: int) -> Schema:
 def level_tree(view: str, depth: int) -> Tree:
     """A tree that asks one column on every level, so that every leaf can be reached."""
     splits = [
-        Literal(column=f"{view}_{level}", first=1, last=1)
+        Condition(column=f"{view}_{level}", first=1, last=1)
         for level in range(depth)
         for _ in range(2**level)
     ]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
@@ -43,9 +43,9 @@ PEOPLE = 4000
 SCALE = 2.0
 
 
-def literal(column: str, first: int, last: int | None = None) -> Literal:
+def literal(column: str, first: int, last: int | None = None) -> Condition:
     """A condition on the cells of a column; ``yes`` of a yes/no column is cell 1."""
-    return Literal(column=column, first=first, last=first if last is None else last)
+    return Condition(column=column, first=first, last=first if last is None else last)
 
 
 ILL = literal("diabetes_2008", 1)
@@ -57,7 +57,7 @@ INSULIN = literal("insulin", 1)
 LOW_SUGAR = literal("glucose", 0, 1)
 
 
-def tree(view: str, *splits: Literal) -> Tree:
+def tree(view: str, *splits: Condition) -> Tree:
     """A tree of 1 or 3 questions, the first at the root."""
     return Tree(view=view, splits=splits)  # type: ignore[arg-type]
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.released.forest_model import ForestModel
@@ -45,7 +45,7 @@ def full_tree(
             return Grown(
                 spent=Decimal("0.2"), noisy_counts=counts, count_epsilon=Decimal("0.2")
             )  # fmt: skip
-        split = split_on(Literal(column=columns[level], first=1, last=1), SCHEMA)
+        split = split_on(Condition(column=columns[level], first=1, last=1), SCHEMA)
         children = [grow(level + 1, 2 * place + side) for side in (0, 1)]
         folded = level == folded_at and place % 2 == 0
         return Grown(split=split, children=children, spent=Decimal("0.1"), collapsed=folded)

@@ -91,7 +91,7 @@ def test_the_longest_draft_fits_and_a_longer_one_changes_nothing(engine: Engine)
 def test_a_broken_draft_gives_a_sentence_and_can_be_replaced(engine: Engine, content: str) -> None:
     row = {"dataset_id": "data", "author": "ann", "content": content, "time": datetime.now(UTC)}
     write(engine, lambda connection: connection.execute(report_drafts.insert().values(**row)))
-    with pytest.raises(RequestError, match="cannot be read any more"):
+    with pytest.raises(RequestError, match="can no longer be read"):
         read_draft(engine, "data", "ann")
     write_draft(engine, "data", "ann", FULL)
     assert kept(engine) == FULL

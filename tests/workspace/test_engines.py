@@ -32,5 +32,5 @@ def test_a_file_that_is_hidden_in_a_uri_is_refused(hidden: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("typed", ["frostglass.db", "sqlite:/frostglass.db", "postgresql://h:x/n"])
 def test_what_is_no_address_is_said(typed: str, tmp_path: Path) -> None:
-    with pytest.raises(InstallationError, match="is no address of a database"):
+    with pytest.raises(InstallationError, match="is not an address of a database"):
         Service(tmp_path / "home", typed, workers=0)

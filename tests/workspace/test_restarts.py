@@ -18,7 +18,7 @@ from dpcore.workspace import database
 from dpcore.workspace.database import be_patient, open_database, write
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
-from dpcore.workspace.queue import Runs, add_job, complete_job
+from dpcore.workspace.queue import RunQueue, add_job, complete_job
 from tests.support.accounts import add_row, release_for
 from tests.support.databases import SERVER
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
@@ -91,14 +91,14 @@ def test_a_commit_whose_answer_was_lost_is_one_commit(
     ledger.commit(run, release, on_committed=lambda c, r: complete_job(c, r, release.id))
     assert tried() == 2
     assert [line.kind for line in ledger.entries("data")].count("commit") == 1
-    assert Runs(engine).status(run).release_id == release.id
+    assert RunQueue(engine).status(run).release_id == release.id
 
 
 def test_a_claim_whose_answer_was_lost_claims_no_second_run(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, _ = queued(engine, "a"), queued(engine, "b")
-    tried, runs = lose_an_answer(monkeypatch), Runs(engine)
+    tried, runs = lose_an_answer(monkeypatch), RunQueue(engine)
     job = runs.claim(ProcessIdentity.mine())
     assert job is not None
     assert (job.run_id, tried()) == (first, 2)
@@ -135,7 +135,7 @@ def test_progress_that_cannot_be_stored_ends_no_run(
     def fail(*_: object) -> bool:
         raise away()
 
-    monkeypatch.setattr(Runs, "report", fail)
+    monkeypatch.setattr(RunQueue, "report", fail)
     with Service(tmp_path, workers=0) as service:
         dataset = service.add_dataset(small_frame(), small_schema(), budget=Decimal(1))
         run = service.submit(fake_request(dataset.id), "n")

@@ -168,7 +168,7 @@ def test_removing_records_keeps_the_ledger_and_the_results(service: Service, hom
     last = service.ledger_entries("small")[-1]
     assert (last.kind, last.note, last.actor) == ("remove", "the study has ended", "local")
     assert service.total_balance("small").spent == HALF
-    with pytest.raises(RequestError, match="not here any more"):
+    with pytest.raises(RequestError, match="no longer here"):
         service.submit(fake_request(service.dataset("small").id), "n")
     assert [stray.state for stray in service.strays()] == ["removed"]
     with pytest.raises(ConflictError, match="exists"):  # Its name does not become free.
@@ -193,7 +193,7 @@ def test_a_missing_folder_is_listed_and_no_budget_is_spent_on_it(
     dataset = service.dataset("small").id
     aside = (home / "datasets" / dataset).rename(tmp_path / "aside")
     assert [(stray.name, stray.state) for stray in service.strays()] == [("small", "missing")]
-    with pytest.raises(RequestError, match="not here any more"):
+    with pytest.raises(RequestError, match="no longer here"):
         service.submit(fake_request(dataset), "n")
     assert service.total_balance("small").reserved == 0
     aside.rename(home / "datasets" / dataset)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.audit.replay.probabilities import choice_logs, softmax_logs
-from dpcore.audit.replay.tape import Event
+from dpcore.audit.replay.tape import RunEvent
 from dpcore.audit.replay.walks import log_weights
 from dpcore.privacy.budgets import gaussian_delta
 from dpcore.privacy.randomness import Choice, Noise
@@ -54,7 +54,7 @@ class Loss:
     kept: float = 0.0
 
     @classmethod
-    def along(cls, events: Iterable[tuple[Event, Event]]) -> Loss:
+    def along(cls, events: Iterable[tuple[RunEvent, RunEvent]]) -> Loss:
         """Loss of all events, those of the first table before those of the second."""
         loss = cls()
         for first, second in events:
@@ -79,7 +79,7 @@ class Loss:
             self.pure += cost
         self.kept = max(self.kept, cost / noise.promise)
 
-    def _add_choice(self, choice: Choice, first: Event, second: Event) -> None:
+    def _add_choice(self, choice: Choice, first: RunEvent, second: RunEvent) -> None:
         if np.array_equal(first.given, second.given):
             return
         logs = [choice_logs(choice, own.given) for own in (first, second)]

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dpcore.audit.replay.tables import Shape
+from dpcore.audit.replay.tables import SchemaShape
 
 Choices = Mapping[str, tuple[Any, ...]]
 _ON_OR_OFF: Final = (True, False)
 
 
 @dataclass(frozen=True)
-class Method:
+class ReplayMethod:
     """One way to learn.
 
     Attributes
@@ -21,14 +21,14 @@ class Method:
     family : str
         Name of the learner.
     name : str
-    shape : Shape
+    shape : SchemaShape
     choices : mapping of str to tuple
         Values of each parameter to draw from; those not named keep their defaults.
     """
 
     family: str
     name: str
-    shape: Shape
+    shape: SchemaShape
     choices: Choices = field(default_factory=dict)
 
 
@@ -117,55 +117,59 @@ _CLAUSES: Final[Choices] = {
     "reserved_literals": _ON_OR_OFF,
     "evaluate": _ON_OR_OFF,
 }
-_FEW: Final = Shape(features=(1, 3))
-_TWO: Final = Shape("two classes", (1, 3))
-_NUMBERS: Final = Shape("numbers", (1, 3))
-_VIEWS: Final = Shape("", (1, 2))
-_RELATIONS: Final = Shape(features=(1, 2), children=True)
+_FEW: Final = SchemaShape(features=(1, 3))
+_TWO: Final = SchemaShape("two classes", (1, 3))
+_NUMBERS: Final = SchemaShape("numbers", (1, 3))
+_VIEWS: Final = SchemaShape("", (1, 2))
+_RELATIONS: Final = SchemaShape(features=(1, 2), children=True)
 
 
 def _of(choices: Choices, **fixed: Any) -> Choices:
     return {**choices, **{name: (value,) for name, value in fixed.items()}}
 
 
-METHODS: Final[tuple[Method, ...]] = (
-    Method("rule_list", "pool", Shape(), _RULES),
-    Method("rule_list", "mined conditions", Shape(), _MINED),
-    Method("rule_list", "chain", _FEW, _CHAIN),
-    Method("rule_list", "chain as published", _FEW, _of(_CHAIN, tempered_prior=True)),
-    Method("tree", "lookahead", Shape(), _of(_LOOKAHEAD, method="lookahead")),
+METHODS: Final[tuple[ReplayMethod, ...]] = (
+    ReplayMethod("rule_list", "pool", SchemaShape(), _RULES),
+    ReplayMethod("rule_list", "mined conditions", SchemaShape(), _MINED),
+    ReplayMethod("rule_list", "chain", _FEW, _CHAIN),
+    ReplayMethod("rule_list", "chain as published", _FEW, _of(_CHAIN, tempered_prior=True)),
+    ReplayMethod("tree", "lookahead", SchemaShape(), _of(_LOOKAHEAD, method="lookahead")),
     *(
-        Method("tree", f"adiffp, {own}", Shape(), _of(_TREES, method="adiffp", criterion=own))
+        ReplayMethod(
+            "tree", f"adiffp, {own}", SchemaShape(), _of(_TREES, method="adiffp", criterion=own)
+        )
         for own in _CRITERIA
     ),
-    Method("tree", "diffp_id3", Shape(), _of(_TREES, method="diffp_id3")),
-    Method("tree", "diffp_c45", Shape(), _of(_TREES, method="diffp_c45")),
-    Method("tree", "sulq_id3", Shape(), _of(_TREES, method="sulq_id3")),
+    ReplayMethod("tree", "diffp_id3", SchemaShape(), _of(_TREES, method="diffp_id3")),
+    ReplayMethod("tree", "diffp_c45", SchemaShape(), _of(_TREES, method="diffp_c45")),
+    ReplayMethod("tree", "sulq_id3", SchemaShape(), _of(_TREES, method="sulq_id3")),
     *(
-        Method("forest", f"{name}, {how}", Shape(), _of(_FORESTS, method=name, sharing=how))
+        ReplayMethod(
+            "forest", f"{name}, {how}", SchemaShape(), _of(_FORESTS, method=name, sharing=how)
+        )
         for name in ("rfdiffp", "random_trees")
         for how in ("parts", "split")
     ),
-    Method("ebm", "all bins, two classes", _TWO, _MACHINES),
-    Method("ebm", "all bins, classes", _FEW, _MACHINES),
-    Method("ebm", "all bins, numbers", _NUMBERS, _MACHINES),
-    Method("ebm", "pairs, classes", Shape(features=(2, 3)), _PAIRS),
-    Method("ebm", "pairs, numbers", Shape("numbers", (2, 3)), _PAIRS),
-    Method("ebm", "random splits, classes", _FEW, _SPLITS),
-    Method("ebm", "random splits, numbers", _NUMBERS, _SPLITS),
-    Method("redescriptions", "exact_pairs", _VIEWS, _of(_SIDES, method="exact_pairs")),
-    Method("redescriptions", "lookahead", _VIEWS, _of(_TURNS, method="lookahead")),
-    Method("redescriptions", "alt_expm", _VIEWS, _of(_TURNS, method="alt_expm")),
-    Method("redescriptions", "alt_mcmc", _VIEWS, _of(_TURNS, method="alt_mcmc", steps=20)),
-    Method("redescriptions", "mcmc_tree_pair, chain", _VIEWS, _of(_TOGETHER, steps=20)),
-    Method(
+    ReplayMethod("ebm", "all bins, two classes", _TWO, _MACHINES),
+    ReplayMethod("ebm", "all bins, classes", _FEW, _MACHINES),
+    ReplayMethod("ebm", "all bins, numbers", _NUMBERS, _MACHINES),
+    ReplayMethod("ebm", "pairs, classes", SchemaShape(features=(2, 3)), _PAIRS),
+    ReplayMethod("ebm", "pairs, numbers", SchemaShape("numbers", (2, 3)), _PAIRS),
+    ReplayMethod("ebm", "random splits, classes", _FEW, _SPLITS),
+    ReplayMethod("ebm", "random splits, numbers", _NUMBERS, _SPLITS),
+    ReplayMethod("redescriptions", "exact_pairs", _VIEWS, _of(_SIDES, method="exact_pairs")),
+    ReplayMethod("redescriptions", "lookahead", _VIEWS, _of(_TURNS, method="lookahead")),
+    ReplayMethod("redescriptions", "alt_expm", _VIEWS, _of(_TURNS, method="alt_expm")),
+    ReplayMethod("redescriptions", "alt_mcmc", _VIEWS, _of(_TURNS, method="alt_mcmc", steps=20)),
+    ReplayMethod("redescriptions", "mcmc_tree_pair, chain", _VIEWS, _of(_TOGETHER, steps=20)),
+    ReplayMethod(
         "redescriptions",
         "mcmc_tree_pair, pool",
         _VIEWS,
         {**_TOGETHER, "sampler": ("pool",), "pool_size": (20, 100), "depth": (1, 2, 3)},
     ),
     *(
-        Method("ilp", method, _RELATIONS, _of(_CLAUSES, method=method))
+        ReplayMethod("ilp", method, _RELATIONS, _of(_CLAUSES, method=method))
         for method in ("noisy_max", "naive", "relevance_aware")
     ),
 )  # fmt: skip

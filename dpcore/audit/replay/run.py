@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from dpcore.audit.replay.compare import Replayed, replay
-from dpcore.audit.replay.methods import METHODS, Method
+from dpcore.audit.replay.methods import METHODS, ReplayMethod
 from dpcore.audit.replay.tables import random_neighbours, random_schema
 from dpcore.audit.replay.witnesses import WITNESSES, Witness
 from dpcore.domain.schema import Schema
@@ -41,7 +41,7 @@ class Summary:
         What is wrong, each with the seed that repeats it.
     """
 
-    method: Method
+    method: ReplayMethod
     configurations: int
     attained: float
     evaluated: float
@@ -62,7 +62,7 @@ def replay_all(count: int, seed: int = 0, family: str = "") -> Iterator[Summary]
         yield replay_method(method, range(seed, seed + each))
 
 
-def replay_method(method: Method, seeds: Sequence[int]) -> Summary:
+def replay_method(method: ReplayMethod, seeds: Sequence[int]) -> Summary:
     """Replay the witnesses of a method, and one random configuration for each seed."""
     outcomes = list(replays(method, seeds))
     return Summary(
@@ -74,7 +74,7 @@ def replay_method(method: Method, seeds: Sequence[int]) -> Summary:
     )
 
 
-def replays(method: Method, seeds: Sequence[int]) -> Iterator[tuple[str, Replayed, bool]]:
+def replays(method: ReplayMethod, seeds: Sequence[int]) -> Iterator[tuple[str, Replayed, bool]]:
     """Each replay of a method: what repeats it, its outcome, and whether the person was set aside.
 
     Witnesses come first.
@@ -96,7 +96,7 @@ def replay_witness(witness: Witness) -> Iterator[Replayed]:
             yield replay(learner, plan, first, second, seed, wild=True)
 
 
-def replay_random(method: Method, seed: int) -> tuple[Replayed, bool]:
+def replay_random(method: ReplayMethod, seed: int) -> tuple[Replayed, bool]:
     """Replay the configuration of a method that belongs to a seed.
 
     Returns
@@ -113,7 +113,7 @@ def replay_random(method: Method, seed: int) -> tuple[Replayed, bool]:
     return replay(get_learner(method.family), plan, first, second, run, wild=wild), aside
 
 
-def _random_plan(rng: np.random.Generator, method: Method) -> RunPlan:
+def _random_plan(rng: np.random.Generator, method: ReplayMethod) -> RunPlan:
     """A plan that the learner accepts: some combinations it refuses, before it sees a record."""
     learner = get_learner(method.family)
     for _ in range(_TRIES):

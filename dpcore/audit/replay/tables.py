@@ -20,7 +20,7 @@ Generator = np.random.Generator
 
 
 @dataclass(frozen=True)
-class Shape:
+class SchemaShape:
     """What a method asks of a schema.
 
     Attributes
@@ -38,7 +38,7 @@ class Shape:
     children: bool = False
 
 
-def random_schema(rng: Generator, shape: Shape) -> Schema:
+def random_schema(rng: Generator, shape: SchemaShape) -> Schema:
     """A schema of a few columns, a few hundred rows at most and one to five rows a person."""
     rows = int(rng.choice([20, 50, 100, 300]))
     children = [_child(rng, number) for number in range(int(rng.integers(0, 3)))]
@@ -59,7 +59,7 @@ def random_schema(rng: Generator, shape: Shape) -> Schema:
     )
 
 
-def _columns(rng: Generator, shape: Shape) -> list[dict[str, Any]]:
+def _columns(rng: Generator, shape: SchemaShape) -> list[dict[str, Any]]:
     count = int(rng.integers(*shape.features, endpoint=True))
     if shape.target:
         return [*(_column(rng, f"x{i}") for i in range(count)), _target(rng, shape.target)]

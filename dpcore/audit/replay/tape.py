@@ -21,7 +21,7 @@ class DepartureError(Exception):
 
 
 @dataclass(frozen=True)
-class Event:
+class RunEvent:
     """One thing that a run did.
 
     Attributes
@@ -47,12 +47,12 @@ class Tape:
 
     Attributes
     ----------
-    events : list of Event
+    events : list of RunEvent
     secure : bool
         Never: the ledger and the worker accept the secure source alone.
     """
 
-    events: list[Event] = field(default_factory=list)
+    events: list[RunEvent] = field(default_factory=list)
     secure = False
 
     def tick(self, step: str, done: int, total: int) -> None:
@@ -85,7 +85,7 @@ class Tape:
     def _happen(self, what: tuple[Any, ...], given: Any = None, drawn: Any = None) -> Any:
         """Note an event and return its output."""
         output = self._draw(what, given, drawn)
-        self.events.append(Event(what, given, output))
+        self.events.append(RunEvent(what, given, output))
         return output if what[0] == "parts" else deepcopy(output)
 
     def _draw(self, what: tuple[Any, ...], given: Any, drawn: Any) -> Any:
@@ -127,7 +127,7 @@ class Forced(Tape):
 
     Parameters
     ----------
-    recorded : sequence of Event
+    recorded : sequence of RunEvent
         What the other run did.
 
     Raises
@@ -136,7 +136,7 @@ class Forced(Tape):
         By any method, if the other run did something else at this place.
     """
 
-    def __init__(self, recorded: Sequence[Event]) -> None:
+    def __init__(self, recorded: Sequence[RunEvent]) -> None:
         super().__init__()
         self._recorded = recorded
 
@@ -154,17 +154,19 @@ class Forced(Tape):
 
     def _draw(self, what: tuple[Any, ...], given: Any, drawn: Any) -> Any:  # noqa: ARG002
         place = len(self.events)
-        other = self._recorded[place] if place < len(self._recorded) else Event(("end",))
+        other = self._recorded[place] if place < len(self._recorded) else RunEvent(("end",))
         if other.what != what:
-            raise DepartureError(_difference(Event(what), other))
+            raise DepartureError(_difference(RunEvent(what), other))
         if what[0] == "parts":
             return [Forced(tape.events) for tape in other.output]
         return other.output
 
 
-def pairs(first: Sequence[Event], second: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
+def pairs(
+    first: Sequence[RunEvent], second: Sequence[RunEvent]
+) -> Iterator[tuple[RunEvent, RunEvent]]:
     """Events of two runs side by side, parts one after another."""
-    end = Event(("end",))
+    end = RunEvent(("end",))
     for place in range(max(len(first), len(second))):
         one = first[place] if place < len(first) else end
         two = second[place] if place < len(second) else end
@@ -174,5 +176,5 @@ def pairs(first: Sequence[Event], second: Sequence[Event]) -> Iterator[tuple[Eve
                 yield from pairs(mine.events, other.events)
 
 
-def _difference(mine: Event, other: Event) -> str:
+def _difference(mine: RunEvent, other: RunEvent) -> str:
     return f"{other.what} on one table is {mine.what} on its neighbour"

@@ -55,9 +55,12 @@ def _ask(entries: Sequence[LedgerEntry]) -> Wanted:
         "What happened", list(EVENTS), key=_KEYS[0], format_func=lambda kind: EVENTS[kind],
         placeholder="Anything",
     )  # fmt: skip
-    people = {"placeholder": "Anybody"}
-    analysts = middle.multiselect("Analyst", _people(entries, "analyst"), key=_KEYS[1], **people)
-    actors = right.multiselect("Done by", _people(entries, "actor"), key=_KEYS[2], **people)
+    analysts = middle.multiselect(
+        "Analyst", _people(entries, "analyst"), key=_KEYS[1], placeholder="Anybody"
+    )
+    actors = right.multiselect(
+        "Done by", _people(entries, "actor"), key=_KEYS[2], placeholder="Anybody"
+    )
     left, right = st.columns(2)
     words = left.text_input("Words in the note", key=_KEYS[3])
     run = right.text_input("Run (how its id begins)", key=_KEYS[4])

@@ -97,12 +97,10 @@ def _form(request: BudgetRequest, account: Account) -> None:
             "Answer (the analyst reads it; needed to decline)", key=keys[1], max_chars=REASON_LIMIT
         )
         with st.container(horizontal=True):
-            for label, kind, grants in (
-                ("Grant", "primary", True),
-                ("Decline", "secondary", False),
-            ):
+            for label, grants in (("Grant", True), ("Decline", False)):
                 st.form_submit_button(
-                    label, type=kind, key=f"{label}-{request.number}",
+                    label, type="primary" if grants else "secondary",
+                    key=f"{label}-{request.number}",
                     on_click=_answer, args=(request, grants, *keys),
                 )  # fmt: skip
 
@@ -139,8 +137,8 @@ def _answered(answered: Sequence[BudgetRequest], names: Mapping[str, str]) -> No
 
 
 def _row(request: BudgetRequest, answer: LedgerEntry, names: Mapping[str, str]) -> str:
-    granted = request.state == "granted" and answer.analyst_cap is not None
-    end = f"granted: {amounts.left(answer.analyst_cap)} in all" if granted else "declined"
+    limit = answer.analyst_cap if request.state == "granted" else None
+    end = "declined" if limit is None else f"granted: {amounts.left(limit)} in all"
     return markup.row(
         [
             markup.unbroken(f"{request.time:%Y-%m-%d}"),

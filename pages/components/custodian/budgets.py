@@ -57,7 +57,7 @@ def _raise(dataset: DatasetInfo) -> None:
             "analyst_cap": analyst.text_input(
                 "Per analyst without a grant",
                 key="caps-analyst",
-                help="0: only whom you grant some.",
+                help="0: only those with a grant.",
             ),
             "run_cap": run.text_input("Per run", key="caps-run"),
         }

@@ -1,4 +1,4 @@
-"""From uploaded files to a stored data set, in a form that loses nothing brought or typed.
+"""From uploaded files to a stored data set, in a form that loses nothing uploaded or typed.
 
 The files and what was typed lie on the custodian's desk (:mod:`dpcore.workspace.desks`), so that
 they are there again after another page, a reload or a new login. No file is read here: see
@@ -124,13 +124,13 @@ def _uploads(desk: Desk, *, again: bool, busy: bool) -> Uploads | None:
 
 
 def _forget() -> None:
-    """Nothing lies on the desk: what was typed goes too."""
+    """The desk is empty: forget what was typed, too."""
     for key in [key for key in st.session_state if str(key).startswith(_STATE)]:
         del st.session_state[key]
 
 
 def _note(desk: Desk, draft: Draft) -> None:
-    """Write down what stands in the form, or warn that this cannot be done."""
+    """Write down what is in the form, or warn that this cannot be done."""
     _, problem = access.attempt(lambda: draft.note(desk, Draft.typed()))
     if problem:
         st.warning(problem)
@@ -140,7 +140,7 @@ def _note(desk: Desk, draft: Draft) -> None:
 def _telling(
     desk: Desk, draft: Draft, tell: Callable[[str], None], advice: str = ""
 ) -> Iterator[None]:
-    """What a reading does: why it came to nothing is told, and whatever came of it is noted."""
+    """What a reading does: why it failed is told, and what it found is noted."""
     try:
         yield
     except FrostglassError as mistake:
@@ -164,7 +164,7 @@ def _confirm(stored: DatasetInfo) -> None:
 
 
 def _draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
-    """The draft of these uploads: made once, from the headers alone. ``None``: in the making."""
+    """The draft of these uploads: made once, from the headers alone. ``None``: being made."""
     ids = [upload.file_id for upload in uploads.all]
     known = _known_draft(desk, ids)
     if known is not None:
@@ -201,7 +201,7 @@ def _begin_describing(
         draft.problem = problem
 
     def describe(_service: Service, watch: Watch) -> None:
-        with _telling(desk, draft, tell, " Remove the file, or bring another one."):
+        with _telling(desk, draft, tell, " Remove the file, or upload another one."):
             _describe(uploads, draft, key, watch)
 
     return upload_reading.begin("Reading the header", describe, with_form=bool(draft.tables))
@@ -265,9 +265,9 @@ def _tables(uploads: Uploads, draft: Draft) -> list[TableDraft]:
 
 
 def _key_chosen(uploads: Uploads, draft: Draft) -> bool:
-    """Ask what joins the two files; if that changed, draft anew, or say why that cannot be."""
+    """Ask what joins the two files; if that changed, draft again, or say why that cannot be."""
     key = st.selectbox(
-        "Column that says who is who, in both files",
+        "Column that identifies people, in both files",
         draft.keys,
         key=remembered(f"intake-key-{'-'.join(draft.file_ids)}", draft.person, draft.keys),
         help=text("join_key"),

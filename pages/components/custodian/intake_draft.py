@@ -21,7 +21,7 @@ class Draft:
     """Names and typed text, no records.
 
     ``keys`` are the columns that two joined files have in common (none for others), ``main`` the
-    place of the main one among the ``tables``, ``answers`` what stands in the form's other fields.
+    place of the main one among the ``tables``, ``answers`` what is in the form's other fields.
     """
 
     file_ids: list[str]
@@ -41,7 +41,7 @@ class Draft:
         return next(table for table in self.tables if table.ident == ident)
 
     def note(self, desk: Desk, answers: dict[str, Any] | None = None) -> None:
-        """Write everything down, if it has changed; with what stands in the form now, if given."""
+        """Write everything down, if it has changed; with what is in the form now, if given."""
         if answers is not None:
             self.answers = answers
         content = {name: getattr(self, name) for name in _PLAIN}
@@ -67,7 +67,7 @@ class Draft:
 
     @staticmethod
     def typed() -> dict[str, Any]:
-        """What stands in the fields of the form, by their keys."""
+        """What is in the fields of the form, by their keys."""
         return {
             str(key): answer
             for key, answer in st.session_state.items()

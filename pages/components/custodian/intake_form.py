@@ -35,7 +35,7 @@ ANY_TYPE = "let the values decide"
 MAX_SCHEMA = 2_000_000
 _UNREADABLE = "intake-schema-unreadable"
 TOTAL, PER_RUN = "Total ε", "Per run (empty: no limit)"
-PER_ANALYST = "Per analyst (empty: no limit, 0: only whom you grant some)"
+PER_ANALYST = "Per analyst (empty: no limit, 0: only those with a grant)"
 #: Fields of the form for the main one of several tables, for a further one, for a single one.
 _MAIN = tuple(schema_rows.FIELDS)
 _CHILD = tuple(name for name in _MAIN if name not in {schema_rows.TARGET, schema_rows.SIDE})
@@ -125,8 +125,8 @@ def _finish(answers: Answers) -> Answers:
 
 
 def _main_key(answers: Answers, main: TableDraft, person: str | None) -> str | None:
-    key = st.selectbox(
-        "Column that says who is who",
+    key: str | None = st.selectbox(
+        "Column that identifies people",
         main.columns,
         key=remembered(f"intake-main-key-{main.ident}", first_key(main, person), main.columns),
         placeholder="Choose a column",
@@ -135,7 +135,7 @@ def _main_key(answers: Answers, main: TableDraft, person: str | None) -> str | N
         **KEEP,
     )
     if key is None:
-        answers.faults.append(f"Table '{main.name}': choose the column that says who is who.")
+        answers.faults.append(f"Table '{main.name}': choose the column that identifies people.")
     return key
 
 
@@ -240,7 +240,7 @@ def _editor(table: TableDraft, shown: tuple[str, ...]) -> pd.DataFrame:
             ),
             schema_rows.SIDE: make.SelectboxColumn(
                 options=list(schema_rows.SIDES),
-                format_func=str.capitalize,
+                format_func=lambda side: str(side).capitalize(),
                 width="small",
                 help="For redescriptions: the side on which conditions may use this column.",
             ),

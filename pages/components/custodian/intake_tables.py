@@ -138,7 +138,7 @@ class Uploads:
         Raises
         ------
         IngestError
-            If the names of the tables are no good.
+            If the names of the tables cannot be used.
         """
         names = [entity, *(child.name for child in children)]
         faults = naming_faults(names) if self.further else []

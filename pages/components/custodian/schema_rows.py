@@ -59,7 +59,11 @@ def _row(draft: dict[str, Any]) -> dict[str, Any]:
 def written(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows of the form as JSON can hold them."""
     plain = rows.astype(object)
-    return list(plain.where(plain.notna(), None).to_dict("records"))
+    return _records(plain.where(plain.notna(), None))
+
+
+def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
 
 
 def read(records: list[dict[str, Any]]) -> pd.DataFrame:
@@ -96,12 +100,12 @@ def columns_of(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Columns to be kept, as a schema wants them, and a sentence for each fault.
 
-    The ``key`` says who is who and is not kept; faults name the ``table``, if there are several.
+    The ``key`` identifies people and is not kept; faults name the ``table``, if there are several.
     """
     columns: list[dict[str, Any]] = []
     faults: list[str] = []
     place = f"Table '{table}', column" if table else "Column"
-    for row in rows.to_dict("records"):
+    for row in _records(rows):
         if not row[KEEP] or row[NAME] == key:
             continue
         column, fault = _column(row)

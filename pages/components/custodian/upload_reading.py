@@ -86,11 +86,11 @@ def begin(
 
 
 def wait(work: Reading) -> None:
-    """Show progress until it is done, then draw the page anew."""
+    """Show progress until it is done, then draw the page again."""
     with st.container(border=True, key="card-reading"):
         _follow(work)
         st.button("Cancel", key="cancel-reading", on_click=work.stop.set)
-        st.caption("You may leave this page: what you brought and typed stays here.")
+        st.caption("You may leave this page: what you uploaded and typed stays here.")
 
 
 @refresh.every(1)

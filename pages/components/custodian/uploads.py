@@ -1,7 +1,8 @@
-"""Uploaded files: from the browser's hands onto the custodian's desk, and what lies there."""
+"""Uploaded files: taken from the browser and kept on the custodian's desk."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def receive(
     disabled: bool = False,
     help: str | None = None,
 ) -> list[Any]:
-    """Ask for files. Whoever gets some calls :func:`let_go`, or they come again and again."""
+    """Ask for files. The caller hands them to :func:`let_go`, or gets them again at every rerun."""
     upload_gate.let_in()
     found = st.file_uploader(
         label,
@@ -82,7 +83,9 @@ def receive(
         help=help,
         disabled=disabled,
     )
-    return list(found) if several else [found] if found is not None else []
+    if found is None:
+        return []
+    return list(found) if isinstance(found, list) else [found]
 
 
 def let_go(place: str, files: list[Any]) -> None:
@@ -106,7 +109,7 @@ def _keep(desk: Desk, place: str, files: list[Any], *, replaced: list[KeptFile])
         for file in files:
             file.seek(0)
             _, problem = access.attempt(
-                lambda file=file: desk.keep(place, file.name, file, TYPES + DATABASES)
+                partial(desk.keep, place, file.name, file, TYPES + DATABASES)
             )
             if problem:
                 break

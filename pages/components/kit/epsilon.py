@@ -72,7 +72,7 @@ def _take(source: str) -> None:
 
 
 def _follow_entry(entry: str) -> None:
-    """Let presets and slider show the entry, or stay where they are if it is no number."""
+    """Let presets and slider show the entry, or stay where they are if it is not a number."""
     try:
         value = parse_epsilon(entry)
     except BudgetError:

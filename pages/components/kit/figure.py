@@ -1,4 +1,4 @@
-"""The one place where figures are put on a page, in the colours of its ground."""
+"""The one place where figures are put on a page, in the colours of its background."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _FIRST = re.compile(r"^(\d*)([-+#>=|.)])")
 def plain(sentence: str) -> str:
     """Markdown that shows a text as it is, on one line, whatever it holds.
 
-    No links, addresses, pictures, signs, lists or headings come of it.
+    No links, addresses, pictures, signs, lists or headings result from it.
     """
     pieces = _TOGETHER.split(" ".join(sentence.split()))
     marked = _APART.join(_MARK.sub(r"\\\g<0>", piece) for piece in pieces)

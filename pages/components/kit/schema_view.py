@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.columns import Group, NumericColumn, format_number
+from dpcore.domain.columns import CategoryGroup, NumericColumn, format_number
 from dpcore.domain.schema import ChildTable, Schema
 from pages.components.kit import markup
 
@@ -52,7 +52,7 @@ def child_cells(column: Any) -> tuple[str, ...]:
     return (escape(column.name), column.type, values, escape(column.description))
 
 
-def _groups(groups: Sequence[Group]) -> str:
+def _groups(groups: Sequence[CategoryGroup]) -> str:
     texts = (f"{group.name} ({', '.join(group.members)})" for group in groups)
     return f"<br>Groups: {escape('; '.join(texts))}" if groups else ""
 

@@ -1,7 +1,7 @@
 """Slots for what comes and goes on a page, so that nothing below it moves.
 
 A browser knows a container by its position among its neighbours. If something appears above it,
-its position changes: then the browser draws it anew, and what was being typed in it is gone. So
+its position changes: then the browser draws it again, and what was being typed in it is gone. So
 what is not always there stands in a slot that is: an empty one takes no room.
 """
 

@@ -8,7 +8,7 @@ _DRAWN = "drawn_in_the_dark"
 
 
 def dark() -> bool:
-    """Whether the ground of the page is dark."""
+    """Whether the background of the page is dark."""
     return bool(st.context.theme.type == "dark")
 
 
@@ -20,6 +20,6 @@ def declare() -> None:
 
 
 def follow() -> None:
-    """Draw the page anew if the visitor has changed its ground. For use in fragments."""
+    """Draw the page again if the visitor has changed its background. For use in fragments."""
     if st.context.theme.type is not None and st.session_state.get(_DRAWN) != dark():
         st.rerun()

@@ -90,14 +90,12 @@ def _ask(releases: Sequence[Release]) -> Wanted:
         placeholder="Anything",
     )  # fmt: skip
     words = right.text_input("Words in name or note", key=_KEYS[2])
-    anything = {"value": None, "width": 180}
     whose = _whose(more[0]) if people else _ALL
     with st.container(horizontal=True):
-        low = st.number_input("ε from", 0.0, step=0.1, key=_KEYS[3], placeholder="Any", **anything)
-        high = st.number_input("ε to", 0.0, step=0.1, key=_KEYS[4], placeholder="Any", **anything)
-        first = st.date_input("Made from", key=_KEYS[5], **anything)
-        last = st.date_input("Made until", key=_KEYS[6], **anything)
-    return Wanted(chosen, predicted, words, _exact(low), _exact(high), first, last, whose)
+        low, high = _bound("ε from", _KEYS[3]), _bound("ε to", _KEYS[4])
+        first = st.date_input("Made from", None, key=_KEYS[5], width=180)
+        last = st.date_input("Made until", None, key=_KEYS[6], width=180)
+    return Wanted(chosen, predicted, words, low, high, first, last, whose)
 
 
 def _whose(place: Any) -> str:
@@ -105,5 +103,8 @@ def _whose(place: Any) -> str:
     return str(place.selectbox("Whose", (_ALL, _MINE, theirs), key=_KEYS[7]))
 
 
-def _exact(number: float | None) -> Decimal | None:
+def _bound(label: str, key: str) -> Decimal | None:
+    number = st.number_input(
+        label, 0.0, value=None, step=0.1, key=key, placeholder="Any", width=180
+    )
     return None if number is None else Decimal(str(number))

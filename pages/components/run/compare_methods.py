@@ -19,13 +19,13 @@ from pages.components.visitor import access, background
 from pages.components.visitor.background import Work
 
 if TYPE_CHECKING:
-    from dpcore.plots.methods import Line
+    from dpcore.plots.methods import EpsilonCurve
     from dpcore.service import Service
 
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 FIRST_EPSILONS = ("0.1", "0.5", "2")
 FIRST_METHODS = 3
-#: People set aside below whom the reader is told what chance does.
+#: With fewer people set aside, the reader is told what chance does.
 _MANY = 400
 
 
@@ -42,7 +42,7 @@ class Question:
 
 @dataclass
 class Comparing(Work):
-    """A comparison in the making."""
+    """A comparison that is being made."""
 
     failed = (
         "The comparison could not be made, by a fault of this program. Nothing was "
@@ -204,8 +204,8 @@ def _certainty(work: Comparing) -> str:
     )
 
 
-def _lines(work: Comparing) -> list[Line]:
-    from dpcore.plots.methods import Line
+def _lines(work: Comparing) -> list[EpsilonCurve]:
+    from dpcore.plots.methods import EpsilonCurve
 
     names, lines = titles(), []
     for place, method in enumerate(work.question.methods):
@@ -214,7 +214,7 @@ def _lines(work: Comparing) -> list[Line]:
             key=lambda score: float(score.epsilon),
         )
         lines.append(
-            Line(
+            EpsilonCurve(
                 names[method],
                 tuple(float(score.epsilon) for score in own),
                 tuple(float(score.mean) for score in own),
@@ -225,7 +225,7 @@ def _lines(work: Comparing) -> list[Line]:
     return lines
 
 
-def _row(line: Line, measure: str) -> str:
+def _row(line: EpsilonCurve, measure: str) -> str:
     def exact(value: float) -> str:
         return f"{value:.1%}" if measure == "accuracy" else f"{value:.3g}"
 

@@ -17,7 +17,7 @@ from pages.components.visitor import access, background
 from pages.components.visitor.background import Work
 
 if TYPE_CHECKING:
-    from dpcore.plots.methods import Line
+    from dpcore.plots.methods import EpsilonCurve
     from dpcore.plots.outlook import OutlookMarks
     from dpcore.rehearsal import Outlook
     from dpcore.service import Service
@@ -43,7 +43,7 @@ class Question:
 
 @dataclass
 class Outlooking(Work):
-    """An outlook in the making."""
+    """An outlook that is being made."""
 
     failed = "The answer could not be worked out. Try another method, or fewer columns."
 
@@ -185,11 +185,11 @@ def _shown(value: float, outlook: Outlook) -> str:
     return f"{value:.0%}" if outlook.measure == "accuracy" else f"an RMSE of {value:.3g}"
 
 
-def _line(outlook: Outlook) -> Line:
-    from dpcore.plots.methods import Line
+def _line(outlook: Outlook) -> EpsilonCurve:
+    from dpcore.plots.methods import EpsilonCurve
 
     points = outlook.points
-    return Line(
+    return EpsilonCurve(
         "Mean of the rehearsals",
         tuple(float(point.epsilon) for point in points),
         tuple(point.mean for point in points),

@@ -23,7 +23,7 @@ def page(family: Family) -> None:
         markup.empty("No data set yet", "Start with public demonstration data, or add your own.")
         menu.link("data_sets.py", "Go to Data sets")
         return
-    if review.follow():  # What has just begun shall be in sight.
+    if review.follow():  # What has just begun must be in sight.
         st.session_state[_form_key(family)] = False
     with slot.kept():
         named, shown = progress.show(dataset.id)

@@ -1,1 +1,1 @@
-"""What stands around the server: hosts, headers, sizes of what is sent."""
+"""What surrounds the server: hosts, headers, sizes of what is sent."""

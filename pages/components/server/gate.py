@@ -24,7 +24,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from pages.components.visitor import login
 
-#: The doors of Streamlit's that its pages in the browser need. Everything else of it is closed:
+#: The addresses of Streamlit that its pages in the browser need. Everything else of it is closed:
 #: its metrics, its interface for programs, its custom components.
 _DOORS = ("health", "host-config", "stream")
 _UPLOADS = "/_stcore/upload_file/"
@@ -185,7 +185,7 @@ def _name(host: str) -> str:
     """The name in a Host header, or nothing if it is none."""
     try:
         parts = urlsplit(f"//{host}")
-        _ = parts.port  # Raises if it is no number.
+        _ = parts.port  # Raises if it is not a number.
     except ValueError:
         return ""
     return (parts.hostname or "") if parts.netloc == host and "@" not in host else ""
@@ -206,7 +206,7 @@ def _same_origin(origins: list[str], host: str) -> bool:
     [origin, *more] = origins
     try:
         same = urlsplit(origin).netloc.lower() == host.lower() or is_allowed_origin(origin)
-    except ValueError:  # It is no address at all.
+    except ValueError:  # It is not an address.
         return False
     return same and not more
 

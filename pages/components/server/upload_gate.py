@@ -41,7 +41,7 @@ AWAY = 300
 AWAY_AT_ONCE = 128
 #: An upload of which nothing comes for so many seconds is ended.
 SILENCE = 60
-#: What stands around a file in a request, at most.
+#: Most bytes around a file in a request.
 _FRAME = 1 << 20
 _NOT_LET_IN = "Only a custodian's open page may send files. Reload the page and try again."
 _BROKE_OFF = "Nothing more came of the file. Upload it again."
@@ -146,7 +146,7 @@ class UploadGate:
 
 
 def _impatient(receive: Receive) -> Receive:
-    """Wait for the next piece of an upload, but not for ever."""
+    """Wait for the next piece of an upload, but not forever."""
 
     async def next_piece() -> Any:
         try:
@@ -187,7 +187,7 @@ def _admit(session: str, file: str, length: int | None) -> PlainTextResponse | N
 
 
 def _forget_who_has_left() -> None:
-    """Forget connections that will not come back, and let go of what Streamlit holds of theirs."""
+    """Forget connections that will not come back, and what Streamlit holds for them."""
     if not exists():
         return
     runtime, now = get_instance(), time.time()

@@ -63,7 +63,7 @@ def ready() -> bool:
 
 
 def forget() -> None:
-    """Let the next call make a new service, and decide anew about the login. For tests."""
+    """Let the next call make a new service, and decide again about the login. For tests."""
     _service.cache_clear()
     login.forget()
 
@@ -74,7 +74,7 @@ def datasets() -> dict[str, DatasetInfo]:
 
 
 def balance(dataset_id: str) -> Balance:
-    """What the visitor may still spend; for who spends nothing, what all others may."""
+    """What the visitor may still spend; for somebody who spends nothing, what all others may."""
     if login.may("analyst", "teacher"):
         return service().balance(dataset_id)
     return service().total_balance(dataset_id)

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from dpcore.service import Service
 
 
-class Stopped(Exception):  # noqa: N818  A wish of the visitor is no error.
+class Stopped(Exception):  # noqa: N818  Stopping on request is not an error.
     """The visitor does not want to wait any longer."""
 
 
 @dataclass(kw_only=True)
 class Work(ABC):
-    """Something in the making; a subclass says what, in :meth:`make`.
+    """Something that is being made; a subclass says what, in :meth:`make`.
 
     Attributes
     ----------

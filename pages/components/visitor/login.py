@@ -40,8 +40,8 @@ _NO_LOGIN = (
     "docs/deployment.md says what has to be there."
 )
 _WEAK_SECRET = (
-    "The cookie_secret among Streamlit's secrets must have at least 32 random characters: who "
-    "guesses it can log in as anybody."
+    "The cookie_secret among Streamlit's secrets must have at least 32 random characters: "
+    "whoever guesses it can log in as anybody."
 )
 _HEADERS = "Remove the option server.trustedUserHeaders: it lets a request override the login."
 _SECRET_LENGTH = 32
@@ -66,7 +66,7 @@ def _rules() -> RoleRules | None:
 
 
 def _check_login() -> None:
-    """Refuse a login that could be got round. Raises ``RequestError``."""
+    """Refuse a login that could be bypassed. Raises ``RequestError``."""
     if not _has_provider():
         raise RequestError(_NO_LOGIN)
     secret = st.secrets["auth"].get("cookie_secret")
@@ -186,7 +186,7 @@ def admit() -> bool:
 
 
 def follow() -> None:
-    """In what refreshes itself: when the login ends, draw the whole page anew, which says so."""
+    """In what refreshes itself: when the login ends, draw the whole page again, which says so."""
     if user().expired():
         st.rerun()
 
@@ -203,7 +203,7 @@ def show() -> None:
 
 
 def _refuse(
-    title: str, words: str, button: str = "", action: Callable[[], object] | None = None
+    title: str, words: str, button: str = "", action: Callable[[], None] | None = None
 ) -> None:
     with st.container(border=True, key="card-login", width=560):
         st.title(title, anchor=False)

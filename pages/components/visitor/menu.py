@@ -43,7 +43,7 @@ def pages() -> list[Any]:
 
 
 def every_page() -> list[Any]:
-    """All pages, for who is not admitted yet: every address leads to the same refusal."""
+    """All pages, for visitors who are not admitted yet: every address leads to the same refusal."""
     return [_page(entry) for entry in MENU]
 
 

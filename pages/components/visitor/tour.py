@@ -15,7 +15,7 @@ _FIRST = "first"
 
 
 def show(page: str) -> None:
-    """The tour, if it is open on this page; who comes back for a result needs none."""
+    """The tour, if it is open on this page; a visitor who comes back for a result needs none."""
     page = page or _FIRST
     opened = "" if access.RUN_PARAMETER in st.query_params else page
     above = slot.kept()

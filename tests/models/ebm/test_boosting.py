@@ -12,7 +12,7 @@ from dpcore.models.ebm.learning.boosting import Course, boost
 from dpcore.models.ebm.learning.kernels import ABSENT
 from dpcore.models.ebm.learning.queries import COUNT_STEPS, RESIDUAL_STEPS
 from dpcore.models.ebm.learning.schedule import burn_in
-from dpcore.models.ebm.learning.start import SIZE_EDGES, Start
+from dpcore.models.ebm.learning.start import SIZE_EDGES, BoostingStart
 from dpcore.models.ebm.learning.steps import AllBins, Feature
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom, public_generator
@@ -30,12 +30,14 @@ def course_of(kind, *, epochs=4, averaged=True, step=None, queries=None, seed=0,
     absent = draw.random(ROWS) < 0.1
     if kind == "numbers":
         labels = np.where(absent, np.nan, draw.random(ROWS)).astype(np.float32)
-        start = Start(np.array([0.5]), np.ones(1), 0.3, 0.4, np.array([0.09]), ROWS)
+        start = BoostingStart(np.array([0.5]), np.ones(1), 0.3, 0.4, np.array([0.09]), ROWS)
     else:
         classes = 2 if kind == "binary" else 3
         labels = np.where(absent, ABSENT, draw.integers(0, classes, ROWS)).astype(np.uint8)
         outputs = 1 if kind == "binary" else 3
-        start = Start(np.full(outputs, -0.2), np.full(outputs, 0.2), 1, 1, np.full(outputs, 0.2), 1)
+        start = BoostingStart(
+            np.full(outputs, -0.2), np.full(outputs, 0.2), 1, 1, np.full(outputs, 0.2), 1
+        )
     features = [
         Feature(np.bincount(c, minlength=s) + 0.5, s) for c, s in zip(codes, SIZES, strict=True)
     ]

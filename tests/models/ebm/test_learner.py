@@ -151,7 +151,7 @@ def test_expected_noise_is_the_noise_on_a_category():
     for epsilon in ("0.1", "1", "10"):
         plan, model = cases.fit(TABLE, "ill", epsilon, evaluate=True, epochs=2)
         smoker = next(term for term in model.terms if term.name == "smoker")
-        assert plan.noise_scale == pytest.approx(smoker.count_errors[0])
+        assert plan.count_noise[0].scale == pytest.approx(smoker.count_errors[0])
         assert model.count_margin >= plan.count_margin()
 
 
@@ -267,7 +267,9 @@ def test_people_with_several_rows(target):
     single = cases.schema(target=target, rows_per_person=1)
     triple = cases.schema(target=target, rows_per_person=3)
     plans = [LEARNER.plan(domain, target, Decimal(1), {}) for domain in (single, triple)]
-    assert plans[1].noise_scale == pytest.approx(3 * plans[0].noise_scale, rel=1e-3)
+    assert plans[1].count_noise[0].scale == pytest.approx(
+        3 * plans[0].count_noise[0].scale, rel=1e-3
+    )
     _, model = cases.fit(cases.table(data, triple), target)
     cases.check_finite(model)
 

@@ -10,7 +10,7 @@ from dpcore.models.ebm.learning.grid import Bins, FineCells
 from dpcore.models.ebm.learning.kernels import ABSENT
 from dpcore.models.ebm.learning.pairs import choose_pairs, coarsen, residuals
 from dpcore.models.ebm.learning.queries import PAIR_STEPS, pair_sensitivity
-from dpcore.models.ebm.learning.start import Start
+from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.ebm.test_records import WIDE
@@ -112,7 +112,7 @@ def test_a_pair_is_chosen_with_the_chances_of_the_exponential_mechanism(monkeypa
     side = coarsen(SCHEMA, bins, np.full(5, 16.0))
     labels = draw.integers(0, 2, 80).astype(np.uint8)
     exact = residuals(records_with(labels), np.zeros((80, 1), dtype=np.float32), 1.0)
-    start = Start(np.zeros(1), np.full(1, 0.25), 1.0, 1.0, np.full(1, 0.25), 80.0)
+    start = BoostingStart(np.zeros(1), np.full(1, 0.25), 1.0, 1.0, np.full(1, 0.25), 80.0)
     for count in (1, 3, 6):
         chosen = choose_pairs(
             SimpleNamespace(codes=codes), [side] * 4, exact, start, count, Decimal("0.1"),

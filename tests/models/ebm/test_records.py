@@ -7,7 +7,7 @@ import pytest
 from dpcore.models.ebm.learning.grid import Bins, feature_cells
 from dpcore.models.ebm.learning.kernels import ABSENT
 from dpcore.models.ebm.learning.queries import COUNT_STEPS, histogram_sensitivity
-from dpcore.models.ebm.learning.records import TARGET_CELLS, Records
+from dpcore.models.ebm.learning.records import TARGET_CELLS, BinnedRecords
 from tests.oracles import ebm_oracle as oracle
 from tests.support import ebm_cases, toy_people
 
@@ -23,7 +23,7 @@ WIDE = [
 
 def records(target, part="all", table=TABLE):
     cells = feature_cells(table.schema, target)
-    return Records(table, target, part, cells), cells
+    return BinnedRecords(table, target, part, cells), cells
 
 
 def bins_of(own, cells, seed=0):

@@ -26,7 +26,7 @@ def test_nothing_stays_open_and_what_is_chosen_stays(method, numbers):
 
 
 def test_published_values_of_random_splits():
-    """Paper 004, section 4; they do not depend on the data set."""
+    """Nori et al. (2021), section 4; they do not depend on the data set."""
     for rows in (10, 10**8):
         filled = resolved(EBMParameters(method="random_splits"), max_rows=rows)
         values = [getattr(filled, name) for name in OPEN]

@@ -9,7 +9,7 @@ from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.models.ebm.learning.grid import Bins
 from dpcore.models.ebm.learning.start import (
     SIZE_EDGES,
-    Start,
+    BoostingStart,
     narrow,
     start_classes,
     start_numbers,
@@ -130,7 +130,7 @@ def test_counts_are_positive_and_sum_to_the_rows():
 
 
 def wide(rows=ROWS):
-    return Start(np.array([0.5]), np.ones(1), 0.2, 0.7, np.array([0.04]), rows)
+    return BoostingStart(np.array([0.5]), np.ones(1), 0.2, 0.7, np.array([0.04]), rows)
 
 
 def test_small_residuals_narrow_the_clip_and_the_variance():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpcore.models.ebm.learning.queries import RESIDUAL_STEPS
-from dpcore.models.ebm.learning.start import Start
+from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.models.ebm.learning.steps import AllBins, Feature, RandomSplits
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom
@@ -18,7 +18,9 @@ QUERIES = 60
 
 def start_of(outputs=1, clip=1.0):
     share = np.linspace(0.2, 0.4, outputs)
-    return Start(np.log(share), share * (1 - share), 1.0, clip, share * (1 - share), COUNTS.sum())
+    return BoostingStart(
+        np.log(share), share * (1 - share), 1.0, clip, share * (1 - share), COUNTS.sum()
+    )
 
 
 def all_bins(start, ordered, rate=0.5):
@@ -81,7 +83,7 @@ def test_every_release_of_a_step_goes_through_its_mechanism():
 
 @pytest.mark.parametrize("leaves", [2, 3, 5, 16])
 def test_random_splits_agree_with_the_paper(leaves):
-    """A leaf is a run of bins; it moves by rate x sum / count (paper 004, Algorithm 1)."""
+    """A leaf is a run of bins; it moves by rate x sum / count (Nori et al. 2021, Algorithm 1)."""
     sums = (np.array([[7.0], [-3.0], [2.0], [0.5], [1.0]]) * RESIDUAL_STEPS).astype(np.int64)
     step = RandomSplits([Feature(COUNTS, 0)], start_of(clip=0.3), MECHANISM, 0.01, leaves, 300)
     seen = set()

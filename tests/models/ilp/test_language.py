@@ -75,9 +75,9 @@ def test_missing_and_other_values_are_asked_for_only_if_wanted() -> None:
 def test_chosen_atoms_keep_the_order_of_the_schema() -> None:
     chosen = chosen_atoms(small_schema(), TARGET, ["test: ward = yes", "sex = f"])
     assert [item.text(small_schema()) for item in chosen] == ["sex = f", "test: ward = yes"]
-    with pytest.raises(RequestError, match="'drug: kind = d' is no condition"):
+    with pytest.raises(RequestError, match="'drug: kind = d' is not a condition"):
         chosen_atoms(small_schema(), TARGET, ["drug: kind = d"])
-    with pytest.raises(RequestError, match="is no condition"):
+    with pytest.raises(RequestError, match="is not a condition"):
         chosen_atoms(small_schema(), TARGET, ["ill = yes"])
 
 

@@ -19,7 +19,7 @@ from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS
 from dpcore.models.ilp.learning import learner as module
 from dpcore.models.ilp.learning.learner import ILPLearner
-from dpcore.models.ilp.learning.selection import Choice
+from dpcore.models.ilp.learning.selection import ChosenClause
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel, predicted_labels
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
@@ -93,7 +93,7 @@ def test_the_budget_is_spent_exactly_and_shown_in_the_certificate() -> None:
     assert plan(evaluate=True, epsilon="1").parallel == {}
     aside = small_schema(holdout_percent=20, max_rows=2000)
     assert plan(aside, "1", evaluate=True).parallel == {"evaluation": Decimal(1)}
-    assert chosen.noise_scale == pytest.approx(4)
+    assert chosen.count_noise[0].scale == pytest.approx(4)
     release = make_release("ilp", chosen, run(draw_people(50, 1), chosen), secure=True)
     assert release.certificate.budget_split == chosen.split.parts
     assert release.certificate.guarantee == "unconditional"
@@ -103,7 +103,7 @@ def test_every_choice_gets_an_equal_part_of_the_budget(monkeypatch: pytest.Monke
     asked: list[Decimal] = []
     original = module.select_clause
 
-    def watched(*given: Any) -> Choice:
+    def watched(*given: Any) -> ChosenClause:
         asked.append(given[4])
         return original(*given)
 
@@ -147,7 +147,7 @@ def test_several_rows_per_person_divide_the_budget() -> None:
          "privacy_unit": {"column": "id", "max_rows_per_person": 4}}
     )  # fmt: skip
     chosen = ILPLearner().plan(flat, "y", Decimal(1), {})
-    assert chosen.noise_scale == pytest.approx(20)
+    assert chosen.count_noise[0].scale == pytest.approx(20)
     with pytest.raises(BudgetError, match="too small for the rows"):
         ILPLearner().plan(flat, "y", Decimal(1), {"count_share": Decimal("0.000000003")})
 
@@ -155,8 +155,8 @@ def test_several_rows_per_person_divide_the_budget() -> None:
 @pytest.mark.parametrize(
     ("chosen", "sentence"),
     [
-        ({"positive": "maybe"}, "'maybe' is no class of 'ill'. Classes: 'no', 'yes'"),
-        ({"literals": ["drug: kind = z"]}, "no condition of this data set"),
+        ({"positive": "maybe"}, "'maybe' is not a class of 'ill'. Classes: 'no', 'yes'"),
+        ({"literals": ["drug: kind = z"]}, "is not a condition of this data set"),
         ({"literals": []}, "literals"),
         ({"max_literals": 0}, "max_literals"),
         ({"clauses": 11}, "clauses"),

@@ -316,7 +316,9 @@ def test_noise_has_its_scale_and_is_independent_everywhere():
 @way
 def test_people_with_several_rows_get_as_much_more_noise(way):
     plans = [plan_of("1", schema(rows_per_person=k), starts=2, **way) for k in (1, 4)]
-    assert plans[1].noise_scale == pytest.approx(4 * plans[0].noise_scale, rel=1e-4)
+    assert plans[1].count_noise[0].scale == pytest.approx(
+        4 * plans[0].count_noise[0].scale, rel=1e-4
+    )
     people = frame_of(60)
     people["person"] //= 4
     domain = schema(rows_per_person=4)

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.consistent import (
     consistent_counts,
@@ -63,8 +63,8 @@ def test_rows_are_fitted_to_their_second_counts_as_least_squares_would(seed, lef
 
 
 def test_what_no_record_can_reach_is_left_out_of_the_fit():
-    young = Literal(column="age", first=0, last=0)
-    not_old = Literal(column="age", first=0, last=1)
+    young = Condition(column="age", first=0, last=0)
+    not_old = Condition(column="age", first=0, last=1)
     left = Tree(view="left", splits=(not_old, young, young))  # Nobody over 60 is under 30.
     counts = ((90, 80), (70, 60), (5, -7), (50, 40))
     pair = TreePair(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.duplicates import OVERLAP, groups_across, groups_in_pair
 from dpcore.models.redescriptions.released.regions import Domain
@@ -29,7 +29,7 @@ DOMAIN = Domain(SCHEMA)
 
 def cut(column: str, last: int, view: str) -> Tree:
     """A tree with one split: at most, above or missing."""
-    return Tree(view=view, splits=(Literal(column=column, first=0, last=last),))  # type: ignore[arg-type]
+    return Tree(view=view, splits=(Condition(column=column, first=0, last=last),))  # type: ignore[arg-type]
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40))

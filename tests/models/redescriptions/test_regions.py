@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.models.redescriptions.released.duplicates import query_overlap
@@ -43,7 +43,7 @@ def trees(draw: st.DrawFn, schema: Schema) -> Tree:
         column = draw(st.sampled_from(schema.columns))
         first = draw(st.integers(0, len(column.cells) - 1))
         last = draw(st.integers(first, len(column.cells) - 1))
-        splits.append(Literal(column=column.name, first=first, last=last))
+        splits.append(Condition(column=column.name, first=first, last=last))
     return Tree(view="left", splits=tuple(splits))
 
 
@@ -210,7 +210,7 @@ def test_a_negated_leaf_is_a_list_of_single_conditions():
         for place in range(15)
     ]  # fmt: skip
     schema = Schema.from_mapping({"name": "wide", "max_rows": 10, "columns": columns})
-    splits = [Literal(column=f"c{place}", first=7 * place, last=500) for place in range(15)]
+    splits = [Condition(column=f"c{place}", first=7 * place, last=500) for place in range(15)]
     tree = Tree(view="left", splits=tuple(splits))
     inside, outside = parts(tree, set(range(16)) - {5}, schema)
     found = simplified(inside, Domain(schema), outside)
@@ -221,7 +221,7 @@ def test_a_negated_leaf_is_a_list_of_single_conditions():
 
 
 def test_parts_of_a_box():
-    under, over = Literal(column="age", first=0, last=0), Literal(column="age", first=1, last=3)
+    under, over = Condition(column="age", first=0, last=0), Condition(column="age", first=1, last=3)
     assert narrowed({}, under, True, DOMAIN) == {"age": YOUNG}
     assert narrowed({"age": YOUNG}, under, False, DOMAIN) is None
     assert narrowed({"age": YOUNG}, over, True, DOMAIN) is None

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.models.redescriptions.learning.diversity import telling_columns, unused
-from dpcore.models.redescriptions.learning.views import view_literals
+from dpcore.models.redescriptions.learning.views import view_conditions
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.randomness import SeededRandom
 from tests.support.redescription_cases import PLAIN, rows_of, run, schema, table
@@ -20,7 +20,7 @@ SCHEMA = schema(PLAIN)
 
 def pair_of(counts, left=("left0", "left1"), right=("right0", "right1"), scale=1.0, alone=None):
     def tree(view, names):
-        root, below = (Literal(column=name, first=1, last=1) for name in names)
+        root, below = (Condition(column=name, first=1, last=1) for name in names)
         return Tree(view=view, splits=(root, below, below))
 
     return TreePair(
@@ -60,7 +60,7 @@ def test_a_condition_that_adds_nothing_stays_free():
 
 
 def test_unused_pairs_speak_of_no_used_column():
-    literals = view_literals(SCHEMA, SCHEMA.view("left"), reserved=False)
+    literals = view_conditions(SCHEMA, SCHEMA.view("left"), reserved=False)
     pairs = np.array(list(product(range(3), repeat=2)))
     for used in ((), ("left1",), ("left0", "left2"), ("right0",)):
         free = unused(literals, pairs, set(used))
@@ -91,7 +91,7 @@ def test_conditions_of_either_direction_are_listed_once():
     domain = schema()
     for view, reserved in product(("left", "right"), (False, True)):
         one, both = (
-            view_literals(domain, domain.view(view), reserved=reserved, either_way=either)
+            view_conditions(domain, domain.view(view), reserved=reserved, either_way=either)
             for either in (False, True)
         )
         assert len(set(both)) == len(both)

@@ -16,7 +16,7 @@ from dpcore.models.redescriptions.learning.starts import (
     linked_start,
     random_start,
 )
-from dpcore.models.redescriptions.learning.views import Sides, opposite, view_literals
+from dpcore.models.redescriptions.learning.views import Sides, opposite, view_conditions
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle
@@ -39,7 +39,7 @@ TINY = cases.schema(
 def sides_of(domain, rows, *, reserved=False):
     columns = {view: domain.view(view) for view in ("left", "right")}
     literals = {
-        view: view_literals(domain, names, reserved=reserved) for view, names in columns.items()
+        view: view_conditions(domain, names, reserved=reserved) for view, names in columns.items()
     }
     return Sides(table_of(domain, rows), columns, literals)
 
@@ -236,8 +236,8 @@ def test_the_same_draw_is_made_whatever_the_records():
         source = cases.Watched(people)
         linked_start(sides_of(SCHEMA, cases.rows_of(SCHEMA, people)), 0, set(), Decimal(1), source)
         told.append(source.calls)
-    pairs = len(view_literals(SCHEMA, SCHEMA.view("left"), reserved=False)) * len(
-        view_literals(SCHEMA, SCHEMA.view("right"), reserved=False)
+    pairs = len(view_conditions(SCHEMA, SCHEMA.view("left"), reserved=False)) * len(
+        view_conditions(SCHEMA, SCHEMA.view("right"), reserved=False)
     )
     assert told == [[("gumbel", pairs)]] * 3
 
@@ -245,7 +245,7 @@ def test_the_same_draw_is_made_whatever_the_records():
 @pytest.mark.parametrize("reserved", [False, True])
 def test_the_splits_of_a_view_are_those_of_its_columns(reserved):
     for view in ("left", "right"):
-        literals = view_literals(SCHEMA, SCHEMA.view(view), reserved=reserved)
+        literals = view_conditions(SCHEMA, SCHEMA.view(view), reserved=reserved)
         assert len(set(literals)) == len(literals)
         assert {item.column for item in literals} == set(SCHEMA.view(view))
         cells = {SCHEMA.column(item.column).cells[item.first] for item in literals}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.domain.columns import RESERVED
-from dpcore.domain.conditions import parse_literal
+from dpcore.domain.conditions import parse_condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.formal import formal
 from dpcore.models.redescriptions.released.phrases import quoted
@@ -333,7 +333,7 @@ def of_column(name: str, held: set[int]) -> Meaning:
 
 
 def read(text: str, last: str = "") -> tuple[Meaning, str]:
-    """What a formal text means, and the column that it speaks of last."""
+    """What a formal text means, and the column that it refers to last."""
     if text in {"everyone", "nobody"}:
         return frozenset(range(len(EVERY)) if text == "everyone" else ()), ""
     for link, join in ((" or ", frozenset.union), (" and ", frozenset.intersection)):
@@ -359,7 +359,7 @@ def condition(text: str, last: str) -> tuple[Meaning, str]:
     named = any(f"{column.name} " in f"{text} " for column in SMALL)
     text = text if named else f"{last} = {text}"
     name, _, value = text.partition(" = ")
-    found = parse_literal(f"{name} = ({value})" if f"({value})" in RESERVED else text, SMALL)
+    found = parse_condition(f"{name} = ({value})" if f"({value})" in RESERVED else text, SMALL)
     return of_column(found.column, set(range(found.first, found.last + 1))), found.column
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from scipy.stats import chisquare
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.rules.learning.antecedents import (
@@ -25,15 +25,15 @@ from dpcore.privacy.randomness import SeededRandom
 FALSE_ALARM = 1e-6
 
 
-def literals(*group_sizes: int) -> list[Literal]:
+def literals(*group_sizes: int) -> list[Condition]:
     return [
-        Literal(column=f"c{group}", first=cell, last=cell)
+        Condition(column=f"c{group}", first=cell, last=cell)
         for group, size in enumerate(group_sizes)
         for cell in range(size)
     ]
 
 
-def brute_force(items: list[Literal], size: int) -> list[tuple[int, ...]]:
+def brute_force(items: list[Condition], size: int) -> list[tuple[int, ...]]:
     return [
         chosen
         for chosen in itertools.combinations(range(len(items)), size)

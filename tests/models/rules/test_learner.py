@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dpcore.audit.suite import rule_list_audit
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.queries import LogLikelihood
-from dpcore.domain.conditions import schema_literals
+from dpcore.domain.conditions import schema_conditions
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
 from dpcore.learning.learner import no_progress
@@ -221,10 +221,10 @@ def test_no_other_division_makes_the_sum_of_the_noise_scales_smaller(reach):
 
 def test_literals_of_a_column_that_a_row_can_meet_together():
     schema = _schema()
-    assert most_met(schema_literals(schema, "ill", thresholds=False, reserved=True)) == {
+    assert most_met(schema_conditions(schema, "ill", thresholds=False, reserved=True)) == {
         "age": 1, "smoker": 1, "region": 1, "stage": 1
     }  # fmt: skip
-    assert most_met(schema_literals(schema, "ill", thresholds=True, reserved=True)) == {
+    assert most_met(schema_conditions(schema, "ill", thresholds=True, reserved=True)) == {
         "age": 2, "smoker": 1, "region": 1, "stage": 1
     }  # fmt: skip
 

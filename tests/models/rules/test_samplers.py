@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpcore.data.queries import LogLikelihood
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.learning.learner import no_progress
 from dpcore.models.rules.learning.antecedents import Antecedents
 from dpcore.models.rules.learning.moves import log_hastings, nth_unused, propose
@@ -27,9 +27,9 @@ COLUMNS = [
     {"name": "y", "type": "boolean", "target": True},
 ]
 LITERALS = [
-    Literal(column="u", first=1, last=1),
-    Literal(column="v", first=1, last=1),
-    Literal(column="v", first=0, last=0),
+    Condition(column="u", first=1, last=1),
+    Condition(column="v", first=1, last=1),
+    Condition(column="v", first=0, last=0),
 ]
 #: Antecedents: u = yes, v = yes, v = no, then u = yes and v = yes, u = yes and v = no.
 ITEMSETS = [(0,), (1,), (2,), (0, 1), (0, 2)]

@@ -311,7 +311,7 @@ ILL = {"name": "ill", "type": "boolean"}
         (schema_of([ILL]), "ill", {}, "nothing to split on"),
         (SCHEMA, "ill", {"method": "magic"}, "method"),
         (SCHEMA, "ill", {"criterion": "luck"}, "criterion"),
-        (SCHEMA, "ill", {"criterion": "matsushita"}, "knows the criteria 'error' and 'gini'"),
+        (SCHEMA, "ill", {"criterion": "matsushita"}, "supports the criteria 'error' and 'gini'"),
         (SCHEMA, "ill", {"blocks": ()}, "at least one block"),
         (SCHEMA, "ill", {"blocks": (4,)}, "blocks"),
         (SCHEMA, "ill", {"blocks": (0,)}, "blocks"),

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
-from dpcore.models.trees.released.splits import Split, split_by_category, split_literals, split_on
+from dpcore.models.trees.released.splits import Split, split_by_category, split_conditions, split_on
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.released.noisy_counts import sum_tail
 from tests.support import small_trees
@@ -36,7 +36,7 @@ SCHEMA = schema_of(
 
 
 def split(column, first, last):
-    return split_on(Literal(column=column, first=first, last=last), SCHEMA)
+    return split_on(Condition(column=column, first=first, last=last), SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_every_branch_reads_as_what_it_takes(chosen, texts):
 
 def test_no_two_branches_of_the_offered_splits_read_alike():
     seen = set()
-    for literal in split_literals(SCHEMA, "ill", reserved=True):
+    for literal in split_conditions(SCHEMA, "ill", reserved=True):
         chosen = split_on(literal, SCHEMA)
         texts = [chosen.text(branch, SCHEMA) for branch in (0, 1)]
         assert chosen.branch_count == 2
@@ -81,12 +81,12 @@ def test_no_two_branches_of_the_offered_splits_read_alike():
 
 def test_the_offered_splits():
     """Ordered columns at each inner edge; a category each, of two only the first."""
-    plain = split_literals(SCHEMA, "ill", reserved=False)
+    plain = split_conditions(SCHEMA, "ill", reserved=False)
     names = [item.column for item in plain]
     assert {name: names.count(name) for name in dict.fromkeys(names)} == {
         "age": 2, "dose": 1, "odor": 3, "size": 2, "one": 1, "smoker": 1, "stage": 3
     }  # fmt: skip
-    every = split_literals(SCHEMA, "ill", reserved=True)
+    every = split_conditions(SCHEMA, "ill", reserved=True)
     # (missing) of all seven, and (other) of the five that are not numbers.
     assert len(every) == len(plain) + 7 + 5
     assert len({(item.column, item.first, item.last) for item in every}) == len(every)

@@ -24,7 +24,7 @@ from dpcore.models.ebm.learning.kernels import (
 )
 from dpcore.models.ebm.learning.queries import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.schedule import burn_in
-from dpcore.models.ebm.learning.start import SIZE_EDGES, Start, narrow
+from dpcore.models.ebm.learning.start import SIZE_EDGES, BoostingStart, narrow
 from dpcore.models.ebm.learning.steps import Step
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, public_generator
@@ -62,13 +62,13 @@ class Course:
     scores: Floats
     epochs: int
     averaged: bool
-    step: Callable[[Start], Step]
+    step: Callable[[BoostingStart], Step]
     size_queries: dict[int, FineGaussian]
 
 
 def boost(
     course: Course,
-    start: Start,
+    start: BoostingStart,
     replicates: int,
     randomness: RandomSource,
     advance: Callable[[int], None],
@@ -90,7 +90,7 @@ def boost(
         The step of the last epoch.
     """
     sources = randomness.parts(replicates)
-    path: list[tuple[Start, Step]] = []
+    path: list[tuple[BoostingStart, Step]] = []
     first = _replicate(course, start, path, sources[0], advance)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         others = []
@@ -102,8 +102,8 @@ def boost(
 
 def _replicate(
     course: Course,
-    start: Start,
-    path: list[tuple[Start, Step]],
+    start: BoostingStart,
+    path: list[tuple[BoostingStart, Step]],
     randomness: RandomSource,
     advance: Callable[[int], None] | None = None,
 ) -> Shapes:
@@ -131,12 +131,12 @@ def _replicate(
 
 def _next(
     course: Course,
-    start: Start,
-    path: list[tuple[Start, Step]],
+    start: BoostingStart,
+    path: list[tuple[BoostingStart, Step]],
     epoch: int,
     sweep: _Sweep,
     randomness: RandomSource,
-) -> tuple[Start, Step]:
+) -> tuple[BoostingStart, Step]:
     """Clip and step of an epoch; they change only after a question about residual sizes."""
     if not path:
         return start, course.step(start)

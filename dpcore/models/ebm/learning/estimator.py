@@ -58,7 +58,7 @@ class _PrivateEBM(PrivateEstimator):
 
 
 class DPEBMClassifier(PrivateClassifier, _PrivateEBM):
-    """Differentially private explainable boosting machine for classes (paper 004).
+    """Differentially private explainable boosting machine for classes (Nori et al. 2021).
 
     Guarantee: (epsilon, delta)-DP, one person added or removed, unconditional for every method;
     sensitivities and proofs in ``docs/privacy/ebm.md``. Cost of a fit: O(epochs x replicates x
@@ -105,7 +105,7 @@ class DPEBMClassifier(PrivateClassifier, _PrivateEBM):
 
 
 class DPEBMRegressor(PrivateRegressor, _PrivateEBM):
-    """Differentially private explainable boosting machine for a number (paper 004).
+    """Differentially private explainable boosting machine for a number (Nori et al. 2021).
 
     Guarantee and cost are those of :class:`DPEBMClassifier`. Values of the target beyond the
     bounds of its column count as the bounds, and predictions stay within them.

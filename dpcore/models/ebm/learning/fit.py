@@ -30,8 +30,8 @@ from dpcore.models.ebm.learning.boosting import Course, Shapes, boost
 from dpcore.models.ebm.learning.grid import Bins, feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation, noisy_histograms
 from dpcore.models.ebm.learning.pairs import Side, choose_pairs, coarsen, residuals
-from dpcore.models.ebm.learning.records import Records
-from dpcore.models.ebm.learning.start import Start, start_classes, start_numbers, total_rows
+from dpcore.models.ebm.learning.records import BinnedRecords
+from dpcore.models.ebm.learning.start import BoostingStart, start_classes, start_numbers, total_rows
 from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, RandomSplits, Step
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import Band
@@ -59,7 +59,7 @@ class _Block:
     errors: tuple[Floats, ...]
 
 
-class Fit:
+class EBMFit:
     """State of one run. Every attribute but the records is released or public."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Fit:
         progress("finding bins", 0, 1)
         self._cells = feature_cells(schema, target)
         part = training_part(schema, evaluated=self._parameters.evaluate)
-        self._records = Records(table, target, part, self._cells)
+        self._records = BinnedRecords(table, target, part, self._cells)
         self._bins, self._start = self._find_bins()
         self._records.merge(self._bins)
         progress("finding bins", 1, 1)
@@ -92,7 +92,7 @@ class Fit:
             terms, shifts = terms + more, shifts + further
         return self._model(terms, shifts)
 
-    def _find_bins(self) -> tuple[list[Bins], Start]:
+    def _find_bins(self) -> tuple[list[Bins], BoostingStart]:
         """Noisy histograms of all features and the target; bins and start are read off them."""
         mechanism = histogram_mechanism(self._cost, self._plan.schema)
         exact = self._records.histograms()
@@ -145,7 +145,7 @@ class Fit:
         )
         return boost(course, self._start, parameters.replicates, self._randomness, advance)
 
-    def _step(self, block: _Block, start: Start, mechanism: FineGaussian) -> Step:
+    def _step(self, block: _Block, start: BoostingStart, mechanism: FineGaussian) -> Step:
         parameters = self._parameters
         rate, epochs = parameters.learning_rate, parameters.epochs
         assert rate is not None

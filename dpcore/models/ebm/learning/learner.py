@@ -21,7 +21,7 @@ from dpcore.models.ebm.learning.accounting import (
     histogram_mechanism,
     output_count,
 )
-from dpcore.models.ebm.learning.fit import Fit
+from dpcore.models.ebm.learning.fit import EBMFit
 from dpcore.models.ebm.learning.grid import feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation
 from dpcore.models.ebm.learning.holdout import error_share, evaluate
@@ -91,7 +91,7 @@ class EBMLearner(Learner):
         self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
     ) -> EBMModel:
         """Spend the plan's budget on the table and return the released model."""
-        model = Fit(table, plan, randomness, progress).model()
+        model = EBMFit(table, plan, randomness, progress).model()
         progress("checking on people set aside", 0, 1)
         evaluation = evaluate(table, plan, model, randomness)
         progress("checking on people set aside", 1, 1)

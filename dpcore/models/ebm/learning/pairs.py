@@ -16,8 +16,8 @@ from dpcore.domain.schema import Schema
 from dpcore.models.ebm.learning.grid import Bins
 from dpcore.models.ebm.learning.kernels import ABSENT, absolute_table_sum
 from dpcore.models.ebm.learning.queries import PAIR_STEPS, pair_sensitivity
-from dpcore.models.ebm.learning.records import Records
-from dpcore.models.ebm.learning.start import Start
+from dpcore.models.ebm.learning.records import BinnedRecords
+from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource
@@ -68,7 +68,9 @@ def coarsen(schema: Schema, bins: Bins, counts: Floats) -> Side:
     return Side(axis, groups, np.bincount(groups, weights=counts).astype(np.float64))
 
 
-def residuals(records: Records, scores: NDArray[np.float32], clip: float) -> NDArray[np.int64]:
+def residuals(
+    records: BinnedRecords, scores: NDArray[np.float32], clip: float
+) -> NDArray[np.int64]:
     """Residuals under the model so far, in grid steps, 0 where there is no record.
 
     Parameters
@@ -85,7 +87,7 @@ def residuals(records: Records, scores: NDArray[np.float32], clip: float) -> NDA
             with np.errstate(over="ignore"):
                 shares = (labels[:, None] == 1) - 1 / (1 + np.exp(-scores))
         else:
-            # Without this shift a large score would be no number, and a sum without bounds.
+            # Without this shift a large score would not be a number, and a sum without bounds.
             powers = np.exp(scores - scores.max(axis=1, keepdims=True))
             classes = np.arange(scores.shape[1])
             shares = (labels[:, None] == classes) - powers / powers.sum(axis=1, keepdims=True)
@@ -93,10 +95,10 @@ def residuals(records: Records, scores: NDArray[np.float32], clip: float) -> NDA
 
 
 def choose_pairs(
-    records: Records,
+    records: BinnedRecords,
     sides: Sequence[Side],
     exact: NDArray[np.int64],
-    start: Start,
+    start: BoostingStart,
     count: int,
     epsilon: Decimal,
     randomness: RandomSource,
@@ -127,11 +129,11 @@ def choose_pairs(
 
 
 def _utility(
-    records: Records,
+    records: BinnedRecords,
     sides: Sequence[Side],
     pair: tuple[int, int],
     exact: NDArray[np.int64],
-    start: Start,
+    start: BoostingStart,
 ) -> int:
     first, second = (sides[feature] for feature in pair)
     table = np.zeros((len(first.axis), len(second.axis), exact.shape[1]), dtype=np.int64)

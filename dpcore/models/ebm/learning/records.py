@@ -22,7 +22,7 @@ Counts = NDArray[np.int64]
 TARGET_CELLS = 128
 
 
-class Records:
+class BinnedRecords:
     """Bins and labels of every place of a table.
 
     Attributes

@@ -10,7 +10,7 @@ import math
 
 from dpcore.models.ebm.released.parameters import EBMParameters
 
-#: Published values (paper 004, section 4).
+#: Published values (Nori et al. 2021, section 4).
 _PUBLISHED = {"epochs": 300, "learning_rate": 0.01, "max_bins": 32, "bin_share": 0.1}
 _BIN_SHARE = 0.15
 _FEW_BINS, _MANY_BINS = 32, 64

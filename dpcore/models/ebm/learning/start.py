@@ -29,7 +29,7 @@ _MOST_ROWS, _FEWEST_CELLS = 0.8, 4
 
 
 @dataclass(frozen=True)
-class Start:
+class BoostingStart:
     """What boosting knows before the first sum.
 
     Attributes
@@ -73,7 +73,7 @@ def total_rows(histograms: Sequence[Floats], deviation: float, max_rows: int) ->
     return min(max(rows, 10.0, deviation / 2), float(max(10, max_rows)))
 
 
-def start_classes(counts: Floats, rows: float) -> Start:
+def start_classes(counts: Floats, rows: float) -> BoostingStart:
     """Log-odds of noisy class counts: of the second class of two, or of every class."""
     shares = np.clip(counts, 0.01 * rows, None)
     shares = shares / shares.sum()
@@ -83,10 +83,10 @@ def start_classes(counts: Floats, rows: float) -> Start:
     else:
         share, intercept = shares, np.log(shares)
     curvature = share * (1 - share)
-    return Start(intercept, curvature, 1.0, 1.0, curvature, rows)
+    return BoostingStart(intercept, curvature, 1.0, 1.0, curvature, rows)
 
 
-def start_numbers(counts: Floats, deviation: float, rows: float) -> Start:
+def start_numbers(counts: Floats, deviation: float, rows: float) -> BoostingStart:
     """Mean and spread of a numeric target's noisy histogram over its public range [0, 1].
 
     Cells are merged two by two until most records are in cells that stand out from the noise;
@@ -108,14 +108,16 @@ def start_numbers(counts: Floats, deviation: float, rows: float) -> Start:
     order = np.argsort(away)
     inside = min(int(np.searchsorted(np.cumsum(weights[order]), _UNCLIPPED)), cells - 1)
     clip = min(float(away[order][inside]) + 1 / (2 * cells), 1.0)
-    return Start(np.array([mean]), np.ones(1), spread * doubt, clip, np.array([spread**2]), rows)
+    return BoostingStart(
+        np.array([mean]), np.ones(1), spread * doubt, clip, np.array([spread**2]), rows
+    )
 
 
 def _stands_out(counts: Floats, deviation: float, rows: float) -> bool:
     return bool(counts[counts > _CERTAIN * deviation].sum() >= _MOST_ROWS * rows)
 
 
-def narrow(start: Start, sizes: Floats, deviation: float) -> Start:
+def narrow(start: BoostingStart, sizes: Floats, deviation: float) -> BoostingStart:
     """Lower clip and variance to what a noisy histogram of residual sizes supports.
 
     Parameters

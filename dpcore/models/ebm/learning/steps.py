@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.models.ebm.learning.queries import RESIDUAL_STEPS
-from dpcore.models.ebm.learning.start import Start
+from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, permutation
 
@@ -20,7 +20,7 @@ Sums = NDArray[np.int64]
 #: adds to what its columns say.
 LEVEL, PAIR_LEVEL = 1.0, 0.2
 #: Prior standard deviation of the step over an eighth of the range, in units of
-#: :attr:`Start.unit`.
+#: :attr:`BoostingStart.unit`.
 _STEP = 0.4
 _STEP_BINS = 8
 #: What noise one sum carries in the end, as a multiple of what all sums of a bin together carry.
@@ -50,7 +50,7 @@ class Feature:
     ordered : int
         The first so many bins are in a meaningful order.
     level : float
-        Prior standard deviation of a bin's score, in units of :attr:`Start.unit`.
+        Prior standard deviation of a bin's score, in units of :attr:`BoostingStart.unit`.
     """
 
     counts: Floats
@@ -74,7 +74,7 @@ class AllBins:
     def __init__(
         self,
         features: Sequence[Feature],
-        start: Start,
+        start: BoostingStart,
         mechanism: FineGaussian,
         rate: float,
         queries: int,
@@ -136,7 +136,7 @@ def _prior(feature: Feature, unit: float) -> Floats:
 
 
 class RandomSplits:
-    """A tree of a few leaves with random splits (paper 004, Algorithm 1).
+    """A tree of a few leaves with random splits (Nori et al. 2021, Algorithm 1).
 
     Every leaf is a run of neighbouring bins and moves by rate x noisy sum / noisy count.
     """
@@ -144,7 +144,7 @@ class RandomSplits:
     def __init__(
         self,
         features: Sequence[Feature],
-        start: Start,
+        start: BoostingStart,
         mechanism: FineGaussian,
         rate: float,
         leaves: int,

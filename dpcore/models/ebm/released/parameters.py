@@ -17,8 +17,8 @@ class EBMParameters(BaseModel):
     ----------
     method : str
         ``all_bins`` asks for the noisy gradient of every bin of a feature at once and shrinks
-        what may be noise. ``random_splits`` is the published learner (paper 004, Algorithm 1):
-        trees of a few leaves with random splits.
+        what may be noise. ``random_splits`` is the published learner (Nori et al. 2021,
+        Algorithm 1): trees of a few leaves with random splits.
     delta : Decimal or None
         Delta of the guarantee. ``None`` is :func:`dpcore.privacy.budgets.default_delta` of
         ``max_rows``.
@@ -59,5 +59,5 @@ class EBMParameters(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.method == "random_splits" and self.pairs:
-            raise ValueError("the method 'random_splits' knows no pairwise terms")
+            raise ValueError("the method 'random_splits' has no pairwise terms")
         return self

@@ -206,7 +206,7 @@ class EBMWords:
         """Bin that adds most (``sign`` 1) or takes most (-1), if one stands out from the noise."""
         scores, errors = (np.asarray(x)[:, output] for x in (term.scores, term.errors))
         seen = sign * scores > Z95 * errors
-        # A bin that next to nobody falls into is no headline.
+        # A bin that next to nobody falls into is not a headline.
         seen &= np.asarray(term.noisy_counts) > Z95 * np.asarray(term.count_errors)
         return int(np.where(seen, sign * scores, -np.inf).argmax()) if seen.any() else None
 

@@ -1,8 +1,8 @@
 """What a clause may ask: the atoms of the bottom clause, made from the schema alone.
 
-The bottom clause of the paper comes from a fake example that satisfies every predicate of the
-language (paper 001, section 5.2). Here it comes from the mode declarations of the schema: which
-columns may be asked about, and how. Constants are categories, cut points and groups, all public.
+The bottom clause of Zeng et al. (2013, section 5.2) comes from a fake example that satisfies every
+predicate of the language. Here it comes from the mode declarations of the schema: which columns may
+be asked about, and how. Constants are categories, cut points and groups, all public.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pydantic import BaseModel, ConfigDict
 
 from dpcore.domain.columns import RESERVED, Mode
-from dpcore.domain.conditions import Literal, cell_literals, threshold_literals
+from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import RequestError
 
@@ -53,7 +53,7 @@ class Atom(BaseModel):
             return ANY
         if self.group:
             return f"{self.column} in {self.group}"
-        bounds = Literal(column=self.column, first=self.cells[0], last=self.cells[-1])
+        bounds = Condition(column=self.column, first=self.cells[0], last=self.cells[-1])
         return bounds.text(schema.table(self.table))
 
     def text(self, schema: Schema) -> str:
@@ -94,10 +94,10 @@ def _conditions(
 ) -> Iterable[tuple[list[int], str]]:
     """Cells and group name of each condition on a column: equalities, cut points, groups."""
     if "equal" in modes:
-        for literal in cell_literals(column, reserved=False):
+        for literal in cell_conditions(column, reserved=False):
             yield [literal.first], ""
     if "threshold" in modes:
-        for literal in threshold_literals(column, reserved=False):
+        for literal in threshold_conditions(column, reserved=False):
             yield [literal.first, literal.last], ""
     if "member" in modes:
         categories = list(column.categories)  # type: ignore[attr-defined]
@@ -126,7 +126,7 @@ def chosen_atoms(
         if text not in named:
             examples = ", ".join(f"'{known}'" for known in list(named)[:5])
             raise RequestError(
-                f"'{text}' is no condition of this data set. Conditions are written like "
+                f"'{text}' is not a condition of this data set. Conditions are written like "
                 f"{examples}."
             )
     wanted = set(texts)

@@ -8,7 +8,7 @@ import math
 def people_needed(
     atoms: int, longest: int, epsilon: float, delta: float = 0.9, eta: float = 0.1
 ) -> int:
-    """People without whom no learner can be both private and useful (paper 001, Theorem 3).
+    """People without whom no learner can be both private and useful (Zeng et al. 2013, Theorem 3).
 
     The theorem bounds epsilon from below by ln(H (1 - eta)) / (2 ((1 - delta) n + 1)) for every
     epsilon-DP learner that gives, with probability at least 1 - eta, a theory that holds for a

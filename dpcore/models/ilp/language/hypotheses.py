@@ -32,7 +32,7 @@ class Hypotheses:
         Clauses that these make within the limits of the run.
     needed : int
         People without whom no private method over these columns is reliable: Theorem 3 of
-        paper 001, with the budget of the whole run.
+        Zeng et al. (2013), with the budget of the whole run.
     enough : int
         People with whom the clause that report noisy max chooses covers nearly as well as the
         best one: within a tenth of the people, nine times out of ten.
@@ -92,7 +92,7 @@ def _contenders(lattice: Lattice, chosen: ILPParameters) -> int:
 def _independent(atoms: Sequence[Atom], variables: int) -> int:
     """Atoms that one person may all satisfy, and of which none follows from another.
 
-    One for each column: of the main table, and of as many child tables as a clause may speak of.
+    One for each column: of the main table, and of as many child tables as a clause may refer to.
     """
     columns = {(atom.table, atom.column) for atom in atoms if not atom.exists}
     sizes = Counter(table for table, _ in columns)

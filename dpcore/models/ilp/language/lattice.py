@@ -334,5 +334,5 @@ def _check_size(factors: Factors, longest: int, variables: int) -> None:
 def _too_many(count: int) -> RequestError:
     return RequestError(
         f"There would be up to {count:,} clauses or more, and at most {MOST_CLAUSES:,} can be "
-        "compared: choose fewer conditions, a shorter clause or fewer rows that it speaks of."
+        "compared: choose fewer conditions, a shorter clause or fewer rows that it refers to."
     )

@@ -17,18 +17,18 @@ class ILPParameters(BaseModel):
     Attributes
     ----------
     positive : str or None
-        Class of the target that clauses shall describe. ``None``: the last one.
+        Class of the target that clauses should describe. ``None``: the last one.
     method : {"noisy_max", "relevance_aware", "naive"}
         ``noisy_max`` chooses the clause with the best coverage by report noisy max over the
         whole lattice, with noise that does not grow with it. ``naive`` and
-        ``relevance_aware`` count every clause with noise (paper 001, Algorithms 2 and 3).
+        ``relevance_aware`` count every clause with noise (Zeng et al. 2013, Algorithms 2 and 3).
     literals : tuple of str or None
         Atoms that a clause may use, such as ``age > 60`` or ``car: roof = flat``; ``None``: all
         that the schema declares.
     max_literals : int
         Most conditions of a clause (levels of Algorithm 3).
     max_variables : int
-        Most child rows that a clause speaks of.
+        Most child rows that a clause refers to.
     negation : bool
         Whether a clause may ask that no child row exists, or none with one condition (negation
         as failure).
@@ -38,7 +38,7 @@ class ILPParameters(BaseModel):
         How many people without the class one person with it outweighs in the coverage.
     negative_weight : int
         How many people with the class one person without it outweighs: more than 1 asks for
-        clauses that cover few others, where several together shall describe the class.
+        clauses that cover few others, where several together should describe the class.
     count_share : Decimal
         Share of the budget for counting the clauses that were chosen.
     length_prior : bool

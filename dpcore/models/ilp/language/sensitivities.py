@@ -40,7 +40,7 @@ def coverage_sensitivity(weights: tuple[int, int]) -> Sensitivity:
 
 
 def counts_sensitivity(most: int) -> Sensitivity:
-    """Sensitivity of the positives and negatives of some clauses (paper 001, Theorem 4, sharper).
+    """Sensitivity of the positives and negatives of clauses (Zeng et al. 2013, Theorem 4, sharper).
 
     A person is positive or negative, so is in at most one of the two counts of each clause, and
     in none of a clause that they do not satisfy.

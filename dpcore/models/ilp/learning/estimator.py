@@ -31,7 +31,7 @@ from dpcore.released.release import Release
 
 
 class DPILPClassifier(Labelling, LearnerEstimator):
-    """Differentially private inductive logic programming (paper 001, corrected).
+    """Differentially private inductive logic programming (Zeng et al. 2013, corrected).
 
     Guarantee: pure epsilon-DP, one person with all child rows added or removed, unconditional;
     proofs in ``docs/privacy/ilp.md``. Cost of a fit: O(clauses x lattice x max_rows / 64).

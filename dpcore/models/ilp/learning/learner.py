@@ -54,7 +54,7 @@ _PASSED_ON = (
 
 
 class ILPLearner(Learner):
-    """Differentially private inductive logic programming (paper 001, Algorithm 4).
+    """Differentially private inductive logic programming (Zeng et al. 2013, Algorithm 4).
 
     Guarantee: pure epsilon-DP per person with all child rows, unconditional. The bottom clause
     comes from the schema. Each clause of the theory is chosen with an equal part of the
@@ -128,7 +128,7 @@ def _resolved(schema: Schema, target: str, parameters: ILPParameters) -> ILPPara
     positive = parameters.positive if parameters.positive is not None else classes[-1]
     if positive not in classes:
         listed = ", ".join(f"'{label}'" for label in classes[:20])
-        raise RequestError(f"'{positive}' is no class of '{target}'. Classes: {listed}.")
+        raise RequestError(f"'{positive}' is not a class of '{target}'. Classes: {listed}.")
     return parameters.model_copy(update={"positive": positive})
 
 

@@ -24,7 +24,7 @@ from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import RandomSource
 
 
-class Choice(NamedTuple):
+class ChosenClause(NamedTuple):
     """Position of the chosen clause, and the row-level budget that choosing did not need."""
 
     place: int
@@ -43,7 +43,7 @@ def select_clause(
     epsilon: Decimal,
     randomness: RandomSource,
     taken: Sequence[int] = (),
-) -> Choice:
+) -> ChosenClause:
     """Choose a clause. Costs ``epsilon``, less what is left.
 
     Parameters
@@ -55,10 +55,10 @@ def select_clause(
     """
     if parameters.method == "noisy_max":
         place = noisy_max(lattice, counts, parameters, epsilon, randomness, taken)
-        return Choice(place, Decimal(0))
+        return ChosenClause(place, Decimal(0))
     if parameters.method == "naive":
         place = naive(lattice, counts, parameters.weights, epsilon, randomness)
-        return Choice(place, Decimal(0))
+        return ChosenClause(place, Decimal(0))
     return relevance_aware(lattice, counts, parameters, max_rows, epsilon, randomness)
 
 
@@ -97,7 +97,7 @@ def naive(
     epsilon: Decimal,
     randomness: RandomSource,
 ) -> int:
-    """Count every clause with noise for all of them (paper 001, Algorithm 2); take the best."""
+    """Count clauses with noise for all of them (Zeng et al. 2013, Algorithm 2); take the best."""
     most = reach_of(lattice).most(np.arange(len(lattice)))
     mechanism = GeometricMechanism(counts_sensitivity(most).value, epsilon)
     return int(np.argmax(coverage(mechanism.release(counts, randomness), weights)))
@@ -110,8 +110,8 @@ def relevance_aware(
     max_rows: int,
     epsilon: Decimal,
     randomness: RandomSource,
-) -> Choice:
-    """Level by level, deleting subtrees by their noisy counts (paper 001, Algorithm 3).
+) -> ChosenClause:
+    """Level by level, deleting subtrees by their noisy counts (Zeng et al. 2013, Algorithm 3).
 
     Each level of which clauses are left has an equal part of what is left of the budget, for
     those clauses: how many these are follows from what was released before.
@@ -134,7 +134,7 @@ def relevance_aware(
         if quality[place] > best_coverage:
             best, best_coverage = int(left[place]), float(quality[place])
         generality.delete(left[_hopeless(noisy, best_coverage, parameters, max_rows)])
-    return Choice(best, budget)
+    return ChosenClause(best, budget)
 
 
 def _hopeless(

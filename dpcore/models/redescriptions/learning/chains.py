@@ -1,5 +1,6 @@
-"""Markov chains over complete trees and over pairs of them (paper 003, Algorithms 3 and 5).
+"""Markov chains over complete trees and over pairs of them.
 
+These are Algorithms 3 and 5 of Mihelčić and Miettinen (2023).
 A chain of finitely many steps only approaches the exponential mechanism: what these functions
 return is private on the condition that it has converged. The number of steps is fixed in
 advance; the published program stops when its score varies little, which depends on the records.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_set import Redescription, read_pairs
@@ -35,9 +35,9 @@ def telling_columns(pair: TreePair, schema: Schema) -> frozenset[str]:
 
 
 def unused(
-    literals: Sequence[Literal], pairs: NDArray[np.int64], used: set[str]
+    literals: Sequence[Condition], pairs: NDArray[np.int64], used: set[str]
 ) -> NDArray[np.bool_]:
-    """Pairs of literals that speak of no used column; all of them if there are none.
+    """Pairs of literals that refer to no used column; all of them if there are none.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
     Attributes
     ----------
     redescriptions_ : RedescriptionSet
-        What the release says under the default constraints; :meth:`extract` reads it anew.
+        What the release says under the default constraints; :meth:`extract` reads it again.
     release_ : Release
         Model and certificate; safe to publish if its certificate is private.
     model_ : RedescriptionModel

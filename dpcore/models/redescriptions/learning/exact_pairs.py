@@ -4,7 +4,8 @@ The candidates are all pairs of two literals on the left and two on the right. T
 the best agreement of a union on the left and one on the right, and the exponential mechanism
 over all of them is sampled exactly: first the left literals, with the weights of all right ones
 added up, then the right literals. The counts behind all candidates are made once and serve every
-search. Compare paper 003, Algorithm 5, which walks over pairs of trees at random.
+search. Compare Algorithm 5 of Mihelčić and Miettinen (2023), which walks over pairs of trees at
+random.
 """
 
 from __future__ import annotations

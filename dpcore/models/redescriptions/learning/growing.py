@@ -40,8 +40,8 @@ def draw_tree(
 
     A block has utility sum over leaves of sum_c count_c^2 / size (sensitivity 1, either way),
     and every split the same prior. Blocks of one level see disjoint records: they compose in
-    parallel, levels in sequence. Blocks of depth 1 make this paper 003, Algorithm 2, with that
-    utility in place of the Gini index.
+    parallel, levels in sequence. Blocks of depth 1 make this Algorithm 2 of Mihelčić and Miettinen
+    (2023), with that utility in place of the Gini index.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ from dpcore.models.redescriptions.learning.queries import (
     Counts,
     tree_leaves,
 )
-from dpcore.models.redescriptions.learning.starts import Start, linked_start, random_start
+from dpcore.models.redescriptions.learning.starts import SearchStart, linked_start, random_start
 from dpcore.models.redescriptions.learning.views import VIEWS, Sides, opposite
 from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
 from dpcore.models.redescriptions.released.model import RedescriptionModel
@@ -119,7 +119,7 @@ class _Run:
             left_columns=self._chosen.left, right_columns=self._chosen.right, pairs=tuple(pairs)
         )
 
-    def _start(self, number: int, used: set[str]) -> Start:
+    def _start(self, number: int, used: set[str]) -> SearchStart:
         if self._calls.start is None:
             return random_start(self._sides, self._randomness)
         return linked_start(self._sides, number, used, self._calls.start, self._randomness)
@@ -158,7 +158,7 @@ class _Run:
             self._tell(2)
         return pairs
 
-    def _alternate(self, number: int, start: Start) -> list[TreePair]:
+    def _alternate(self, number: int, start: SearchStart) -> list[TreePair]:
         """One search that grows a tree for the leaves of the one before (Algorithm 1)."""
         pairs = []
         splits = {start.view: self._grow(start.view, start.classes)}
@@ -173,7 +173,7 @@ class _Run:
             self._tell(1)
         return pairs
 
-    def _together(self, number: int, start: Start) -> list[TreePair]:
+    def _together(self, number: int, start: SearchStart) -> list[TreePair]:
         """One search that draws both trees together (Algorithms 4 and 5)."""
         other, chosen = opposite(start.view), self._chosen
         bits, rows = self._sides.bits, self._plan.schema.max_rows

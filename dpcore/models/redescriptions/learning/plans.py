@@ -8,14 +8,14 @@ from typing import Final
 
 from dpcore.data.bits import word_count
 from dpcore.domain.columns import View
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.models.redescriptions.learning.exact_pairs import candidate_counts, pair_weight
 from dpcore.models.redescriptions.learning.growing import exact_blocks
 from dpcore.models.redescriptions.learning.queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
 from dpcore.models.redescriptions.learning.starts import class_count
-from dpcore.models.redescriptions.learning.views import view_literals
+from dpcore.models.redescriptions.learning.views import view_conditions
 from dpcore.models.redescriptions.released.parameters import (
     PUBLISHED_DEPTH,
     PUBLISHED_STARTS,
@@ -220,9 +220,9 @@ def most_classes(schema: Schema, chosen: RedescriptionParameters) -> int:
 
 def literals_of(
     schema: Schema, columns: tuple[str, ...], chosen: RedescriptionParameters
-) -> tuple[Literal, ...]:
+) -> tuple[Condition, ...]:
     """Splits over the columns of a view."""
-    return view_literals(
+    return view_conditions(
         schema,
         columns,
         reserved=chosen.reserved_splits,
@@ -230,7 +230,7 @@ def literals_of(
     )
 
 
-def _literals(schema: Schema, chosen: RedescriptionParameters) -> list[tuple[Literal, ...]]:
+def _literals(schema: Schema, chosen: RedescriptionParameters) -> list[tuple[Condition, ...]]:
     assert chosen.left is not None
     assert chosen.right is not None
     return [literals_of(schema, columns, chosen) for columns in (chosen.left, chosen.right)]

@@ -70,7 +70,7 @@ def purities(counts: Counts) -> Counts:
 
 
 def pair_scores(first: Counts, second: Counts, max_rows: int) -> Floats:
-    """Score of pairs of trees, in steps (paper 003, equation 6, times max_rows).
+    """Score of pairs of trees, in steps (Mihelčić and Miettinen 2023, equation 6, times max_rows).
 
     Sensitivity :data:`PAIR_SCORE` before rounding: with P1 and P2 the purity masses of the tree
     grown for the target and of the tree grown for the leaves of the first,

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.data.bits import Words
 from dpcore.domain.columns import View
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.learning.queries import LEVERAGE, leverages
 from dpcore.models.redescriptions.learning.views import VIEWS, Sides, opposite
@@ -23,7 +23,7 @@ MOST_CLASSES: Final = 16
 
 
 @dataclass(frozen=True)
-class Start:
+class SearchStart:
     """Target of the first tree of a search.
 
     Attributes
@@ -47,7 +47,7 @@ def class_count(schema: Schema, columns: tuple[str, ...]) -> int:
     return min(MOST_CLASSES, max(cells))
 
 
-def random_start(sides: Sides, randomness: RandomSource) -> Start:
+def random_start(sides: Sides, randomness: RandomSource) -> SearchStart:
     """An attribute of either view at random, each of its public cells a class.
 
     As published, but for the classes: the paper reads bins off the records, so that one record
@@ -60,7 +60,7 @@ def random_start(sides: Sides, randomness: RandomSource) -> Start:
         [sides.table.cell_range(name, first, last) for first, last in _groups(column)]
     )
     view = opposite("left" if name in sides.columns["left"] else "right")
-    return Start(view, name, classes & sides.everyone)
+    return SearchStart(view, name, classes & sides.everyone)
 
 
 def _groups(column: Any) -> list[tuple[int, int]]:
@@ -76,7 +76,7 @@ def linked_start(
     used: set[str],
     epsilon: Decimal,
     randomness: RandomSource,
-) -> Start:
+) -> SearchStart:
     """A literal that goes with one of the other view, chosen by the exponential mechanism.
 
     Utility of a pair of literals: :func:`dpcore.models.redescriptions.learning.queries.leverages`.
@@ -101,13 +101,13 @@ def linked_start(
     first: View = "left" if number % 2 == 0 else "right"
     other = opposite(first)
     holds = sides.bits[other][places[other]]
-    return Start(
+    return SearchStart(
         first,
         sides.literals[other][places[other]].text(sides.table.schema),
         np.stack([holds & sides.everyone, ~holds & sides.everyone]),
     )
 
 
-def _free(literals: tuple[Literal, ...], used: set[str]) -> list[int]:
+def _free(literals: tuple[Condition, ...], used: set[str]) -> list[int]:
     places = [place for place, item in enumerate(literals) if item.column not in used]
     return places or list(range(len(literals)))

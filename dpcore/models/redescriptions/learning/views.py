@@ -10,16 +10,16 @@ from typing import Final
 from dpcore.data.bits import Words
 from dpcore.data.table import PrivateTable, bit_vectors
 from dpcore.domain.columns import View
-from dpcore.domain.conditions import Literal, threshold_literals
+from dpcore.domain.conditions import Condition, threshold_conditions
 from dpcore.domain.schema import Schema
-from dpcore.models.trees.released.splits import split_literals
+from dpcore.models.trees.released.splits import split_conditions
 
 VIEWS: Final[tuple[View, View]] = ("left", "right")
 
 
-def view_literals(
+def view_conditions(
     schema: Schema, columns: Sequence[str], *, reserved: bool, either_way: bool = False
-) -> tuple[Literal, ...]:
+) -> tuple[Condition, ...]:
     """Every public split over the columns of a view, each once.
 
     Parameters
@@ -32,11 +32,11 @@ def view_literals(
     """
     wanted = set(columns)
     literals = [
-        item for item in split_literals(schema, "", reserved=reserved) if item.column in wanted
+        item for item in split_conditions(schema, "", reserved=reserved) if item.column in wanted
     ]
     if either_way:
         for column in (item for item in schema if item.name in wanted and item.ordered):
-            thresholds = threshold_literals(column, reserved=False)
+            thresholds = threshold_conditions(column, reserved=False)
             literals += [item for item in thresholds if item.first > 0]
     return tuple(literals)
 
@@ -55,7 +55,7 @@ class Sides:
 
     table: PrivateTable
     columns: Mapping[View, tuple[str, ...]]
-    literals: Mapping[View, tuple[Literal, ...]]
+    literals: Mapping[View, tuple[Condition, ...]]
 
     @cached_property
     def bits(self) -> Mapping[View, Words]:

@@ -29,7 +29,8 @@ class Exact:
     jaccard : float
         Support over the people for whom a side holds; 0 if there are none.
     p_value : float
-        Chance of such a support if the two sides were independent (binomial, as in paper 003).
+        Chance of such a support if the two sides were independent (binomial, as in Mihelčić and
+        Miettinen 2023).
     """
 
     support: int

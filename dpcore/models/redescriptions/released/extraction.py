@@ -1,10 +1,10 @@
 """Reading redescriptions off a released model: free, and as often as one likes.
 
-Paper 003, Algorithm 6 (extractReds), from the noisy tables on. Deviations: all extensions are
-looked at together, so the result does not depend on their order; a redescription is kept if no
-further disjunct improves it and none of its own can be spared; what is better is judged by what
-the Jaccard index exceeds chance by; leaves that no record can reach take no part; p-values allow
-for the noise.
+Algorithm 6 (extractReds) of Mihelčić and Miettinen (2023), from the noisy tables on. Deviations:
+all extensions are looked at together, so the result does not depend on their order; a redescription
+is kept if no further disjunct improves it and none of its own can be spared; what is better is
+judged by what the Jaccard index exceeds chance by; leaves that no record can reach take no part;
+p-values allow for the noise.
 """
 
 from __future__ import annotations

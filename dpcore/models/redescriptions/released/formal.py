@@ -19,8 +19,8 @@ def formal(boxes: Sequence[Box], domain: Domain) -> str:
     """A union of boxes, such as ``(a > 3 and b = yes) or c = no``.
 
     "And" binds single conditions, "or" what is in brackets. Each condition is one that
-    :func:`dpcore.domain.conditions.parse_literal` reads; or several values of one column, joined by
-    "or"; or "is not", "is neither .. nor", "is none of" some values. Reserved cells lose their
+    :func:`dpcore.domain.conditions.parse_condition` reads; or several values of one column, joined
+    by "or"; or "is not", "is neither .. nor", "is none of" some values. Reserved cells lose their
     brackets. Names that would be misread stand in double quotes, those inside doubled.
     """
     if not boxes:

@@ -21,7 +21,7 @@ class Unions:
     ----------
     members : bool array of shape (n_unions, n_leaves)
     more, fewer : int arrays of shape (n_unions, n_leaves)
-        Union with one leaf more, or less; -1 if there is none, or it is no step.
+        Union with one leaf more, or less; -1 if there is none, or it is not a step.
     sizes : array of shape (n_unions,)
         Leaves of each union.
     """

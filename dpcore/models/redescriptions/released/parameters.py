@@ -13,7 +13,8 @@ PairSampler = Literal["chain", "pool"]
 PairSensitivity = Literal["proved", "published"]
 Columns = Annotated[tuple[Name, ...], Field(min_length=1, max_length=1000)]
 
-#: Depth of the trees and number of starts of the published methods (paper 003, Table 6).
+#: Depth of the trees and number of starts of the published methods (Mihelčić and Miettinen 2023,
+#: Table 6).
 PUBLISHED_DEPTH: Final = 4
 PUBLISHED_STARTS: Final = 4
 
@@ -27,8 +28,8 @@ class RedescriptionParameters(BaseModel):
         ``exact_pairs`` draws two conditions on either side together, exactly.
         ``lookahead`` alternates between the views with trees drawn whole and exactly.
         ``alt_expm`` and ``alt_mcmc`` alternate with trees drawn split by split and by a Markov
-        chain (paper 003, Algorithms 1 to 3). ``mcmc_tree_pair`` draws both trees of a pair
-        together (Algorithms 4 and 5).
+        chain (Mihelčić and Miettinen 2023, Algorithms 1 to 3). ``mcmc_tree_pair`` draws both trees
+        of a pair together (Algorithms 4 and 5).
     left, right : tuple of str or None
         Columns of each view. ``None``: those that the schema puts there.
     depth : int or None

@@ -66,7 +66,7 @@ class Redescription:
     similar : int
         Others that say nearly the same and were merged into this one.
     columns : frozenset of str
-        Columns that it speaks of.
+        Columns that it refers to.
     """
 
     pair: int
@@ -113,7 +113,7 @@ class RedescriptionSet:
     people: float
 
     def pruned(self, support: float) -> tuple[Redescription, ...]:
-        """Those with at least this noisy support (paper 003, section 4.6)."""
+        """Those with at least this noisy support (Mihelčić and Miettinen 2023, section 4.6)."""
         return tuple(item for item in self.found if item.support >= support)
 
     def to_frame(self) -> pd.DataFrame:

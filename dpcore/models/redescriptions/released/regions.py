@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 
 #: Cells that each column may have, as bits; a column that is not named may have any.
@@ -57,7 +57,7 @@ class Domain:
         """All cells of a column."""
         return (1 << self.count(name)) - 1
 
-    def holding(self, literal: Literal) -> int:
+    def holding(self, literal: Condition) -> int:
         """Cells that satisfy a condition."""
         return (1 << (literal.last + 1)) - (1 << literal.first)
 
@@ -67,7 +67,7 @@ def codes(cells: int) -> list[int]:
     return [code for code in range(cells.bit_length()) if cells >> code & 1]
 
 
-def narrowed(box: Box | None, literal: Literal, holds: bool, domain: Domain) -> Box | None:
+def narrowed(box: Box | None, literal: Condition, holds: bool, domain: Domain) -> Box | None:
     """Part of a box where a condition holds, or does not; ``None`` if there is none."""
     if box is None:
         return None

@@ -1,9 +1,9 @@
 """How likely it is that two independent sides share so many people, noise included.
 
-Paper 003 asks a binomial distribution, as if the noisy counts were the true ones. With few
-people, or many leaves, noise alone then passes for a connection far more often than the p-value
-says. Here the noise is added to the binomial distribution. The tail of that sum has no closed
-form; the saddlepoint approximation of Lugannani and Rice (1980) is close to it even far out,
+Mihelčić and Miettinen (2023) use a binomial distribution, as if the noisy counts were the true
+ones. With few people, or many leaves, noise alone then passes for a connection far more often than
+the p-value says. Here the noise is added to the binomial distribution. The tail of that sum has no
+closed form; the saddlepoint approximation of Lugannani and Rice (1980) is close to it even far out,
 where a normal distribution would be too light.
 """
 

@@ -114,7 +114,7 @@ class Space:
         return self._limits[cube]
 
     def _sorted(self, cubes: Iterable[Cube]) -> list[Cube]:
-        """Shortest first, then by the columns they speak of."""
+        """Shortest first, then by the columns they refer to."""
 
         def key(cube: Cube) -> tuple[int, int, list[int], Cube]:
             said = self._said(cube)

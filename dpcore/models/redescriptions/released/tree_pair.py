@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, Self
-from typing import Literal as Choice
+from typing import Final, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.regions import Box, Domain, narrowed
@@ -29,13 +28,13 @@ class Tree(_Frozen):
 
     Attributes
     ----------
-    splits : tuple of Literal, length 2^depth - 1
+    splits : tuple of Condition, length 2^depth - 1
         Inner nodes in heap order: records that satisfy split i go to node 2i + 1, the others
         to node 2i + 2. Leaves are numbered from left to right.
     """
 
-    view: Choice["left", "right"]
-    splits: tuple[Literal, ...]
+    view: Literal["left", "right"]
+    splits: tuple[Condition, ...]
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

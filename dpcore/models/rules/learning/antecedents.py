@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpcore.data.bits import Words, conjunctions
 from dpcore.data.table import PrivateTable, bit_vectors
-from dpcore.domain.conditions import Literal, parse_conjunction, schema_literals
+from dpcore.domain.conditions import Condition, parse_conjunction, schema_conditions
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.rules.released.parameters import RuleListParameters
@@ -28,12 +28,12 @@ class Antecedents:
 
     Attributes
     ----------
-    literals : sequence of Literal
+    literals : sequence of Condition
     itemsets : sequence of tuple of int
         Positions in ``literals`` of each conjunction.
     """
 
-    literals: Sequence[Literal]
+    literals: Sequence[Condition]
     itemsets: Sequence[Itemset]
 
     def __len__(self) -> int:
@@ -44,7 +44,7 @@ class Antecedents:
         """Number of literals of each conjunction."""
         return np.array([len(itemset) for itemset in self.itemsets], dtype=np.int64)
 
-    def conditions(self, position: int) -> tuple[Literal, ...]:
+    def conditions(self, position: int) -> tuple[Condition, ...]:
         """Literals of one conjunction."""
         return tuple(self.literals[item] for item in self.itemsets[position])
 
@@ -63,10 +63,10 @@ def itemset_vectors(literals: Words, itemsets: Sequence[Itemset]) -> Words:
 
 def candidate_literals(
     schema: Schema, target: str, parameters: RuleListParameters
-) -> list[Literal]:
+) -> list[Condition]:
     """Public literals that a run may combine. Mining uses one literal per column and record."""
     thresholds = parameters.numeric_literals == "thresholds" and parameters.antecedents == "public"
-    literals = schema_literals(
+    literals = schema_conditions(
         schema, target, thresholds=thresholds, reserved=parameters.reserved_literals
     )
     if not literals:
@@ -92,7 +92,7 @@ def public_antecedents(
 
 
 def _random_conjunctions(
-    literals: Sequence[Literal], size: int, wanted: int, randomness: RandomSource
+    literals: Sequence[Condition], size: int, wanted: int, randomness: RandomSource
 ) -> list[Itemset]:
     """At most ``wanted`` distinct conjunctions of ``size`` literals on distinct columns.
 
@@ -141,7 +141,7 @@ def _conjunction(
     return tuple(reversed(chosen))
 
 
-def _by_column(literals: Sequence[Literal]) -> list[list[int]]:
+def _by_column(literals: Sequence[Condition]) -> list[list[int]]:
     groups: dict[str, list[int]] = defaultdict(list)
     for position, literal in enumerate(literals):
         groups[literal.column].append(position)
@@ -156,7 +156,7 @@ def given_antecedents(schema: Schema, target: str, texts: Sequence[str]) -> Ante
     RequestError
         If one cannot be read, uses the target, or uses a column twice.
     """
-    literals: dict[Literal, int] = {}
+    literals: dict[Condition, int] = {}
     itemsets: dict[Itemset, None] = {}
     for text in texts:
         parts = parse_conjunction(text, schema)

@@ -47,7 +47,7 @@ _WORK_LIMIT = 4 * 10**12
 
 
 class RuleListLearner(Learner):
-    """Differentially private Bayesian rule lists (paper 000, Algorithm 1, corrected).
+    """Differentially private Bayesian rule lists (Belardo 2018, Algorithm 1, corrected).
 
     Guarantee: pure epsilon-DP per person, one person added or removed. The budget is split
     over antecedents (only if mined), list and estimates; the hold-out evaluation composes in

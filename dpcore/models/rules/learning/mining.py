@@ -16,7 +16,7 @@ import numpy as np
 
 from dpcore.data.queries import itemset_counts, itemset_sensitivity
 from dpcore.data.table import PrivateTable, bit_vectors
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part
 from dpcore.models.rules.learning.antecedents import (
     Antecedents,
@@ -85,7 +85,7 @@ def mine_antecedents(
     return Mined(_best(found, literals, parameters.max_antecedents), left)
 
 
-def most_met(literals: Sequence[Literal]) -> dict[str, int]:
+def most_met(literals: Sequence[Condition]) -> dict[str, int]:
     """Most literals of each column that one row can satisfy together."""
     cells: dict[str, Counter[int]] = defaultdict(Counter)
     for literal in literals:
@@ -128,7 +128,7 @@ def _blocks(candidates: Sequence[Itemset]) -> Iterator[Sequence[Itemset]]:
 
 
 def _best(
-    found: Sequence[tuple[int, Itemset]], literals: Sequence[Literal], most: int
+    found: Sequence[tuple[int, Itemset]], literals: Sequence[Condition], most: int
 ) -> Antecedents:
     """The itemsets of highest noisy support, shorter ones first."""
     best = sorted(found, reverse=True)[:most]
@@ -137,7 +137,7 @@ def _best(
 
 
 def _join(
-    frequent: Sequence[Itemset], literals: Sequence[Literal], randomness: RandomSource
+    frequent: Sequence[Itemset], literals: Sequence[Condition], randomness: RandomSource
 ) -> list[Itemset]:
     """Apriori step: sets one larger, all of whose subsets are (noisily) frequent."""
     known = set(frequent)

@@ -118,7 +118,7 @@ def run_chain(
     *,
     tempered_prior: bool = False,
 ) -> Chain:
-    """Metropolis-Hastings over rule lists (paper 000, Algorithm 2), a fixed number of steps.
+    """Metropolis-Hastings over rule lists (Belardo 2018, Algorithm 2), a fixed number of steps.
 
     The target is prior(r) * exp(epsilon * log-likelihood(r) / Delta); with ``tempered_prior``
     it is the thesis's (prior(r) * likelihood(r)) ** (epsilon / (2 Delta)). Moves swap two

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.released.evaluation import Evaluation
@@ -28,7 +28,7 @@ class Rule(_Frozen):
 
     Attributes
     ----------
-    conditions : tuple of Literal
+    conditions : tuple of Condition
         All must hold. Empty for the default rule.
     noisy_counts : tuple of int
         Training records per class that reach and satisfy the rule, with noise; may be negative.
@@ -38,7 +38,7 @@ class Rule(_Frozen):
         95 % interval of each estimate for the noise alone.
     """
 
-    conditions: tuple[Literal, ...]
+    conditions: tuple[Condition, ...]
     text: str
     noisy_counts: tuple[int, ...]
     estimates: tuple[float, ...]

@@ -7,7 +7,7 @@ can be cut again below. Everything counted here is exact and must not leave the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpcore.data.bits import Words, count_bits
 from dpcore.data.table import PrivateTable
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part, Schema
 from dpcore.models.trees.released.splits import Split, split_by_category, split_on
 
@@ -74,7 +74,7 @@ class ColumnCandidates:
         if self.edges is None:
             return split_by_category(self.column)
         edge = int(self.edges[place])
-        return split_on(Literal(column=self.column.name, first=0, last=edge), schema)
+        return split_on(Condition(column=self.column.name, first=0, last=edge), schema)
 
     def tables(self, cell_counts: Counts) -> Counts:
         """Records per branch and class of each candidate, from those per cell and class.
@@ -140,11 +140,9 @@ class NodeData:
         starts = np.cumsum([0, *(len(column.cells) for column in self.schema)])
         return {c.name: int(start) for c, start in zip(self.schema, starts[:-1], strict=True)}
 
-    def candidates(
-        self, region: Region, columns: Sequence[Any] | None = None
-    ) -> list[ColumnCandidates]:
-        """Candidate splits of a node, by column; of all features unless columns are given."""
-        found = (column_candidates(c, region) for c in columns or self.features)
+    def candidates(self, region: Region) -> list[ColumnCandidates]:
+        """Candidate splits of a node, by column."""
+        found = (column_candidates(column, region) for column in self.features)
         return [item for item in found if item is not None]
 
     def members(self, region: Region) -> Words:

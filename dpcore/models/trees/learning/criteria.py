@@ -249,7 +249,7 @@ def real_losses(name: Criterion, counts: Floats) -> Floats:
 def delta_score(scores: Sequence[int], unit: int) -> tuple[int, Sensitivity]:
     """How far the best candidate is ahead, on the grid of :data:`DELTA_GRID`.
 
-    (loss_2 - loss_1) / (1 + sum of all losses), rounded down (paper 002, Algorithm 1, line 6).
+    (loss_2 - loss_1) / (1 + sum of all losses), rounded down (Borhan 2018, Algorithm 1, line 6).
     It lies in [0, 1 / (d - 1)] for d candidates whatever the losses, so that is its
     sensitivity. The proof of the thesis's slightly smaller bound (its Lemma 8) assumes that no
     loss exceeds what one record can add, which is false for large nodes.

@@ -18,7 +18,7 @@ from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.models.trees.learning.pair_values import LeafUtility
 from dpcore.models.trees.learning.plans import base_plan
 from dpcore.models.trees.released.parameters import TreeParameters
-from dpcore.models.trees.released.splits import split_literals
+from dpcore.models.trees.released.splits import split_conditions
 from dpcore.privacy.budgets import BudgetSplit, row_epsilon
 from dpcore.privacy.randomness import RandomSource
 from dpcore.released.plan import CountNoise, RunPlan, training_part
@@ -30,7 +30,7 @@ def plan_exact(
     schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
 ) -> RunPlan:
     """Plan an exact lookahead tree; what the house rule decides is filled in."""
-    splits = len(split_literals(schema, target, reserved=parameters.reserved_splits))
+    splits = len(split_conditions(schema, target, reserved=parameters.reserved_splits))
     classes = len(schema.column(target).classes)
     row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
     blocks = parameters.blocks or choose_blocks(row_level, schema.max_rows, splits, classes)
@@ -96,7 +96,7 @@ def run_exact(
     """Draw the tree of a plan."""
     blocks = _block_plans(plan)
     part = training_part(plan.schema, evaluated=plan.parameters.evaluate)
-    questions = split_literals(plan.schema, plan.target, reserved=plan.parameters.reserved_splits)
+    questions = split_conditions(plan.schema, plan.target, reserved=plan.parameters.reserved_splits)
     root = grow_exact(
         table,
         plan.target,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpcore.data.bits import Words, compress
 from dpcore.data.table import PrivateTable
-from dpcore.domain.conditions import Literal
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part, Schema
 from dpcore.models.trees.learning.growth import Grown, predicted_label, share_intervals
 from dpcore.models.trees.learning.lookahead import Block, ExactWeight, draw_block
@@ -34,7 +34,7 @@ def grow_exact(
     table: PrivateTable,
     target: str,
     part: Part,
-    questions: Sequence[Literal],
+    questions: Sequence[Condition],
     blocks: Sequence[BlockPlan],
     leaf_epsilon: Decimal,
     randomness: RandomSource,
@@ -47,7 +47,7 @@ def grow_exact(
 
     Parameters
     ----------
-    questions : sequence of Literal
+    questions : sequence of Condition
         Public splits to choose from: a record goes left if the literal holds. Beside them
         there is always the choice not to split, see :data:`STOP_PRIORS`.
     drawn : callable
@@ -135,7 +135,7 @@ class _ExactTree:
         table: PrivateTable,
         target: str,
         part: Part,
-        questions: Sequence[Literal],
+        questions: Sequence[Condition],
         blocks: Sequence[BlockPlan],
         leaf_epsilon: Decimal,
         randomness: RandomSource,

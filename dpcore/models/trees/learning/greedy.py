@@ -1,6 +1,6 @@
 """Trees grown greedily from the root down by the exponential mechanism.
 
-:func:`grow_adaptive` is ADiffP (paper 002, Algorithm 1, corrected); :func:`grow_fixed` is
+:func:`grow_adaptive` is ADiffP (Borhan 2018, Algorithm 1, corrected); :func:`grow_fixed` is
 DiffP-ID3 / DiffP-C4.5 (Friedman, Schuster 2010, Algorithm 2). Proofs: ``docs/privacy/trees.md``.
 """
 
@@ -78,7 +78,7 @@ def grow_adaptive(
     randomness: RandomSource,
     attribute_sampler: AttributeSampler | None = None,
 ) -> Grown:
-    """Grow an ADiffP tree (paper 002, Algorithm 1), unpruned.
+    """Grow an ADiffP tree (Borhan 2018, Algorithm 1), unpruned.
 
     Guarantee: ``budget`` is an upper bound on the row-level epsilon of every path, whatever is
     drawn, hence of the tree. Cost: O(nodes x cells x classes x max_rows / 64).
@@ -105,7 +105,7 @@ def grow_adaptive(
 
 
 def smallest_step(budget: Decimal, n_features: int, n_classes: int, max_rows: int) -> Decimal:
-    """The eps_min of paper 002, eq. 3.13, with the public N, rounded down; may be 0."""
+    """The eps_min of Borhan (2018), eq. 3.13, with the public N, rounded down; may be 0."""
     steps = Decimal(max(1, n_features)) / n_classes * Decimal(max(1.0, math.log2(max_rows)))
     return (budget / steps).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
 

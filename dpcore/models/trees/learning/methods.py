@@ -33,7 +33,7 @@ TREE = "tree"
 
 
 @dataclass(frozen=True)
-class Method:
+class TreeGrower:
     """One way to grow a tree.
 
     Attributes
@@ -128,10 +128,10 @@ def _finished(root: Grown, plan: RunPlan, progress: Progress) -> Grown:
     return root
 
 
-_FIXED = Method(_plan_fixed, _run_fixed)
-METHODS: dict[str, Method] = {
-    "lookahead": Method(plan_exact, run_exact),
-    "adiffp": Method(_plan_adaptive, _run_adaptive),
+_FIXED = TreeGrower(_plan_fixed, _run_fixed)
+METHODS: dict[str, TreeGrower] = {
+    "lookahead": TreeGrower(plan_exact, run_exact),
+    "adiffp": TreeGrower(_plan_adaptive, _run_adaptive),
     "diffp_id3": _FIXED,
     "diffp_c45": _FIXED,
     "sulq_id3": _FIXED,

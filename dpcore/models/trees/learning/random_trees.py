@@ -1,7 +1,7 @@
 """Forests: trees drawn at random, and adaptive trees on random columns.
 
 :func:`grow_random_forest` follows Jagannathan, Pillaipakkamnatt, Wright (2012);
-:func:`grow_adaptive_forest` is RFDiffP (paper 002, Algorithm 2, corrected). Proofs:
+:func:`grow_adaptive_forest` is RFDiffP (Borhan 2018, Algorithm 2, corrected). Proofs:
 ``docs/privacy/trees.md``.
 """
 
@@ -59,7 +59,7 @@ def grow_adaptive_forest(
     randomness: RandomSource,
     done: Done = _not_told,
 ) -> GrownForest:
-    """Grow the trees of an RFDiffP forest (paper 002, Algorithm 2), unpruned.
+    """Grow the trees of an RFDiffP forest (Borhan 2018, Algorithm 2), unpruned.
 
     Guarantee: ``budget`` is the row-level epsilon of all trees together.
 

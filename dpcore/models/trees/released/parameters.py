@@ -22,7 +22,7 @@ class TreeParameters(BaseModel):
     ----------
     method : str
         ``lookahead`` draws whole blocks of a tree, labels included, exactly from the
-        exponential mechanism. ``adiffp`` is the adaptive learner of paper 002 (Algorithm 1).
+        exponential mechanism. ``adiffp`` is the adaptive learner of Borhan (2018, Algorithm 1).
         ``diffp_id3`` and ``diffp_c45`` spend the same on every level (Friedman, Schuster 2010),
         the second with pruning; ``sulq_id3`` chooses by noisy counts (Blum et al. 2005).
     criterion : str
@@ -66,7 +66,7 @@ class TreeParameters(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.method == "lookahead" and self.criterion not in {"error", "gini"}:
-            raise ValueError("the method 'lookahead' knows the criteria 'error' and 'gini'")
+            raise ValueError("the method 'lookahead' supports the criteria 'error' and 'gini'")
         if self.blocks is not None and not self.blocks:
             raise ValueError("give at least one block, or none for the house rule")
         return self
@@ -83,7 +83,7 @@ class ForestParameters(BaseModel):
     Attributes
     ----------
     method : str
-        ``rfdiffp`` grows adaptive trees on random attributes (paper 002, Algorithm 2).
+        ``rfdiffp`` grows adaptive trees on random attributes (Borhan 2018, Algorithm 2).
         ``random_trees`` grows trees at random and spends everything on their leaves
         (Jagannathan et al. 2012).
     sharing : {"parts", "split"}

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from dpcore.domain.columns import RESERVED, BooleanColumn
-from dpcore.domain.conditions import Literal, cell_literals, threshold_literals
+from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
 from dpcore.domain.schema import Schema
 
 #: Reserved cells as part of a sentence.
@@ -48,16 +48,16 @@ class Split(BaseModel):
 
     def _run_text(self, run: Sequence[int], column: Any, schema: Schema) -> str:
         word = _RESERVED_WORDS.get(column.cells[run[0]])
-        literal = Literal(column=self.column, first=run[0], last=run[-1])
-        return literal.text(schema) if word is None else f"{self.column} = {word}"
+        condition = Condition(column=self.column, first=run[0], last=run[-1])
+        return condition.text(schema) if word is None else f"{self.column} = {word}"
 
 
-def split_on(literal: Literal, schema: Schema) -> Split:
-    """Binary split: branch 0 where the literal holds, branch 1 elsewhere."""
-    cells = schema.column(literal.column).cells
+def split_on(condition: Condition, schema: Schema) -> Split:
+    """Binary split: branch 0 where the condition holds, branch 1 elsewhere."""
+    cells = schema.column(condition.column).cells
     return Split(
-        column=literal.column,
-        branches=tuple(0 if literal.holds(code) else 1 for code in range(len(cells))),
+        column=condition.column,
+        branches=tuple(0 if condition.holds(code) else 1 for code in range(len(cells))),
     )
 
 
@@ -70,28 +70,28 @@ def split_by_category(column: Any) -> Split:
     )
 
 
-def split_literals(schema: Schema, target: str, *, reserved: bool) -> list[Literal]:
+def split_conditions(schema: Schema, target: str, *, reserved: bool) -> list[Condition]:
     """Every binary question over the columns other than ``target``, each once.
 
     Ordered columns: ``<=`` at every inner edge; others: ``= category``, but for a column of
     two categories only one, ``yes`` of a yes/no column. If ``reserved``, ``= (missing)`` too,
     and ``= (other)`` if the column has that cell.
     """
-    literals: list[Literal] = []
+    conditions: list[Condition] = []
     for column in schema:
         if column.name == target:
             continue
         if column.ordered:
-            edges = threshold_literals(column, reserved=False)
-            literals += [item for item in edges if item.first == 0]
+            edges = threshold_conditions(column, reserved=False)
+            conditions += [item for item in edges if item.first == 0]
         else:
-            named = cell_literals(column, reserved=False)
+            named = cell_conditions(column, reserved=False)
             one = named[1:] if isinstance(column, BooleanColumn) else named[:1]
-            literals += one if len(named) == 2 else named
+            conditions += one if len(named) == 2 else named
         if reserved:
-            every = cell_literals(column, reserved=True)
-            literals += [item for item in every if column.cells[item.first] in RESERVED]
-    return literals
+            every = cell_conditions(column, reserved=True)
+            conditions += [item for item in every if column.cells[item.first] in RESERVED]
+    return conditions
 
 
 def _listed(cells: Sequence[str]) -> str:

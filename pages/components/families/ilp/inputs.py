@@ -60,7 +60,7 @@ def _positive(schema: Schema, target: str) -> str:
     classes = schema.column(target).classes
     return str(
         st.selectbox(
-            f"Which value of {markup.plain(target)} shall the clauses describe?", classes,
+            f"Which value of {markup.plain(target)} should the clauses describe?", classes,
             index=len(classes) - 1, key=f"set-ilp-positive-{schema.hash[:8]}-{target}",
             help=text("ilp_positive"), **KEEP,
         )

@@ -49,7 +49,7 @@ def _body(release: Release, model: Any, tables: Sequence[Any] | None, key: str) 
     view.one(reading)
     with slot.kept():
         if reading.exact is not None:
-            view.against_truth(reading)
+            view.against_truth(reading, reading.exact)
     _tabs(_TABS, reading)
 
 

@@ -87,9 +87,9 @@ class Reading:
     @property
     def chosen(self) -> Any | None:
         """The one to read: what was chosen last, else the best that is kept, if there is any."""
-        place = self.places.get(st.session_state.get(choice_key(self.key)))
-        if place is not None:
-            return self.found.found[place]
+        wanted = st.session_state.get(choice_key(self.key))
+        if wanted in self.places:
+            return self.found.found[self.places[wanted]]
         return self.kept[0] if self.kept else None
 
     def exact_of(self, item: Any) -> Any | None:
@@ -103,12 +103,12 @@ def choice_key(key: str) -> str:
 
 
 def order_key(key: str) -> str:
-    """Where it is kept what comes first."""
+    """Where the chosen order is kept."""
     return f"{key}-order"
 
 
 def turn_key(key: str) -> str:
-    """Where it is counted how often the choice was made outside the table."""
+    """Where choices made outside the table are counted."""
     return f"{key}-turn"
 
 

@@ -28,7 +28,7 @@ def show(reading: Reading) -> None:
         st.info(view.all_aside(reading))
         return
     words = st.text_input(
-        "Show only those that speak of", key=f"{reading.key}-words",
+        "Show only those that mention", key=f"{reading.key}-words",
         placeholder="words of a condition, or a column", help=text("filter"),
     )  # fmt: skip
     items = matching(reading.kept, words)
@@ -50,7 +50,7 @@ def _caption(shown: int, kept: int) -> str:
 def _table(reading: Reading, items: Sequence[Any]) -> None:
     turn = st.session_state.get(turn_key(reading.key), 0)
     table = f"{reading.key}-table-{turn}"
-    exact = None if reading.exact is None else [reading.exact_of(item).jaccard for item in items]
+    exact = [one.jaccard for item in items if (one := reading.exact_of(item)) is not None] or None
     st.dataframe(
         _frame(items, exact), key=table, hide_index=True, height=min(420, 40 + _ROW * len(items)),
         row_height=_ROW,

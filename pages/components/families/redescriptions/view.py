@@ -242,11 +242,11 @@ def _facts(item: Any, exact: Any | None) -> dict[str, str]:
     return facts
 
 
-def against_truth(reading: Reading) -> None:
+def against_truth(reading: Reading, exact: Sequence[Any]) -> None:
     """Noisy and true Jaccard index of all of them; public data only."""
     from dpcore.plots.redescriptions_truth import truth_alt, truth_figure, truth_histogram
 
-    drawn = reading.found.found, reading.exact, reading.threshold
+    drawn = reading.found.found, exact, reading.threshold
     alt = truth_alt(*drawn)
     st.subheader("Noisy against true (public data only)", anchor=False)
     left, right = st.columns(2)

@@ -31,7 +31,7 @@ def show(model: Any, target: str) -> None:
             _figure("Noisy AUC", evaluation.auc, lambda value: f"{value:.3f}")
             st.caption(
                 f"How often a record with {markup.plain(label)} gets a higher estimate "
-                "than a record without. 0.5 is no better than a coin, 1 is perfect."
+                "than a record without. 0.5 is no better than tossing a coin, 1 is perfect."
             )
     _confusion(evaluation, model.classes, target)
 

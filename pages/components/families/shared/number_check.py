@@ -31,11 +31,11 @@ def show(model: Any, target: str, unit: str) -> None:
         _errors(check, target, unit)
 
 
-def error_words(figure: Any, unit: str = "") -> str:
+def error_words(figure: Any) -> str:
     """An error with what the noise alone does to it."""
     if figure is None:
         return "not known"
-    return f"{_amount(figure.value, unit)} (noise alone ±{_amount(figure.noise_margin, '')})"
+    return f"{_amount(figure.value, '')} (noise alone ±{_amount(figure.noise_margin, '')})"
 
 
 def _amount(value: float, unit: str) -> str:

@@ -183,7 +183,7 @@ def budget_table(tree: Any) -> None:
     header = ["Node", "Spent here", "Spent on the way here, in all", "Noise on a count"]
     order = _preorder(tree)
     rows = (_node(tree, position) for position in order[:_MOST_ROWS])
-    whole = f"No way through the tree spends more than ε {format_epsilon(tree.budget)}."
+    whole = f"No path through the tree spends more than ε {format_epsilon(tree.budget)}."
     markup.table(whole, header, rows)
     _rest(len(order), "nodes")
 
