@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 import dpcore
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SCHEMA = """
 name: people
@@ -170,6 +170,6 @@ def test_types_and_data_are_in_the_package(installed):
     files = [path for path in Path(dpcore.__path__[0]).rglob("*") if path.is_file()]
     data = [path for path in files if path.suffix != ".py" and path.parent.name != "__pycache__"]
     names = {str(path.relative_to(dpcore.__path__[0])) for path in data}
-    assert {"py.typed", "demo/stroke.yaml", "migrations/script.py.mako"} <= names
+    assert {"py.typed", "demo/stroke.yaml", "workspace/migrations/script.py.mako"} <= names
     assert [name for name in names if not (package / name).is_file()] == []
     assert not (package.parent / "pages").exists()
