@@ -58,7 +58,7 @@ class ServiceBase:
         worker_command: Sequence[str] = WORKER_COMMAND,
         warm: bool = True,
     ) -> None:
-        folder = (Path(home) if home else default_home()).resolve()
+        folder = (Path(home).expanduser() if home else default_home()).resolve()
         with usable(folder):
             url = database_url or default_url(folder)
             engine = open_installation(folder, url)

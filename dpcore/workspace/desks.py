@@ -183,7 +183,7 @@ class Desk:
 
 def spool(home: str | Path | None = None) -> Path:
     """Where a server writes down what it receives: a folder that the service makes in the home."""
-    return (Path(home) if home else default_home()).absolute() / "spool"
+    return (Path(home).expanduser() if home else default_home()).absolute() / "spool"
 
 
 def _desks(home: Path) -> Path:

@@ -118,12 +118,16 @@ def _parsed(url: str) -> URL:
         raise InstallationError(_BAD_URL) from None
 
 
-def private_folder(path: Path) -> Path:
-    """Make a folder, and missing parents, that only its owner may enter."""
+def private_folder(path: Path, *, inherit: bool = True) -> Path:
+    """Make a folder, and missing parents, that only its owner may enter.
+
+    If root makes them, they belong to the owner of the folder around them, or else to root.
+    """
     for folder in [*reversed(path.parents), path]:
         if not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)
-            hand_over(folder)
+            if inherit:
+                hand_over(folder)
     return path
 
 

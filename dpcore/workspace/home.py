@@ -94,6 +94,11 @@ class Binding:
     mark: Line
 
 
+def _make(folder: Path) -> Path:
+    """Make a home. Who may read records is not for the owner of the folder around it to decide."""
+    return private_folder(folder, inherit=False)
+
+
 @contextmanager
 def usable(folder: Path) -> Iterator[None]:
     """Make a home folder, see that it can be written to, and go on with it.
@@ -104,7 +109,7 @@ def usable(folder: Path) -> Iterator[None]:
         As :func:`told` does.
     """
     with told(folder):
-        with TemporaryFile(dir=private_folder(folder)) as probe:
+        with TemporaryFile(dir=_make(folder)) as probe:
             probe.write(b"x")
         yield
 
@@ -143,7 +148,7 @@ class Home:
     """The folder of one installation."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = private_folder(folder)
+        self.folder = _make(folder)
         self._file = folder / "installation.json"
 
     @property

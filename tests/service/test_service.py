@@ -23,6 +23,7 @@ from dpcore.errors import (
 )
 from dpcore.models.registry import LEARNERS
 from dpcore.service import Service
+from dpcore.workspace.desks import spool
 from dpcore.workspace.dossier import Application
 from dpcore.workspace.requests import DatasetInfo, RunRequest
 from dpcore.workspace.users import User
@@ -379,3 +380,13 @@ def test_importing_the_service_loads_no_engine() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_the_users_own_folder_may_be_written_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+    Service("~/frost", workers=0).close()
+    assert (tmp_path / "frost" / "frostglass.db").exists()
+    assert spool("~/frost") == tmp_path / "frost" / "spool"

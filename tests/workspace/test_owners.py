@@ -38,6 +38,16 @@ def owners(home: Path) -> set[tuple[int, int]]:
 
 
 @as_root
+def test_a_home_that_root_makes_is_not_given_to_the_owner_of_the_folder_around_it(
+    tmp_path: Path,
+) -> None:
+    os.chown(tmp_path, SERVICE, SERVICE)
+    home = tmp_path / "deeper" / "home"
+    fill(home)
+    assert owners(home) == {(0, 0)}
+
+
+@as_root
 def test_what_root_does_in_the_home_of_a_service_stays_the_services(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
