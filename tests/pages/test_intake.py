@@ -51,7 +51,7 @@ def rows(app: AppTest) -> pd.DataFrame:
 
 
 def join_key(app: AppTest):
-    return next(item for item in app.selectbox if item.label.startswith("Column that says who"))
+    return next(item for item in app.selectbox if item.label.startswith("Column that identifies people"))
 
 
 def complete(app: AppTest) -> AppTest:

@@ -228,7 +228,7 @@ def test_the_custodian_may_change_caps(service: Service, dataset: DatasetInfo) -
     assert (balance.cap, balance.run_cap) == (3, Decimal("0.4"))
     quote = service.quote(fake_request(dataset.id))
     assert not quote.affordable
-    assert "short by 0.1." in quote.refusal
+    assert "short by 0.10." in quote.refusal
 
 
 def test_a_rehearsal_is_free_and_says_that_it_is_not_private(
