@@ -51,7 +51,8 @@ def rows(app: AppTest) -> pd.DataFrame:
 
 
 def join_key(app: AppTest):
-    return next(item for item in app.selectbox if item.label.startswith("Column that identifies people"))
+    label = "Column that identifies people, in both files"
+    return next(item for item in app.selectbox if item.label == label)
 
 
 def complete(app: AppTest) -> AppTest:
