@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -67,7 +66,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 
 # Files that are being received, or are large, are written down while they come: inside the home.
-tempfile.tempdir = str(spool(os.environ.get("FROSTGLASS_HOME")))
+tempfile.tempdir = str(spool())
 faults.quiet_log()
 app = st.App(
     "pages/navigation.py",

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from dpcore.errors import AccessError, LoginError, NotFoundError, RequestError
-from dpcore.workspace.database import default_home, default_url
+from dpcore.workspace.database import chosen_home, default_url
 from dpcore.workspace.desks import clear_old, spool
 from dpcore.workspace.engines import private_folder
 from dpcore.workspace.grants import Grants
@@ -58,7 +58,7 @@ class ServiceBase:
         worker_command: Sequence[str] = WORKER_COMMAND,
         warm: bool = True,
     ) -> None:
-        folder = (Path(home).expanduser() if home else default_home()).resolve()
+        folder = chosen_home(home).resolve()
         with usable(folder):
             url = database_url or default_url(folder)
             engine = open_installation(folder, url)

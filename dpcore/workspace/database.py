@@ -253,6 +253,11 @@ def default_home() -> Path:
     return Path(platformdirs.user_data_dir("frostglass", appauthor=False))
 
 
+def chosen_home(home: str | Path | None) -> Path:
+    """The folder that was named, or :func:`default_home`. ``~`` is the user's own folder."""
+    return Path(home).expanduser() if home else default_home()
+
+
 def default_url(home: Path) -> str:
     """``FROSTGLASS_DATABASE_URL``, or a SQLite file in ``home``."""
     return os.environ.get("FROSTGLASS_DATABASE_URL") or f"sqlite:///{home / 'frostglass.db'}"

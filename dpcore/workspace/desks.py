@@ -21,7 +21,7 @@ from threading import RLock
 from typing import BinaryIO, Final
 
 from dpcore.errors import IngestError
-from dpcore.workspace.database import default_home
+from dpcore.workspace.database import chosen_home
 from dpcore.workspace.engines import private_folder
 from dpcore.workspace.owners import open_private
 
@@ -183,7 +183,7 @@ class Desk:
 
 def spool(home: str | Path | None = None) -> Path:
     """Where a server writes down what it receives: a folder that the service makes in the home."""
-    return (Path(home).expanduser() if home else default_home()).absolute() / "spool"
+    return chosen_home(home).absolute() / "spool"
 
 
 def _desks(home: Path) -> Path:
