@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import timedelta
 from decimal import Decimal
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -112,10 +111,13 @@ def spend(page: Page) -> None:
     page.get_by_role("button", name="Run and spend").click()
 
 
-def meter(page: Page) -> dict[str, str]:
-    """What the meter says, once no run is being set up."""
-    html = page.locator(".fg-meter").inner_html(timeout=WAIT)
-    return dict(re.findall(r"<span>([^<]+)</span><b>ε ([0-9.]+)</b>", unescape(html)))
+def meter_says(page: Page, spent: str, left: str) -> None:
+    """The meter, while no run is being set up and none is waiting. It is drawn after the page."""
+    amounts = {"Spent": spent, "Reserved (waiting)": "0.00", "Left": left}
+    lines = page.locator(".fg-meter .fg-legend li")
+    expect(lines).to_have_text(
+        [f"{label}ε {amount}" for label, amount in amounts.items()], timeout=WAIT
+    )
 
 
 def test_a_day(server: Server, visit: Callable[[str], Page], tmp_path: Path) -> None:
@@ -136,8 +138,8 @@ def test_a_day(server: Server, visit: Callable[[str], Page], tmp_path: Path) -> 
         spend(page)
     for page in (ann, bob):
         finished(page)
-    assert meter(ann) == {"Spent": "0.75", "Reserved (waiting)": "0.00", "Left": "0.25"}
-    assert meter(bob) == {"Spent": "0.3334", "Reserved (waiting)": "0.00", "Left": "0.6666"}
+    meter_says(ann, spent="0.75", left="0.25")
+    meter_says(bob, spent="0.3334", left="0.6666")
 
     # Ann runs out, and asks for more.
     price(ann, "Tree", "0.5")
@@ -214,10 +216,10 @@ def agree(server: Server, ann: Page, office: Page, report: str) -> None:
         whole = service.total_balance(dataset.id)
     assert sum(line.epsilon for line in lines if line.kind == "commit") == everything
     assert (mine.spent, mine.left, whole.spent) == (own, 0, everything)
-    assert meter(ann) == {"Spent": "1.25", "Reserved (waiting)": "0.00", "Left": "0.00"}
+    meter_says(ann, spent="1.25", left="0.00")
     go(office, "Data sets")
     settled(office, 1500)
-    assert meter(office) == {"Spent": "1.5834", "Reserved (waiting)": "0.00", "Left": "1.4166"}
+    meter_says(office, spent="1.5834", left="1.4166")
     for figure in (f"<td>{own}</td>", f"{everything} (the budget meter rounds it to 1.5834)"):
         assert figure in report, figure
     assert "The old die more often." in report
