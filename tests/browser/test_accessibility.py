@@ -23,7 +23,6 @@ from dpcore.workspace.requests import RunRequest
 from pages.components.visitor.menu import MENU
 from tests.browser.test_browser import (
     SCHEMA_TEXT,
-    WAIT,
     Server,
     browser,
     go,
@@ -102,10 +101,8 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 def settle(page: Page) -> None:
     """Wait until the page has been drawn."""
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=WAIT)
-    expect(page.get_by_test_id("stApp")).to_have_attribute(
-        "data-test-script-state", "notRunning", timeout=WAIT
-    )
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     page.wait_for_timeout(500)
 
 
@@ -135,7 +132,7 @@ def visit(browser: Browser, server: Server, ground: Literal["light", "dark"] = "
     )
     page = context.new_page()
     page.goto(server.url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     return page
 
 
@@ -164,7 +161,7 @@ def test_the_result_of_every_family_is_accessible(browser, filled):
         if place == len(RESULTS) // 2:
             darken(page)
         page.goto(f"{server.url}/{path}?run={runs[algorithm]}")
-        expect(page.get_by_text("Finished.")).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text("Finished.")).to_be_visible()
         settle(page)
         found += faults(page)
     page.context.close()
@@ -173,7 +170,7 @@ def test_the_result_of_every_family_is_accessible(browser, filled):
 
 def test_axe_would_find_a_fault(page, filled):
     page.goto(filled[0].url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     page.evaluate(
         "document.querySelector('h1').insertAdjacentHTML('afterend',"
         ' \'<p style="color:#999;background:#fff">pale</p><img src="x.png">\')'
@@ -187,15 +184,15 @@ def test_pages_and_figures_follow_the_visitor(browser, filled):
     server, runs = filled
     page = visit(browser, server, "dark")
     page.goto(f"{server.url}/tree?run={runs['tree']}")
-    expect(page.get_by_text("Finished.")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Finished.")).to_be_visible()
     heading = page.locator(".js-plotly-plot text", has_text="Group: prediction").first
-    expect(heading).to_have_css("fill", "rgb(169, 192, 201)", timeout=WAIT)
+    expect(heading).to_have_css("fill", "rgb(169, 192, 201)")
     expect(page.locator(".fg-banner").first).to_have_css("color", "rgb(228, 239, 243)")
     page.get_by_role("button", name="Main menu").click()
     page.get_by_role("menuitemradio", name="Light").click()
     page.keyboard.press("Escape")
-    expect(page.locator(".fg-banner").first).to_have_css("color", "rgb(22, 48, 58)", timeout=WAIT)
-    expect(heading).to_have_css("fill", "rgb(70, 97, 107)", timeout=WAIT)
+    expect(page.locator(".fg-banner").first).to_have_css("color", "rgb(22, 48, 58)")
+    expect(heading).to_have_css("fill", "rgb(70, 97, 107)")
     page.context.close()
 
 
@@ -215,21 +212,21 @@ def tab_to(page: Page, name: str, most: int = 80) -> None:
 
 def test_a_rehearsal_and_the_review_by_keyboard_alone(page, server):
     page.goto(server.url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     settle(page)
     tab_to(page, "Rule list")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Rule list", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Rule list", exact=True)).to_be_visible()
     settle(page)
     for name in ("Data set", "What should be predicted?", "Exact ε", "Rehearse (free)"):
         tab_to(page, name)
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible()
     settle(page)
     assert spent(server) == (0, 0, 0)
     tab_to(page, "Review and spend")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone", timeout=WAIT)
+    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone")
     settle(page)
     tab_to(page, "Run and spend ε = 0.50", most=10)
     page.keyboard.press("Escape")

@@ -25,6 +25,7 @@ from playwright.sync_api import Browser, Locator, Page, WebSocket, expect, sync_
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
+from tests.support.identity_provider import WAIT
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,6 @@ CHROMIUM_ARGS = (
     "--disable-sync",
     "--no-first-run",
 )
-WAIT = 30_000
 SCHEMA_TEXT = """
 version: 1
 name: ward
@@ -155,21 +155,21 @@ def page(browser: Browser) -> Iterator[Page]:
 def go(page: Page, title: str) -> None:
     """Follow the menu to a page."""
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
-    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
 
 
 def settled(page: Page, pause: int = 800) -> None:
     """What was just done has reached the server, and the page is drawn with it."""
     page.wait_for_timeout(pause)
     drawn = page.get_by_test_id("stApp")
-    expect(drawn).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
+    expect(drawn).to_have_attribute("data-test-script-state", "notRunning")
 
 
 def open_rule_list(page: Page, server: Server) -> None:
     page.goto(server.url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Rule list")
-    expect(page.get_by_text("Noise on a count: ±")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Noise on a count: ±")).to_be_visible()
 
 
 def use_pool(page: Page, size: str) -> None:
@@ -182,7 +182,7 @@ def use_pool(page: Page, size: str) -> None:
 
 def open_review(page: Page) -> None:
     page.get_by_role("button", name="Review and spend").click()
-    expect(spend_button(page)).to_be_enabled(timeout=WAIT)
+    expect(spend_button(page)).to_be_enabled()
 
 
 def spend_button(page: Page):
@@ -207,13 +207,13 @@ ONE_SPEND = (Decimal("0.5"), 1, 1)
 
 def test_from_data_set_to_result(page: Page, server: Server) -> None:
     page.goto(server.url)
-    expect(page.get_by_text("Public demonstration data.")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Public demonstration data.")).to_be_visible()
     page.get_by_text("Columns (4)").click()
     expect(page.get_by_text("20 to 100, in 8 bins")).to_be_visible()
     page.get_by_role("link", name="Continue to Rule list").click()
-    expect(page.get_by_text("Noise on a count: ±")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Noise on a count: ±")).to_be_visible()
     page.get_by_role("button", name="Rehearse (free)").click()
-    expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible()
     assert spent(server) == (0, 0, 0)
     open_review(page)
     dialog = page.get_by_role("dialog")
@@ -221,14 +221,14 @@ def test_from_data_set_to_result(page: Page, server: Server) -> None:
     expect(dialog).to_contain_text("ε 1.50 left; about 3 more runs like this left")
     spend_button(page).click()
     finished(page)
-    expect(page.get_by_text("Rehearsal on synthetic data.")).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_text("Rehearsal on synthetic data.")).to_have_count(0)
     expect(page.get_by_role("table").first).to_contain_text("ELSE")
-    expect(page.get_by_role("tab", name="Chart")).to_have_count(1, timeout=WAIT)
+    expect(page.get_by_role("tab", name="Chart")).to_have_count(1)
     page.get_by_role("tab", name="Chart").click()
-    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=WAIT)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
     page.get_by_role("tab", name="Predict a case").click()
     page.get_by_role("button", name="Which rule fits?").click()
-    expect(page.get_by_text("Noisy chance of died = yes:")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Noisy chance of died = yes:")).to_be_visible()
     page.get_by_role("tab", name="Download").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download JSON").click()
@@ -238,9 +238,9 @@ def test_from_data_set_to_result(page: Page, server: Server) -> None:
 
 def open_tree(page: Page, server: Server, title: str = "Tree") -> None:
     page.goto(server.url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, title)
-    expect(page.get_by_text("Noise on a")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Noise on a")).to_be_visible()
 
 
 def click_until(button: Locator, sign: Locator) -> None:
@@ -252,7 +252,7 @@ def click_until(button: Locator, sign: Locator) -> None:
             return
         except AssertionError:
             continue
-    expect(sign.first).to_be_visible(timeout=WAIT)
+    expect(sign.first).to_be_visible()
 
 
 def type_epsilon(page: Page, entry: str) -> None:
@@ -264,36 +264,36 @@ def type_epsilon(page: Page, entry: str) -> None:
 def test_a_tree_from_a_mistake_to_the_way_of_a_case(page: Page, server: Server) -> None:
     open_tree(page, server)
     type_epsilon(page, "0.000000001")
-    expect(page.get_by_text("This epsilon is too small")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("This epsilon is too small")).to_be_visible()
     expect(page.get_by_role("button", name="Review and spend")).to_be_disabled()
     assert spent(server) == (0, 0, 0)
     type_epsilon(page, "0.5")
-    expect(page.get_by_text("Noise on a count of a group")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Noise on a count of a group")).to_be_visible()
     page.get_by_role("button", name="Rehearse (free)").click()
-    expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible()
     open_review(page)
     expect(page.get_by_role("dialog")).to_contain_text("Decision tree: Exact lookahead")
     spend_button(page).click()
     finished(page)
-    expect(page.get_by_text("Rehearsal on synthetic data.")).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_text("Rehearsal on synthetic data.")).to_have_count(0)
     drawing = page.locator(".js-plotly-plot").first
-    expect(drawing).to_be_visible(timeout=WAIT)
+    expect(drawing).to_be_visible()
     expect(drawing).to_contain_text("everyone")
     expect(page.get_by_label(re.compile("Decision tree with .* groups at the end"))).to_have_count(
-        1, timeout=WAIT
+        1
     )
     page.get_by_text("Follow a case through the tree").click()
     click_until(
         page.get_by_role("button", name="Which way does it go?"), page.get_by_text("so go to")
     )
-    expect(page.get_by_text("the case you typed in")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("the case you typed in")).to_be_visible()
     page.get_by_role("tab", name="Download").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
     assert "epsilon at node" in Path(download.value.path()).read_text()
     page.reload()
     finished(page)
-    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=WAIT)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
     assert spent(server) == ONE_SPEND
 
 
@@ -309,10 +309,10 @@ def test_a_wide_tree_scrolls_in_its_own_frame(page: Page, server: Server) -> Non
         run_id = service.submit(request, "a-nonce-of-this-test")
     page.goto(f"{server.url}/tree?run={run_id}")
     finished(page)
-    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=WAIT)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
     page.wait_for_timeout(1000)
     page.get_by_text("Branches", exact=True).click()
-    expect(page.get_by_role("radio", name="Branches")).to_be_checked(timeout=WAIT)
+    expect(page.get_by_role("radio", name="Branches")).to_be_checked()
     page.wait_for_timeout(1000)
     inner, outer = page.locator("[class*=-diagram]").first.evaluate(
         "frame => [frame.scrollWidth, frame.clientWidth]"
@@ -326,14 +326,14 @@ def test_a_wide_tree_scrolls_in_its_own_frame(page: Page, server: Server) -> Non
 def test_a_forest_votes_on_a_case(page: Page, server: Server) -> None:
     open_tree(page, server, "Forest")
     page.get_by_text("Random decision trees (questions drawn at random)", exact=True).click()
-    expect(page.get_by_text("Questions drawn at random, without")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Questions drawn at random, without")).to_be_visible()
     open_review(page)
     spend_button(page).dblclick(delay=20)
     finished(page)
     page.get_by_role("button", name="How do they vote?").click()
-    expect(page.get_by_text("of 10 trees say so.")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("of 10 trees say so.")).to_be_visible()
     page.get_by_role("tab", name="Single trees").click()
-    expect(page.get_by_text("Group: prediction")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Group: prediction")).to_be_visible()
     assert spent(server) == ONE_SPEND
 
 
@@ -342,10 +342,10 @@ def test_shapes_from_a_wrong_delta_to_one_case(page: Page, server: Server) -> No
     delta = page.get_by_role("textbox", name="δ (allowance beyond ε)")
     delta.fill("much")
     delta.press("Enter")
-    expect(page.get_by_role("button", name="Review and spend")).to_be_disabled(timeout=WAIT)
+    expect(page.get_by_role("button", name="Review and spend")).to_be_disabled()
     delta.fill("1e-6")
     delta.press("Enter")
-    expect(page.get_by_text("δ of this run: 0.000001")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("δ of this run: 0.000001")).to_be_visible()
     assert spent(server) == (0, 0, 0)
     open_review(page)
     dialog = page.get_by_role("dialog")
@@ -353,20 +353,18 @@ def test_shapes_from_a_wrong_delta_to_one_case(page: Page, server: Server) -> No
     expect(dialog).to_contain_text("ε 0.50, δ 0.000001")
     spend_button(page).click()
     finished(page)
-    expect(page.get_by_label(re.compile("Mean size of what each column adds"))).to_have_count(
-        1, timeout=WAIT
-    )
-    expect(page.get_by_label(re.compile("Shape of age"))).to_have_count(1, timeout=WAIT)
-    expect(page.locator(".js-plotly-plot").nth(1)).to_contain_text("missing", timeout=WAIT)
+    expect(page.get_by_label(re.compile("Mean size of what each column adds"))).to_have_count(1)
+    expect(page.get_by_label(re.compile("Shape of age"))).to_have_count(1)
+    expect(page.locator(".js-plotly-plot").nth(1)).to_contain_text("missing")
     page.get_by_role("tab", name="One case").click()
     page.get_by_label("age", exact=True).fill("90")
     click_until(
         page.get_by_role("button", name="How does it add up?"),
         page.get_by_text("The prediction is died = "),
     )
-    expect(page.get_by_label(re.compile("How the parts add up"))).to_have_count(1, timeout=WAIT)
+    expect(page.get_by_label(re.compile("How the parts add up"))).to_have_count(1)
     waterfall = page.locator(".js-plotly-plot").nth(2)
-    expect(waterfall).to_contain_text("age: ", timeout=WAIT)
+    expect(waterfall).to_contain_text("age: ")
     expect(waterfall).to_contain_text("sex: missing")
     page.get_by_role("tab", name="Download").click()
     with page.expect_download() as download:
@@ -412,16 +410,16 @@ def test_reload_and_second_tab_during_a_run(page: Page, server: Server) -> None:
     use_pool(page, LONG_POOL)
     open_review(page)
     spend_button(page).click()
-    expect(page.get_by_role("button", name="Stop run …")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="Stop run …")).to_be_visible()
     page.reload()
-    expect(page.get_by_role("button", name="Stop run …")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="Stop run …")).to_be_visible()
     second = page.context.new_page()
     second.goto(f"{server.url}/rule_list")
-    expect(second.get_by_role("button", name="Stop run …")).to_be_visible(timeout=WAIT)
+    expect(second.get_by_role("button", name="Stop run …")).to_be_visible()
     finished(second)
     finished(page)
     go(page, "Releases")
-    expect(page.get_by_role("table").first).to_contain_text("ELSE", timeout=WAIT)
+    expect(page.get_by_role("table").first).to_contain_text("ELSE")
     assert spent(server) == ONE_SPEND
 
 
@@ -439,7 +437,7 @@ def test_the_spending_button_can_be_reached_and_pressed_by_keyboard(
 ) -> None:
     open_rule_list(page, server)
     page.get_by_role("button", name="Review and spend").press("Enter")
-    expect(spend_button(page)).to_be_enabled(timeout=WAIT)
+    expect(spend_button(page)).to_be_enabled()
     for _ in range(10):
         if spend_button(page).evaluate("button => button === document.activeElement"):
             break
@@ -451,7 +449,7 @@ def test_the_spending_button_can_be_reached_and_pressed_by_keyboard(
 
 def test_a_wrong_upload_gives_a_sentence(page: Page, server: Server, tmp_path: Path) -> None:
     page.goto(f"{server.url}/custodian")
-    expect(page.get_by_role("heading", name="Custodian")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Custodian")).to_be_visible()
     for name, content, sentence in (
         ("empty.csv", b"", "The file is empty."),
         ("latin.csv", "größe\n1\n".encode("latin-1"), "The file is not UTF-8 text."),
@@ -460,7 +458,7 @@ def test_a_wrong_upload_gives_a_sentence(page: Page, server: Server, tmp_path: P
         file = tmp_path / name
         file.write_bytes(content)
         page.locator("input[type=file]").first.set_input_files(file)
-        expect(page.get_by_text(sentence)).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text(sentence)).to_be_visible()
     assert "Traceback" not in page.content() + server.log.read_text()
 
 
@@ -475,7 +473,7 @@ def test_storing_twice_stores_once_and_says_so(page: Page, server: Server, tmp_p
     page.get_by_label("Schema (YAML or JSON)").fill(schema)
     # While the page is drawn anew, the old button may still stand beside the new one.
     page.get_by_role("button", name="Check and store").first.dblclick()
-    expect(page.get_by_text("Checking and storing").first).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Checking and storing").first).to_be_visible()
     expect(page.get_by_text("Data set stored")).to_be_visible(timeout=2 * WAIT)
     page.wait_for_timeout(2000)
     expect(page.get_by_text("'large' is stored")).to_be_visible()
@@ -504,7 +502,7 @@ def test_an_unforeseen_error_shows_a_fixed_page_and_logs_no_text(
         service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2))
     with serve(home, PYTHONPATH=f"{tmp_path}:{ROOT}") as server:
         page.goto(f"{server.url}/releases")
-        expect(page.get_by_text("This page could not be shown")).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text("This page could not be shown")).to_be_visible()
         heard.look(page)
         log = server.log.read_text()
     assert "a page stopped with RuntimeError in sitecustomize.py" in log
@@ -566,7 +564,7 @@ def upload_by_page(page: Page, server: Server, path: Path) -> None:
     page.get_by_text("Use a schema file").click()
     page.get_by_label("Schema (YAML or JSON)").fill(CANARY_SCHEMA)
     page.get_by_role("button", name="Check and store").click()
-    expect(page.get_by_text("Data set stored")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Data set stored")).to_be_visible()
 
 
 def found_in(content: bytes | str) -> list[str]:

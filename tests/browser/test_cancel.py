@@ -18,7 +18,7 @@ from dpcore.service import Service
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import RunRequest
 from tests.browser.test_accessibility import settle
-from tests.browser.test_browser import SCHEMA_TEXT, WAIT, browser, invented, page, serve
+from tests.browser.test_browser import SCHEMA_TEXT, browser, invented, page, serve
 
 __all__ = ["browser", "page"]
 pytestmark = pytest.mark.browser
@@ -102,10 +102,10 @@ def test_clicks_in_one_place_cancel_what_waits_and_cost_nothing(page: Page, queu
     page.set_viewport_size({"width": 1360, "height": 1500})
     page.goto(queue.url)
     cancel = page.get_by_role("button", name="Cancel run (free)")
-    expect(cancel).to_be_visible(timeout=WAIT)
+    expect(cancel).to_be_visible()
     place = place_of(cancel)
     queue.end(first)
-    expect(page.get_by_text("The run failed", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("The run failed", exact=True)).to_be_visible()
     assert place_of(cancel) == place
     hammer(page, place)
     assert queue.states(second, third) == ["running", "cancelled"]
@@ -117,19 +117,19 @@ def test_a_click_on_a_run_that_has_just_begun_costs_nothing(page: Page, queue: Q
     run = queue.add()
     page.goto(queue.url)
     cancel = page.get_by_role("button", name="Cancel run (free)")
-    expect(cancel).to_be_visible(timeout=WAIT)
+    expect(cancel).to_be_visible()
     place = place_of(cancel)
     queue.begin(run)
     hammer(page, place)
     assert queue.states(run) == ["running"]
     assert not queue.asked_to_stop(run)
     page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("button", name="Stop run …").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("ε 0.50 stays spent", timeout=WAIT)
+    expect(dialog).to_contain_text("ε 0.50 stays spent")
     expect(dialog.get_by_role("button", name="Stop the run")).to_be_disabled()
     dialog.get_by_text("I give up this result").click()
     dialog.get_by_role("button", name="Stop the run").click()
-    expect(dialog).to_have_count(0, timeout=WAIT)
+    expect(dialog).to_have_count(0)
     assert queue.asked_to_stop(run)

@@ -16,7 +16,6 @@ from dpcore.domain.schema import Schema
 from dpcore.workspace.users import User
 from tests.browser.test_browser import (
     SCHEMA_TEXT,
-    WAIT,
     Server,
     browser,  # noqa: F401
     finished,
@@ -60,9 +59,7 @@ def visit(browser: Browser, server: Server) -> Iterator[Callable[[str], Page]]: 
             stack.callback(context.close)
             page = context.new_page()
             log_in(page, server.url, email)
-            expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(
-                timeout=WAIT
-            )
+            expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
             return page
 
         yield come
@@ -82,7 +79,7 @@ def upload(page: Page, file: Path) -> None:
     total.fill("3")
     expect(page.get_by_label("Per analyst")).to_have_value("0")
     page.get_by_role("button", name="Check and store").click()
-    expect(page.get_by_text("Data set stored")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Data set stored")).to_be_visible()
 
 
 def grant(page: Page, email: str, limit: str) -> None:
@@ -90,21 +87,21 @@ def grant(page: Page, email: str, limit: str) -> None:
     page.get_by_label("Limit in all, ε").fill(limit)
     page.get_by_label("Reason (kept in the ledger)").fill("a pilot study")
     page.get_by_role("button", name="Give this budget").click()
-    expect(page.get_by_role("table").get_by_text(email)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("table").get_by_text(email)).to_be_visible()
     expect(page.get_by_label("Limit in all, ε")).to_have_value("")
 
 
 def price(page: Page, title: str, epsilon: str) -> None:
     """Set a run up as far as its price."""
     go(page, title)
-    expect(page.get_by_text("Noise on a count").first).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Noise on a count").first).to_be_visible()
     type_epsilon(page, epsilon)
     settled(page)
 
 
 def open_review(page: Page) -> None:
     page.get_by_role("button", name="Review and spend").click()
-    expect(page.get_by_role("button", name="Run and spend")).to_be_enabled(timeout=WAIT)
+    expect(page.get_by_role("button", name="Run and spend")).to_be_enabled()
 
 
 def spend(page: Page) -> None:
@@ -115,9 +112,7 @@ def meter_says(page: Page, spent: str, left: str) -> None:
     """The meter, while no run is being set up and none is waiting. It is drawn after the page."""
     amounts = {"Spent": spent, "Reserved (waiting)": "0.00", "Left": left}
     lines = page.locator(".fg-meter .fg-legend li")
-    expect(lines).to_have_text(
-        [f"{label}ε {amount}" for label, amount in amounts.items()], timeout=WAIT
-    )
+    expect(lines).to_have_text([f"{label}ε {amount}" for label, amount in amounts.items()])
 
 
 def test_a_day(server: Server, visit: Callable[[str], Page], tmp_path: Path) -> None:
@@ -143,19 +138,19 @@ def test_a_day(server: Server, visit: Callable[[str], Page], tmp_path: Path) -> 
 
     # Ann runs out, and asks for more.
     price(ann, "Tree", "0.5")
-    expect(ann.get_by_text("It is short by 0.25")).to_be_visible(timeout=WAIT)
+    expect(ann.get_by_text("It is short by 0.25")).to_be_visible()
     expect(ann.get_by_role("button", name="Review and spend")).to_be_disabled()
     expect(ann.get_by_label("How much more, ε")).to_have_value("0.25")
     ann.get_by_label("Reason (the custodian reads it)").fill("one tree for the application")
     ann.get_by_role("button", name="Ask the custodian").click()
-    expect(ann.get_by_text("the custodian has not answered yet")).to_be_visible(timeout=WAIT)
+    expect(ann.get_by_text("the custodian has not answered yet")).to_be_visible()
     go(office, "Data sets")
     go(office, "Custodian")
     show(office, "Requests (1)")
-    expect(office.get_by_text("one tree for the application")).to_be_visible(timeout=WAIT)
+    expect(office.get_by_text("one tree for the application")).to_be_visible()
     expect(office.get_by_label("New limit in all, ε")).to_have_value("1.25")
     office.get_by_role("button", name="Grant", exact=True).click()
-    expect(office.get_by_text("The request is granted.")).to_be_visible(timeout=WAIT)
+    expect(office.get_by_text("The request is granted.")).to_be_visible()
 
     # What is Ann's is hidden from Bob until she shares it; the custodian's page never exists.
     price(ann, "Tree", "0.5")
@@ -164,35 +159,31 @@ def test_a_day(server: Server, visit: Callable[[str], Page], tmp_path: Path) -> 
     finished(ann)
     hers = ann.url
     bob.goto(hers)
-    expect(bob.get_by_text("no such run").first).to_be_visible(timeout=WAIT)
+    expect(bob.get_by_text("no such run").first).to_be_visible()
     bob.goto(f"{server.url}/custodian")
-    expect(bob.get_by_text("Page not found")).to_be_visible(timeout=WAIT)
+    expect(bob.get_by_text("Page not found")).to_be_visible()
     bob.keyboard.press("Escape")
     go(bob, "Releases")
-    expect(bob.get_by_role("combobox", name="Result", exact=True)).to_be_visible(timeout=WAIT)
-    assert results(bob) == 1
+    expect(bob.get_by_role("combobox", name="Result", exact=True)).to_be_visible()
+    offers(bob, results=1)
     go(ann, "Releases")
     toggle = ann.get_by_text("Share with everybody who may see this data set")
     toggle.click()
-    expect(ann.get_by_text("Everybody who may see this data set can read it.")).to_be_visible(
-        timeout=WAIT
-    )
+    expect(ann.get_by_text("Everybody who may see this data set can read it.")).to_be_visible()
     go(bob, "Data sets")
     go(bob, "Releases")
-    expect(bob.get_by_role("combobox", name="Result", exact=True)).to_be_visible(timeout=WAIT)
-    assert results(bob) == 2
+    expect(bob.get_by_role("combobox", name="Result", exact=True)).to_be_visible()
+    offers(bob, results=2)
 
     agree(server, ann, office, dossier(ann, tmp_path))
 
 
-def results(page: Page) -> int:
-    """How many results the page Releases offers."""
+def offers(page: Page, results: int) -> None:
+    """So many results are on the page Releases."""
     settled(page, 1500)
     page.get_by_role("combobox", name="Result", exact=True).click()
-    expect(page.get_by_role("option").first).to_be_visible(timeout=WAIT)
-    count = page.get_by_role("option").count()
+    expect(page.get_by_role("option")).to_have_count(results)
     page.keyboard.press("Escape")
-    return count
 
 
 def dossier(page: Page, folder: Path) -> str:
@@ -245,10 +236,8 @@ def test_a_page_left_open_closes_when_its_login_ends(
         context = browser.new_context()
         page = context.new_page()
         log_in(page, server.url, ANN)
-        expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(
-            timeout=WAIT
-        )
+        expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
         ended = page.get_by_role("heading", name="Your login has ended")
-        expect(ended).to_be_visible(timeout=WAIT)  # Nobody has touched the page.
+        expect(ended).to_be_visible()  # Nobody has touched the page.
         expect(page.locator(".fg-meter")).to_have_count(0)
         context.close()

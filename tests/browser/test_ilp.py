@@ -15,7 +15,6 @@ from dpcore.models.released import parse_model
 from dpcore.service import Service
 from tests.browser.test_browser import (
     ONE_SPEND,
-    WAIT,
     Server,
     browser,
     click_until,
@@ -54,9 +53,9 @@ def numbers(tmp_path: Path) -> Iterator[Server]:
 
 def open_rules(page: Page, server: Server) -> None:
     page.goto(server.url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Relational rules")
-    expect(page.get_by_text("possible clauses")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("possible clauses")).to_be_visible()
 
 
 def run_once(page: Page, server: Server) -> None:
@@ -72,9 +71,9 @@ def tab(page: Page, name: str) -> None:
 
 def test_from_trains_to_a_case_of_ones_own(page: Page, server: Server) -> None:
     page.goto(server.url)
-    expect(page.get_by_text("Public demonstration data.")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Public demonstration data.")).to_be_visible()
     page.get_by_role("link", name="Continue to Relational rules").click()
-    expect(page.get_by_text("37 conditions make")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("37 conditions make")).to_be_visible()
     expect(page.get_by_text("no private method can be reliable")).to_be_visible()
     assert spent(server) == (0, 0, 0)
     run_once(page, server)
@@ -82,31 +81,29 @@ def test_from_trains_to_a_case_of_ones_own(page: Page, server: Server) -> None:
         [release] = service.releases()
     model = parse_model(release)
     table = page.get_by_role("table").first
-    expect(table).to_contain_text("direction(T, east) :-", timeout=WAIT)
+    expect(table).to_contain_text("direction(T, east) :-")
     expect(table).to_contain_text("Every other train")
     inner, outer = page.locator(".fg-scroll").first.evaluate("f => [f.scrollWidth, f.clientWidth]")
     assert inner <= outer
     tab(page, "In words")
     for sentence in model.reading(release.domain, release.target):
-        expect(page.get_by_text(sentence).first).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text(sentence).first).to_be_visible()
     tab(page, "Prolog")
-    expect(page.get_by_text("% Relational rules for direction = east")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("% Relational rules for direction = east")).to_be_visible()
     tab(page, "Chart")
-    expect(page.get_by_role("figure", name=re.compile("Noisy numbers of train"))).to_have_count(
-        1, timeout=WAIT
-    )
+    expect(page.get_by_role("figure", name=re.compile("Noisy numbers of train"))).to_have_count(1)
     tab(page, "A made-up case")
-    expect(page.get_by_text("Nobody's record.")).to_be_visible(timeout=WAIT)
-    expect(_drawn(page)).to_have_count(1, timeout=WAIT)
+    expect(page.get_by_text("Nobody's record.")).to_be_visible()
+    expect(_drawn(page)).to_have_count(1)
     first = _alt(page)
     page.get_by_role("button", name="Another one").click()
-    expect(page.get_by_role("figure", name=first, exact=True)).to_have_count(0, timeout=WAIT)
-    expect(_drawn(page)).to_have_count(1, timeout=WAIT)
+    expect(page.get_by_role("figure", name=first, exact=True)).to_have_count(0)
+    expect(_drawn(page)).to_have_count(1)
     tab(page, "Try a case")
-    expect(page.get_by_text("Clause 1 covers it")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Clause 1 covers it")).to_be_visible()
     page.get_by_role("combobox", name="Start from").click()
     page.get_by_role("option", name="an empty case").click()
-    expect(page.get_by_text("No clause covers it")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("No clause covers it")).to_be_visible()
     tab(page, "Download")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download Prolog").click()
@@ -135,8 +132,8 @@ def test_conditions_are_taken_out_one_after_another(page: Page, server: Server) 
     page.get_by_text("Conditions on car: 37 of 37").click()
     for left in (36, 35):
         page.get_by_role("button", name=re.compile("^Remove ")).first.click()
-        expect(page.get_by_text(f"Conditions on car: {left} of 37")).to_be_visible(timeout=WAIT)
-        expect(page.get_by_text(f"{left} conditions make")).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text(f"Conditions on car: {left} of 37")).to_be_visible()
+        expect(page.get_by_text(f"{left} conditions make")).to_be_visible()
     run_once(page, server)
     with server.service() as service:
         [release] = service.releases()
@@ -153,7 +150,7 @@ def test_true_values_and_a_case_that_is_edited(page: Page, numbers: Server) -> N
         counts = service.true_counts(service.releases()[0])
     expect(page.get_by_role("table").first).to_contain_text(f"{counts[0][1]} true")
     tab(page, "Try a case")
-    expect(page.get_by_text("Clause 1 covers it")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Clause 1 covers it")).to_be_visible()
     grid = page.get_by_test_id("stDataFrame").last
     grid.scroll_into_view_if_needed()
     page.wait_for_timeout(1000)
@@ -164,5 +161,5 @@ def test_true_values_and_a_case_that_is_edited(page: Page, numbers: Server) -> N
         page.wait_for_timeout(300)
         page.keyboard.press("Delete")
         page.wait_for_timeout(1000)
-    expect(page.get_by_text("Clause 1 covers it")).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_text("Clause 1 covers it")).to_have_count(0)
     assert spent(numbers) == ONE_SPEND

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_browser import WAIT, Server, browser, go, page, serve
+from tests.browser.test_browser import Server, browser, go, page, serve
 
 __all__ = ["browser", "page"]
 pytestmark = pytest.mark.browser
@@ -24,16 +24,16 @@ def empty(tmp_path: Path) -> Iterator[Server]:
 def lesson(page: Page, name: str) -> Locator:
     page.get_by_role("tab", name=name, exact=True).click()
     panel = page.get_by_role("tabpanel", name=name, exact=True)
-    expect(panel.get_by_role("heading").first).to_be_visible(timeout=WAIT)
+    expect(panel.get_by_role("heading").first).to_be_visible()
     return panel
 
 
 def picture(panel: Locator, words: str) -> None:
     """One picture is drawn, wide enough to be seen, and tells the same in words."""
-    expect(panel.locator(f'[aria-label*="{words}"]')).to_have_count(1, timeout=WAIT)
+    expect(panel.locator(f'[aria-label*="{words}"]')).to_have_count(1)
     drawn = panel.locator(".js-plotly-plot")
-    expect(drawn).to_have_count(1, timeout=WAIT)
-    expect(drawn).to_be_visible(timeout=WAIT)
+    expect(drawn).to_have_count(1)
+    expect(drawn).to_be_visible()
     box = drawn.bounding_box()
     assert box is not None
     assert box["width"] > 500
@@ -41,14 +41,14 @@ def picture(panel: Locator, words: str) -> None:
 
 def reveal(panel: Locator, question: str, answer: str) -> None:
     panel.get_by_text(question).click()
-    expect(panel.get_by_text(answer)).to_be_visible(timeout=WAIT)
+    expect(panel.get_by_text(answer)).to_be_visible()
 
 
 def test_a_walk_through_all_lessons(page: Page, empty: Server) -> None:
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(empty.url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Learn")
     expect(page.get_by_text("Nothing on this page touches a real budget")).to_be_visible()
 
@@ -72,7 +72,7 @@ def test_a_walk_through_all_lessons(page: Page, empty: Server) -> None:
     panel = lesson(page, "4 Budget")
     picture(panel, "The average of 10 noisy answers")
     panel.get_by_role("slider").first.press("End")
-    expect(panel.get_by_text("The toy budget is empty")).to_be_visible(timeout=WAIT)
+    expect(panel.get_by_text("The toy budget is empty")).to_be_visible()
     picture(panel, "The average of 20 noisy answers")
 
     panel = lesson(page, "5 Attacks")
@@ -84,10 +84,10 @@ def test_a_walk_through_all_lessons(page: Page, empty: Server) -> None:
 
     panel = lesson(page, "Sandbox")
     panel.get_by_role("slider").press("End")
-    expect(panel.get_by_role("slider")).to_have_attribute("aria-valuetext", "2", timeout=WAIT)
+    expect(panel.get_by_role("slider")).to_have_attribute("aria-valuetext", "2")
     panel.get_by_role("button", name="Ask (toy budget)").click()
-    expect(panel.get_by_text("Refused: this question costs ε 2.00")).to_be_visible(timeout=WAIT)
+    expect(panel.get_by_text("Refused: this question costs ε 2.00")).to_be_visible()
     panel.get_by_role("button", name="Reset the toy budget").click()
-    expect(panel.get_by_text("Refused")).to_have_count(0, timeout=WAIT)
+    expect(panel.get_by_text("Refused")).to_have_count(0)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     assert faults == []

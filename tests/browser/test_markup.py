@@ -23,7 +23,7 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from pages.components.visitor.menu import MENU
 from tests.browser.test_accessibility import settle
-from tests.browser.test_browser import ROOT, WAIT, Server, browser, go, page, serve
+from tests.browser.test_browser import ROOT, Server, browser, go, page, serve
 
 __all__ = ["browser", "page"]
 pytestmark = pytest.mark.browser
@@ -127,7 +127,7 @@ def test_nothing_that_was_written_leads_anywhere(page: Page, hostile, results) -
         watch.look()
     for algorithm, path, *_ in results:
         page.goto(f"{server.url}/{path}?run={runs[algorithm]}")
-        expect(page.get_by_text("Finished.")).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text("Finished.")).to_be_visible()
         settle(page)
         for name in page.get_by_role("tab").all_inner_texts():
             page.get_by_role("tab", name=name, exact=True).first.click()
@@ -219,7 +219,7 @@ def test_any_text_is_shown_as_it_is(page: Page, written: tuple[str, list[str]]) 
             break
         except Exception:  # noqa: BLE001 - it is not up yet
             page.wait_for_timeout(500)
-    expect(page.locator(f".st-key-alone-{len(words) - 1}")).to_be_visible(timeout=WAIT)
+    expect(page.locator(f".st-key-alone-{len(words) - 1}")).to_be_visible()
     page.wait_for_timeout(1000)
     wrong = []
     for prefix, shape in (("in-text", "Before: {} (after)"), ("in-label", "{}"), ("alone", "{}")):

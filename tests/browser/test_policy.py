@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from pages.components.visitor.menu import MENU
 from tests.browser.test_accessibility import RESULTS, darken, filled, settle
-from tests.browser.test_browser import WAIT, Server, browser, go, invented, open_review, page
+from tests.browser.test_browser import Server, browser, go, invented, open_review, page
 
 __all__ = ["browser", "filled", "page"]
 pytestmark = pytest.mark.browser
@@ -47,7 +47,7 @@ def upload(page: Page, file: Path) -> None:
     """A file, as far as the table in which its columns are declared."""
     go(page, "Custodian")
     page.locator("input[type=file]").set_input_files(file)
-    expect(page.get_by_test_id("stDataFrame").first).to_be_visible(timeout=WAIT)
+    expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
     settle(page)
 
 
@@ -70,7 +70,7 @@ def test_no_page_violates_the_policy(
         settle(page)
     for algorithm, path, *_ in results:
         page.goto(f"{server.url}/{path}?run={runs[algorithm]}")
-        expect(page.get_by_text("Finished.")).to_be_visible(timeout=WAIT)
+        expect(page.get_by_text("Finished.")).to_be_visible()
         settle(page)
         open_every_tab(page)
     for label in ("JSON", "CSV", "HTML"):

@@ -16,7 +16,6 @@ from dpcore.service import Service
 from tests.browser.test_browser import (
     ONE_SPEND,
     ROOT,
-    WAIT,
     Server,
     browser,
     click_until,
@@ -54,13 +53,13 @@ def server(tmp_path: Path) -> Iterator[Server]:
 def run_once(page: Page, server: Server) -> RedescriptionSet:
     """Find some on the page, and read what was released."""
     page.goto(server.url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Redescriptions")
-    expect(page.get_by_text("Noise on")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Noise on")).to_be_visible()
     open_review(page)
     spend_button(page).click()
     finished(page)
-    expect(points(page)).to_be_visible(timeout=WAIT)
+    expect(points(page)).to_be_visible()
     with server.service() as service:
         [release] = service.releases()
     found = parse_model(release).extract(release.domain)
@@ -77,7 +76,7 @@ def expect_drawn(page: Page, *texts: str) -> None:
     drawn = page.locator("[class*=-points] .js-plotly-plot")
     for text in texts:
         drawn = drawn.filter(has_text=text)
-    expect(drawn).to_have_count(1, timeout=WAIT)
+    expect(drawn).to_have_count(1)
 
 
 def read_now(page: Page) -> Locator:
@@ -112,22 +111,20 @@ def test_from_the_form_to_the_one_that_is_read(page: Page, server: Server) -> No
     found = run_once(page, server)
     kept = found.pruned(found.suggested_support)
     assert spent(server) == ONE_SPEND
-    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]), timeout=WAIT)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
     expect(
         page.get_by_role("figure", name=re.compile(f"of {len(found.found)} redescriptions"))
     ).to_have_count(1)
     last = len(kept) - 1
     click_point(page, "kept", last)
-    expect(read_now(page)).to_contain_text(shown_jaccard(kept[last]), timeout=WAIT)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[last]))
     expect(read_now(page).get_by_text(kept[last].left_query)).to_be_visible()
     click_point(page, "kept", 0)
-    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]), timeout=WAIT)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
     page.get_by_role("tab", name="In words").click()
-    expect(page.get_by_text("no proof that one causes the other")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("no proof that one causes the other")).to_be_visible()
     page.get_by_role("tab", name="Trees").click()
-    expect(page.get_by_role("figure", name=re.compile("Noisy people in each of"))).to_have_count(
-        1, timeout=WAIT
-    )
+    expect(page.get_by_role("figure", name=re.compile("Noisy people in each of"))).to_have_count(1)
     page.get_by_role("tab", name="Download").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
@@ -142,7 +139,7 @@ def test_the_threshold_moves_by_keyboard_and_spends_nothing(page: Page, server: 
     slider = page.locator("[class*=-support] input[type=range]")
     slider.focus()
     slider.press("End")
-    expect(page.get_by_text("are set aside: none has")).to_have_count(2, timeout=WAIT)
+    expect(page.get_by_text("are set aside: none has")).to_have_count(2)
     expect_drawn(page, f"set aside ({total})")
     slider.focus()
     slider.press("Home")
@@ -162,7 +159,7 @@ def test_a_row_of_the_table_is_read(page: Page, server: Server) -> None:
     box = table.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 20, box["y"] + 38 + 76 + 38)
-    expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]), timeout=WAIT)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
 
 
 @pytest.mark.slow
@@ -172,7 +169,7 @@ def test_points_of_the_graphics_card_can_be_clicked(page: Page, tmp_path: Path) 
         kept = (found := run_once(page, server)).pruned(found.suggested_support)
         assert points(page).evaluate("plot => plot._fullData.some(s => s.type === 'scattergl')")
         click_point(page, "kept", 1)
-        expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]), timeout=WAIT)
+        expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
 
 
 @pytest.mark.slow
@@ -182,4 +179,4 @@ def test_true_values_are_shown_on_demand(page: Page, server: Server) -> None:
     click_until(switch, page.get_by_text("True Jaccard index"))
     expect(
         page.get_by_role("figure", name=re.compile("Noisy against true Jaccard index"))
-    ).to_have_count(2, timeout=WAIT)
+    ).to_have_count(2)

@@ -17,7 +17,6 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from tests.browser.test_browser import (
     SCHEMA_TEXT,
-    WAIT,
     Server,
     browser,
     go,
@@ -56,7 +55,7 @@ def opened_alone(browser: Browser, file: Path) -> tuple[Page, list[str]]:
     alone.on("dialog", lambda dialog: asked.append(f"dialog {dialog.message}"))
     alone.on("pageerror", lambda error: asked.append(f"error {error}"))
     alone.goto(file.as_uri())
-    expect(alone.locator("figure .main-svg").first).to_be_visible(timeout=WAIT)
+    expect(alone.locator("figure .main-svg").first).to_be_visible()
     return alone, [url for url in asked if url != file.as_uri()]
 
 
@@ -65,7 +64,7 @@ def written_dossier(page: Page, folder: Path) -> Path:
     findings = page.get_by_label("Findings", exact=True)
     findings.fill("The old die more often.")
     findings.press("Control+Enter")
-    expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible()
     settled(page, 1500)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the dossier").click()
@@ -82,16 +81,16 @@ def test_from_results_to_a_dossier(
     page: Page, server: Server, browser: Browser, tmp_path: Path
 ) -> None:
     page.goto(server.url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Releases")
     page.get_by_text("Name and note (free)").click()
     page.get_by_label("Name", exact=True).fill("Who dies")
     page.get_by_role("button", name="Save name and note").click()
-    expect(page.get_by_text("Saved.")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Saved.")).to_be_visible()
     box = page.get_by_role("combobox", name="Result", exact=True)
-    expect(box).to_have_value(re.compile("^Who dies · Tree for died"), timeout=WAIT)
+    expect(box).to_have_value(re.compile("^Who dies · Tree for died"))
     go(page, "Report")
-    expect(page.get_by_text("Choose at least one result")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Choose at least one result")).to_be_visible()
     page.get_by_role("combobox", name="Results").click()
     page.get_by_role("option", name="Who dies · Tree for died").click()
     page.get_by_role("option", name="Rule list for died").click()
@@ -117,7 +116,7 @@ def test_a_hostile_dossier_does_nothing(browser: Browser, tmp_path: Path) -> Non
         encoding="utf-8",
     )
     alone, asked = opened_alone(browser, file)
-    expect(alone.locator("figure .main-svg").last).to_be_visible(timeout=WAIT)
+    expect(alone.locator("figure .main-svg").last).to_be_visible()
     assert asked == []
     addresses = alone.evaluate(
         "() => [...document.querySelectorAll('*')].flatMap(e => ['href', 'xlink:href', 'src']"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_browser import WAIT, Server, browser, go, page, serve
+from tests.browser.test_browser import Server, browser, go, page, serve
 
 __all__ = ["browser", "page"]
 pytestmark = pytest.mark.browser
@@ -40,7 +40,7 @@ def test_further_tables_are_described_and_stored(
     (tmp_path / "cars.csv").write_text("train_id,length\n1,short\n1,long\n")
     page.goto(f"{server.url}/custodian")
     page.locator("input[type=file]").first.set_input_files(tmp_path / "trains.csv")
-    expect(page.get_by_text("Further tables about the same people")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Further tables about the same people")).to_be_visible()
     name = page.get_by_label("Name of the data set")
     name.fill("Half done")
     page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "cars.csv")
@@ -50,19 +50,19 @@ def test_further_tables_are_described_and_stored(
     table = page.get_by_label("Name of the table in cars.csv")
     table.fill("car")
     table.press("Enter")
-    expect(page.get_by_role("tab", name="car", exact=True)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("tab", name="car", exact=True)).to_be_visible()
     page.get_by_role("button", name="Check and store").click()
     fault = "Table 'car', column 'length': list its categories"
-    expect(page.get_by_text(fault)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text(fault)).to_be_visible()
     expect(name).to_have_value("Half done")
     expect(kept).to_have_value("3")
     page.get_by_text("Use a schema file").click()
     page.get_by_label("Schema (YAML or JSON)").fill(SCHEMA_TEXT)
-    expect(page.get_by_test_id("stTabs")).to_have_count(0, timeout=WAIT)
-    expect(page.get_by_role("button", name="Check and store")).to_have_count(1, timeout=WAIT)
+    expect(page.get_by_test_id("stTabs")).to_have_count(0)
+    expect(page.get_by_role("button", name="Check and store")).to_have_count(1)
     page.get_by_role("button", name="Check and store").click()
-    expect(page.get_by_text("Data set stored")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Data set stored")).to_be_visible()
     go(page, "Data sets")
     page.get_by_text("and further tables").click()
-    expect(page.get_by_text("at most 3 rows for each train")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("at most 3 rows for each train")).to_be_visible()
     assert "Traceback" not in page.content() + server.log.read_text()

@@ -17,7 +17,7 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from dpcore.workspace.users import User
 from pages.components.visitor import menu
-from tests.browser.test_browser import SCHEMA_TEXT, WAIT, Server, browser, go, invented, page, serve
+from tests.browser.test_browser import SCHEMA_TEXT, Server, browser, go, invented, page, serve
 from tests.browser.test_cancel import Queue, queue, standing, ward
 from tests.browser.test_day import ANALYST, OFFICE, PEOPLE, ROLES, show
 from tests.support.identity_provider import log_in, provider
@@ -98,8 +98,8 @@ def grant(page: Page, email: str) -> None:
     for field, words in ((address, email), (entry, "1.25"), (reason, "a pilot study")):
         assert field.input_value() == words
     page.get_by_role("button", name="Give this budget").click()
-    expect(page.get_by_text("The budget is set.")).to_be_visible(timeout=WAIT)
-    expect(page.get_by_role("table").get_by_text(email)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("The budget is set.")).to_be_visible()
+    expect(page.get_by_role("table").get_by_text(email)).to_be_visible()
 
 
 def give_budgets(page: Page, rounds: int) -> None:
@@ -128,7 +128,7 @@ def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Serve
             service.acting(asking).ask(dataset.id, Decimal(1), "one more tree")
         show(page, "Requests")
         limits, answers = (page.get_by_label(words) for words in ("New limit", "Answer (the"))
-        expect(limits).to_have_count(2, timeout=WAIT)
+        expect(limits).to_have_count(2)
         typed(limits.nth(1), "1.5")
         typed(answers.nth(1), "only if the ")
         # Another custodian answers the first one; the page is drawn anew by a press elsewhere.
@@ -137,24 +137,24 @@ def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Serve
             "document.querySelector('[data-testid=stSidebar] button[kind=secondary]').click()"
         )
         page.keyboard.type("first one helped", delay=PACE)
-        expect(limits).to_have_count(1, timeout=WAIT)
+        expect(limits).to_have_count(1)
         assert answers.input_value() == "only if the first one helped"
         assert limits.input_value() == "1.5"
 
 
 def test_a_run_is_set_up_while_runs_of_another_tab_come_and_go(page: Page, queue: Queue) -> None:
     page.goto(queue.url)
-    expect(page.get_by_text("Noise on a count: ±")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Noise on a count: ±")).to_be_visible()
     open_everything(page)
     first, second = queue.add(), queue.add()
     assert fill_out(page) > 8  # What is sent draws the page, and with it the new cards.
     cancel, stop = (page.get_by_role("button", name=re.compile(w)) for w in ("^Cancel", "^Stop"))
-    expect(cancel).to_have_count(2, timeout=WAIT)
+    expect(cancel).to_have_count(2)
     fill_out(page, [lambda: queue.begin(first), lambda: queue.begin(second)])
-    expect(stop).to_have_count(2, timeout=WAIT)
+    expect(stop).to_have_count(2)
     fill_out(page, [lambda: queue.end(first), lambda: queue.end(second)])
-    expect(stop).to_have_count(0, timeout=WAIT)
-    expect(page.get_by_text("The run failed", exact=True)).to_be_visible(timeout=WAIT)
+    expect(stop).to_have_count(0)
+    expect(page.get_by_text("The run failed", exact=True)).to_be_visible()
     typed(page.get_by_label("Exact ε"), "0.375")
 
 
@@ -178,7 +178,7 @@ def busy(tmp_path: Path) -> Iterator[Queue]:
 @pytest.mark.parametrize("title", [entry.title for entry in menu.MENU])
 def test_every_page_is_filled_out(page: Page, busy: Queue, title: str) -> None:
     page.goto(busy.url)
-    expect(page.get_by_role("button", name="Stop run …")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("button", name="Stop run …")).to_be_visible()
     go(page, title)
     views = page.get_by_test_id("stMain").get_by_test_id("stButtonGroup")
     options = views.first.get_by_role("radio") if title == "Custodian" else None

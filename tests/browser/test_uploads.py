@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_browser import WAIT, Server, browser, go, invented, page, serve
+from tests.browser.test_browser import Server, browser, go, invented, page, serve
 from tests.support.hostile_files import endless_parquet
+from tests.support.identity_provider import WAIT
 
 __all__ = ["browser", "page"]
 pytestmark = pytest.mark.browser
@@ -28,7 +29,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 def bring(page: Page, server: Server, file: Path) -> None:
     page.goto(f"{server.url}/custodian")
     page.locator("input[type=file]").first.set_input_files(file)
-    expect(page.get_by_text("Describe it")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Describe it")).to_be_visible()
 
 
 def _wait_for_note(server: Server, text: str) -> None:
@@ -52,16 +53,16 @@ def test_another_page_and_a_reload_lose_nothing(page: Page, server: Server, tmp_
     _wait_for_note(server, "7000")
     go(page, "Learn")
     go(page, "Custodian")
-    expect(page.get_by_text("ward.csv")).to_be_visible(timeout=WAIT)
-    expect(name).to_have_value("Ward", timeout=WAIT)
-    expect(limit).to_have_value("7000", timeout=WAIT)
+    expect(page.get_by_text("ward.csv")).to_be_visible()
+    expect(name).to_have_value("Ward")
+    expect(limit).to_have_value("7000")
     page.reload()
-    expect(page.get_by_text("ward.csv")).to_be_visible(timeout=WAIT)
-    expect(name).to_have_value("Ward", timeout=WAIT)
-    expect(limit).to_have_value("7000", timeout=WAIT)
+    expect(page.get_by_text("ward.csv")).to_be_visible()
+    expect(name).to_have_value("Ward")
+    expect(limit).to_have_value("7000")
     assert len(list((server.home / "uploads").rglob("*.csv"))) == 1
     page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("Describe it")).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_text("Describe it")).to_have_count(0)
     assert not list((server.home / "uploads").iterdir())
     assert not list((server.home / "spool").iterdir())
 
@@ -74,9 +75,9 @@ def test_a_long_reading_goes_on_without_its_page_and_can_be_cancelled(
     page.get_by_text("Use a schema file").click()
     page.get_by_label("Schema (YAML or JSON)").fill(LONG)
     page.get_by_role("button", name="Check and store").click()
-    expect(page.get_by_text("rows of 'person' so far")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("rows of 'person' so far")).to_be_visible()
     page.reload()
-    expect(page.get_by_text("rows of 'person' so far")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("rows of 'person' so far")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_label("Schema (YAML or JSON)")).to_have_value(LONG, timeout=WAIT)
+    expect(page.get_by_label("Schema (YAML or JSON)")).to_have_value(LONG)
     assert not list((server.home / "incoming").iterdir())
