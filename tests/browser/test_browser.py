@@ -177,7 +177,7 @@ def use_pool(page: Page, size: str) -> None:
     entry = page.get_by_label("Lists in the pool")
     entry.fill(size)
     entry.press("Enter")
-    page.wait_for_timeout(500)
+    settled(page)
 
 
 def open_review(page: Page) -> None:

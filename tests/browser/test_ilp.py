@@ -23,6 +23,7 @@ from tests.browser.test_browser import (
     open_review,
     page,
     serve,
+    settled,
     spend_button,
     spent,
 )
@@ -153,13 +154,13 @@ def test_true_values_and_a_case_that_is_edited(page: Page, numbers: Server) -> N
     expect(page.get_by_text("Clause 1 covers it")).to_be_visible()
     grid = page.get_by_test_id("stDataFrame").last
     grid.scroll_into_view_if_needed()
-    page.wait_for_timeout(1000)
+    settled(page, 1000)
     box = grid.bounding_box()
     assert box is not None
     for row in range(3):  # No car is known to be short any more.
         page.mouse.click(box["x"] + 80, box["y"] + 35 * row + 53)
         page.wait_for_timeout(300)
         page.keyboard.press("Delete")
-        page.wait_for_timeout(1000)
+        settled(page, 1000)
     expect(page.get_by_text("Clause 1 covers it")).to_have_count(0)
     assert spent(numbers) == ONE_SPEND

@@ -24,6 +24,7 @@ from dpcore.workspace.requests import RunRequest
 from pages.components.visitor.menu import MENU
 from tests.browser.test_accessibility import settle
 from tests.browser.test_browser import ROOT, Server, browser, go, page, serve
+from tests.support.identity_provider import WAIT
 
 __all__ = ["browser", "page"]
 pytestmark = pytest.mark.browser
@@ -209,6 +210,9 @@ SHOWN = """prefix => [...document.querySelectorAll(`[class*="st-key-${prefix}-"]
     part => [part.className.match(/st-key-[a-z-]+-(\\d+)/)[1], part.innerText,
         part.querySelectorAll('a, img, h1, h2, ul, ol, table, blockquote, hr, pre, code, em, del')
             .length])"""
+DRAWN = """count => [...document.querySelectorAll('[class*="st-key-"]')].filter(
+    part => /st-key-(in-text|in-label|alone)-/.test(part.className) && part.innerText.trim()
+).length === count"""
 
 
 def test_any_text_is_shown_as_it_is(page: Page, written: tuple[str, list[str]]) -> None:
@@ -220,7 +224,8 @@ def test_any_text_is_shown_as_it_is(page: Page, written: tuple[str, list[str]]) 
         except Exception:  # noqa: BLE001 - it is not up yet
             page.wait_for_timeout(500)
     expect(page.locator(f".st-key-alone-{len(words) - 1}")).to_be_visible()
-    page.wait_for_timeout(1000)
+    # What draws Markdown is loaded when it is first needed: until then there are empty places.
+    page.wait_for_function(DRAWN, arg=3 * len(words), timeout=WAIT)
     wrong = []
     for prefix, shape in (("in-text", "Before: {} (after)"), ("in-label", "{}"), ("alone", "{}")):
         seen = page.evaluate(SHOWN, prefix)

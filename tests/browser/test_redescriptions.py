@@ -24,6 +24,7 @@ from tests.browser.test_browser import (
     open_review,
     page,
     serve,
+    settled,
     spend_button,
     spent,
 )
@@ -155,7 +156,7 @@ def test_a_row_of_the_table_is_read(page: Page, server: Server) -> None:
     kept = found.pruned(found.suggested_support)
     table = page.get_by_test_id("stDataFrame")
     table.scroll_into_view_if_needed()
-    page.wait_for_timeout(1000)
+    settled(page, 1000)
     box = table.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 20, box["y"] + 38 + 76 + 38)
