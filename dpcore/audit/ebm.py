@@ -133,7 +133,8 @@ def _observed(noise: int) -> Iterator[list[tuple[FineGaussian, Integers]]]:
 def _unclipped_sums(*arguments: Any) -> None:
     """``clipped_sums`` with a clip as wide as the target's range."""
     *others, _, sums = arguments
-    clipped_sums(*others, 1.0, sums)
+    widened: list[Any] = [*others, 1.0, sums]
+    clipped_sums(*widened)
 
 
 def ebm_audit() -> Audit:

@@ -6,24 +6,28 @@ only, and shapes are fixed by public inputs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from dpcore.compiled import kernel
 
 Words = NDArray[np.uint64]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
-    """Number of set bits, compiled to the processor's own instruction."""
-
+def _popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), generate
+
+
+#: Number of set bits, compiled to the processor's own instruction; for kernels alone.
+popcount: Callable[[np.uint64], np.uint64] = intrinsic(_popcount)
 
 
 def word_count(rows: int) -> int:
@@ -72,7 +76,7 @@ def compress(vectors: Words, mask: Words) -> Words:
     return compressed
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _compress(vectors: Words, mask: Words, compressed: Words) -> None:
     one, zero = np.uint64(1), np.uint64(0)
     for v in range(vectors.shape[0]):
@@ -117,7 +121,7 @@ def count_bits(vectors: Words, masks: Words) -> NDArray[np.int64]:
     return counts
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _count_bits(vectors: Words, masks: Words, counts: NDArray[np.int64]) -> None:
     for v in range(vectors.shape[0]):
         for m in range(masks.shape[0]):
@@ -127,7 +131,7 @@ def _count_bits(vectors: Words, masks: Words, counts: NDArray[np.int64]) -> None
             counts[v, m] = total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def capture_rule(
     rule: Words, classes: Words, remaining: Words, after: Words, counts: NDArray[np.int64]
 ) -> None:
@@ -155,7 +159,7 @@ def capture_rule(
     counts[classes.shape[0] - 1] = total - first - middle
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def remaining_classes(remaining: Words, classes: Words, counts: NDArray[np.int64]) -> None:
     """Count the rows of ``remaining`` per class into ``counts``."""
     for c in range(classes.shape[0]):

@@ -11,8 +11,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from dpcore.compiled import kernel
 
 #: Label of a place that holds no record to learn from.
 ABSENT = 255
@@ -27,7 +28,7 @@ Scores = NDArray[np.float32]
 Sums = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def logistic_sums(
     labels: NDArray[np.uint8],
     scores: Scores,
@@ -64,7 +65,7 @@ def logistic_sums(
         sums[bins[i]] += np.int64(residual) if labels[i] != ABSENT else np.int64(0)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def softmax_sums(
     labels: NDArray[np.uint8],
     scores: Scores,
@@ -95,7 +96,7 @@ def softmax_sums(
             sums[bins[i], c] += np.int64(residual) if labels[i] != ABSENT else np.int64(0)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def clipped_sums(
     labels: Scores,
     scores: Scores,
@@ -117,7 +118,7 @@ def clipped_sums(
         sums[bins[i]] += np.int64(residual) if labels[i] == labels[i] else np.int64(0)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def residual_sizes(
     labels: Scores,
     scores: Scores,
@@ -139,7 +140,7 @@ def residual_sizes(
         counts[group] += 1 if labels[i] == labels[i] else 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def absolute_table_sum(
     residuals: NDArray[np.int64], first: Codes, second: Codes, table: Sums
 ) -> int:

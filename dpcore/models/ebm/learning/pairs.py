@@ -137,11 +137,11 @@ def _utility(
 ) -> int:
     first, second = (sides[feature] for feature in pair)
     table = np.zeros((len(first.axis), len(second.axis), exact.shape[1]), dtype=np.int64)
-    cells = [
+    mine, other = (
         np.take(side.groups.astype(np.uint8), records.codes[feature], mode="clip")
         for side, feature in zip((first, second), pair, strict=True)
-    ]
-    size = int(absolute_table_sum(exact, *cells, table))
+    )
+    size = int(absolute_table_sum(exact, mine, other, table))
     expected = np.outer(first.counts, second.counts) / start.rows
     by_chance = np.sqrt(expected[:, :, None] * start.variance).sum() * _MEAN_SIZE / start.clip
     return size - int(by_chance * PAIR_STEPS)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpcore.compiled import kernel
 from dpcore.data.bits import unpack
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
@@ -89,7 +89,7 @@ def _count(labels: NDArray[Any], codes: Codes, size: int) -> Counts:
     return counts[:size]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _count_present(labels: NDArray[Any], codes: Codes, counts: Counts) -> None:
     for i in range(len(labels)):
         kept = labels[i] == labels[i] and labels[i] != ABSENT

@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpcore.compiled import kernel
 from dpcore.data.bits import Words, popcount, word_count
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
@@ -122,7 +122,7 @@ def _in_parallel(total: int, piece: int, work: Callable[[int, int], None]) -> No
             continue
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _fold(
     rows: Words,
     vectors: Words,
@@ -152,7 +152,7 @@ def _fold(
                 folded[f, first + w] |= value
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _count(
     clauses: NDArray[np.int32],
     folded: Words,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpcore.compiled import kernel
 from dpcore.data.bits import Words, popcount
 from dpcore.models.redescriptions.learning.queries import STEPS, Counts, leaf_members
 from dpcore.privacy.randomness import RandomSource, uniforms
@@ -150,7 +150,7 @@ class PairWalk:
         return first, second
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _run(
     first_literals: Words,
     second_literals: Words,
@@ -205,7 +205,7 @@ def _run(
             _copy(leaves, others, table, joint, new_leaves, new_others, new_table, new_joint)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _score(table: Counts, joint: Counts, per_step: float) -> float:
     """Score of a pair in steps, or of a single tree if ``joint`` is empty."""
     first: float = 1.0 * _purity(table)
@@ -215,7 +215,7 @@ def _score(table: Counts, joint: Counts, per_step: float) -> float:
     return (first + first * second) / 2
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _purity(counts: Counts) -> np.int64:
     mass = np.int64(0)
     for leaf in range(counts.shape[0]):
@@ -227,7 +227,7 @@ def _purity(counts: Counts) -> np.int64:
     return mass
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _count(rows: Words, columns: Words, start: int, width: int, counts: Counts) -> None:
     """Records in both, for some of the rows and every column."""
     for r in range(start, start + width):
@@ -238,7 +238,7 @@ def _count(rows: Words, columns: Words, start: int, width: int, counts: Counts) 
             counts[r, c] = total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _count_columns(rows: Words, columns: Words, start: int, width: int, counts: Counts) -> None:
     """The same for every row and some of the columns."""
     for r in range(rows.shape[0]):
@@ -249,7 +249,7 @@ def _count_columns(rows: Words, columns: Words, start: int, width: int, counts: 
             counts[r, c] = total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _copy(
     leaves: Words,
     others: Words,

@@ -17,9 +17,9 @@ from decimal import Decimal
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpcore.compiled import kernel
 from dpcore.data.bits import Words, count_bits, popcount
 from dpcore.models.redescriptions.learning.queries import AGREEMENT, Counts
 from dpcore.models.trees.learning.joint_counts import in_threads
@@ -178,7 +178,7 @@ class ExactPairs:
         return int(left), int(columns[chosen])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _fold(
     agreements: SmallCounts,
     rows: Counts,
@@ -200,7 +200,7 @@ def _fold(
         bests[place], rests[place] = best, math.log(total)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _count_threes(
     left_literals: Words, right_literals: Words, right: Counts, which: Counts, threes: SmallCounts
 ) -> None:
@@ -215,7 +215,7 @@ def _count_threes(
             threes[i, q] = count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _fill(
     left_literals: Words,
     right_literals: Words,
@@ -267,9 +267,9 @@ def _fill(
             agreements[p, q] = best_agreement(table)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _count_rows(
-    masks: Words, literals: Words, people: int, joint: Counts, totals: Counts, ones: Counts
+    masks: Words, literals: Words, people: np.int64, joint: Counts, totals: Counts, ones: Counts
 ) -> None:
     """Records in each of the four cells, alone and with each right literal."""
     totals[3] = people
@@ -289,7 +289,7 @@ def _count_rows(
             ones[3, a] -= np.int64(count)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def best_agreement(table: Counts) -> np.int64:
     """Best agreement of a union of rows and a union of columns of a table of shape (4, 4).
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 import numpy as np
-from numba import njit
 
+from dpcore.compiled import kernel
 from dpcore.data.bits import Words, popcount
 from dpcore.models.redescriptions.learning.queries import (
     PAIR_SCORE,
@@ -88,7 +88,7 @@ def _tables(
     return tables, joints
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _fill(
     first_literals: Words,
     second_literals: Words,
@@ -110,7 +110,7 @@ def _fill(
         _cross(second, first, joints[pair])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _cross(rows: Words, columns: Words, counts: Counts) -> None:
     for r in range(rows.shape[0]):
         for c in range(columns.shape[0]):

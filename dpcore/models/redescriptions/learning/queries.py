@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpcore.compiled import kernel
 from dpcore.data.bits import Words, count_bits
 from dpcore.privacy.sensitivity import Sensitivity
 
@@ -84,7 +84,7 @@ def pair_scores(first: Counts, second: Counts, max_rows: int) -> Floats:
     return np.asarray((first + first * (second / (STEPS * max_rows))) / 2)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def leaf_members(
     literals: Words, splits: Counts, node: int, everyone: Words, members: Words
 ) -> tuple[int, int]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from dpcore.compiled import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def move_count(length: int, longest: int) -> int:
     """How many of swap, add and delete are possible."""
     return int(length >= 2) + int(length < longest) + int(length >= 1)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def nth_unused(state: Ints, length: int, offset: int) -> int:
     """The ``offset``-th antecedent, in order, that is not in the list."""
     chosen = offset
@@ -31,7 +32,7 @@ def nth_unused(state: Ints, length: int, offset: int) -> int:
     return chosen
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def propose(state: Ints, length: int, antecedents: int, noise: Floats, proposal: Ints) -> int:
     """Write a proposal and return its length: swap, add or delete, uniform among the possible."""
     longest = len(state)
@@ -63,7 +64,7 @@ def propose(state: Ints, length: int, antecedents: int, noise: Floats, proposal:
     return length - 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def log_hastings(length: int, proposed: int, longest: int, antecedents: int) -> float:
     """Logarithm of Q(state | proposal) / Q(proposal | state).
 

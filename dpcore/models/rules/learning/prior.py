@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpcore.compiled import kernel
 from dpcore.models.rules.learning.antecedents import Antecedents
 from dpcore.privacy.randomness import RandomSource, uniforms
 
@@ -97,7 +97,7 @@ def _poisson(mean: float, largest: int) -> Floats:
     return np.array([math.exp(k * math.log(mean) - math.lgamma(k + 1)) for k in range(largest + 1)])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _draw(
     lists: NDArray[np.int16], lengths: Ints, noise: Floats,
     size_weights: Floats, starts: Ints, counts: Ints,
@@ -123,7 +123,7 @@ def _draw(
             taken[size] += 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _pick_size(draw: float, size_weights: Floats, counts: Ints, taken: Ints) -> int:
     available = 0.0
     for size in range(len(counts)):
@@ -140,7 +140,7 @@ def _pick_size(draw: float, size_weights: Floats, counts: Ints, taken: Ints) -> 
     return chosen
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def log_prior(
     members: Ints, length: int, log_length_weights: Floats, size_weights: Floats,
     sizes: Ints, counts: Ints,

@@ -11,9 +11,9 @@ from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpcore.compiled import kernel
 from dpcore.data.bits import Words, capture_rule, remaining_classes
 from dpcore.data.queries import LogLikelihood
 from dpcore.learning.learner import Progress
@@ -165,7 +165,7 @@ class ListWalk:
         return Chain(state[:length].copy(), trace)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _union(classes: Words, result: Words) -> None:
     for w in range(classes.shape[1]):
         word = np.uint64(0)
@@ -174,7 +174,7 @@ def _union(classes: Words, result: Words) -> None:
         result[w] = word
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _table_utility(counts: Ints, class_table: Ints, total_table: Ints) -> int:
     total = 0
     result = 0
@@ -184,7 +184,7 @@ def _table_utility(counts: Ints, class_table: Ints, total_table: Ints) -> int:
     return int(result - total_table[total])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _score_lists(
     antecedents: Words, classes: Words, lists: NDArray[np.int16], lengths: Ints,
     class_table: Ints, total_table: Ints, scores: Ints,
@@ -208,7 +208,7 @@ def _score_lists(
         scores[i] = partial[lengths[i]] + _table_utility(counts, class_table, total_table)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _list_utility(
     antecedents: Words, classes: Words, state: Ints, length: int,
     class_table: Ints, total_table: Ints, buffer: Words, nothing: Words, counts: Ints,
@@ -228,7 +228,7 @@ def _list_utility(
     return int(result + _table_utility(counts, class_table, total_table))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _run_steps(
     antecedents: Words, classes: Words, class_table: Ints, total_table: Ints,
     log_length_weights: Floats, size_weights: Floats, sizes: Ints, counts: Ints,

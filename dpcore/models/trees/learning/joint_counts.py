@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpcore.compiled import kernel
 from dpcore.data.bits import Words, count_bits, popcount
 
 Counts = NDArray[np.int64]
@@ -135,7 +135,7 @@ def _triple_starts(size: int) -> Counts:
     return starts
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _count_joint(
     literals: Words,
     classes: Words,

@@ -6,9 +6,9 @@ import math
 from typing import Final, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpcore.compiled import kernel
 from dpcore.models.trees.learning.joint_counts import Counts, SmallCounts
 
 Floats = NDArray[np.float64]
@@ -20,7 +20,7 @@ LEAF_UTILITIES: Final = ("labelled", "correct", "purity")
 GRID: Final = 256
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def leaf_value(counts: Counts, kind: int, weight: float) -> tuple[np.int64, float]:
     """Value of a leaf; ``kind`` is the position of its utility in :data:`LEAF_UTILITIES`."""
     best, whole, squares = np.int64(0), np.int64(0), np.int64(0)
@@ -38,7 +38,7 @@ def leaf_value(counts: Counts, kind: int, weight: float) -> tuple[np.int64, floa
     return best, math.log(total / counts.shape[0])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def fill_pairs(
     none: Counts,
     ones: Counts,
@@ -88,7 +88,7 @@ def fill_pairs(
                 rests[i, j, s // 2, s % 2] = rests[j, i, s % 2, s // 2] = math.log(total)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _signed(whole: Counts, first: Counts, second: Counts, both: Counts, out: Counts) -> None:
     """Counts of the four signed conjunctions of two literals within ``whole``."""
     for c in range(whole.shape[0]):
