@@ -9,13 +9,14 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
     TypeAdapter,
     field_validator,
     model_validator,
 )
+
+from dpcore.frozen import FrozenModel
 
 OTHER = "(other)"
 MISSING = "(missing)"
@@ -38,13 +39,13 @@ View = Literal["left", "right"]
 Mode = Literal["equal", "threshold", "member"]
 
 
-class Frozen(BaseModel):
-    """Base of everything in a schema: immutable, and no field is unknown."""
+class SchemaPart(FrozenModel):
+    """Base of everything in a schema: spaces around a text do not count."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+    model_config = ConfigDict(str_strip_whitespace=True)
 
 
-class _Column(Frozen):
+class _Column(SchemaPart):
     name: Name
     description: str = Field(default="", max_length=500)
     target: bool = False
@@ -95,7 +96,7 @@ class BooleanColumn(_Column):
         return ("no", "yes", OTHER, MISSING)
 
 
-class CategoryGroup(Frozen):
+class CategoryGroup(SchemaPart):
     """Categories of one column that belong together, such as the codes of heart diseases."""
 
     name: Name

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
-from pydantic import BaseModel, ConfigDict
-
 from dpcore.domain.columns import (
     MISSING,
     OTHER,
@@ -18,12 +16,11 @@ from dpcore.domain.columns import (
 from dpcore.domain.encoding import cell_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import RequestError, SchemaError
+from dpcore.frozen import FrozenModel
 
 
-class Condition(BaseModel):
+class Condition(FrozenModel):
     """A record satisfies it if its cell of ``column`` lies in ``first`` .. ``last``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     column: str
     first: int

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from dpcore.domain.columns import MAX_COLUMNS, Column, Frozen, Name, View
+from dpcore.domain.columns import MAX_COLUMNS, Column, Name, SchemaPart, View
 from dpcore.domain.origins import DECLARED, INFERRED, Origin, problem_of, refusal_of
 from dpcore.errors import SchemaError
 from dpcore.validation import explain_validation
@@ -32,7 +32,7 @@ MAX_CHILD_CELLS = 4_000_000_000
 Part = Literal["train", "holdout", "all"]
 
 
-class PrivacyUnit(Frozen):
+class PrivacyUnit(SchemaPart):
     """Who is protected: a row, or the person that ``column`` identifies.
 
     Attributes
@@ -53,7 +53,7 @@ class PrivacyUnit(Frozen):
         return self
 
 
-class _Table(Frozen):
+class _Table(SchemaPart):
     """Columns under names of their own. Subclasses declare the field, for its place in texts."""
 
     if TYPE_CHECKING:

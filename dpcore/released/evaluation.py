@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
+from dpcore.frozen import FrozenModel
 from dpcore.privacy.randomness import SeededRandom
 
 Floats = NDArray[np.float64]
@@ -19,17 +19,15 @@ Labels = NDArray[np.int64]
 REDRAWS = 400
 
 
-class Figure(BaseModel):
+class Figure(FrozenModel):
     """A quality figure with the two errors it carries, each as half of a 95 % interval."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     value: float
     noise_margin: float
     sampling_margin: float
 
 
-class Evaluation(BaseModel):
+class Evaluation(FrozenModel):
     """Quality on records that the model was not fitted to.
 
     Attributes
@@ -44,8 +42,6 @@ class Evaluation(BaseModel):
     count_margin : int
         Noise on each count of a group stays within plus or minus this, with 95 % confidence.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     noisy_confusion: tuple[tuple[int, ...], ...]
     accuracy: Figure | None

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
+from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.evaluation import REDRAWS, Figure
@@ -23,7 +23,7 @@ _CLEAR, _RARE = 4.0, 0.9999
 _LARGEST_MARGIN = 0.5
 
 
-class RegressionEvaluation(BaseModel):
+class RegressionEvaluation(FrozenModel):
     """Quality on records that the model was not fitted to, in units of the target.
 
     Attributes
@@ -40,8 +40,6 @@ class RegressionEvaluation(BaseModel):
     count_margin : int
         Noise on each count stays within plus or minus this, with 95 % confidence.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     error_edges: tuple[float, ...]
     noisy_errors: tuple[int, ...]

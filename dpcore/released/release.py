@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from dpcore import __version__
 from dpcore.domain.origins import DECLARED, INFERRED, Origin, problem_of
 from dpcore.domain.schema import INFERRED_NAME, Schema
 from dpcore.errors import RequestError
+from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import Definition
 from dpcore.released.plan import Guarantee, RunPlan, protected_unit
 
@@ -28,11 +29,7 @@ _LEARNED: dict[Guarantee, str] = {
 _SEEDED = "Its noise is repeatable: it was not drawn from the operating system's secure source."
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Certificate(_Frozen):
+class Certificate(FrozenModel):
     """The guarantee of one release. Holds public values only.
 
     Attributes
@@ -94,7 +91,7 @@ class Certificate(_Frozen):
         return tuple(filter(None, (seeded, problem_of(self.origins))))
 
 
-class Release(_Frozen):
+class Release(FrozenModel):
     """A frozen, self-contained result: everything after it is post-processing.
 
     Attributes

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 from sqlalchemy.engine import Connection, Engine
 
 from dpcore.errors import RequestError
+from dpcore.frozen import FrozenModel
 from dpcore.validation import storable
 from dpcore.workspace.database import read, report_drafts, utc_now, write
 from dpcore.workspace.dossier import MOST_RELEASES, Application
@@ -23,7 +24,7 @@ _R = report_drafts.c
 _ID_LIMIT = 64
 
 
-class Draft(BaseModel):
+class Draft(FrozenModel):
     """A report that is being written.
 
     Attributes
@@ -33,8 +34,6 @@ class Draft(BaseModel):
     releases : tuple of str
         Identifiers of the releases that were chosen, in the order of the choice.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     application: Application = Application()
     releases: tuple[str, ...] = ()

@@ -11,9 +11,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from dpcore.domain.schema import Schema
+from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import parse_epsilon
 from dpcore.released.plan import RunPlan
 
@@ -33,7 +34,7 @@ NAME_LIMIT, NOTE_LIMIT = 100, 4000
 REASON_LIMIT = 500
 
 
-class RunRequest(BaseModel):
+class RunRequest(FrozenModel):
     """One run of one algorithm, described by public choices only.
 
     Attributes
@@ -49,8 +50,6 @@ class RunRequest(BaseModel):
     parameters : dict
         Parameters of the learner; those left out have defaults.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     dataset_id: str = Field(min_length=1, max_length=64)
     algorithm: str = Field(default="rule_list", max_length=64)

@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from dpcore.errors import LoginError, RequestError
+from dpcore.frozen import FrozenModel
 from dpcore.validation import explain_validation
 
 Role = Literal["custodian", "analyst", "teacher"]
@@ -56,7 +57,7 @@ class User:
 LOCAL_USER = User("local", frozenset(ROLES))
 
 
-class Membership(BaseModel):
+class Membership(FrozenModel):
     """Who has a role: by address, or by what the provider claims about a person.
 
     Attributes
@@ -66,8 +67,6 @@ class Membership(BaseModel):
     claims : mapping of str to tuple of str
         Values of which one must be in the claim of this name, for example of ``groups``.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     emails: tuple[str, ...] = ()
     claims: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -89,7 +88,7 @@ class Membership(BaseModel):
         return any(_values(claims.get(name)) & set(wanted) for name, wanted in self.claims.items())
 
 
-class RoleRules(BaseModel):
+class RoleRules(FrozenModel):
     """Roles of an installation with a login.
 
     Attributes
@@ -100,8 +99,6 @@ class RoleRules(BaseModel):
         Whether addresses count although the provider does not say that it verified them. Only for
         a provider whose users cannot choose their address themselves.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     custodian: Membership = Membership()
     analyst: Membership = Membership()

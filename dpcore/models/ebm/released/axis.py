@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
 from dpcore.domain.columns import MISSING, NumericColumn, format_number
 from dpcore.domain.encoding import clamp_numbers, encode_categories
+from dpcore.frozen import FrozenModel
 
 
-class Axis(BaseModel):
+class Axis(FrozenModel):
     """Bins of one column, the last of a numeric one for missing values.
 
     Attributes
@@ -32,8 +33,6 @@ class Axis(BaseModel):
     groups : tuple of int
         Column of categories: bin of each of its cells. Empty for a numeric column.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     column: str
     labels: tuple[str, ...]

@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from dpcore.domain.schema import Schema
+from dpcore.frozen import FrozenModel
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import Z95
 from dpcore.released.evaluation import Evaluation
@@ -24,11 +24,7 @@ Task = Literal["binary", "multiclass", "regression"]
 _UNLIKELY = 0.05
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Term(_Frozen):
+class Term(FrozenModel):
     """What one column, or a pair of columns, adds to the prediction.
 
     Attributes
@@ -119,7 +115,7 @@ class Contribution:
     error: tuple[float, ...]
 
 
-class EBMModel(_Frozen):
+class EBMModel(FrozenModel):
     """An additive model: intercept plus one term per column or pair.
 
     Attributes

@@ -5,12 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from dpcore.frozen import FrozenParameters
 
 EBMMethod = Literal["all_bins", "random_splits"]
 
 
-class EBMParameters(BaseModel):
+class EBMParameters(FrozenParameters):
     """What model to fit and how. ``None`` leaves a choice to the method's own rule.
 
     Attributes
@@ -42,8 +44,6 @@ class EBMParameters(BaseModel):
     evaluate : bool
         Train on the training part and evaluate on the hold-out part, at no extra cost.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: EBMMethod = "all_bins"
     delta: Decimal | None = Field(default=None, gt=0, le=Decimal("0.01"))

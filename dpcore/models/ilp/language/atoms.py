@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pydantic import BaseModel, ConfigDict
-
 from dpcore.domain.columns import RESERVED, Mode
 from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import RequestError
+from dpcore.frozen import FrozenModel
 
 #: Written in place of a condition where a row of a table need only exist.
 ANY = "any"
 
 
-class Atom(BaseModel):
+class Atom(FrozenModel):
     """A condition on one row of a table.
 
     Attributes
@@ -34,8 +33,6 @@ class Atom(BaseModel):
     group : str
         Name of the group that these cells make up, if they are one.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     table: str = ""
     column: str = ""

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
+from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.atoms import Atom
 
 Flags = NDArray[np.bool_]
 Codes = Mapping[str, NDArray[np.int64]]
 
 
-class Variable(BaseModel):
+class Variable(FrozenModel):
     """A row of a child table that must exist; if ``negated``, none such may.
 
     All atoms are about the same row. Two variables of a clause may stand for one row, as in
@@ -26,8 +26,6 @@ class Variable(BaseModel):
         All of this table. Empty: any row.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     table: str
     atoms: tuple[Atom, ...] = ()
     negated: bool = False
@@ -38,10 +36,8 @@ class Variable(BaseModel):
         return max(1, len(self.atoms))
 
 
-class Clause(BaseModel):
+class Clause(FrozenModel):
     """The body of a clause; all of it must hold. An empty one holds for everybody."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     atoms: tuple[Atom, ...] = ()
     variables: tuple[Variable, ...] = ()

@@ -5,13 +5,15 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from dpcore.frozen import FrozenParameters
 
 Method = Literal["noisy_max", "relevance_aware", "naive"]
 Criterion = Literal["best", "share"]
 
 
-class ILPParameters(BaseModel):
+class ILPParameters(FrozenParameters):
     """What to look for and how.
 
     Attributes
@@ -54,8 +56,6 @@ class ILPParameters(BaseModel):
     evaluate : bool
         Learn from the training part and evaluate on the hold-out part, at no extra cost.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     positive: str | None = Field(default=None, max_length=128)
     method: Method = "noisy_max"

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from dpcore.domain.encoding import encode, encode_columns, people_of
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.clause import Clause, Codes
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.words import clause_words
@@ -22,11 +22,7 @@ from dpcore.released.noisy_counts import percent
 Frames = pd.DataFrame | Mapping[str, pd.DataFrame]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class CoveredGroup(_Frozen):
+class CoveredGroup(FrozenModel):
     """The people whom a clause covers and no earlier one; or those whom none does.
 
     Attributes
@@ -50,7 +46,7 @@ class CoveredGroup(_Frozen):
     kept: bool
 
 
-class ILPModel(_Frozen):
+class ILPModel(FrozenModel):
     """A theory: the first clause that covers a person decides.
 
     If it is kept, the person is predicted positive, or else not; so is everybody whom no clause

@@ -16,8 +16,9 @@ from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from dpcore.frozen import FrozenParameters
 from dpcore.models.redescriptions.released.consistent import Z95, PairCounts
 from dpcore.models.redescriptions.released.leaf_unions import unions
 from dpcore.models.redescriptions.released.significance import Independence, Sizes
@@ -40,7 +41,7 @@ _CLEAR_MARGIN, _USUAL_JACCARD = 0.1, 0.6
 Score = Literal["above chance", "jaccard"]
 
 
-class Constraints(BaseModel):
+class Constraints(FrozenParameters):
     """What a redescription must satisfy: the reader's choice, moved freely, at no cost.
 
     Attributes
@@ -68,8 +69,6 @@ class Constraints(BaseModel):
     noise_aware : bool
         The p-value also allows for the noise on the counts. As published, it does not.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     min_support: float | None = Field(default=None, ge=0)
     max_support: float = Field(default=0.8, gt=0, le=1)

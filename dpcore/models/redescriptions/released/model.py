@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from dpcore.domain.schema import Schema
+from dpcore.frozen import FrozenModel
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet, read_pairs
 from dpcore.models.redescriptions.released.tree_pair import TreePair
@@ -16,7 +16,7 @@ from dpcore.privacy.budgets import geometric_tail
 Counts = NDArray[np.int64]
 
 
-class RedescriptionModel(BaseModel):
+class RedescriptionModel(FrozenModel):
     """Everything that a run released. Redescriptions are read off it, again and again, for free.
 
     Attributes
@@ -24,8 +24,6 @@ class RedescriptionModel(BaseModel):
     left_columns, right_columns : tuple of str
         Columns of each view.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     left_columns: tuple[str, ...]
     right_columns: tuple[str, ...]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from dpcore.domain.columns import Name
+from dpcore.frozen import FrozenParameters
 
 RedescriptionMethod = Literal["exact_pairs", "lookahead", "alt_expm", "alt_mcmc", "mcmc_tree_pair"]
 PairSampler = Literal["chain", "pool"]
@@ -19,7 +20,7 @@ PUBLISHED_DEPTH: Final = 4
 PUBLISHED_STARTS: Final = 4
 
 
-class RedescriptionParameters(BaseModel):
+class RedescriptionParameters(FrozenParameters):
     """What pairs of trees to draw and how.
 
     Attributes
@@ -57,8 +58,6 @@ class RedescriptionParameters(BaseModel):
     reserved_splits : bool
         Also split on ``(missing)`` and ``(other)``.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: RedescriptionMethod = "exact_pairs"
     left: Columns | None = None

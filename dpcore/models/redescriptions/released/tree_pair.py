@@ -7,11 +7,12 @@ from typing import Final, Literal, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
+from dpcore.frozen import FrozenModel
 from dpcore.models.redescriptions.released.regions import Box, Domain, narrowed
 
 Counts = NDArray[np.int64]
@@ -19,11 +20,7 @@ Counts = NDArray[np.int64]
 _SIZES: Final = (1, 3, 7, 15)
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Tree(_Frozen):
+class Tree(FrozenModel):
     """A complete binary tree over the columns of one view.
 
     Attributes
@@ -83,7 +80,7 @@ class Tree(_Frozen):
         return place - len(self.splits)
 
 
-class TreePair(_Frozen):
+class TreePair(FrozenModel):
     """Two trees whose leaves should hold the same people, and how many share each pair of leaves.
 
     Attributes

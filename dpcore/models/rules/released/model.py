@@ -8,22 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
+from dpcore.frozen import FrozenModel
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import percent
 
 DEFAULT_TEXT = "everyone else"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Rule(_Frozen):
+class Rule(FrozenModel):
     """One rule: its conditions, noisy counts and class probabilities.
 
     Attributes
@@ -45,7 +41,7 @@ class Rule(_Frozen):
     intervals: tuple[tuple[float, float], ...]
 
 
-class RuleListModel(_Frozen):
+class RuleListModel(FrozenModel):
     """A rule list; the last rule is the default one.
 
     Attributes

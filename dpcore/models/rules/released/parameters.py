@@ -5,20 +5,20 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from dpcore.frozen import FrozenModel, FrozenParameters
 
 
-class BudgetShares(BaseModel):
+class BudgetShares(FrozenModel):
     """Relative shares of the budget. ``antecedents`` counts only if they are mined privately."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     antecedents: Decimal = Field(default=Decimal(1), gt=0, le=1000)
     list: Decimal = Field(default=Decimal(1), gt=0, le=1000)
     estimates: Decimal = Field(default=Decimal(1), gt=0, le=1000)
 
 
-class RuleListParameters(BaseModel):
+class RuleListParameters(FrozenParameters):
     """What to fit and how.
 
     Attributes
@@ -50,8 +50,6 @@ class RuleListParameters(BaseModel):
     evaluate : bool
         Train on the training part and evaluate on the hold-out part, at no extra cost.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     antecedents: Literal["public", "dp_fim", "given"] = "public"
     given: tuple[Annotated[str, Field(max_length=2000)], ...] = Field(default=(), max_length=2000)

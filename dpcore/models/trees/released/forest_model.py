@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
+from dpcore.frozen import FrozenModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.released.evaluation import Evaluation
 
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
-class ForestModel(BaseModel):
+class ForestModel(FrozenModel):
     """Trees of which each casts one vote.
 
     Attributes
@@ -31,8 +31,6 @@ class ForestModel(BaseModel):
     budget : Decimal
         Budget per person of the whole forest.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     classes: tuple[str, ...]
     trees: tuple[TreeModel, ...]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
+from dpcore.frozen import FrozenModel
 from dpcore.models.trees.released.splits import Split
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import percent
@@ -20,11 +20,7 @@ from dpcore.released.noisy_counts import percent
 ROOT_TEXT = "everyone"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TreeNode(_Frozen):
+class TreeNode(FrozenModel):
     """One node of a released tree.
 
     Attributes
@@ -75,7 +71,7 @@ class TreeNode(_Frozen):
         return self.collapsed or not self.children
 
 
-class TreeModel(_Frozen):
+class TreeModel(FrozenModel):
     """A decision tree; node 0 is the root and parents come before their children.
 
     Attributes

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from dpcore.frozen import FrozenParameters
 
 Criterion = Literal["error", "gini", "information_gain", "matsushita"]
 TreeMethod = Literal["lookahead", "adiffp", "diffp_id3", "diffp_c45", "sulq_id3"]
@@ -15,7 +17,7 @@ Sharing = Literal["parts", "split"]
 PRUNES: Final = frozenset({"lookahead", "adiffp", "diffp_c45", "rfdiffp"})
 
 
-class TreeParameters(BaseModel):
+class TreeParameters(FrozenParameters):
     """What tree to fit and how.
 
     Attributes
@@ -48,8 +50,6 @@ class TreeParameters(BaseModel):
         Train on the training part and evaluate on the hold-out part, at no extra cost.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
     method: TreeMethod = "lookahead"
     criterion: Criterion = "error"
     blocks: Annotated[tuple[Annotated[int, Field(ge=1, le=3)], ...], Field(max_length=3)] | None = (
@@ -77,7 +77,7 @@ class TreeParameters(BaseModel):
         return self.method in PRUNES if self.prune is None else self.prune
 
 
-class ForestParameters(BaseModel):
+class ForestParameters(FrozenParameters):
     """What forest to fit and how.
 
     Attributes
@@ -101,8 +101,6 @@ class ForestParameters(BaseModel):
         As in :class:`TreeParameters`. ``spend_rest=False`` is Algorithm 2 as published: with
         ``sharing="split"`` a tree then passes on to the next one what it did not need.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: ForestMethod = "rfdiffp"
     criterion: Criterion = "gini"

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from dpcore.domain.columns import RESERVED, BooleanColumn
 from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
 from dpcore.domain.schema import Schema
+from dpcore.frozen import FrozenModel
 
 #: Reserved cells as part of a sentence.
 _RESERVED_WORDS = {cell: cell.strip("()") for cell in RESERVED}
 
 
-class Split(BaseModel):
+class Split(FrozenModel):
     """Sends each cell of one column to a branch.
 
     Attributes
@@ -24,8 +23,6 @@ class Split(BaseModel):
         Branch of each cell code of the column, ``(other)`` and ``(missing)`` included. Branches
         are numbered from 0 without gaps.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     column: str
     branches: tuple[int, ...]
