@@ -118,13 +118,14 @@ def epsilon_lower_bound(
     """
     outputs = [mechanism(side, trials) for side in (0, 1)]
     half = trials // 2
-    best, chosen = -1.0, (AtLeast(0), 0)
+    best = -1.0
+    chosen: tuple[Event, int] = (AtLeast(0), 0)
     for event in events(outputs[0][:half], outputs[1][:half]):
         hits = [int(event(output[:half]).sum()) for output in outputs]
         for side in (0, 1):
             bound = ratio_bound(hits[side], hits[1 - side], half, confidence, delta)
             if bound > best:
-                best, chosen = bound, (event, side)  # type: ignore[assignment]
+                best, chosen = bound, (event, side)
     event, side = chosen
     hits = [int(event(output[half:]).sum()) for output in outputs]
     return ratio_bound(hits[side], hits[1 - side], trials - half, confidence, delta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -119,7 +120,7 @@ class _Rows:
     def __init__(self, columns: Sequence[Any], each: int, most: int) -> None:
         self._columns, self._each = columns, each
         self._patience = max(2 * most, _CALM)
-        self._pieces: list[tuple[NDArray[Any] | None, ...]] = []
+        self._pieces: list[tuple[Any, ...]] = []
         self._pending = self.seen = 0
         self.owners = np.zeros(0, dtype=np.int64)
         self.codes: list[Codes] = []
@@ -148,19 +149,19 @@ class _Rows:
         """Let go of all but the rows that are kept of each person, if no further row comes."""
         if not self._pieces:
             return
-        whole = [
+        whole: list[Any] = [
             None if parts[0] is None else np.concatenate(parts)
             for parts in zip(*self._pieces, strict=True)
         ]
         owners, words = whole[:2]
-        order = np.lexsort((words, owners))  # type: ignore[arg-type]
-        ordered = owners[order]  # type: ignore[index]
+        order = np.lexsort((words, owners))
+        ordered = owners[order]
         rank = np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")
         kept = order[rank < self._each]
-        held = [None if part is None else part[kept] for part in whole]
+        held: list[Any] = [None if part is None else part[kept] for part in whole]
         self._pieces, self._pending = [tuple(held)], 0
         self.owners, self.ranks = ordered[rank < self._each], rank[rank < self._each]
-        self.codes, self.numbers = held[2::2], held[3::2]  # type: ignore[assignment]
+        self.codes, self.numbers = held[2::2], held[3::2]
 
 
 def _check_tables(schema: Schema, given: Mapping[str, Iterable[pd.DataFrame]]) -> None:
@@ -298,8 +299,7 @@ def check_header(names: list[str]) -> None:
         )
     if any(not name.strip() for name in names):
         raise IngestError("A column has no name. Give every column of the header line a name.")
-    seen: set[str] = set()
-    twice = sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         listed = ", ".join(f"'{name}'" for name in twice[:10])
         raise IngestError(f"Column names must be distinct; the file repeats {listed}.")

@@ -181,12 +181,12 @@ def quality_table(evaluation: Any) -> Table:
 def _share(figure: Figure | None) -> tuple[str, str, str]:
     if figure is None:
         return ("not known: noise drowns the counts", "", "")
-    margins = (f"±{percent(m)}" for m in (figure.noise_margin, figure.sampling_margin))
-    return (percent(figure.value), *margins)  # type: ignore[return-value]
+    noise, sampling = (f"±{percent(m)}" for m in (figure.noise_margin, figure.sampling_margin))
+    return percent(figure.value), noise, sampling
 
 
 def _number(figure: Figure | None) -> tuple[str, str, str]:
     if figure is None:
         return ("not known: noise drowns the counts", "", "")
-    margins = (f"±{m:,.3g}" for m in (figure.noise_margin, figure.sampling_margin))
-    return (f"{figure.value:,.4g}", *margins)  # type: ignore[return-value]
+    noise, sampling = (f"±{m:,.3g}" for m in (figure.noise_margin, figure.sampling_margin))
+    return f"{figure.value:,.4g}", noise, sampling

@@ -16,7 +16,7 @@ from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.privacy.budgets import parse_epsilon, parse_limit
 from dpcore.workspace.database import ledger_entries, read, write
 from dpcore.workspace.ledger_lines import append, caps_of, kept_note, own_balance_of, standing_of
-from dpcore.workspace.requests import Account, BudgetRequest
+from dpcore.workspace.requests import Account, BudgetRequest, BudgetRequestState
 from dpcore.workspace.users import canonical_name
 
 _E = ledger_entries.c
@@ -229,7 +229,7 @@ def _with_answers(connection: Connection, rows: Sequence[RowMapping]) -> list[Bu
 
 
 def _budget_request(row: RowMapping, answer: RowMapping | None) -> BudgetRequest:
-    states = {"grant": "granted", "decline": "declined"}
+    states: dict[str, BudgetRequestState] = {"grant": "granted", "decline": "declined"}
     return BudgetRequest(
         number=row["sequence"],
         dataset_id=row["dataset_id"],
@@ -237,6 +237,6 @@ def _budget_request(row: RowMapping, answer: RowMapping | None) -> BudgetRequest
         epsilon=row["epsilon"],
         reason=row["note"],
         time=row["time"],
-        state="open" if answer is None else states[answer["kind"]],  # type: ignore[arg-type]
+        state="open" if answer is None else states[answer["kind"]],
         answer="" if answer is None else answer["note"],
     )

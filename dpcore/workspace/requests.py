@@ -19,6 +19,7 @@ from dpcore.privacy.budgets import parse_epsilon
 from dpcore.released.plan import RunPlan
 
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+BudgetRequestState = Literal["open", "granted", "declined"]
 #: States in which a run may still change by itself.
 ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
 #: Every kind of line of the ledger. The life of a budget, of a run, of an analyst's account, of
@@ -152,7 +153,7 @@ class BudgetRequest:
     epsilon: Decimal
     reason: str
     time: datetime
-    state: Literal["open", "granted", "declined"]
+    state: BudgetRequestState
     answer: str
 
 

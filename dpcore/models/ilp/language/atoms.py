@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpcore.domain.columns import RESERVED, Mode
+from dpcore.domain.columns import RESERVED, CategoricalColumn, Column, Mode, OrdinalColumn
 from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import RequestError
@@ -87,7 +87,7 @@ def _column_atoms(
 
 
 def _conditions(
-    column: object, modes: Sequence[Mode], *, reserved: bool
+    column: Column, modes: Sequence[Mode], *, reserved: bool
 ) -> Iterable[tuple[list[int], str]]:
     """Cells and group name of each condition on a column: equalities, cut points, groups."""
     if "equal" in modes:
@@ -96,13 +96,11 @@ def _conditions(
     if "threshold" in modes:
         for literal in threshold_conditions(column, reserved=False):
             yield [literal.first, literal.last], ""
-    if "member" in modes:
-        categories = list(column.categories)  # type: ignore[attr-defined]
-        for group in column.groups:  # type: ignore[attr-defined]
-            yield sorted({categories.index(member) for member in group.members}), group.name
+    if "member" in modes and isinstance(column, CategoricalColumn | OrdinalColumn):
+        for group in column.groups:
+            yield sorted({column.categories.index(member) for member in group.members}), group.name
     if reserved and modes:
-        cells = column.cells  # type: ignore[attr-defined]
-        yield from (([code], "") for code, cell in enumerate(cells) if cell in RESERVED)
+        yield from (([code], "") for code, cell in enumerate(column.cells) if cell in RESERVED)
 
 
 def chosen_atoms(
