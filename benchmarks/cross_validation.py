@@ -9,10 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
 from benchmarks.datasets import BenchData, load
+from dpcore.arrays import Flags, Floats32, Ints
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.encoding import encode_columns
@@ -37,12 +37,12 @@ class Encoded:
     """
 
     data: BenchData
-    codes: NDArray[np.int64]
+    codes: Ints
     sizes: tuple[int, ...]
-    labels: NDArray[np.int64]
+    labels: Ints
 
     @property
-    def one_hot(self) -> NDArray[np.float32]:
+    def one_hot(self) -> Floats32:
         """One column per cell: shape (n_rows, sum of sizes)."""
         columns = zip(self.codes.T, self.sizes, strict=True)
         blocks = [np.eye(size, dtype=np.float32)[codes] for codes, size in columns]
@@ -55,11 +55,11 @@ class Fold:
 
     encoded: Encoded
     table: PrivateTable
-    training: NDArray[np.bool_]
+    training: Flags
     test: pd.DataFrame
 
     @property
-    def test_labels(self) -> NDArray[np.int64]:
+    def test_labels(self) -> Ints:
         """Class codes of the test records."""
         return self.encoded.labels[~self.training]
 
@@ -78,7 +78,7 @@ def encoded(name: str) -> Encoded:
     )
 
 
-def fold_numbers(labels: NDArray[np.int64], count: int, repeat: int) -> NDArray[np.int64]:
+def fold_numbers(labels: Ints, count: int, repeat: int) -> Ints:
     """Fold of each record: every class spread evenly, shuffled by the public seed and ``repeat``.
 
     Shape (n_rows,), numbers below ``count``.

@@ -7,13 +7,13 @@ from decimal import Decimal
 from unittest.mock import patch
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
 from benchmarks.ebm_fits import DELTA
 from benchmarks.ebm_splits import Split, split
 from benchmarks.records import Record, summarise
+from dpcore.arrays import Floats, Ints
 from dpcore.learning.learner import no_progress
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import RandomSource, SeededRandom
@@ -27,7 +27,7 @@ _Z = 1.96
 class Silent(SeededRandom):
     """A source whose Gaussian noise is zero."""
 
-    def gaussian_noise(self, scale: float, count: int) -> NDArray[np.int64]:  # noqa: ARG002
+    def gaussian_noise(self, scale: float, count: int) -> Ints:  # noqa: ARG002
         return np.zeros(count, dtype=np.int64)
 
 
@@ -58,7 +58,7 @@ def _share(data: Split, epsilon: float, seed: int) -> float:
     return float(np.mean(np.abs(scores - quiet) <= _Z * errors))
 
 
-def _fit(data: Split, epsilon: float, seed: int) -> tuple[NDArray[np.float64], ...]:
+def _fit(data: Split, epsilon: float, seed: int) -> tuple[Floats, ...]:
     """Scores of all bins of all terms, and their standard errors."""
     learner, known = get_learner("ebm"), data.whole.data
     chosen = {"delta": DELTA, "evaluate": False}

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.ebm_splits import Floats, Split
+from benchmarks.ebm_splits import Split
+from dpcore.arrays import Floats
 from dpcore.learning.learner import no_progress
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SecureRandom

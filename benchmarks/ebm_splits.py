@@ -8,10 +8,10 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.datasets import BenchData, load
+from dpcore.arrays import Flags, Floats
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
@@ -20,7 +20,6 @@ from dpcore.privacy.randomness import SeededRandom, permutation
 _SEED = 20_210
 _TEST_SHARE = 0.2
 AUC, RMSE = "AUC", "RMSE"
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,11 @@ class Whole:
         """What predictions are scored by."""
         return AUC if self.bounds is None else RMSE
 
-    def tests(self, splits: int) -> NDArray[np.bool_]:
+    def tests(self, splits: int) -> Flags:
         """Test records of each split: shape (n_splits, n_rows)."""
         return np.stack([_test_records(len(self.truth), number) for number in range(splits)])
 
-    def score(self, test: NDArray[np.bool_], predicted: Floats) -> float:
+    def score(self, test: Flags, predicted: Floats) -> float:
         """AUC or root mean squared error on the test records."""
         truth = self.truth[test]
         if self.bounds is None:
@@ -69,7 +68,7 @@ class Split:
     whole: Whole
     table: PrivateTable
     training: pd.DataFrame
-    test: NDArray[np.bool_]
+    test: Flags
     seconds: float
 
     @property
@@ -106,7 +105,7 @@ def split(name: str, number: int) -> Split:
     return Split(everything, table, training, test, time.perf_counter() - start)
 
 
-def _test_records(rows: int, number: int) -> NDArray[np.bool_]:
+def _test_records(rows: int, number: int) -> Flags:
     order = permutation(SeededRandom(_SEED + number), rows)
     test = np.zeros(rows, dtype=np.bool_)
     test[order[: round(_TEST_SHARE * rows)]] = True

@@ -12,6 +12,7 @@ import pandas as pd
 from benchmarks.ilp_facts import TASKS, Relational, load
 from benchmarks.ilp_methods import HOUSE, NON_PRIVATE, fitted
 from benchmarks.records import Record, summarise
+from dpcore.arrays import Array, Flags
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.privacy.randomness import SeededRandom
 
@@ -46,7 +47,7 @@ def run(suite: str, data: str, *, quick: bool) -> Iterator[Record]:
                 )  # fmt: skip
 
 
-def split(relational: Relational, number: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def split(relational: Relational, number: int) -> Flags:
     """Which records of the main table are for training."""
     people = len(relational.labels)
     order = np.random.default_rng(_SEED + number).permutation(people)
@@ -75,7 +76,7 @@ def accuracy(data: str, task: str, method: str, epsilon: float | None, number: i
     return float((predicted == relational.labels[~chosen].to_numpy()).mean())
 
 
-def _part(relational: Relational, flags: np.ndarray[Any, Any]) -> dict[str, pd.DataFrame]:
+def _part(relational: Relational, flags: Array) -> dict[str, pd.DataFrame]:
     """Some records of the main table with all rows about them."""
     schema, tables = relational.schema, relational.tables
     main = tables[schema.entity][flags]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.ilp_methods import fitted
-from dpcore.data.bits import Words
+from dpcore.arrays import Words
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.demo.theories import PlantedTheory

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmarks.datasets import FOLDER_VARIABLE, load
+from dpcore.arrays import Ints
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.demo import DEMOS
@@ -28,7 +28,6 @@ LEFT_OUT = (
     f"Left out: {', '.join(FILES)} and growth, whose data OpenML does not have. To include them, "
     f"name the folder with their files in the variable {FOLDER_VARIABLE}."
 )
-Counts = NDArray[np.int64]
 
 
 def available() -> tuple[str, ...]:
@@ -52,10 +51,10 @@ class TwoViews:
     frame: pd.DataFrame
     schema: Schema
     table: PrivateTable
-    codes: Counts
+    codes: Ints
     planted: tuple[PlantedRedescription, ...] = ()
 
-    def leaves(self, tree: Tree) -> Counts:
+    def leaves(self, tree: Tree) -> Ints:
         """Leaf of each row: shape (n_rows,)."""
         names = [column.name for column in self.schema]
         columns = np.array([names.index(split.column) for split in tree.splits])
@@ -68,7 +67,7 @@ class TwoViews:
             place = 2 * place + np.where(holds, 1, 2)
         return place - len(tree.splits)
 
-    def counts(self, pair: TreePair) -> Counts:
+    def counts(self, pair: TreePair) -> Ints:
         """Exact numbers of people in each pair of leaves."""
         counts = np.zeros((pair.left.leaf_count, pair.right.leaf_count), dtype=np.int64)
         np.add.at(counts, (self.leaves(pair.left), self.leaves(pair.right)), 1)

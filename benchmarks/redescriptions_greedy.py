@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.redescriptions_data import TwoViews
-from dpcore.data.bits import Words, count_bits
+from dpcore.arrays import Ints, Words
+from dpcore.data.bits import count_bits
 from dpcore.domain.columns import View
-from dpcore.models.redescriptions.learning.queries import Counts, leverages, purities, tree_leaves
+from dpcore.models.redescriptions.learning.queries import leverages, purities, tree_leaves
 from dpcore.models.redescriptions.learning.views import Sides, opposite, view_conditions
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
@@ -79,7 +80,7 @@ class _Search:
         self._used |= {self.sides.literals[view][place].column for view, place in places.items()}
         return places
 
-    def _grow(self, view: View, classes: Words) -> Counts:
+    def _grow(self, view: View, classes: Words) -> Ints:
         """Splits of a complete tree, in heap order."""
         bits = self.sides.bits[view]
         splits: list[int] = []
@@ -93,6 +94,6 @@ class _Search:
             members += [members[node] & bits[best], members[node] & ~bits[best]]
         return np.array(splits)
 
-    def _tree(self, view: View, places: Counts) -> Tree:
+    def _tree(self, view: View, places: Ints) -> Tree:
         literals = self.sides.literals[view]
         return Tree(view=view, splits=tuple(literals[place] for place in places))

@@ -10,17 +10,8 @@ import numpy as np
 
 from benchmarks.records import summarise
 from benchmarks.redescriptions_data import CMS, MAMMALS, NPAS
-from benchmarks.redescriptions_runs import (
-    EXPM,
-    GREEDY,
-    HOUSE,
-    MCMC,
-    PAIR,
-    USUAL,
-    Flags,
-    Reading,
-    Run,
-)
+from benchmarks.redescriptions_runs import EXPM, GREEDY, HOUSE, MCMC, PAIR, USUAL, Reading, Run
+from dpcore.arrays import Flags, Floats
 
 SOURCE = "Mihelčić and Miettinen 2023"
 #: Noisy support from which the paper keeps redescriptions (its Appendix C.3).
@@ -124,7 +115,7 @@ def pooled(readings: Sequence[Reading], support: float | None = None) -> Figures
     )
 
 
-def _mean(values: Flags | np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+def _mean(values: Flags | Floats) -> float:
     return float(np.mean(values)) if len(values) else math.nan
 
 

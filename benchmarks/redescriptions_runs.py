@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.redescriptions_data import CMS, TwoViews
 from benchmarks.redescriptions_greedy import greedy_model
+from dpcore.arrays import Flags, Floats
 from dpcore.learning.learner import no_progress
 from dpcore.models.redescriptions.released.agreement import exact_agreement
 from dpcore.models.redescriptions.released.extraction import Constraints
@@ -63,8 +63,6 @@ _READ_AGAIN_AT = (1.0, 0.1)
 #: A planted redescription is recovered if, on both sides, its people and those of one that was
 #: found have at least this Jaccard index.
 RECOVERED = 0.8
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.cross_validation import Fold, fold
+from dpcore.arrays import Ints
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import no_progress
 from dpcore.models.registry import get_learner
@@ -21,7 +21,6 @@ HOUSE = "exact lookahead"
 ADAPTIVE_FOREST, RANDOM_TREES = "RFDiffP split", "random trees (PRDT)"
 #: Cost of complexity at which the tree that is not private is pruned: a hundredth of a per cent.
 _PRUNING = 1e-4
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Private:
     learner: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def fit(self, data: Fold, epsilon: float) -> tuple[Callable[[Fold], Codes], float]:
+    def fit(self, data: Fold, epsilon: float) -> tuple[Callable[[Fold], Ints], float]:
         """Fit on the training records: a predictor of class codes, and seconds.
 
         Raises
@@ -54,7 +53,7 @@ class Plain:
 
     constant: bool
 
-    def fit(self, data: Fold, epsilon: float) -> tuple[Callable[[Fold], Codes], float]:  # noqa: ARG002
+    def fit(self, data: Fold, epsilon: float) -> tuple[Callable[[Fold], Ints], float]:  # noqa: ARG002
         """Fit on the training records: a predictor of class codes, and seconds."""
         from sklearn.dummy import DummyClassifier
         from sklearn.tree import DecisionTreeClassifier

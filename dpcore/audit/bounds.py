@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import beta
 
-Outputs = NDArray[np.int64]
-Hits = NDArray[np.bool_]
+from dpcore.arrays import Flags, Ints
+
 #: Chance that a bound is right, for each audit and each control.
 CONFIDENCE: Final = 1 - 1e-6
 
@@ -29,7 +28,7 @@ CONFIDENCE: Final = 1 - 1e-6
 class AuditedMechanism(Protocol):
     """What is audited: many independent outputs on one of two neighbouring inputs."""
 
-    def __call__(self, side: int, trials: int) -> Outputs:
+    def __call__(self, side: int, trials: int) -> Ints:
         """Return ``trials`` outputs, coded as integers, on input 0 or 1."""
         ...
 
@@ -37,13 +36,13 @@ class AuditedMechanism(Protocol):
 class Event(Protocol):
     """A set of outputs."""
 
-    def __call__(self, outputs: Outputs) -> Hits:
+    def __call__(self, outputs: Ints) -> Flags:
         """Tell for each output whether it is in the set."""
         ...
 
 
 #: Candidate events, made from the outputs on both inputs that are set aside for choosing.
-EventFamily = Callable[[Outputs, Outputs], Iterator[Event]]
+EventFamily = Callable[[Ints, Ints], Iterator[Event]]
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class AtLeast:
     bound: int
     negated: bool = False
 
-    def __call__(self, outputs: Outputs) -> Hits:
+    def __call__(self, outputs: Ints) -> Flags:
         """Tell for each output whether it is in the set."""
         return np.asarray((outputs >= self.bound) ^ self.negated)
 
@@ -64,19 +63,19 @@ class OneOf:
 
     labels: tuple[int, ...]
 
-    def __call__(self, outputs: Outputs) -> Hits:
+    def __call__(self, outputs: Ints) -> Flags:
         """Tell for each output whether it is in the set."""
         return np.isin(outputs, self.labels)
 
 
-def threshold_events(first: Outputs, second: Outputs) -> Iterator[Event]:
+def threshold_events(first: Ints, second: Ints) -> Iterator[Event]:
     """Both sides of every threshold between outputs: for noisy numbers."""
     for bound in np.unique(np.concatenate([first, second])):
         yield AtLeast(int(bound))
         yield AtLeast(int(bound), negated=True)
 
 
-def likelihood_events(first: Outputs, second: Outputs) -> Iterator[Event]:
+def likelihood_events(first: Ints, second: Ints) -> Iterator[Event]:
     """Sets of the outputs most typical of one input: for selections and whole releases."""
     labels, places = np.unique(np.concatenate([first, second]), return_inverse=True)
     ones = np.bincount(places[: len(first)], minlength=len(labels))

@@ -17,7 +17,8 @@ from typing import Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from dpcore.audit.bounds import Audit, AuditedMechanism, Outputs, replaced, threshold_events
+from dpcore.arrays import Ints
+from dpcore.audit.bounds import Audit, AuditedMechanism, replaced, threshold_events
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
@@ -26,7 +27,7 @@ from dpcore.models.ebm.learning import boosting
 from dpcore.models.ebm.learning.kernels import clipped_sums
 from dpcore.models.ebm.learning.learner import EBMLearner
 from dpcore.models.ebm.learning.queries import COUNT_STEPS, RESIDUAL_STEPS
-from dpcore.privacy.mechanisms import FineGaussian, Integers
+from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, SecureRandom
 from dpcore.released.plan import RunPlan
 
@@ -68,7 +69,7 @@ class EBMRuns:
     noise: int = 1
     clipped: bool = True
 
-    def __call__(self, side: int, trials: int) -> Outputs:
+    def __call__(self, side: int, trials: int) -> Ints:
         """Return the weighted sum of all that so many fits release."""
         learner, source = EBMLearner(), SecureRandom()
         schema = Schema.from_mapping(
@@ -94,7 +95,7 @@ class EBMRuns:
             learner.run(table, plan, source, no_progress)
         return round(_FINE * sum(self._evidence(*answer) for answer in answers))
 
-    def _evidence(self, mechanism: FineGaussian, noisy: Integers) -> float:
+    def _evidence(self, mechanism: FineGaussian, noisy: Ints) -> float:
         """Logarithm of the ratio of likelihoods with and without the person, up to a constant."""
         if noisy.ndim == 1:  # the histograms of x and of the target, one after the other
             largest = _CELLS + 1 if self.target == "y" else len(noisy) - 1
@@ -116,12 +117,12 @@ def _frame(side: int) -> pd.DataFrame:
 
 
 @contextmanager
-def _observed(noise: int) -> Iterator[list[tuple[FineGaussian, Integers]]]:
+def _observed(noise: int) -> Iterator[list[tuple[FineGaussian, Ints]]]:
     """Collect all that Gaussian mechanisms release, their noise divided by ``noise``."""
-    answers: list[tuple[FineGaussian, Integers]] = []
+    answers: list[tuple[FineGaussian, Ints]] = []
     release = FineGaussian.release
 
-    def observe(mechanism: FineGaussian, values: Integers, randomness: RandomSource) -> Integers:
+    def observe(mechanism: FineGaussian, values: Ints, randomness: RandomSource) -> Ints:
         noisy = values + (release(mechanism, values, randomness) - values) // noise
         answers.append((mechanism, noisy))
         return noisy

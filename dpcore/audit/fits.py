@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import pandas as pd
 
-from dpcore.audit.bounds import Audit, AuditedMechanism, Outputs, likelihood_events
+from dpcore.arrays import Ints
+from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Learner, no_progress
@@ -80,7 +81,7 @@ class _Fits(ABC):
     rows_per_person: int = 1
     people: ClassVar[_People] = _EVEN
 
-    def __call__(self, side: int, trials: int) -> Outputs:
+    def __call__(self, side: int, trials: int) -> Ints:
         """Return coded outputs of so many fits."""
         learner, source = self._learner(), SecureRandom()
         plan = learner.plan(_toy_schema(1), "y", self.epsilon, {**self.chosen, "evaluate": False})

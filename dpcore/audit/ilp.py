@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import pandas as pd
 
-from dpcore.audit.bounds import Audit, AuditedMechanism, Outputs, likelihood_events, replaced
+from dpcore.arrays import Ints
+from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events, replaced
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import no_progress
@@ -75,7 +76,7 @@ class _Runs(ABC):
     broken: Break = field(default=nullcontext)
     chosen: ClassVar[Mapping[str, Any]]
 
-    def __call__(self, side: int, trials: int) -> Outputs:
+    def __call__(self, side: int, trials: int) -> Ints:
         """Return coded outputs of so many runs."""
         learner, source, schema = ILPLearner(), SecureRandom(), _schema()
         wanted = {"clauses": 1, "max_literals": 1, "length_prior": False, **self.chosen}

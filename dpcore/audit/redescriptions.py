@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import pandas as pd
 
-from dpcore.audit.bounds import Audit, AuditedMechanism, Outputs, likelihood_events, replaced
+from dpcore.arrays import Ints
+from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events, replaced
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import no_progress
@@ -29,7 +30,7 @@ from dpcore.models.redescriptions.learning.plans import per_block
 from dpcore.models.redescriptions.learning.queries import LEVERAGE, PAIR_SCORE
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import TreePair
-from dpcore.privacy.mechanisms import GeometricMechanism, Integers
+from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource, SecureRandom
 from dpcore.privacy.sensitivity import Sensitivity
 
@@ -83,7 +84,7 @@ class _Runs(ABC):
     crowd: ClassVar[_Crowd]
     added: ClassVar[tuple[int, int, int, int]]
 
-    def __call__(self, side: int, trials: int) -> Outputs:
+    def __call__(self, side: int, trials: int) -> Ints:
         """Return coded outputs of so many runs."""
         learner, source = RedescriptionLearner(), SecureRandom()
         plan = learner.plan(_schema(1), "", _EPSILON, {"starts": 1, **self.chosen})
@@ -171,8 +172,8 @@ def _less_noise() -> Iterator[None]:
     """Divide the noise on all counts."""
     release = GeometricMechanism.release
 
-    def quieter(mechanism: GeometricMechanism, values: Integers, source: RandomSource) -> Integers:
-        noise: Integers = release(mechanism, values, source) - values
+    def quieter(mechanism: GeometricMechanism, values: Ints, source: RandomSource) -> Ints:
+        noise: Ints = release(mechanism, values, source) - values
         return np.asarray(values + np.trunc(noise / _LESS_NOISE).astype(np.int64))
 
     with replaced(GeometricMechanism, "release", quieter):
@@ -184,7 +185,7 @@ def _exact_leaves() -> Iterator[None]:
     """Count the left leaves without noise, as if they followed from the noisy table."""
     release = GeometricMechanism.release
 
-    def partly(mechanism: GeometricMechanism, values: Integers, source: RandomSource) -> Integers:
+    def partly(mechanism: GeometricMechanism, values: Ints, source: RandomSource) -> Ints:
         return values if values.ndim == 1 else release(mechanism, values, source)
 
     with replaced(GeometricMechanism, "release", partly):

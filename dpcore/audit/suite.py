@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints
 from dpcore.audit.bounds import (
     CONFIDENCE,
     Audit,
     AuditedMechanism,
-    Outputs,
     likelihood_events,
     threshold_events,
 )
@@ -42,7 +41,7 @@ _DELTA = 0.05
 def _noise(mechanism: GeometricMechanism | GaussianMechanism) -> AuditedMechanism:
     """A count that one person changes by 1, released with noise."""
 
-    def draw(side: int, trials: int) -> Outputs:
+    def draw(side: int, trials: int) -> Ints:
         return mechanism.release(np.full(trials, side, dtype=np.int64), SecureRandom())
 
     return draw
@@ -78,14 +77,14 @@ _SENSITIVITY = 1000
 
 
 def _selection(
-    select: Callable[[NDArray[np.int64], SecureRandom], int], favoured: int, others: int
+    select: Callable[[Ints, SecureRandom], int], favoured: int, others: int
 ) -> AuditedMechanism:
     """All candidates alike on input 0; on input 1 they move by what is given."""
     scores = np.zeros((2, _CANDIDATES), dtype=np.int64)
     scores[1, :_FAVOURED] = favoured
     scores[1, _FAVOURED:] = others
 
-    def draw(side: int, trials: int) -> Outputs:
+    def draw(side: int, trials: int) -> Ints:
         source = SecureRandom()
         return np.array([select(scores[side], source) for _ in range(trials)], dtype=np.int64)
 

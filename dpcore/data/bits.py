@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Ints, Words
 from dpcore.compiled import kernel
-
-Words = NDArray[np.uint64]
 
 
 def _popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
@@ -35,7 +33,7 @@ def word_count(rows: int) -> int:
     return -(-rows // 64)
 
 
-def pack(flags: NDArray[np.bool_], words: int) -> Words:
+def pack(flags: Flags, words: int) -> Words:
     """Pack booleans into ``words`` words, the first row in the lowest bit; the rest is 0."""
     packed = np.packbits(flags, bitorder="little")
     padded = np.zeros(8 * words, dtype=np.uint8)
@@ -43,7 +41,7 @@ def pack(flags: NDArray[np.bool_], words: int) -> Words:
     return padded.view(np.uint64)
 
 
-def pack_rows(flags: NDArray[np.bool_]) -> Words:
+def pack_rows(flags: Flags) -> Words:
     """Pack each row of a table of booleans: shape (n_rows, words for the columns)."""
     words = word_count(flags.shape[1])
     packed = np.packbits(flags, axis=1, bitorder="little")
@@ -52,7 +50,7 @@ def pack_rows(flags: NDArray[np.bool_]) -> Words:
     return padded.view(np.uint64)
 
 
-def unpack(words: Words, rows: int) -> NDArray[np.bool_]:
+def unpack(words: Words, rows: int) -> Flags:
     """Inverse of :func:`pack` for the first ``rows`` rows."""
     flags = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little")
     return flags[:rows].astype(np.bool_)
@@ -91,7 +89,7 @@ def _compress(vectors: Words, mask: Words, compressed: Words) -> None:
                 left ^= lowest
 
 
-def conjunctions(literals: Words, members: NDArray[np.int64], lengths: NDArray[np.int64]) -> Words:
+def conjunctions(literals: Words, members: Ints, lengths: Ints) -> Words:
     """AND together, for each row of ``members``, its first ``lengths`` literals.
 
     Parameters
@@ -114,7 +112,7 @@ def conjunctions(literals: Words, members: NDArray[np.int64], lengths: NDArray[n
     return result
 
 
-def count_bits(vectors: Words, masks: Words) -> NDArray[np.int64]:
+def count_bits(vectors: Words, masks: Words) -> Ints:
     """Rows in both, for every vector and every mask: shape (n_vectors, n_masks)."""
     counts = np.empty((len(vectors), len(masks)), dtype=np.int64)
     _count_bits(vectors, masks, counts)
@@ -122,7 +120,7 @@ def count_bits(vectors: Words, masks: Words) -> NDArray[np.int64]:
 
 
 @kernel
-def _count_bits(vectors: Words, masks: Words, counts: NDArray[np.int64]) -> None:
+def _count_bits(vectors: Words, masks: Words, counts: Ints) -> None:
     for v in range(vectors.shape[0]):
         for m in range(masks.shape[0]):
             total = np.uint64(0)
@@ -132,9 +130,7 @@ def _count_bits(vectors: Words, masks: Words, counts: NDArray[np.int64]) -> None
 
 
 @kernel
-def capture_rule(
-    rule: Words, classes: Words, remaining: Words, after: Words, counts: NDArray[np.int64]
-) -> None:
+def capture_rule(rule: Words, classes: Words, remaining: Words, after: Words, counts: Ints) -> None:
     """Split ``remaining`` by a rule: count what it captures per class, keep the rest in ``after``.
 
     ``classes`` has shape (n_classes, n_words) with at least 2 rows, disjoint and covering
@@ -160,7 +156,7 @@ def capture_rule(
 
 
 @kernel
-def remaining_classes(remaining: Words, classes: Words, counts: NDArray[np.int64]) -> None:
+def remaining_classes(remaining: Words, classes: Words, counts: Ints) -> None:
     """Count the rows of ``remaining`` per class into ``counts``."""
     for c in range(classes.shape[0]):
         here = np.uint64(0)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Cells, Flags, Floats, Ints
 from dpcore.data.table import ChildRecords, PrivateTable
 from dpcore.domain.columns import MAX_COLUMNS, NumericColumn
-from dpcore.domain.encoding import Codes, encode, people_of
+from dpcore.domain.encoding import encode, people_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import RandomSource
@@ -87,7 +87,7 @@ class _People:
         self._numbers: dict[str, int] = {}
         self.known = 0
 
-    def numbers(self, chunk: pd.DataFrame) -> NDArray[np.int64]:
+    def numbers(self, chunk: pd.DataFrame) -> Ints:
         """The persons of some rows: array of shape (n_rows,)."""
         if self._unit is None:
             first, self.known = self.known, self.known + len(chunk)
@@ -123,14 +123,14 @@ class _Rows:
         self._pieces: list[tuple[Any, ...]] = []
         self._pending = self.seen = 0
         self.owners = np.zeros(0, dtype=np.int64)
-        self.codes: list[Codes] = []
-        self.numbers: list[NDArray[np.float64] | None] = []
+        self.codes: list[Cells] = []
+        self.numbers: list[Floats | None] = []
         self.ranks = np.zeros(0, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.owners)
 
-    def add(self, owners: NDArray[np.int64], chunk: pd.DataFrame, randomness: RandomSource) -> None:
+    def add(self, owners: Ints, chunk: pd.DataFrame, randomness: RandomSource) -> None:
         """Take rows in, with the number of each one's person; -1 is nobody, and is dropped."""
         encoded = [encode(column, chunk[column.name]) for column in self._columns]
         arrays = (
@@ -245,7 +245,7 @@ def _check_names(chunk: pd.DataFrame, wanted: Sequence[str], table: str = "") ->
         )
 
 
-def _coins(count: int, percent: int, randomness: RandomSource) -> NDArray[np.bool_]:
+def _coins(count: int, percent: int, randomness: RandomSource) -> Flags:
     threshold = np.uint64(percent * (2**64 - 1) // 100)
     return randomness.words(count) < threshold
 
@@ -264,7 +264,7 @@ def _too_many(schema: Schema) -> IngestError:
     )
 
 
-def _check_targets(codes: list[Codes], schema: Schema) -> None:
+def _check_targets(codes: list[Cells], schema: Schema) -> None:
     for i, column in enumerate(schema):
         if column.target and not (codes[i] < len(column.classes)).any():
             wanted = "a number" if isinstance(column, NumericColumn) else "one of its categories"

@@ -14,22 +14,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words, capture_rule, count_bits, remaining_classes
+from dpcore.arrays import Ints, Words
+from dpcore.data.bits import capture_rule, count_bits, remaining_classes
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part
 from dpcore.errors import RequestError
 from dpcore.privacy.sensitivity import Sensitivity
 
-Counts = NDArray[np.int64]
-
-
 #: A row is captured by exactly one rule of a list (the default included) and has one class.
 CAPTURES = Sensitivity(1, "L1", monotone=True)
 
 
-def capture_counts(table: PrivateTable, target: str, part: Part, rules: Words) -> Counts:
+def capture_counts(table: PrivateTable, target: str, part: Part, rules: Words) -> Ints:
     """Rows per class that each rule of a list captures. Sensitivity :data:`CAPTURES`.
 
     Parameters
@@ -53,7 +50,7 @@ def capture_counts(table: PrivateTable, target: str, part: Part, rules: Words) -
     return counts
 
 
-def itemset_counts(table: PrivateTable, target: str, part: Part, itemsets: Words) -> Counts:
+def itemset_counts(table: PrivateTable, target: str, part: Part, itemsets: Words) -> Ints:
     """Rows (with a class of ``target``) in each itemset. See :func:`itemset_sensitivity`."""
     members = np.bitwise_or.reduce(table.class_members(target, part), axis=0)
     return count_bits(itemsets, members[None, :])[:, 0]
@@ -105,8 +102,8 @@ class LogLikelihood:
     """
 
     step: float
-    class_table: Counts
-    total_table: Counts
+    class_table: Ints
+    total_table: Ints
     sensitivity: Sensitivity
 
     @classmethod
@@ -135,7 +132,7 @@ class LogLikelihood:
             Sensitivity(value, "Linf", monotone=True),
         )
 
-    def utility(self, captures: Counts) -> int:
+    def utility(self, captures: Ints) -> int:
         """Integer utility of capture counts of shape (n_rules + 1, n_classes)."""
         places = np.arange(captures.shape[1])
         return int(

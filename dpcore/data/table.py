@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words, pack, pack_rows, unpack, word_count
+from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
+from dpcore.data.bits import pack, pack_rows, unpack, word_count
 from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.conditions import Condition
-from dpcore.domain.encoding import Codes
 from dpcore.domain.schema import ChildTable, Part, Schema
 from dpcore.errors import SchemaError
 
@@ -43,7 +42,7 @@ def _array_names(schema: Schema) -> list[str]:
     return [*_ARRAYS, *(name for names in _child_arrays(schema) for name in names)]
 
 
-def _mapped(directory: Path, schema: Schema) -> dict[str, NDArray[Any]]:
+def _mapped(directory: Path, schema: Schema) -> dict[str, Array]:
     """Arrays of a saved table, mapped into memory: headers are read, records are not.
 
     Raises
@@ -74,7 +73,7 @@ class ChildRecords:
         Which slots hold a row: one bit vector over the records per slot.
     """
 
-    def __init__(self, table: ChildTable, codes: NDArray[Any], rows: Words) -> None:
+    def __init__(self, table: ChildTable, codes: Array, rows: Words) -> None:
         self.table, self.codes, self.rows = table, codes, rows
 
     def __repr__(self) -> str:
@@ -85,9 +84,9 @@ class ChildRecords:
         cls,
         table: ChildTable,
         max_rows: int,
-        codes: list[Codes],
-        slots: NDArray[np.int64],
-        records: NDArray[np.int64],
+        codes: list[Cells],
+        slots: Ints,
+        records: Ints,
     ) -> ChildRecords:
         """Put encoded rows into ``slots`` of ``records``, arrays of shape (n_rows,)."""
         shape = (table.max_rows_per_person, max_rows)
@@ -129,7 +128,7 @@ class PrivateTable:
         Rows of the child tables, by their names.
     """
 
-    def __init__(self, schema: Schema, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, schema: Schema, arrays: Mapping[str, Array]) -> None:
         self.schema = schema
         self._arrays = arrays
         self.codes, self.numbers, self.cells, self.parts = (arrays[name] for name in _ARRAYS)
@@ -150,9 +149,9 @@ class PrivateTable:
     def build(
         cls,
         schema: Schema,
-        codes: list[Codes],
-        numbers: list[NDArray[np.float64]],
-        holdout: NDArray[np.bool_],
+        codes: list[Cells],
+        numbers: list[Floats],
+        holdout: Flags,
         children: Sequence[ChildRecords] = (),
     ) -> PrivateTable:
         """Pad, pack and wrap encoded columns; ``holdout`` tells the part of each record.
@@ -221,7 +220,7 @@ class PrivateTable:
         chosen = self.cells[start + first : start + last + 1]
         return np.asarray(np.bitwise_or.reduce(chosen, axis=0))
 
-    def numbers_of(self, column: str) -> NDArray[np.float64]:
+    def numbers_of(self, column: str) -> Floats:
         """Clamped values of a numeric column: shape (max_rows,)."""
         numeric = [item.name for item in self.schema if isinstance(item, NumericColumn)]
         return np.asarray(self.numbers[numeric.index(column)])
@@ -264,7 +263,7 @@ class PrivateTable:
             tables[child.name] = rows.assign(**{self.schema.key_of(child): owners})
         return tables
 
-    def public_child(self, name: str, part: Part = "all") -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    def public_child(self, name: str, part: Part = "all") -> tuple[pd.DataFrame, Ints]:
         """Rows of a child table. For data sets marked public only.
 
         Numbers are the upper ends of their bins, the rest are cell labels: of a child row no more
@@ -285,7 +284,7 @@ class PrivateTable:
         return pd.DataFrame(content), (np.cumsum(records) - 1)[places]
 
 
-def _cell_values(column: Any) -> NDArray[Any]:
+def _cell_values(column: Any) -> Array:
     """A value in each cell of a column, by its code."""
     if not isinstance(column, NumericColumn):
         return np.asarray(column.cells, dtype=object)

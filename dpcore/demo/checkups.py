@@ -13,12 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from dpcore.arrays import Array, Flags, Texts
 from dpcore.demo.truth import (
     Demo,
-    Flags,
     PlantedList,
     PlantedRedescription,
     PlantedRule,
@@ -33,7 +32,6 @@ PEOPLE = 12_000
 SEED = 20_250_411
 
 Generator = np.random.Generator
-Floats = NDArray[np.floating]
 
 PLANTED = (
     PlantedRedescription(
@@ -114,13 +112,11 @@ def make_checkups() -> Demo:
     return Demo(ordered, schema, _truth(ordered), "checkups", PLANTED)
 
 
-def _chance(generator: Generator, log_odds: Floats) -> Flags:
+def _chance(generator: Generator, log_odds: Array) -> Flags:
     return np.asarray(generator.random(len(log_odds)) < 1 / (1 + np.exp(-log_odds)))
 
 
-def _levels(
-    generator: Generator, labels: tuple[str, ...], *log_odds: Floats
-) -> NDArray[np.object_]:
+def _levels(generator: Generator, labels: tuple[str, ...], *log_odds: Array) -> Texts:
     """One of several ordered labels: ``log_odds`` of passing from each to the next."""
     level = np.zeros(len(log_odds[0]), dtype=int)
     for step, odds in enumerate(log_odds):
@@ -128,7 +124,7 @@ def _levels(
     return np.asarray(np.asarray(labels, dtype=object)[level])
 
 
-def _background(generator: Generator) -> tuple[pd.DataFrame, Floats]:
+def _background(generator: Generator) -> tuple[pd.DataFrame, Array]:
     """Background and diagnoses of each person, and the body mass index behind some of them."""
     age = np.clip(np.rint(generator.normal(60, 13, PEOPLE)), 30, 95)
     male = generator.random(PEOPLE) < 0.49
@@ -189,12 +185,12 @@ class _Values:
     frame: pd.DataFrame
     generator: Generator
 
-    def of(self, name: str) -> Floats:
+    def of(self, name: str) -> Array:
         """A column as numbers; yes is 1."""
         return self.frame[name].to_numpy(dtype=float)
 
     @property
-    def old(self) -> Floats:
+    def old(self) -> Array:
         """Decades above sixty."""
         return (self.of("age") - 60) / 10
 
@@ -203,8 +199,8 @@ class _Values:
         return np.asarray(self.generator.random(len(self.frame)) < share)
 
     def between(
-        self, low: Floats | float, high: Floats | float, mean: Floats | float, spread: float
-    ) -> Floats:
+        self, low: Array | float, high: Array | float, mean: Array | float, spread: float
+    ) -> Array:
         """Normal values cut off at both ends, one per person."""
         low, high = np.asarray(low), np.asarray(high)
         first, last = ndtr((low - mean) / spread), ndtr((high - mean) / spread)
@@ -213,8 +209,8 @@ class _Values:
 
     def beyond(
         self, above: Flags, edge: float, step: float, low: float, high: float,
-        mean: Floats | float, spread: float,
-    ) -> Floats:  # fmt: skip
+        mean: Array | float, spread: float,
+    ) -> Array:  # fmt: skip
         """Values that, rounded to ``step``, lie above the edge where told so, else not above."""
         return self.between(
             np.where(above, edge + 0.51 * step, low),
@@ -223,7 +219,7 @@ class _Values:
             spread,
         )
 
-    def put(self, name: str, values: Floats, digits: int, missing: Flags | None = None) -> None:
+    def put(self, name: str, values: Array, digits: int, missing: Flags | None = None) -> None:
         """Write a column, rounded, with gaps."""
         rounded = pd.Series(np.round(values, digits))
         column = rounded.astype("Int64") if digits == 0 else rounded

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Flags, Ints
 from dpcore.demo.theories import Children, PlantedClause, PlantedTheory, asks, some
-from dpcore.demo.truth import Demo, Flags
+from dpcore.demo.truth import Demo
 from dpcore.domain.schema import Schema
 from dpcore.privacy.randomness import public_generator
 
@@ -30,9 +30,8 @@ _KEY: Final = "patient_id"
 _SCHEMA: Final = Schema.from_file(Path(__file__).with_name("hospital.yaml"))
 
 Generator = np.random.Generator
-Floats = NDArray[np.floating]
 #: Patients, as positions, and for each what stands in one row.
-_Rows = tuple[NDArray[np.int64], dict[str, NDArray[Any]]]
+_Rows = tuple[Ints, dict[str, Array]]
 #: Rows of which the first ones of each patient are used, and rows that may be too many.
 _Parts = tuple[list[_Rows], _Rows]
 _LIMITS: Final = {child.name: child.max_rows_per_person for child in _SCHEMA.children}
@@ -84,7 +83,7 @@ def make_hospital() -> Demo:
     return Demo(ordered, _SCHEMA, _truth(ordered, children), "hospital", children=children)
 
 
-def _chance(generator: Generator, chances: Floats | float) -> Flags:
+def _chance(generator: Generator, chances: Array | float) -> Flags:
     return np.asarray(generator.random(PATIENTS) < chances)
 
 
@@ -119,7 +118,7 @@ def _illnesses(frame: pd.DataFrame, generator: Generator) -> dict[str, Flags]:
 
 
 def _rows(
-    generator: Generator, chances: Floats | float, **columns: dict[str, float] | tuple[str, ...]
+    generator: Generator, chances: Array | float, **columns: dict[str, float] | tuple[str, ...]
 ) -> _Rows:
     """At most one row per patient; of the labels of each column one is drawn."""
     chosen = np.flatnonzero(_chance(generator, chances))
@@ -128,7 +127,7 @@ def _rows(
 
 def _values(
     generator: Generator, rows: int, columns: Mapping[str, dict[str, float] | tuple[str, ...]]
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, Array]:
     """Labels drawn for some rows: equally often, or with given chances."""
     values = {}
     for name, labels in columns.items():
@@ -149,7 +148,7 @@ def _more(
 def _prescriptions(ill: dict[str, Flags], generator: Generator) -> _Parts:
     """What the theory asks for stands first."""
 
-    def drugs(chances: Floats | float, *names: str, routes: tuple[str, ...] = ("oral",)) -> _Rows:
+    def drugs(chances: Array | float, *names: str, routes: tuple[str, ...] = ("oral",)) -> _Rows:
         return _rows(generator, chances, drug=names, daily_dose=_DOSES, route=routes)
 
     both = ("oral", "injection")
@@ -176,7 +175,7 @@ def _prescriptions(ill: dict[str, Flags], generator: Generator) -> _Parts:
 def _measurements(ill: dict[str, Flags], generator: Generator) -> _Parts:
     """A test may be repeated, with another result; high creatinine stands first."""
 
-    def results(chances: Floats | float, test: str, low: float, high: float) -> _Rows:
+    def results(chances: Array | float, test: str, low: float, high: float) -> _Rows:
         shares = {"low": low, "normal": 1 - low - high, "high": high}
         return _rows(generator, chances, test=(test,), result=shares, ward=_WARDS)
 
@@ -204,7 +203,7 @@ def _measurements(ill: dict[str, Flags], generator: Generator) -> _Parts:
 def _diagnoses(ill: dict[str, Flags], generator: Generator) -> _Parts:
     """What the theory asks for stands first; illnesses that it does not ask for, after."""
 
-    def codes(chances: Floats | float, status: str, *names: str) -> _Rows:
+    def codes(chances: Array | float, status: str, *names: str) -> _Rows:
         return _rows(generator, chances, code=names, status=(status,))
 
     acute = codes(1.0 * ill["acute heart"], "acute", "I21", "I48", "I50")
@@ -232,7 +231,7 @@ def _without(*parts: _Rows) -> Flags:
     return ~np.isin(np.arange(PATIENTS), np.concatenate([chosen for chosen, _ in parts]))
 
 
-def _joined(table: str, parts: _Parts, names: NDArray[Any], generator: Generator) -> pd.DataFrame:
+def _joined(table: str, parts: _Parts, names: Array, generator: Generator) -> pd.DataFrame:
     """A child table in random order: of what is usual, the first rows of each patient, and more."""
     usual, more = parts
     frame = pd.concat([_frame(part) for part in usual], ignore_index=True)

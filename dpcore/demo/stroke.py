@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Floats, Texts
 from dpcore.demo.truth import Demo, PlantedList, PlantedRule, when
 from dpcore.domain.schema import Schema
 from dpcore.privacy.randomness import public_generator
@@ -23,7 +23,6 @@ SEED = 20_250_301
 _ADMISSIONS = (0.78, 0.16, 0.06)
 
 Generator = np.random.Generator
-Floats = NDArray[np.float64]
 
 
 def _risk(chance: float, *texts: str) -> PlantedRule:
@@ -73,11 +72,11 @@ def make_stroke() -> Demo:
     return Demo(ordered, schema, _truth(ordered), "stroke")
 
 
-def _chance(generator: Generator, log_odds: Floats) -> NDArray[np.bool_]:
+def _chance(generator: Generator, log_odds: Floats) -> Flags:
     return np.asarray(generator.random(len(log_odds)) < 1 / (1 + np.exp(-log_odds)))
 
 
-def _choose(generator: Generator, labels: tuple[str, ...], weights: Floats) -> NDArray[np.object_]:
+def _choose(generator: Generator, labels: tuple[str, ...], weights: Floats) -> Texts:
     """One label per row of ``weights`` (n_rows, n_labels), in proportion to the weights."""
     cumulative = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)[:, :-1]
     drawn = (generator.random(len(weights))[:, None] >= cumulative).sum(axis=1)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.demo.truth import Flags, PlantedCondition, markdown_table, when
+from dpcore.arrays import Flags
+from dpcore.demo.truth import PlantedCondition, markdown_table, when
 from dpcore.domain.schema import Schema
 
 #: Rows of child tables, by the names of the tables.

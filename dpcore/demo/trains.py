@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Bytes, Flags
 from dpcore.demo.theories import Asked, PlantedClause, PlantedTheory, Unit, some
-from dpcore.demo.truth import Demo, Flags, PlantedCondition
+from dpcore.demo.truth import Demo, PlantedCondition
 from dpcore.domain.schema import Schema
 from dpcore.privacy.randomness import public_generator
 
@@ -160,10 +160,10 @@ def _way(condition: Asked) -> str:
 class _Cars:
     """Cars of many trains: positions in ``_VALUES``, arrays (n_trains, 4); where there is a car."""
 
-    codes: dict[str, NDArray[np.uint8]]
+    codes: dict[str, Bytes]
     there: Flags
 
-    def chosen(self, trains: NDArray[Any]) -> _Cars:
+    def chosen(self, trains: Array) -> _Cars:
         codes = {name: values[trains] for name, values in self.codes.items()}
         return _Cars(codes, self.there[trains])
 
@@ -263,7 +263,7 @@ def _known(condition: Asked) -> Flags:
     return condition.holds(pd.DataFrame({condition.column: values}))
 
 
-def _rows(cars: _Cars, key: str, names: NDArray[Any], generator: Generator) -> pd.DataFrame:
+def _rows(cars: _Cars, key: str, names: Array, generator: Generator) -> pd.DataFrame:
     """Rows of the table ``car``, those of all trains in random order."""
     trains, places = np.nonzero(cars.there)
     order = generator.permutation(len(trains))

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Ints
 from dpcore.domain.schema import Schema
 
-Flags = NDArray[np.bool_]
 _SIGNS = {"=": operator.eq, "<=": operator.le, ">": operator.gt}
 
 
@@ -78,7 +77,7 @@ class PlantedList:
     classes: tuple[str, ...]
     rules: tuple[PlantedRule, ...]
 
-    def captures(self, frame: pd.DataFrame) -> NDArray[np.int64]:
+    def captures(self, frame: pd.DataFrame) -> Ints:
         """Position of the first rule that each row satisfies."""
         first = np.full(len(frame), len(self.rules) - 1)
         for position in range(len(self.rules) - 2, -1, -1):
@@ -86,7 +85,7 @@ class PlantedList:
             first[np.logical_and.reduce(holds)] = position
         return first
 
-    def draw(self, frame: pd.DataFrame, generator: np.random.Generator) -> NDArray[np.int64]:
+    def draw(self, frame: pd.DataFrame, generator: np.random.Generator) -> Ints:
         """Draw the class of each row, independently, with the planted probabilities."""
         cumulative = np.cumsum([rule.probabilities for rule in self.rules], axis=1)
         steps = cumulative[self.captures(frame), :-1]

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from dpcore.arrays import Array
 from dpcore.frozen import FrozenModel
 
 OTHER = "(other)"
@@ -208,7 +209,7 @@ class _Numeric(_Column):
         steps = np.linspace(self.lower, self.upper, self.bins + 1)[1:-1]
         return tuple(self._snap(steps))
 
-    def _snap(self, steps: np.ndarray[Any, Any]) -> list[float]:
+    def _snap(self, steps: Array) -> list[float]:
         return [float(f"{step:.12g}") for step in steps]
 
     @property
@@ -229,7 +230,7 @@ class IntegerColumn(_Numeric):
         if self.lower != int(self.lower) or self.upper != int(self.upper):
             raise ValueError("the bounds of an integer column must be whole numbers")
 
-    def _snap(self, steps: np.ndarray[Any, Any]) -> list[float]:
+    def _snap(self, steps: Array) -> list[float]:
         return sorted({float(np.floor(step)) for step in steps})
 
 

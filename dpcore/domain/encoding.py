@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Cells, Floats, Ints
 from dpcore.domain.columns import MISSING, OTHER, BooleanColumn, IntegerColumn, NumericColumn
 from dpcore.domain.schema import Schema
 
@@ -27,8 +27,6 @@ _WHOLE: Final = 2**64
 _PLAIN: Final = frozenset({int, float, bool})
 #: Text of an object that has none; no category is called so.
 _NO_TEXT: Final = OTHER
-
-Codes = NDArray[np.uint16]
 
 
 def texts_of(values: pd.Series[Any]) -> list[str]:
@@ -95,7 +93,7 @@ def _text_of_other(value: Any) -> str:
         return _NO_TEXT
 
 
-def encode_categories(column: Any, values: pd.Series[Any]) -> Codes:
+def encode_categories(column: Any, values: pd.Series[Any]) -> Cells:
     """Codes into ``column.cells`` of a boolean, categorical or ordinal column."""
     texts = texts_of(values)
     boolean = isinstance(column, BooleanColumn)
@@ -121,7 +119,7 @@ def _code(text: str, lookup: dict[str, int], other: int, missing: int) -> int:
     return missing if text.lower() in MISSING_WORDS else other
 
 
-def clamp_numbers(column: Any, values: pd.Series[Any]) -> NDArray[np.float64]:
+def clamp_numbers(column: Any, values: pd.Series[Any]) -> Floats:
     """Numbers clamped to the column's bounds; what is not a number becomes NaN.
 
     As in :func:`texts_of`, each is a function of its own value.
@@ -132,7 +130,7 @@ def clamp_numbers(column: Any, values: pd.Series[Any]) -> NDArray[np.float64]:
     return np.asarray(np.clip(numbers, column.lower, column.upper))
 
 
-def _numbers(values: pd.Series[Any]) -> NDArray[np.float64]:
+def _numbers(values: pd.Series[Any]) -> Floats:
     if values.dtype.kind in "fiub":  # the same conversion for each value
         return np.array(values.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.fromiter(map(_number, values.tolist()), np.float64, len(values))
@@ -165,14 +163,14 @@ def _number_of_text(text: str) -> float:
         return math.nan
 
 
-def bin_numbers(column: Any, numbers: NDArray[np.float64]) -> Codes:
+def bin_numbers(column: Any, numbers: Floats) -> Cells:
     """Codes into ``column.cells`` of clamped numbers: the bin, or ``(missing)`` for NaN."""
     codes = np.searchsorted(np.asarray(column.inner_edges), numbers, side="left")
     codes[np.isnan(numbers)] = len(column.cells) - 1
     return codes.astype(np.uint16)
 
 
-def encode(column: Any, values: pd.Series[Any]) -> tuple[Codes, NDArray[np.float64] | None]:
+def encode(column: Any, values: pd.Series[Any]) -> tuple[Cells, Floats | None]:
     """Codes of a column, and its clamped numbers if it is numeric."""
     if isinstance(column, NumericColumn):
         numbers = clamp_numbers(column, values)
@@ -186,9 +184,7 @@ def cell_of(column: Any, value: object) -> int:
     return int(codes[0])
 
 
-def encode_columns(
-    frame: pd.DataFrame, schema: Schema, names: Iterable[str]
-) -> dict[str, NDArray[np.int64]]:
+def encode_columns(frame: pd.DataFrame, schema: Schema, names: Iterable[str]) -> dict[str, Ints]:
     """Cell codes of some columns of a frame; a column that it lacks counts as missing."""
     absent = pd.Series([None] * len(frame), dtype=object)
     return {

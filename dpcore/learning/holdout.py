@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words, unpack
+from dpcore.arrays import Floats, Ints, Words
+from dpcore.data.bits import unpack
 from dpcore.data.queries import capture_counts
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part
@@ -18,20 +18,19 @@ from dpcore.privacy.sensitivity import Sensitivity
 from dpcore.released.evaluation import Evaluation, evaluate
 from dpcore.released.plan import RunPlan
 
-Codes = NDArray[np.int64]
 STEP = "evaluation"
 #: A row is in one group of a partition and has one class.
 GROUPS = Sensitivity(1, "L1", monotone=True)
 
 
-def cell_codes(table: PrivateTable, columns: Iterable[str]) -> dict[str, Codes]:
+def cell_codes(table: PrivateTable, columns: Iterable[str]) -> dict[str, Ints]:
     """Cell codes of some columns, places without a record included."""
     return {name: table.codes[table.schema.index(name)] for name in columns}
 
 
 def group_counts(
-    table: PrivateTable, target: str, part: Part, groups: Codes, group_count: int
-) -> Codes:
+    table: PrivateTable, target: str, part: Part, groups: Ints, group_count: int
+) -> Ints:
     """Rows of a part per group and class. Sensitivity :data:`GROUPS`.
 
     Parameters
@@ -56,9 +55,9 @@ def group_counts(
 def evaluate_groups(
     table: PrivateTable,
     plan: RunPlan,
-    groups: Codes,
-    estimates: NDArray[np.float64],
-    labels: Codes,
+    groups: Ints,
+    estimates: Floats,
+    labels: Ints,
     randomness: RandomSource,
 ) -> Evaluation:
     """Evaluate on the hold-out part with the whole budget: other people, parallel composition.
@@ -78,8 +77,8 @@ def evaluate_rules(
     table: PrivateTable,
     plan: RunPlan,
     rules: Words,
-    estimates: NDArray[np.float64],
-    labels: Codes | None,
+    estimates: Floats,
+    labels: Ints | None,
     randomness: RandomSource,
 ) -> Evaluation:
     """The same for a list of rules, each for the people whom no earlier one captures.
@@ -97,9 +96,9 @@ def evaluate_rules(
 
 def _evaluated(
     plan: RunPlan,
-    counts: Codes,
-    estimates: NDArray[np.float64],
-    labels: Codes | None,
+    counts: Ints,
+    estimates: Floats,
+    labels: Ints | None,
     randomness: RandomSource,
 ) -> Evaluation:
     """Quality from exact counts of a partition, of L1 sensitivity 1, after noise was added."""

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import BaseModel
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -17,6 +16,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.data.ingest import check_columns, check_header, frame_chunks, ingest
 from dpcore.domain.columns import BooleanColumn, NumericColumn
 from dpcore.domain.encoding import encode
@@ -185,15 +185,15 @@ class Labelling(ClassifierMixin):  # type: ignore[misc]
         Labels in the type that the schema implies: see :func:`class_labels`.
     """
 
-    classes_: NDArray[Any]
+    classes_: Array
     schema_: Schema
     release_: Release
 
-    def _codes(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+    def _codes(self, X: Any) -> Ints:  # noqa: N803
         """Position in ``classes_`` of the predicted class of each row."""
         raise NotImplementedError
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+    def predict(self, X: Any) -> Array:  # noqa: N803
         """Predicted class of each row."""
         codes = self._codes(X)
         return np.asarray(self.classes_[codes])
@@ -211,12 +211,12 @@ class Labelling(ClassifierMixin):  # type: ignore[misc]
 class PrivateClassifier(Labelling, PrivateEstimator):
     """A :class:`PrivateEstimator` that predicts classes."""
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Class probabilities, columns in the order of ``classes_``: shape (n_rows, n_classes)."""
         frame = self._features(X)
         return np.asarray(self.model_.predict_proba(frame, self.schema_))
 
-    def _codes(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+    def _codes(self, X: Any) -> Ints:  # noqa: N803
         frame = self._features(X)
         return np.asarray(self.model_.predict(frame, self.schema_))
 
@@ -229,7 +229,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     _numeric_target: ClassVar[bool] = True
 
-    def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+    def predict(self, X: Any) -> Floats:  # noqa: N803
         """Predicted number of each row: shape (n_rows,)."""
         frame = self._features(X)
         return np.asarray(self.model_.predict(frame, self.schema_))
@@ -335,7 +335,7 @@ def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # 
     return pd.DataFrame(array, columns=features)
 
 
-def _rows(X: Any) -> NDArray[Any]:  # noqa: N803
+def _rows(X: Any) -> Array:  # noqa: N803
     """Rows as an array; nested lists keep the type of each value."""
     if issparse(X):
         raise InputError("X is sparse, which is not supported: pass X.toarray().")
@@ -383,7 +383,7 @@ def check_size(frame: pd.DataFrame) -> None:
             )
 
 
-def class_labels(column: Any) -> NDArray[Any]:
+def class_labels(column: Any) -> Array:
     """Class labels of a target: a function of the schema alone, never of the labels in ``y``.
 
     ``False`` and ``True`` for a boolean column; integers for categories that are all written as

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import numpy as np
 
+from dpcore.arrays import Ints
 from dpcore.lessons.noise import noisy_vector
-from dpcore.privacy.mechanisms import Integers
 from dpcore.privacy.randomness import SeededRandom, uniforms
 
 PEOPLE = 30
@@ -162,7 +162,7 @@ def reconstruction_attack(counts: int, epsilon: Decimal, seed: int) -> Reconstru
     return Reconstruction(truth, _solve(members, exact), _solve(members, private))
 
 
-def _solve(members: Integers, answers: Integers) -> tuple[bool, ...]:
+def _solve(members: Ints, answers: Ints) -> tuple[bool, ...]:
     """Least squares around 'no idea' (one half for everybody), rounded to yes or no."""
     middle = members.sum(axis=1) / 2
     shift = np.linalg.lstsq(members.astype(float), answers - middle, rcond=None)[0]

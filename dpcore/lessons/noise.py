@@ -9,8 +9,9 @@ from decimal import Decimal
 
 import numpy as np
 
+from dpcore.arrays import Ints
 from dpcore.privacy.budgets import geometric_tail
-from dpcore.privacy.mechanisms import GeometricMechanism, Integers
+from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SeededRandom
 
 
@@ -40,7 +41,7 @@ COUNTS = (
 )
 
 
-def noisy_vector(counts: Integers, sensitivity: int, epsilon: Decimal, seed: int) -> Integers:
+def noisy_vector(counts: Ints, sensitivity: int, epsilon: Decimal, seed: int) -> Ints:
     """Counts with the engine's two-sided geometric noise, from a seeded source.
 
     Parameters

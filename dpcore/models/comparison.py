@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Flags, Ints
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode_columns
@@ -154,7 +154,7 @@ def _as_numbers(
 
 
 #: How many people a measure is over, and the measure of what was predicted.
-_Measure = tuple[int, Callable[[NDArray[Any]], float]]
+_Measure = tuple[int, Callable[[Array], float]]
 
 
 def _accuracy(table: PrivateTable, target: str, frame: Any) -> _Measure:
@@ -209,7 +209,7 @@ def _check_part(table: PrivateTable, target: str, *, numbers: bool) -> None:
 
 def _labels(
     table: PrivateTable, target: str, frame: Any, people: tuple[str, str] = _ASIDE
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+) -> tuple[Ints, Flags]:
     """Class codes of a frame, and which of them are classes."""
     codes = encode_columns(frame, table.schema, [target])[target]
     known = codes < len(table.schema.column(target).classes)

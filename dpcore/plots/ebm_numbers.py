@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from dpcore.arrays import Array
 from dpcore.domain.columns import IntegerColumn
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import Z95
@@ -194,9 +195,9 @@ class _Drawing:
     def _density(
         self,
         name: str,
-        wanted: np.ndarray[Any, Any],
-        density: np.ndarray[Any, Any],
-        margins: np.ndarray[Any, Any],
+        wanted: Array,
+        density: Array,
+        margins: Array,
         shade: str,
         pattern: str,
     ) -> go.Bar:
@@ -213,7 +214,7 @@ class _Drawing:
             showlegend=False,
         )  # fmt: skip
 
-    def _below(self, bins: np.ndarray[Any, Any]) -> go.Scatter:
+    def _below(self, bins: Array) -> go.Scatter:
         """Counts below zero in digits, or a sign where there is no room: bars may be too small."""
         room = _ROOM * (self._end - self._start)
         counts = [minus(f"{self._term.noisy_counts[code]:,}") for code in bins]
@@ -225,7 +226,7 @@ class _Drawing:
             textfont={"size": 12, "color": INK}, hoverinfo="skip", cliponaxis=False,
         )  # fmt: skip
 
-    def _true_density(self, density: np.ndarray[Any, Any]) -> go.Scatter:
+    def _true_density(self, density: Array) -> go.Scatter:
         return go.Scatter(
             name="true records", x=[sum(span) / 2 for span in self._spans], y=density.tolist(),
             mode="markers", showlegend=False, hoverinfo="skip",

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from dpcore.arrays import Floats
+
 #: Cells of the range of one loss; each loss counts as the upper end of its cell.
 _CELLS = 512
 #: What rounding of sums and products may amount to, at most, as a share of the result.

@@ -17,12 +17,11 @@ from functools import cache, cached_property, lru_cache
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import FINE_SCALE, float_below
 from dpcore.privacy.randomness import Choice, Noise, RandomSource
-from dpcore.privacy.randomness import Integers as Integers
 
 #: Sums below this, with noise of at most this scale, stay within 64 bits.
 _LARGEST_SUM, _WIDEST_SCALE = 2**62, 2.0**52
@@ -74,7 +73,7 @@ class _AdditiveNoise(ABC):
         """Loss on arrays at ``distance``, in the mechanism's own metric and measure."""
         return float(self._build(self.scale).map(distance))
 
-    def release(self, values: Integers, randomness: RandomSource) -> Integers:
+    def release(self, values: Ints, randomness: RandomSource) -> Ints:
         """Return ``values`` with noise added to each entry; any shape."""
         flat = np.ascontiguousarray(values, dtype=np.int64).ravel()
         noise = Noise(self._law, self.scale, self._promise, self._exact)
@@ -85,7 +84,7 @@ class _AdditiveNoise(ABC):
     def _promise(self) -> float:
         """Cost at the sensitivity that it was built for: epsilon, or mu of Gaussian DP."""
 
-    def _exact(self, values: Integers) -> Integers:
+    def _exact(self, values: Ints) -> Ints:
         return np.asarray(self._build(self.scale)(values.tolist()), dtype=np.int64)
 
 
@@ -219,7 +218,7 @@ class FineGaussian(_DiscreteGaussian):
     def _promise(self) -> float:
         return self.mu
 
-    def release(self, values: Integers, randomness: RandomSource) -> Integers:
+    def release(self, values: Ints, randomness: RandomSource) -> Ints:
         """Return ``values`` with noise added to each entry; any shape.
 
         Raises
@@ -275,12 +274,12 @@ class _Selection(ABC):
         """Epsilon spent on score vectors at L-infinity distance ``distance``."""
         return self._loss(self.scale, distance)
 
-    def select(self, scores: Integers, randomness: RandomSource) -> int:
+    def select(self, scores: Ints, randomness: RandomSource) -> int:
         """Return the chosen index of a non-empty score vector."""
         choice = Choice(self._law, self.scale, float(self.epsilon), self._exact)
         return randomness.choose(choice, np.asarray(scores, dtype=np.int64))
 
-    def _exact(self, scores: Integers) -> int:
+    def _exact(self, scores: Ints) -> int:
         return int(self._sampler(scores))
 
     @cached_property
@@ -312,7 +311,7 @@ class NoisyMax(_Selection):
         return self._build(self.scale, _opendp().max_divergence())
 
 
-def weighted_index(scores: Integers, scale: float, randomness: RandomSource) -> int:
+def weighted_index(scores: Ints, scale: float, randomness: RandomSource) -> int:
     """Index i with probability proportional to exp(score_i / scale), by exact Gumbel noise.
 
     A building block, not a mechanism: it is calibrated to no budget. What it costs is for the
@@ -334,8 +333,8 @@ def _gumbel_max(scale: float) -> Any:
 
 
 def round_utility(
-    utilities: NDArray[np.float64], sensitivity: float, step: float, error: float = 0.0
-) -> tuple[Integers, int]:
+    utilities: Floats, sensitivity: float, step: float, error: float = 0.0
+) -> tuple[Ints, int]:
     """Put real-valued utilities on an integer grid, with a sensitivity that stays true.
 
     Parameters

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from dpcore.arrays import Floats, Ints, Words
+
 State = TypeVar("State")
 State_co = TypeVar("State_co", covariant=True)
 
@@ -42,7 +42,7 @@ class Noise:
     law: Literal["geometric", "gaussian"]
     scale: float
     promise: float
-    exact: Callable[[Integers], Integers] = field(compare=False, repr=False)
+    exact: Callable[[Ints], Ints] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Choice:
     law: Literal["gumbel", "exponential"]
     scale: float
     promise: float | None
-    exact: Callable[[Integers], int] = field(compare=False, repr=False)
+    exact: Callable[[Ints], int] = field(compare=False, repr=False)
 
 
 class Walk(Protocol[State_co]):
@@ -83,15 +83,15 @@ class RandomSource(Protocol):
         """Whether outputs are fit to protect a private record."""
         ...
 
-    def words(self, count: int) -> NDArray[np.uint64]:
+    def words(self, count: int) -> Words:
         """Return ``count`` independent uniform 64-bit words."""
         ...
 
-    def add(self, noise: Noise, values: Integers) -> Integers:
+    def add(self, noise: Noise, values: Ints) -> Ints:
         """Add noise to values of shape (n,)."""
         ...
 
-    def choose(self, choice: Choice, scores: Integers) -> int:
+    def choose(self, choice: Choice, scores: Ints) -> int:
         """Draw an index of scores of shape (n,)."""
         ...
 
@@ -109,15 +109,15 @@ class SecureRandom:
 
     secure = True
 
-    def words(self, count: int) -> NDArray[np.uint64]:
+    def words(self, count: int) -> Words:
         """Return ``count`` independent uniform 64-bit words."""
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
-    def add(self, noise: Noise, values: Integers) -> Integers:
+    def add(self, noise: Noise, values: Ints) -> Ints:
         """Add exact noise."""
         return noise.exact(values)
 
-    def choose(self, choice: Choice, scores: Integers) -> int:
+    def choose(self, choice: Choice, scores: Ints) -> int:
         """Draw an index exactly."""
         return choice.exact(scores)
 
@@ -139,16 +139,16 @@ class SeededRandom:
         self._bits = np.random.PCG64(seed)
         self._generator = np.random.Generator(self._bits)
 
-    def words(self, count: int) -> NDArray[np.uint64]:
+    def words(self, count: int) -> Words:
         """Return ``count`` pseudo-random 64-bit words."""
         return np.asarray(self._bits.random_raw(count), dtype=np.uint64)
 
-    def add(self, noise: Noise, values: Integers) -> Integers:
+    def add(self, noise: Noise, values: Ints) -> Ints:
         """Add pseudo-random noise of the same scale."""
         draw = self.geometric_noise if noise.law == "geometric" else self.gaussian_noise
         return values + draw(noise.scale, values.size)
 
-    def choose(self, choice: Choice, scores: Integers) -> int:
+    def choose(self, choice: Choice, scores: Ints) -> int:
         """Draw an index with pseudo-random noise."""
         draw = self.gumbel_noise if choice.law == "gumbel" else self.exponential_noise
         return int(np.argmax(scores / choice.scale + draw(len(scores))))
@@ -161,32 +161,32 @@ class SeededRandom:
         """A seeded source for each part: results do not depend on which part is faster."""
         return [SeededRandom(int(seed)) for seed in self.words(count)]
 
-    def geometric_noise(self, scale: float, count: int) -> NDArray[np.int64]:
+    def geometric_noise(self, scale: float, count: int) -> Ints:
         """Two-sided geometric noise: a difference of two geometric variables."""
         stop = -np.expm1(-1.0 / scale)
         draws = self._generator.geometric(stop, size=(2, count))
         return np.asarray(draws[0] - draws[1], dtype=np.int64)
 
-    def gaussian_noise(self, scale: float, count: int) -> NDArray[np.int64]:
+    def gaussian_noise(self, scale: float, count: int) -> Ints:
         """Rounded Gaussian noise, close to the discrete Gaussian for scales above 1."""
         return np.rint(self._generator.normal(0.0, scale, count)).astype(np.int64)
 
-    def gumbel_noise(self, count: int) -> NDArray[np.float64]:
+    def gumbel_noise(self, count: int) -> Floats:
         """Standard Gumbel noise."""
         return self._generator.gumbel(size=count)
 
-    def exponential_noise(self, count: int) -> NDArray[np.float64]:
+    def exponential_noise(self, count: int) -> Floats:
         """Standard exponential noise."""
         return self._generator.exponential(size=count)
 
 
-def uniforms(source: RandomSource, count: int) -> NDArray[np.float64]:
+def uniforms(source: RandomSource, count: int) -> Floats:
     """``count`` uniform numbers in [0, 1), multiples of 2**-53."""
-    scaled: NDArray[np.float64] = (source.words(count) >> np.uint64(11)) * np.float64(2.0**-53)
+    scaled: Floats = (source.words(count) >> np.uint64(11)) * np.float64(2.0**-53)
     return scaled
 
 
-def permutation(source: RandomSource, count: int) -> NDArray[np.int64]:
+def permutation(source: RandomSource, count: int) -> Ints:
     """A uniform permutation of ``range(count)``; ties among keys have probability 2**-64."""
     return np.argsort(source.words(count), kind="stable")
 

@@ -16,12 +16,12 @@ from statistics import NormalDist
 
 import numpy as np
 
+from dpcore.arrays import Floats, Ints
 from dpcore.models.ebm.released.model import EBMModel, Term
 from dpcore.privacy.randomness import public_generator
 from dpcore.rehearsal.marginals import Marginal, drawn, tilted
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.evidence import without_negatives
-from dpcore.released.invented import Codes, Floats
 from dpcore.released.regression_evaluation import RegressionEvaluation
 
 #: Steps of a numeric target, records of one trial, and bisections.
@@ -38,7 +38,7 @@ class Hidden:
     shares: Floats
     tilts: dict[str, Floats]
 
-    def levels(self, rows: int, generator: np.random.Generator) -> Codes:
+    def levels(self, rows: int, generator: np.random.Generator) -> Ints:
         """A level for each of some records."""
         return generator.choice(len(self.shares), rows, p=self.shares)
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.rehearsal.knowledge import Knowledge
 from dpcore.released.evidence import Bins, Groups, without_negatives
-from dpcore.released.invented import Codes, Floats
 
 #: Standard errors that a count of missing or other values must exceed to be taken for real.
 _SEEN = 2.0
@@ -34,7 +34,7 @@ class Marginal:
     edges: tuple[float, ...]
     shares: Floats
 
-    def values(self, codes: Codes, generator: np.random.Generator) -> Any:
+    def values(self, codes: Ints, generator: np.random.Generator) -> Any:
         """A value in each bin or cell; numbers anywhere in their bin."""
         if not isinstance(self.column, NumericColumn):
             return np.asarray(self.column.cells, dtype=object)[codes]
@@ -42,7 +42,7 @@ class Marginal:
         ends = np.append(points[1:], np.nan)
         return between(self.column, points[codes], ends[codes], generator)
 
-    def weighted(self, codes: Codes, weights: Floats) -> Marginal:
+    def weighted(self, codes: Ints, weights: Floats) -> Marginal:
         """The shares that weighted records have."""
         counts = np.bincount(codes, weights, len(self.shares))
         return replace(self, shares=counts / counts.sum())
@@ -91,10 +91,10 @@ def _counted(column: Any, own: Bins, groups: Groups) -> Marginal:
 
 def drawn(
     each: Mapping[str, Marginal],
-    levels: Codes,
+    levels: Ints,
     tilts: Mapping[str, Floats],
     generator: np.random.Generator,
-) -> dict[str, Codes]:
+) -> dict[str, Ints]:
     """Codes of each column, independent but for a hidden level of each record.
 
     Parameters

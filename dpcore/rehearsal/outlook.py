@@ -12,8 +12,8 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Learner
@@ -21,7 +21,7 @@ from dpcore.rehearsal.running import invented_table, run_on, shape_for
 from dpcore.rehearsal.shape import Shape
 from dpcore.rehearsal.trust import close_from
 from dpcore.released.family import ReleasedFamily
-from dpcore.released.invented import Floats, Records
+from dpcore.released.invented import Records
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release
 
@@ -144,7 +144,7 @@ def _plan(
 
 def _measured(
     shape: Shape, family: ReleasedFamily
-) -> tuple[Records, Callable[[NDArray[Any]], float], float]:
+) -> tuple[Records, Callable[[Array], float], float]:
     """Fresh records, the quality of predictions for them, and that of a constant."""
     frame, children = shape.draw(_FRESH_ROWS, _FRESH)
     records = Records(shape.schema, {shape.schema.entity: frame, **children})

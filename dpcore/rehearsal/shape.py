@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dpcore.arrays import Floats, Ints
 from dpcore.domain.schema import PrivacyUnit, Schema
 from dpcore.privacy.randomness import public_generator
 from dpcore.rehearsal.hidden import Hidden, hidden_levels, nothing_hidden
@@ -16,7 +17,7 @@ from dpcore.rehearsal.marginals import Marginal, drawn, marginals, tilted
 from dpcore.rehearsal.synthetic import synthetic_tables
 from dpcore.rehearsal.teacher import Teacher, choose, measured_groups, teach
 from dpcore.released.evidence import Groups
-from dpcore.released.invented import Codes, Floats, Records, is_category
+from dpcore.released.invented import Records, is_category
 from dpcore.released.release import Release
 
 #: Records invented from the schema alone, unless ``max_rows`` is smaller.
@@ -197,7 +198,7 @@ def _hidden(target: str, known: Sequence[Knowledge], each: dict[str, Marginal]) 
 
 def _drawn(
     records: Records, each: dict[str, Marginal], hidden: Hidden, generator: np.random.Generator
-) -> tuple[Records, dict[str, Codes]]:
+) -> tuple[Records, dict[str, Ints]]:
     codes = drawn(each, hidden.levels(records.rows, generator), hidden.tilts, generator)
     return _with(records, each, codes, generator), codes
 
@@ -205,7 +206,7 @@ def _drawn(
 def _with(
     records: Records,
     each: dict[str, Marginal],
-    codes: dict[str, Codes],
+    codes: dict[str, Ints],
     generator: np.random.Generator,
 ) -> Records:
     """The same records with values of the cells that were drawn for some columns."""
@@ -215,7 +216,7 @@ def _with(
 
 
 def _echoing(
-    records: Records, each: dict[str, Marginal], groups: Codes, generator: np.random.Generator
+    records: Records, each: dict[str, Marginal], groups: Ints, generator: np.random.Generator
 ) -> Records:
     """The same records, but columns that no release tells of echo what the target follows.
 
@@ -247,7 +248,7 @@ def raked(groups: Sequence[Groups], records: Records) -> Floats:
     return weights
 
 
-def _chosen(pool: Records, chosen: Codes) -> dict[str, pd.DataFrame]:
+def _chosen(pool: Records, chosen: Ints) -> dict[str, pd.DataFrame]:
     """Records of a pool, some several times, with their child rows under new keys."""
     schema, unit = pool.schema, pool.schema.privacy_unit
     frame = pool.main.iloc[chosen].reset_index(drop=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Ints
 from dpcore.domain.columns import BooleanColumn, IntegerColumn, NumericColumn, RealColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import ChildTable, Schema
@@ -57,7 +57,7 @@ def synthetic_tables(
 
 
 def _child_rows(
-    schema: Schema, child: ChildTable, keys: NDArray[np.int64], generator: np.random.Generator
+    schema: Schema, child: ChildTable, keys: Ints, generator: np.random.Generator
 ) -> pd.DataFrame:
     most = min(child.max_rows_per_person, _CHILD_ROWS)
     counts = generator.integers(0, most + 1, len(keys))
@@ -67,9 +67,7 @@ def _child_rows(
     return pd.DataFrame({schema.key_of(child): owners, **content})
 
 
-def _has_first(
-    child: ChildTable, rows: pd.DataFrame, schema: Schema, keys: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _has_first(child: ChildTable, rows: pd.DataFrame, schema: Schema, keys: Ints) -> Flags:
     """Which records have a child row in the first cell of the table's first column."""
     column = child.columns[0]
     codes, _ = encode(column, rows[column.name])

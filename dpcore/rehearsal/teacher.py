@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.rehearsal.knowledge import Knowledge
 from dpcore.rehearsal.marginals import between
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.evidence import Groups, without_negatives
-from dpcore.released.invented import Codes, Floats, Records
+from dpcore.released.invented import Records
 
 #: An accuracy whose noise alone moves it further than this is not followed.
 _VAGUE = 0.1
@@ -92,9 +92,9 @@ class Teacher:
     middle: Floats | None
     spread: float
     ceiling: float
-    groups: Codes
+    groups: Ints
 
-    def values(self, chosen: Codes, generator: np.random.Generator) -> Any:
+    def values(self, chosen: Ints, generator: np.random.Generator) -> Any:
         """Values of the target of some records of the pool."""
         column = self.column
         if self.chances is None:
@@ -142,7 +142,7 @@ def sharpened(chances: Floats, power: float) -> Floats:
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def _power(chances: Floats, labels: NDArray[Any], weights: Floats, accuracy: float) -> float:
+def _power(chances: Floats, labels: Array, weights: Floats, accuracy: float) -> float:
     """The power with which the labels are right as often as was measured."""
     rows = np.arange(len(labels))
     low, high = _POWERS
@@ -153,9 +153,7 @@ def _power(chances: Floats, labels: NDArray[Any], weights: Floats, accuracy: flo
     return math.exp((low + high) / 2)
 
 
-def _as_measured(
-    chances: Floats, labels: NDArray[Any], weights: Floats, evaluation: Evaluation
-) -> Floats:
+def _as_measured(chances: Floats, labels: Array, weights: Floats, evaluation: Evaluation) -> Floats:
     """Probabilities with which each predicted class has the true classes that were measured."""
     counts = np.asarray(evaluation.noisy_confusion, dtype=np.float64)
     table = without_negatives(counts.ravel()).reshape(counts.shape).T

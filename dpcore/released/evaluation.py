@@ -7,14 +7,11 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.frozen import FrozenModel
 from dpcore.privacy.randomness import SeededRandom
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Labels = NDArray[np.int64]
 #: Draws of the public noise distribution used to state what noise does to a figure.
 REDRAWS = 400
 
@@ -50,11 +47,11 @@ class Evaluation(FrozenModel):
 
 
 def evaluate(
-    noisy_counts: Counts,
+    noisy_counts: Ints,
     estimates: Floats,
     scale: float,
     count_margin: int,
-    labels: Labels | None = None,
+    labels: Ints | None = None,
 ) -> Evaluation:
     """Derive confusion, accuracy and AUC from noisy hold-out counts. Post-processing.
 
@@ -85,7 +82,7 @@ def evaluate(
     )
 
 
-def confusion_of(counts: Counts, labels: Labels) -> Counts:
+def confusion_of(counts: Ints, labels: Ints) -> Ints:
     """Sum the groups' counts by predicted class: shape (true class, predicted class)."""
     confusion = np.zeros((counts.shape[1], counts.shape[1]), dtype=np.int64)
     for group, label in enumerate(labels):
@@ -93,7 +90,7 @@ def confusion_of(counts: Counts, labels: Labels) -> Counts:
     return confusion
 
 
-def accuracy_of(counts: Counts, labels: Labels) -> float:
+def accuracy_of(counts: Ints, labels: Ints) -> float:
     """Share of records whose class is the label of their group; NaN if there are none."""
     total = counts.sum()
     if total <= 0:
@@ -102,7 +99,7 @@ def accuracy_of(counts: Counts, labels: Labels) -> float:
     return float(np.clip(correct / total, 0.0, 1.0))
 
 
-def auc_of(counts: Counts, scores: Floats) -> float:
+def auc_of(counts: Ints, scores: Floats) -> float:
     """Area under the ROC curve from counts per group, ties counted half; NaN if undefined."""
     positive, negative = np.maximum(counts[:, 1], 0), np.maximum(counts[:, 0], 0)
     if positive.sum() == 0 or negative.sum() == 0:
@@ -114,10 +111,10 @@ def auc_of(counts: Counts, scores: Floats) -> float:
 
 
 def _figure(
-    counts: Counts,
-    redraws: Counts,
-    measure: Callable[[Counts], float],
-    sampling_error: Callable[[float, Counts], float],
+    counts: Ints,
+    redraws: Ints,
+    measure: Callable[[Ints], float],
+    sampling_error: Callable[[float, Ints], float],
 ) -> Figure | None:
     value = measure(counts)
     spread = np.array([measure(redraw) for redraw in redraws])
@@ -131,11 +128,11 @@ def _figure(
     )
 
 
-def _accuracy_error(accuracy: float, counts: Counts) -> float:
+def _accuracy_error(accuracy: float, counts: Ints) -> float:
     return math.sqrt(accuracy * (1 - accuracy) / max(1, int(counts.sum())))
 
 
-def _auc_error(auc: float, counts: Counts) -> float:
+def _auc_error(auc: float, counts: Ints) -> float:
     """Standard error of an AUC (Hanley and McNeil 1982)."""
     positives = max(1, int(np.maximum(counts[:, 1], 0).sum()))
     negatives = max(1, int(np.maximum(counts[:, 0], 0).sum()))

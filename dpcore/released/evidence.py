@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.released.invented import Codes, Floats, Records
+from dpcore.arrays import Array, Floats, Ints
+from dpcore.released.invented import Records
 
 #: A 95 % margin of two-sided geometric noise, in standard deviations.
 _MARGIN = 2.1
@@ -54,7 +54,7 @@ class Groups:
         The bins of one column, if the groups are just those.
     """
 
-    place: Callable[[Records], Codes]
+    place: Callable[[Records], Ints]
     counts: Floats
     error: float
     bins: Bins | None = None
@@ -74,7 +74,7 @@ def without_negatives(counts: Floats) -> Floats:
     return np.asarray(np.maximum(counts - excess[last], 0.0) / total)
 
 
-def by_class(place: Callable[[Records], Codes], groups: Sequence[Any], margin: int) -> Groups:
+def by_class(place: Callable[[Records], Ints], groups: Sequence[Any], margin: int) -> Groups:
     """Groups that were counted class by class."""
     counts = np.array([group.noisy_counts for group in groups], dtype=np.float64)
     return Groups(place, counts.sum(axis=1), float(np.sqrt(counts.shape[1])) * margin / _MARGIN)
@@ -119,6 +119,6 @@ class Evidence:
         """Released class probabilities of each record: shape (n_rows, n_classes)."""
         raise NotImplementedError
 
-    def predicted(self, records: Records) -> NDArray[Any]:
+    def predicted(self, records: Records) -> Array:
         """What the model predicts: codes of classes, or numbers."""
         return np.asarray(self.probabilities(records).argmax(axis=1))

@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass
@@ -32,8 +29,8 @@ class Records:
 
     schema: Schema
     tables: Mapping[str, pd.DataFrame]
-    known: dict[str, Codes] = field(default_factory=dict)
-    _found: dict[int, tuple[Any, Codes]] = field(default_factory=dict)
+    known: dict[str, Ints] = field(default_factory=dict)
+    _found: dict[int, tuple[Any, Ints]] = field(default_factory=dict)
 
     @property
     def main(self) -> pd.DataFrame:
@@ -45,20 +42,20 @@ class Records:
         """Records of the main table."""
         return len(self.main)
 
-    def cells(self, name: str) -> Codes:
+    def cells(self, name: str) -> Ints:
         """Cell of each record in a column."""
         if name not in self.known:
             column = self.schema.column(name)
             self.known[name] = encode(column, self.main[name])[0].astype(np.int64)
         return self.known[name]
 
-    def once(self, model: Any, find: Callable[[], Codes]) -> Codes:
+    def once(self, model: Any, find: Callable[[], Ints]) -> Ints:
         """Codes that a model gives the records, found the first time they are asked for."""
         if id(model) not in self._found:
             self._found[id(model)] = model, find()  # While it is kept, no other has its id.
         return self._found[id(model)][1]
 
-    def exchanged(self, columns: Mapping[str, Any], codes: Mapping[str, Codes]) -> Records:
+    def exchanged(self, columns: Mapping[str, Any], codes: Mapping[str, Ints]) -> Records:
         """The same records with other values in some columns, of cells that may be known."""
         main = pd.DataFrame(
             {str(name): columns.get(str(name), values) for name, values in self.main.items()}

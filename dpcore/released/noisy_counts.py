@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import next_fast_len
 
+from dpcore.arrays import Floats, Ints
 from dpcore.privacy.budgets import geometric_tail
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 #: Scales above this are not tabulated: a tiny epsilon must not ask for a huge table.
 _WIDEST = 1000.0
 #: Sums of more terms are not tabulated either, unless the scale is so small that whole numbers
@@ -22,7 +20,7 @@ _MOST_TERMS = 16
 _COARSE = 3.0
 
 
-def point_estimates(noisy_counts: Counts, alpha: Sequence[float]) -> Floats:
+def point_estimates(noisy_counts: Ints, alpha: Sequence[float]) -> Floats:
     """Class probabilities per rule: (max(count, 0) + alpha) normalised (Belardo 2018, Alg. 4).
 
     Parameters
@@ -65,7 +63,7 @@ def sum_tail(scale: float, terms: int, confidence: float) -> int:
 
 
 def noise_intervals(
-    noisy_counts: Counts, alpha: Sequence[float], scale: float, confidence: float = 0.95
+    noisy_counts: Ints, alpha: Sequence[float], scale: float, confidence: float = 0.95
 ) -> Floats:
     """Intervals for the estimates that the same list would have without noise.
 

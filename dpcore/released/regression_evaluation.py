@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.released.evaluation import REDRAWS, Figure
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 #: Groups of errors: four for each halving, down to 1/360 of the range of the target. Taking a
 #: group for its middle then changes an RMSE by about 1 %.
 _PER_HALVING, _GROUPS = 4, 35
@@ -54,7 +52,7 @@ def error_edges(bounds: tuple[float, float]) -> Floats:
     return np.concatenate([[0.0], (bounds[1] - bounds[0]) * 2.0**steps])
 
 
-def count_errors(errors: Floats, edges: Floats) -> Counts:
+def count_errors(errors: Floats, edges: Floats) -> Ints:
     """Records per group of absolute errors; NaN is not a record. A record is in one group."""
     known = np.abs(errors[~np.isnan(errors)])
     groups = np.searchsorted(edges, known, side="right") - 1
@@ -64,8 +62,8 @@ def count_errors(errors: Floats, edges: Floats) -> Counts:
 
 def evaluate_errors(
     edges: Floats,
-    noisy_errors: Counts,
-    noisy_constant_errors: Counts,
+    noisy_errors: Ints,
+    noisy_constant_errors: Ints,
     scale: float,
     count_margin: int,
 ) -> RegressionEvaluation:
@@ -88,7 +86,7 @@ def evaluate_errors(
     )
 
 
-def _figure(noisy: Counts, edges: Floats, scale: float) -> Figure | None:
+def _figure(noisy: Ints, edges: Floats, scale: float) -> Figure | None:
     squares = _squares(edges)
     smooth = smooth_tail(noisy, squares, scale)
     total, value = float(smooth.sum()), _rmse(smooth, squares)
@@ -107,7 +105,7 @@ def _figure(noisy: Counts, edges: Floats, scale: float) -> Figure | None:
     return Figure(value=value, noise_margin=margin, sampling_margin=sampling)
 
 
-def smooth_tail(noisy: Counts, squares: Floats, scale: float) -> Floats:
+def smooth_tail(noisy: Ints, squares: Floats, scale: float) -> Floats:
     """Counts of errors with the noise taken out of the tail: shape (n_groups,).
 
     One person with a huge error adds as much to the sum of squares as hundreds with a usual
@@ -133,7 +131,7 @@ def smooth_tail(noisy: Counts, squares: Floats, scale: float) -> Floats:
     return smooth
 
 
-def _clear_groups(noisy: Counts, squares: Floats, scale: float) -> int:
+def _clear_groups(noisy: Ints, squares: Floats, scale: float) -> int:
     """Fewest groups beyond which no run of groups adds more than noise may."""
     sums = np.concatenate([[0.0], np.cumsum(squares * noisy)])
     spreads = np.concatenate([[0.0], np.cumsum(squares**2)])

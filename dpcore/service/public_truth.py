@@ -12,9 +12,7 @@ from dpcore.service.base import ServiceBase
 from dpcore.workspace.requests import DatasetInfo
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from dpcore.arrays import Ints
     from dpcore.domain.schema import Part
     from dpcore.models.comparison import MethodScore
 
@@ -40,7 +38,7 @@ class PublicTruth(ServiceBase):
         )
         return counts
 
-    def true_tables(self, release: Release) -> list[NDArray[np.int64]]:
+    def true_tables(self, release: Release) -> list[Ints]:
         """Exact counterparts of the tables of redescriptions, one for each pair of trees.
 
         Raises
@@ -52,7 +50,7 @@ class PublicTruth(ServiceBase):
 
         dataset = self._public(release.dataset_id)
         frame = self._store.table(dataset.id).public_frame(_part(release))
-        tables: list[NDArray[np.int64]] = parse_model(release).exact_tables(frame, release.domain)
+        tables: list[Ints] = parse_model(release).exact_tables(frame, release.domain)
         return tables
 
     def compare_methods(

@@ -43,6 +43,7 @@ from benchmarks.redescriptions_runs import (
     run_once,
 )
 from benchmarks.redescriptions_tables import print_results
+from dpcore.arrays import Array
 from dpcore.demo.truth import PlantedRedescription, Query, when
 from dpcore.domain.columns import OTHER, IntegerColumn, NumericColumn
 from dpcore.domain.schema import Schema
@@ -149,7 +150,7 @@ def test_true_counts_are_those_of_the_engine(people: TwoViews) -> None:
         assert people.counts(pair).sum() == len(people.frame)
 
 
-def _splits(frame: pd.DataFrame, names: tuple[str, ...]) -> dict[str, np.ndarray[Any, Any]]:
+def _splits(frame: pd.DataFrame, names: tuple[str, ...]) -> dict[str, Array]:
     """All conditions of a view, from the raw values."""
     found = {}
     for name in names:
@@ -163,7 +164,7 @@ def _splits(frame: pd.DataFrame, names: tuple[str, ...]) -> dict[str, np.ndarray
     return {text: np.asarray(holds) for text, holds in found.items()}
 
 
-def _purity(holds: np.ndarray[Any, Any], classes: np.ndarray[Any, Any]) -> float:
+def _purity(holds: Array, classes: Array) -> float:
     """Sum over both branches and all classes of count² / size."""
     mass = 0.0
     for branch in (holds, ~holds):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 
 
-def geometric(scale: float, shape: tuple[int, ...], seed: int) -> NDArray[np.int64]:
+def geometric(scale: float, shape: tuple[int, ...], seed: int) -> Ints:
     """Two-sided geometric noise, not from the engine."""
     draw, rate = np.random.default_rng(seed), 1 - np.exp(-1 / scale)
     return np.asarray(draw.geometric(rate, shape) - draw.geometric(rate, shape))
@@ -37,9 +37,9 @@ def level_tree(view: str, depth: int) -> Tree:
 
 
 def pair_of(
-    noisy: NDArray[np.int64],
+    noisy: Ints,
     scale: float,
-    noisy_left: NDArray[np.int64] | None = None,
+    noisy_left: Ints | None = None,
     left_scale: float | None = None,
 ) -> TreePair:
     """Trees of :func:`wide_schema` with these noisy counts."""

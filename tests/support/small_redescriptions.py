@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.model import RedescriptionModel
@@ -157,7 +157,7 @@ def _agreeing(leaves: int, draw: np.random.Generator) -> list[list[int]]:
     agreeing = draw.uniform(0.5, 0.95, leaves)
     counts = np.outer(sizes * (1 - agreeing), np.full(leaves, 1 / leaves))
     counts += np.diag(sizes * agreeing)
-    noise: NDArray[np.int64] = draw.geometric(0.2, counts.shape) - draw.geometric(0.2, counts.shape)
+    noise: Ints = draw.geometric(0.2, counts.shape) - draw.geometric(0.2, counts.shape)
     return (counts.astype(int) + noise).tolist()
 
 

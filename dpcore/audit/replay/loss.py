@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.audit.replay.probabilities import choice_logs, softmax_logs
 from dpcore.audit.replay.tape import RunEvent
 from dpcore.audit.replay.walks import log_weights
 from dpcore.privacy.budgets import gaussian_delta
 from dpcore.privacy.randomness import Choice, Noise
 
-Floats = NDArray[np.float64]
 #: Rounding of the comparison itself, relative to an epsilon or delta.
 ROUNDING: Final = 1e-9
 #: Losses of choices in between Gaussian steps are put on so fine a grid, if there are many.
@@ -68,7 +67,7 @@ class Loss:
                     loss._add_whole(logs[0], logs[1])
         return loss
 
-    def _add_noise(self, noise: Noise, moved: NDArray[np.int64]) -> None:
+    def _add_noise(self, noise: Noise, moved: Ints) -> None:
         distances = np.abs(moved).astype(np.float64) / noise.scale
         if noise.law == "gaussian":
             cost = float(np.linalg.norm(distances))

@@ -6,17 +6,16 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from dpcore.privacy.randomness import Choice, Integers
+from dpcore.arrays import Floats, Ints
+from dpcore.privacy.randomness import Choice
 
-Floats = NDArray[np.float64]
 #: Candidates beyond which the integral of permute-and-flip is done in panels.
 _ONE_PANEL = 256
 
 
-def choice_logs(choice: Choice, scores: Integers) -> Floats:
+def choice_logs(choice: Choice, scores: Ints) -> Floats:
     """Log-probability of every index: shape (n,)."""
     gaps = (scores - scores.max()) / choice.scale
     return softmax_logs(gaps) if choice.law == "gumbel" else permute_and_flip_logs(gaps)

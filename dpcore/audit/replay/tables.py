@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Flags, Floats, Ints
 from dpcore.data.table import ChildRecords, PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import bin_numbers
 from dpcore.domain.schema import ChildTable, Schema
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Generator = np.random.Generator
 
 
@@ -114,11 +112,11 @@ class Rows:
         Cells of the rows of each child table; -1 where there is none.
     """
 
-    codes: list[Codes]
+    codes: list[Ints]
     numbers: list[Floats]
     numeric: list[int]
-    holdout: NDArray[np.bool_]
-    slots: Mapping[str, Codes]
+    holdout: Flags
+    slots: Mapping[str, Ints]
 
     def beside(self, others: Rows) -> Rows:
         """These rows and then others."""
@@ -160,11 +158,11 @@ class Rows:
         return PrivateTable.build(schema, codes, self.numbers, self.holdout, children)
 
 
-def _joined(first: Sequence[NDArray[Any]], second: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+def _joined(first: Sequence[Array], second: Sequence[Array]) -> list[Array]:
     return [np.concatenate(pair) for pair in zip(first, second, strict=True)]
 
 
-def _records(child: ChildTable, schema: Schema, slots: Codes) -> ChildRecords:
+def _records(child: ChildTable, schema: Schema, slots: Ints) -> ChildRecords:
     held = np.nonzero(slots[0] >= 0)
     codes = [own[held].astype(np.uint16) for own in slots]
     return ChildRecords.build(child, schema.max_rows, codes, *held)
@@ -206,7 +204,7 @@ def random_rows(
     )
 
 
-def _cells(rng: Generator, column: Any, count: int) -> Codes:
+def _cells(rng: Generator, column: Any, count: int) -> Ints:
     """Mostly declared categories."""
     declared, all_cells = len(column.classes), len(column.cells)
     odd = rng.random(count) < 0.1
@@ -221,7 +219,7 @@ def _values(rng: Generator, column: Any, count: int) -> Floats:
     return np.where(rng.random(count) < 0.3, ends, inside)
 
 
-def _slots(rng: Generator, child: ChildTable, count: int) -> Codes:
+def _slots(rng: Generator, child: ChildTable, count: int) -> Ints:
     shape = (child.max_rows_per_person, count)
     held = rng.random(shape) < rng.random()
     codes = [

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.privacy.randomness import Choice, Integers, Noise, SeededRandom, State, Walk
+from dpcore.arrays import Ints, Words
+from dpcore.privacy.randomness import Choice, Noise, SeededRandom, State, Walk
 
 
 class DepartureError(Exception):
@@ -59,15 +59,15 @@ class Tape:
         """Note a tick of progress."""
         self._happen(("progress", step, done, total))
 
-    def words(self, count: int) -> NDArray[np.uint64]:
+    def words(self, count: int) -> Words:
         """Uniform 64-bit words, for public purposes."""
         return np.asarray(self._happen(("words", count)))
 
-    def add(self, noise: Noise, values: Integers) -> Integers:
+    def add(self, noise: Noise, values: Ints) -> Ints:
         """Noisy values."""
         return np.asarray(self._happen(("noise", noise, values.shape), values.copy()))
 
-    def choose(self, choice: Choice, scores: Integers) -> int:
+    def choose(self, choice: Choice, scores: Ints) -> int:
         """An index of the scores."""
         return int(self._happen(("choice", choice, scores.shape), scores.copy()))
 

@@ -12,20 +12,13 @@ from itertools import permutations, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words, count_bits
+from dpcore.arrays import Floats, Ints, Words
+from dpcore.data.bits import count_bits
 from dpcore.models.redescriptions.learning.chains import PairWalk, TreeWalk
-from dpcore.models.redescriptions.learning.queries import (
-    STEPS,
-    Counts,
-    pair_scores,
-    purities,
-    tree_leaves,
-)
+from dpcore.models.redescriptions.learning.queries import STEPS, pair_scores, purities, tree_leaves
 from dpcore.models.rules.learning.samplers import ListWalk
 
-Floats = NDArray[np.float64]
 #: More states than this are not enumerated.
 MOST_STATES = 50_000
 
@@ -78,7 +71,7 @@ def _leaves(literals: Words, walk: TreeWalk | PairWalk) -> list[Words]:
     return [tree_leaves(literals, np.array(own, dtype=np.int64), walk.everyone) for own in trees]
 
 
-def _masses(trees: Sequence[Words], classes: Words) -> Counts:
+def _masses(trees: Sequence[Words], classes: Words) -> Ints:
     """Purity mass of each tree, in steps."""
     return np.array([purities(count_bits(own, classes)).sum() for own in trees], dtype=np.int64)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats
 from dpcore.models.redescriptions.released.consistent import Z95, PairCounts, consistent_counts
 from dpcore.models.redescriptions.released.extraction import (
     Constraints,
@@ -29,7 +29,7 @@ def counts_of(table: object, scale: float = 1.0) -> PairCounts:
     return PairCounts(array, array, *leaves, scale)
 
 
-def expected(table: NDArray[np.float64], chosen: Constraints, scale: float) -> dict:
+def expected(table: Floats, chosen: Constraints, scale: float) -> dict:
     """What the oracle finds, by leaves; noise-aware p-values are tested on their own."""
     people = max(1.0, float(table.sum()))
     model = Independence(people, table.shape, scale if chosen.noise_aware else 0.0)
@@ -201,14 +201,14 @@ SPARSE = np.round(_DRAW.gamma(0.15, 300, (16, 16)) + np.diag(_DRAW.gamma(0.5, 80
 DENSE = np.full((4, 4), 150.0) + np.diag([900.0, 700, 500, 2000])
 
 
-def estimates(table: NDArray[np.float64], scale: float, draws: int, seed: int) -> list[PairCounts]:
+def estimates(table: Floats, scale: float, draws: int, seed: int) -> list[PairCounts]:
     """Consistent counts of a table under noise drawn again and again."""
     domain = Domain(wide_schema(int(table.shape[0]).bit_length() - 1))
     noisy = table.astype(int) + geometric(scale, (draws, *table.shape), seed)
     return [consistent_counts(pair_of(one, scale), domain) for one in noisy]
 
 
-def held(counts: list[PairCounts], exact: NDArray[np.float64], leaves: slice) -> tuple[float, ...]:
+def held(counts: list[PairCounts], exact: Floats, leaves: slice) -> tuple[float, ...]:
     """How often margins hold the exact Jaccard index and support of one fixed redescription.
 
     And how often the margin of the noise alone would hold the index.
@@ -217,7 +217,7 @@ def held(counts: list[PairCounts], exact: NDArray[np.float64], leaves: slice) ->
     inside[leaves] = True
     chosen = Constraints(min_jaccard=0, min_support=0, max_support=1, max_p=1, min_above_chance=0)
 
-    def index(table: NDArray[np.float64]) -> tuple[float, float]:
+    def index(table: Floats) -> tuple[float, float]:
         both = float(table[leaves, leaves].sum())
         return both, both / float(table[leaves].sum() + table[:, leaves].sum() - both)
 

@@ -10,11 +10,10 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.models.ebm.learning.histograms import count_deviation, noisy_histograms
 from dpcore.models.ebm.learning.kernels import (
     clipped_sums,
@@ -29,8 +28,6 @@ from dpcore.models.ebm.learning.steps import Step
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, public_generator
 
-Floats = NDArray[np.float64]
-Codes = NDArray[Any]
 Shapes = list[Floats]
 
 
@@ -56,9 +53,9 @@ class Course:
         Before which epochs the first replicate asks for the sizes of residuals.
     """
 
-    codes: Sequence[Codes]
+    codes: Sequence[Array]
     sizes: Sequence[int]
-    labels: NDArray[Any]
+    labels: Array
     scores: Floats
     epochs: int
     averaged: bool
@@ -165,7 +162,7 @@ class _Sweep:
         """Add a change to a feature's shape."""
         self._before, self._change = feature, change.astype(np.float32)
 
-    def sums(self, feature: int, clip: float) -> NDArray[np.int64]:
+    def sums(self, feature: int, clip: float) -> Ints:
         """Exact residual sums of a feature's bins in grid steps: shape (n_bins, n_outputs)."""
         course = self._course
         sums = np.zeros((course.sizes[feature], self._change.shape[1]), dtype=np.int64)
@@ -189,7 +186,7 @@ class _Sweep:
             clipped_sums(*pending, RESIDUAL_STEPS / clip, clip, sums[:, 0])
         return sums
 
-    def residual_sizes(self) -> NDArray[np.int64]:
+    def residual_sizes(self) -> Ints:
         """Exact records per group of residual size."""
         course, counts = self._course, np.zeros(len(SIZE_EDGES), dtype=np.int64)
         before, change = course.codes[self._before], self._change[:, 0].copy()

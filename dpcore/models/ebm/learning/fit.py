@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats, Floats32
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.learner import Progress
@@ -41,7 +41,6 @@ from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource
 from dpcore.released.plan import RunPlan, training_part
 
-Floats = NDArray[np.float64]
 #: A numeric bin is not split below twice so many standard deviations of the noise on a cell.
 _LEAST_COUNT = 4.0
 #: A total of counts is known if it is this many standard deviations of its noise.
@@ -54,7 +53,7 @@ class _Block:
 
     axes: tuple[tuple[Axis, ...], ...]
     features: tuple[Feature, ...]
-    codes: tuple[NDArray[Any], ...]
+    codes: tuple[Array, ...]
     noisy_counts: tuple[Floats, ...]
     errors: tuple[Floats, ...]
 
@@ -121,7 +120,7 @@ class EBMFit:
         )
 
     def _boost(
-        self, block: _Block, scores: NDArray[Any], mechanism: FineGaussian, step: str = "shapes"
+        self, block: _Block, scores: Array, mechanism: FineGaussian, step: str = "shapes"
     ) -> tuple[list[Shapes], Step]:
         parameters, total = self._parameters, self._cost.rounds
         assert parameters.epochs is not None
@@ -159,7 +158,7 @@ class EBMFit:
             return {}
         return dict.fromkeys(size_epochs(self._parameters), size_mechanism(self._cost))
 
-    def _scores(self, block: _Block, replicates: list[Shapes]) -> NDArray[np.float32]:
+    def _scores(self, block: _Block, replicates: list[Shapes]) -> Floats32:
         """Scores of every place under the main model: shape (n_places, n_outputs)."""
         scores = np.tile(self._start.intercept.astype(np.float32), (len(self._records.labels), 1))
         for feature, codes in enumerate(block.codes):
@@ -167,7 +166,7 @@ class EBMFit:
             scores += np.take(shape.astype(np.float32), codes, axis=0, mode="clip")
         return scores
 
-    def _pair_block(self, scores: NDArray[np.float32]) -> _Block:
+    def _pair_block(self, scores: Floats32) -> _Block:
         """Choose pairs privately and count their cells with noise."""
         schema, records, start = self._plan.schema, self._records, self._start
         self._progress("choosing pairs", 0, 1)
@@ -192,9 +191,7 @@ class EBMFit:
             errors=tuple(np.full(size, deviation) for size in sizes),
         )
 
-    def _chosen_pairs(
-        self, sides: Sequence[Side], scores: NDArray[np.float32]
-    ) -> list[tuple[int, int]]:
+    def _chosen_pairs(self, sides: Sequence[Side], scores: Floats32) -> list[tuple[int, int]]:
         """The pairs to learn. If that is every pair there is, no record is asked."""
         if CHOICE not in self._cost.split.parts:
             return list(combinations(range(len(sides)), 2))
@@ -204,7 +201,7 @@ class EBMFit:
             self._records, sides, exact, self._start, count, epsilon, self._randomness
         )
 
-    def _boost_pairs(self, block: _Block, scores: NDArray[np.float32]) -> tuple[list[Shapes], Step]:
+    def _boost_pairs(self, block: _Block, scores: Floats32) -> tuple[list[Shapes], Step]:
         mechanism = pair_residual_mechanism(self._cost, self._plan.schema, self._plan.target)
         return self._boost(block, scores, mechanism, step="pairs")
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.released.axis import Axis
 
-Floats = NDArray[np.float64]
 #: Fine cells that the bins of a numeric column are subdivided into, about.
 _FINE_CELLS = 240
 
@@ -54,7 +53,7 @@ class FineCells:
     def __len__(self) -> int:
         return len(self.column.cells) if self.edges is None else len(self.edges) + 2
 
-    def codes(self, table: PrivateTable) -> NDArray[np.int64]:
+    def codes(self, table: PrivateTable) -> Ints:
         """Cell of every place of a table; places without a record get some cell."""
         if self.edges is None:
             return np.asarray(table.codes[table.schema.index(self.column.name)], dtype=np.int64)
@@ -88,7 +87,7 @@ class Bins:
     """
 
     axis: Axis
-    groups: NDArray[np.int64]
+    groups: Ints
     noisy_counts: Floats
     errors: Floats
     ordered: int

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.models.ebm.learning.queries import COUNT_STEPS
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource
 
-Floats = NDArray[np.float64]
-
 
 def noisy_histograms(
-    mechanism: FineGaussian, exact: Sequence[NDArray[np.int64]], randomness: RandomSource
+    mechanism: FineGaussian, exact: Sequence[Ints], randomness: RandomSource
 ) -> list[Floats]:
     """Release histograms together, in one query. Sensitivity: ``histogram_sensitivity``."""
     ends = np.cumsum([len(counts) for counts in exact])[:-1]

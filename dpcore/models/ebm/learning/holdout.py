@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.data.bits import unpack
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
@@ -28,8 +28,6 @@ from dpcore.released.regression_evaluation import (
     evaluate_errors,
 )
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 #: A record is in one group of errors.
 ERRORS = Sensitivity(1, "L1", monotone=True)
 #: Places whose scores are computed at once: bounds the memory.
@@ -146,7 +144,7 @@ def _scores(table: PrivateTable, model: EBMModel) -> Iterator[Floats]:
         yield total
 
 
-def _axis_codes(table: PrivateTable, axis: Axis, block: slice) -> Codes:
+def _axis_codes(table: PrivateTable, axis: Axis, block: slice) -> Ints:
     """Bins of the places of a block."""
     if axis.edges is not None:
         return axis.codes_of_numbers(table.numbers_of(axis.column)[block])

@@ -8,11 +8,10 @@ is an exact integer whatever the order.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Bytes, Floats, Floats32, Ints
 from dpcore.compiled import kernel
 
 #: Label of a place that holds no record to learn from.
@@ -23,20 +22,16 @@ ABSENT = 255
 _REACH, _DENSITY = np.float32(16.0), np.float32(64.0)
 _LOGISTIC = (1 / (1 + np.exp(-np.arange(-16 * 64, 16 * 64 + 2) / 64))).astype(np.float32)
 
-Codes = NDArray[Any]
-Scores = NDArray[np.float32]
-Sums = NDArray[np.int64]
-
 
 @kernel
 def logistic_sums(
-    labels: NDArray[np.uint8],
-    scores: Scores,
-    before: Codes,
-    change: Scores,
-    bins: Codes,
+    labels: Bytes,
+    scores: Floats32,
+    before: Array,
+    change: Floats32,
+    bins: Array,
     steps: float,
-    sums: Sums,
+    sums: Ints,
 ) -> None:
     """Add ``change`` to the scores, then sum residuals y - p per bin, in grid steps.
 
@@ -67,13 +62,13 @@ def logistic_sums(
 
 @kernel
 def softmax_sums(
-    labels: NDArray[np.uint8],
-    scores: Scores,
-    before: Codes,
-    change: Scores,
-    bins: Codes,
+    labels: Bytes,
+    scores: Floats32,
+    before: Array,
+    change: Floats32,
+    bins: Array,
     steps: float,
-    sums: Sums,
+    sums: Ints,
 ) -> None:
     """As :func:`logistic_sums` for several classes: scores of shape (n_places, n_classes).
 
@@ -98,14 +93,14 @@ def softmax_sums(
 
 @kernel
 def clipped_sums(
-    labels: Scores,
-    scores: Scores,
-    before: Codes,
-    change: Scores,
-    bins: Codes,
+    labels: Floats32,
+    scores: Floats32,
+    before: Array,
+    change: Floats32,
+    bins: Array,
     steps: float,
     clip: float,
-    sums: Sums,
+    sums: Ints,
 ) -> None:
     """As :func:`logistic_sums` for numbers: residuals y - score, clipped to +- ``clip``.
 
@@ -120,12 +115,12 @@ def clipped_sums(
 
 @kernel
 def residual_sizes(
-    labels: Scores,
-    scores: Scores,
-    before: Codes,
-    change: Scores,
-    edges: NDArray[np.float64],
-    counts: Sums,
+    labels: Floats32,
+    scores: Floats32,
+    before: Array,
+    change: Floats32,
+    edges: Floats,
+    counts: Ints,
 ) -> None:
     """Count records by the size of their residual, without changing the scores.
 
@@ -141,9 +136,7 @@ def residual_sizes(
 
 
 @kernel
-def absolute_table_sum(
-    residuals: NDArray[np.int64], first: Codes, second: Codes, table: Sums
-) -> int:
+def absolute_table_sum(residuals: Ints, first: Array, second: Array, table: Ints) -> int:
     """Sum residuals, in grid steps, per cell of a pair of features; return the sum of sizes.
 
     Parameters

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats, Floats32, Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.learning.grid import Bins
@@ -22,8 +21,6 @@ from dpcore.models.ebm.released.axis import Axis
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource
 
-Floats = NDArray[np.float64]
-Codes = NDArray[Any]
 #: Most cells of either side of a pair.
 _SIDE = 8
 #: Mean size of a standard normal variable.
@@ -44,7 +41,7 @@ class Side:
     """
 
     axis: Axis
-    groups: Codes
+    groups: Array
     counts: Floats
 
 
@@ -68,9 +65,7 @@ def coarsen(schema: Schema, bins: Bins, counts: Floats) -> Side:
     return Side(axis, groups, np.bincount(groups, weights=counts).astype(np.float64))
 
 
-def residuals(
-    records: BinnedRecords, scores: NDArray[np.float32], clip: float
-) -> NDArray[np.int64]:
+def residuals(records: BinnedRecords, scores: Floats32, clip: float) -> Ints:
     """Residuals under the model so far, in grid steps, 0 where there is no record.
 
     Parameters
@@ -97,7 +92,7 @@ def residuals(
 def choose_pairs(
     records: BinnedRecords,
     sides: Sequence[Side],
-    exact: NDArray[np.int64],
+    exact: Ints,
     start: BoostingStart,
     count: int,
     epsilon: Decimal,
@@ -132,7 +127,7 @@ def _utility(
     records: BinnedRecords,
     sides: Sequence[Side],
     pair: tuple[int, int],
-    exact: NDArray[np.int64],
+    exact: Ints,
     start: BoostingStart,
 ) -> int:
     first, second = (sides[feature] for feature in pair)

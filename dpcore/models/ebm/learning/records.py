@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Ints
 from dpcore.compiled import kernel
 from dpcore.data.bits import unpack
 from dpcore.data.table import PrivateTable
@@ -16,8 +15,6 @@ from dpcore.domain.schema import Part
 from dpcore.models.ebm.learning.grid import Bins, FineCells
 from dpcore.models.ebm.learning.kernels import ABSENT
 
-Codes = NDArray[Any]
-Counts = NDArray[np.int64]
 #: Cells of the histogram of a numeric target.
 TARGET_CELLS = 128
 
@@ -39,16 +36,16 @@ class BinnedRecords:
     ) -> None:
         largest = max(len(cell) for cell in cells)
         kind = np.uint8 if largest <= 256 else np.uint16
-        self.codes: list[Codes] = [cell.codes(table).astype(kind) for cell in cells]
+        self.codes: list[Array] = [cell.codes(table).astype(kind) for cell in cells]
         self.labels = _labels(table, target, part)
         self._cells = [len(cell) for cell in cells]
 
-    def histograms(self) -> list[Counts]:
+    def histograms(self) -> list[Ints]:
         """Exact records per cell of each feature, and of the target, last."""
         counts = [_count(self.labels, *pair) for pair in zip(self.codes, self._cells, strict=True)]
         return [*counts, self._target_histogram()]
 
-    def _target_histogram(self) -> Counts:
+    def _target_histogram(self) -> Ints:
         if self.labels.dtype == np.uint8:
             return _count(self.labels, self.labels, ABSENT)
         places = np.minimum(np.nan_to_num(self.labels) * TARGET_CELLS, TARGET_CELLS - 1)
@@ -59,19 +56,19 @@ class BinnedRecords:
         for codes, own in zip(self.codes, bins, strict=True):
             np.take(own.groups.astype(codes.dtype), codes, out=codes, mode="clip")
 
-    def pair(self, first: int, second: int, firsts: Codes, seconds: Codes, size: int) -> Codes:
+    def pair(self, first: int, second: int, firsts: Array, seconds: Array, size: int) -> Array:
         """Cells of a pair: ``firsts`` and ``seconds`` group the bins of either feature."""
         rows = (firsts * size).astype(np.uint8)
         cells = np.take(rows, self.codes[first], mode="clip")
         cells += np.take(seconds.astype(np.uint8), self.codes[second], mode="clip")
         return cells
 
-    def count(self, codes: Codes, size: int) -> Counts:
+    def count(self, codes: Array, size: int) -> Ints:
         """Exact records per value of ``codes``, of those to learn from."""
         return _count(self.labels, codes, size)
 
 
-def _labels(table: PrivateTable, target: str, part: Part) -> NDArray[Any]:
+def _labels(table: PrivateTable, target: str, part: Part) -> Array:
     column = table.schema.column(target)
     present = unpack(table.members(part), table.schema.max_rows)
     if isinstance(column, NumericColumn):
@@ -83,14 +80,14 @@ def _labels(table: PrivateTable, target: str, part: Part) -> NDArray[Any]:
     return np.where(known, codes, ABSENT).astype(np.uint8)
 
 
-def _count(labels: NDArray[Any], codes: Codes, size: int) -> Counts:
+def _count(labels: Array, codes: Array, size: int) -> Ints:
     counts = np.zeros(size + 1, dtype=np.int64)
     _count_present(labels, codes, counts)
     return counts[:size]
 
 
 @kernel
-def _count_present(labels: NDArray[Any], codes: Codes, counts: Counts) -> None:
+def _count_present(labels: Array, codes: Array, counts: Ints) -> None:
     for i in range(len(labels)):
         kept = labels[i] == labels[i] and labels[i] != ABSENT
         counts[codes[i]] += 1 if kept else 0

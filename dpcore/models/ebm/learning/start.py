@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats
 from dpcore.models.ebm.learning.grid import Bins
 
-Floats = NDArray[np.float64]
 #: Size of a large effect, as a share of the spread, if not even the target's histogram is clear.
 _DOUBT = 0.1
 #: Share of the residuals of a numeric target that are not clipped, if noise allows.

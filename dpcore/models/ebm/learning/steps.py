@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.models.ebm.learning.queries import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, permutation
 
-Floats = NDArray[np.float64]
-Sums = NDArray[np.int64]
 #: Prior standard deviation of a bin's score: of one column, and of a pair, which has more bins and
 #: adds to what its columns say.
 LEVEL, PAIR_LEVEL = 1.0, 0.2
@@ -30,7 +28,7 @@ _INFLATION = 2.0
 class Step(Protocol):
     """One way to turn residual sums into a change."""
 
-    def change(self, feature: int, sums: Sums, shape: Floats, randomness: RandomSource) -> Floats:
+    def change(self, feature: int, sums: Ints, shape: Floats, randomness: RandomSource) -> Floats:
         """Noisy change of a feature's shape: arrays of shape (n_bins, n_outputs)."""
         ...
 
@@ -91,7 +89,7 @@ class AllBins:
             for feature in features
         ]
 
-    def change(self, feature: int, sums: Sums, shape: Floats, randomness: RandomSource) -> Floats:
+    def change(self, feature: int, sums: Ints, shape: Floats, randomness: RandomSource) -> Floats:
         """Noisy change of a feature's shape."""
         noisy = self._mechanism.release(sums, randomness) * self._unit
         columns = [
@@ -157,7 +155,7 @@ class RandomSplits:
     def change(
         self,
         feature: int,
-        sums: Sums,
+        sums: Ints,
         shape: Floats,  # noqa: ARG002
         randomness: RandomSource,
     ) -> Floats:

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import model_validator
 
+from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import MISSING, NumericColumn, format_number
 from dpcore.domain.encoding import clamp_numbers, encode_categories
 from dpcore.frozen import FrozenModel
@@ -75,13 +75,13 @@ class Axis(FrozenModel):
         assert self.bounds is not None
         return (self.bounds[0], *self.edges, self.bounds[1])
 
-    def codes(self, column: Any, values: pd.Series[Any]) -> NDArray[np.int64]:
+    def codes(self, column: Any, values: pd.Series[Any]) -> Ints:
         """Bin of each raw value: shape (n_rows,)."""
         if isinstance(column, NumericColumn):
             return self.codes_of_numbers(clamp_numbers(column, values))
         return np.asarray(self.groups, dtype=np.int64)[encode_categories(column, values)]
 
-    def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    def codes_of_numbers(self, numbers: Floats) -> Ints:
         """Bin of each clamped number; NaN is missing."""
         codes = np.searchsorted(np.asarray(self.edges), numbers, side="left")
         codes[np.isnan(numbers)] = len(self.labels) - 1

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from dpcore.arrays import Floats
+
 #: Half of a 95 % interval, in standard errors.
 Z95 = 1.96
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.model import Term
 from dpcore.released.evidence import Evidence, Groups
-from dpcore.released.invented import Codes, Floats, Records
+from dpcore.released.invented import Records
 
 
 class EBMEvidence(Evidence):
@@ -35,7 +34,7 @@ class EBMEvidence(Evidence):
             bins = term.axes[0] if len(term.axes) == 1 else None
             yield Groups(partial(_bin, term), counts, float(max(term.count_errors)), bins)
 
-    def predicted(self, records: Records) -> NDArray[Any]:
+    def predicted(self, records: Records) -> Array:
         """Numbers within their bounds, or the likeliest class."""
         if self.number:
             return np.asarray(np.clip(self._scores(records)[:, 0], *self.model.bounds))
@@ -54,14 +53,14 @@ class EBMEvidence(Evidence):
         return total
 
 
-def _bin(term: Term, records: Records) -> Codes:
+def _bin(term: Term, records: Records) -> Ints:
     codes = np.zeros(records.rows, dtype=np.int64)
     for axis in term.axes:
         codes = codes * len(axis) + _bins(axis, records)
     return codes
 
 
-def _bins(axis: Axis, records: Records) -> Codes:
+def _bins(axis: Axis, records: Records) -> Ints:
     """Bin of each record on an axis."""
     if axis.edges is None:
         return np.asarray(axis.groups, dtype=np.int64)[records.cells(axis.column)]

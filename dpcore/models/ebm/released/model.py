@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ebm.released.axis import Axis
@@ -18,7 +18,6 @@ from dpcore.models.ebm.released.bands import Z95
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.regression_evaluation import RegressionEvaluation
 
-Floats = NDArray[np.float64]
 Task = Literal["binary", "multiclass", "regression"]
 #: Chance below which noise alone does not explain a term.
 _UNLIKELY = 0.05
@@ -85,7 +84,7 @@ class Term(FrozenModel):
         """Whether the scores exceed what noise alone would give."""
         return self.p_value < _UNLIKELY
 
-    def bins(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+    def bins(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Bin of each row of a frame; a column that it lacks counts as missing."""
         codes = np.zeros(len(frame), dtype=np.int64)
         for axis in self.axes:
@@ -188,7 +187,7 @@ class EBMModel(FrozenModel):
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
-    def predict(self, frame: pd.DataFrame, schema: Schema) -> NDArray[Any]:
+    def predict(self, frame: pd.DataFrame, schema: Schema) -> Array:
         """Position of the predicted class, or the predicted number: shape (n_rows,)."""
         scores = self.scores(frame, schema)
         if self.task == "regression":

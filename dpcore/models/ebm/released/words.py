@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats
 from dpcore.domain.columns import MISSING, OTHER, IntegerColumn, format_number
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.released.axis import Axis, group_members
@@ -20,7 +20,6 @@ from dpcore.released.noisy_counts import percent
 if TYPE_CHECKING:
     from dpcore.models.ebm.released.model import Contribution, EBMModel, Term
 
-Floats = NDArray[np.float64]
 _PLAIN = {MISSING: "missing", OTHER: "other"}
 
 

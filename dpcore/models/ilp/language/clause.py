@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Ints
 from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.atoms import Atom
 
-Flags = NDArray[np.bool_]
-Codes = Mapping[str, NDArray[np.int64]]
+Codes = Mapping[str, Ints]
 
 
 class Variable(FrozenModel):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints
 from dpcore.models.ilp.language.lattice import Factors, Lattice
 
 
@@ -22,7 +22,7 @@ class Generality:
         self._dead = np.zeros(len(lattice), dtype=np.bool_)
         self._shorter, self._position = _tables(lattice)
 
-    def left_at(self, level: int) -> NDArray[np.int64]:
+    def left_at(self, level: int) -> Ints:
         """Positions of the clauses with ``level`` conditions of whose parents all are left."""
         candidates = np.flatnonzero((self._lattice.lengths == level) & ~self._dead)
         for position in candidates if self._dead.any() else ():
@@ -30,7 +30,7 @@ class Generality:
                 self._dead[position] = True
         return candidates[~self._dead[candidates]]
 
-    def delete(self, positions: NDArray[np.int64]) -> None:
+    def delete(self, positions: Ints) -> None:
         """Delete the subtrees of clauses."""
         self._dead[positions] = True
 

@@ -15,8 +15,8 @@ from functools import lru_cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Ints, Ints32
 from dpcore.data.bits import pack_rows, word_count
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
@@ -24,7 +24,6 @@ from dpcore.models.ilp.language.atoms import Atom, chosen_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.parameters import ILPParameters
 
-Indices = NDArray[np.int64]
 #: Most clauses of a lattice, and most conjunctions about one row.
 MOST_CLAUSES = 3_000_000
 MOST_FACTORS = 300_000
@@ -54,16 +53,16 @@ class Factors:
 
     tables: tuple[str, ...]
     slots: tuple[int, ...]
-    table: Indices
-    members: Indices
-    sizes: Indices
-    negated: NDArray[np.bool_]
+    table: Ints
+    members: Ints
+    sizes: Ints
+    negated: Flags
 
     def __len__(self) -> int:
         return len(self.table)
 
     @property
-    def lengths(self) -> Indices:
+    def lengths(self) -> Ints:
         """Conditions of each factor, as a clause's length counts them."""
         lengths = np.maximum(self.sizes, (self.table > 0).astype(np.int64))
         return np.asarray(lengths)
@@ -85,8 +84,8 @@ class Lattice:
 
     atoms: tuple[Atom, ...]
     factors: Factors
-    clauses: NDArray[np.int32]
-    lengths: Indices
+    clauses: Ints32
+    lengths: Ints
 
     def __len__(self) -> int:
         return len(self.clauses)
@@ -254,12 +253,12 @@ class _Implications:
             self._own[held] |= bits[factors.members[held, place]]
             self._closure[held] |= closures[factors.members[held, place]]
 
-    def _follows(self, one: Indices, other: Indices) -> NDArray[np.bool_]:
+    def _follows(self, one: Ints, other: Ints) -> Flags:
         """Whether each ``other`` holds wherever ``one`` does, both taken as not negated."""
         left = self._own[other] & ~self._closure[one]
         return np.asarray(~left.any(axis=-1))
 
-    def apart(self, one: Indices, other: Indices) -> NDArray[np.bool_]:
+    def apart(self, one: Ints, other: Ints) -> Flags:
         """Whether two variables may stand in one clause: neither superfluous nor contradictory."""
         factors = self._factors
         result = np.ones(len(one), dtype=np.bool_)
@@ -275,7 +274,7 @@ class _Implications:
 
 def _variable_sets(
     factors: Factors, implications: _Implications, longest: int, variables: int
-) -> Indices:
+) -> Ints:
     """Sets of variables within the limits: shape (n_sets, variables), 0 where there is none."""
     everything = np.flatnonzero(factors.table > 0)
     lengths = factors.lengths
@@ -290,8 +289,8 @@ def _variable_sets(
 
 
 def _extended(
-    begun: Indices, everything: Indices, lengths: Indices, implications: _Implications, longest: int
-) -> Indices:
+    begun: Ints, everything: Ints, lengths: Ints, implications: _Implications, longest: int
+) -> Ints:
     """Each set with one more variable behind its last."""
     left = longest - lengths[begun].sum(axis=1)
     last = begun[:, -1] if begun.shape[1] else np.zeros(len(begun), dtype=np.int64)

@@ -12,11 +12,9 @@ from collections import Counter, defaultdict
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints
 from dpcore.models.ilp.language.lattice import Lattice
-
-Indices = NDArray[np.int64]
 
 
 class Reach:
@@ -44,7 +42,7 @@ class Reach:
         self._empty = own[0]
         self._kinds = np.sort(np.array(own)[lattice.clauses], axis=1)
 
-    def most(self, positions: Indices) -> int:
+    def most(self, positions: Ints) -> int:
         """Of the clauses at these positions, how many a person can satisfy: at most this, or 1."""
         kinds, counts = np.unique(self._kinds[positions], axis=0, return_counts=True)
         together = (

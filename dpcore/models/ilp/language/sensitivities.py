@@ -8,15 +8,14 @@ person of one class, and of nobody else.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints
 from dpcore.privacy.sensitivity import Sensitivity
 
-Counts = NDArray[np.int64]
 CLAUSES, COUNTS = "clauses", "estimates"
 
 
-def coverage(counts: Counts, weights: tuple[int, int]) -> Counts:
+def coverage(counts: Ints, weights: tuple[int, int]) -> Ints:
     """Coverage of clauses: positives covered x their weight - negatives x theirs.
 
     Parameters

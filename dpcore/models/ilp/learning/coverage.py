@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints, Ints32, Words
 from dpcore.compiled import kernel
-from dpcore.data.bits import Words, popcount, word_count
+from dpcore.data.bits import popcount, word_count
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
@@ -25,7 +25,6 @@ from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.lattice import Factors, Lattice
 
-Counts = NDArray[np.int64]
 #: Bytes that the bit vectors of a run may take.
 MEMORY_LIMIT = 3 * 2**30
 #: Words that a run may visit: some tens of minutes.
@@ -97,7 +96,7 @@ def _is_of(atom: Atom, name: str) -> bool:
     return atom.table == name and not atom.exists
 
 
-def count_clauses(lattice: Lattice, folded: Words, classes: Words) -> Counts:
+def count_clauses(lattice: Lattice, folded: Words, classes: Words) -> Ints:
     """People of each class whom each clause covers: shape (n_clauses, n_classes).
 
     Parameters
@@ -126,8 +125,8 @@ def _in_parallel(total: int, piece: int, work: Callable[[int, int], None]) -> No
 def _fold(
     rows: Words,
     vectors: Words,
-    members: Counts,
-    sizes: Counts,
+    members: Ints,
+    sizes: Ints,
     folded: Words,
     first: int,
     last: int,
@@ -154,10 +153,10 @@ def _fold(
 
 @kernel
 def _count(
-    clauses: NDArray[np.int32],
+    clauses: Ints32,
     folded: Words,
     classes: Words,
-    counts: Counts,
+    counts: Ints,
     first: int,
     last: int,
 ) -> None:

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import BaseModel
 from scipy.sparse import issparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from dpcore.arrays import Floats, Ints
 from dpcore.data.ingest import check_children
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
@@ -167,12 +167,12 @@ class DPILPClassifier(Labelling, LearnerEstimator):
         features = len(release.domain.columns) - 1 + keys
         return estimator._fitted(release, model, {"classes_": classes}, features)
 
-    def _codes(self, X: Any) -> NDArray[np.int64]:
+    def _codes(self, X: Any) -> Ints:
         """The first clause that covers a person decides."""
         frames = self._frames(X)
         return np.asarray(self.model_.predict(frames, self.schema_))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Noisy class shares of each person's group: shape (n_people, n_classes)."""
         frames = self._frames(X)
         return np.asarray(self.model_.predict_proba(frames, self.schema_))

@@ -6,9 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words
+from dpcore.arrays import Ints, Words
 from dpcore.data.queries import CAPTURES, capture_counts
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
@@ -37,7 +36,6 @@ from dpcore.released.noisy_counts import noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan, check_classes, training_part
 from dpcore.validation import validated
 
-Counts = NDArray[np.int64]
 #: Most clauses that the published reductions may have to count with noise, one by one.
 _MOST_COUNTED = 200_000
 _SAMPLERS = {
@@ -181,7 +179,7 @@ def _choose_clauses(
 
 
 def _model(
-    plan: RunPlan, clauses: list[Clause], noisy: Counts, noise: CountNoise, clause_count: int
+    plan: RunPlan, clauses: list[Clause], noisy: Ints, noise: CountNoise, clause_count: int
 ) -> ILPModel:
     """The theory with noisy counts of shape (n_clauses + 1, n_classes), not yet evaluated."""
     positive = plan.classes.index(str(plan.parameters.positive))

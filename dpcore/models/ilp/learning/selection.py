@@ -7,14 +7,13 @@ from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Ints
 from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.lattice import Lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.sensitivities import (
-    Counts,
     counts_sensitivity,
     coverage,
     coverage_sensitivity,
@@ -37,7 +36,7 @@ GRID = 1 << 10
 
 def select_clause(
     lattice: Lattice,
-    counts: Counts,
+    counts: Ints,
     parameters: ILPParameters,
     max_rows: int,
     epsilon: Decimal,
@@ -64,7 +63,7 @@ def select_clause(
 
 def noisy_max(
     lattice: Lattice,
-    counts: Counts,
+    counts: Ints,
     parameters: ILPParameters,
     epsilon: Decimal,
     randomness: RandomSource,
@@ -84,7 +83,7 @@ def noisy_max(
     return int(free[mechanism.select(scores[free], randomness)])
 
 
-def length_offsets(lengths: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+def length_offsets(lengths: Ints, scale: float) -> Ints:
     """Minus the logarithm of how many clauses are as long, times ``scale``, rounded."""
     alike = np.bincount(lengths)[lengths]
     return np.asarray(np.rint(-scale * np.log(alike)), dtype=np.int64)
@@ -92,7 +91,7 @@ def length_offsets(lengths: NDArray[np.int64], scale: float) -> NDArray[np.int64
 
 def naive(
     lattice: Lattice,
-    counts: Counts,
+    counts: Ints,
     weights: tuple[int, int],
     epsilon: Decimal,
     randomness: RandomSource,
@@ -105,7 +104,7 @@ def naive(
 
 def relevance_aware(
     lattice: Lattice,
-    counts: Counts,
+    counts: Ints,
     parameters: ILPParameters,
     max_rows: int,
     epsilon: Decimal,
@@ -137,9 +136,7 @@ def relevance_aware(
     return ChosenClause(best, budget)
 
 
-def _hopeless(
-    noisy: Counts, best: float, parameters: ILPParameters, max_rows: int
-) -> NDArray[np.bool_]:
+def _hopeless(noisy: Ints, best: float, parameters: ILPParameters, max_rows: int) -> Flags:
     """The criterion by which a clause's subtree is deleted: from noisy counts alone."""
     if parameters.criterion == "share":
         return np.asarray(noisy[:, 1] < parameters.min_share * max_rows)

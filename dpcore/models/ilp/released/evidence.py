@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.released.evidence import Evidence, Groups, by_class
-from dpcore.released.invented import Codes, Floats, Records
+from dpcore.released.invented import Records
 
 
 class ILPEvidence(Evidence):
@@ -27,10 +26,10 @@ class ILPEvidence(Evidence):
         """Estimates of the first clause that covers a record."""
         return np.array([g.estimates for g in self.model.groups])[self._clause(records)]
 
-    def predicted(self, records: Records) -> NDArray[Any]:
+    def predicted(self, records: Records) -> Array:
         """Label of the first clause that covers a record."""
         return np.asarray(self.model.labels)[self._clause(records)]
 
-    def _clause(self, records: Records) -> Codes:
+    def _clause(self, records: Records) -> Ints:
         model = self.model
         return records.once(model, lambda: model.first_clause(records.tables, records.schema))

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Floats, Ints
 from dpcore.domain.encoding import encode, encode_columns, people_of
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
@@ -86,7 +86,7 @@ class ILPModel(FrozenModel):
             self.positive,
         )
 
-    def first_clause(self, frames: Frames, schema: Schema) -> NDArray[np.int64]:
+    def first_clause(self, frames: Frames, schema: Schema) -> Ints:
         """Group of each person of the main table: the first clause that covers, or the last.
 
         Columns that a table lacks count as missing. If a table is lacking, nobody has such rows.
@@ -107,10 +107,10 @@ class ILPModel(FrozenModel):
 
     def _covers(
         self, main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema
-    ) -> list[NDArray[np.bool_]]:
+    ) -> list[Flags]:
         person = encode_columns(main, schema, self._columns(""))
         rows: dict[str, Codes] = {}
-        owners: dict[str, NDArray[np.int64]] = {}
+        owners: dict[str, Ints] = {}
         used = {variable.table for clause in self.clauses for variable in clause.variables}
         for child in (child for child in schema.children if child.name in used):
             frame = children.get(child.name, pd.DataFrame()).reset_index(drop=True)
@@ -131,11 +131,11 @@ class ILPModel(FrozenModel):
         ]
         return sorted({atom.column for atom in atoms if atom.table == table})
 
-    def predict(self, frames: Frames, schema: Schema) -> NDArray[np.int64]:
+    def predict(self, frames: Frames, schema: Schema) -> Ints:
         """Predicted class code of each person."""
         return np.asarray(self.labels)[self.first_clause(frames, schema)]
 
-    def predict_proba(self, frames: Frames, schema: Schema) -> NDArray[np.float64]:
+    def predict_proba(self, frames: Frames, schema: Schema) -> Floats:
         """Class probabilities of each person: shape (n_people, n_classes)."""
         estimates = np.array([group.estimates for group in self.groups])
         return np.asarray(estimates[self.first_clause(frames, schema)])
@@ -215,9 +215,7 @@ class ILPModel(FrozenModel):
         return pd.DataFrame(rows)
 
 
-def predicted_labels(
-    kept: Sequence[bool], estimates: NDArray[np.float64], positive: int
-) -> tuple[int, ...]:
+def predicted_labels(kept: Sequence[bool], estimates: Floats, positive: int) -> tuple[int, ...]:
     """Class of each group: the positive one if its clause is kept, or else the likeliest other."""
     others = estimates.copy()
     others[:, positive] = -1.0
@@ -247,7 +245,7 @@ def split_tables(frames: Frames, schema: Schema) -> tuple[pd.DataFrame, dict[str
     return frames[schema.entity].reset_index(drop=True), children
 
 
-def _owners(main: pd.DataFrame, rows: pd.DataFrame, own: str, key: str) -> NDArray[np.int64]:
+def _owners(main: pd.DataFrame, rows: pd.DataFrame, own: str, key: str) -> Ints:
     """Place of each child row's person in the main table; -1 for nobody."""
     if not len(rows):
         return np.zeros(0, dtype=np.int64)

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints, Words
 from dpcore.compiled import kernel
-from dpcore.data.bits import Words, popcount
-from dpcore.models.redescriptions.learning.queries import STEPS, Counts, leaf_members
+from dpcore.data.bits import popcount
+from dpcore.models.redescriptions.learning.queries import STEPS, leaf_members
 from dpcore.privacy.randomness import RandomSource, uniforms
 
-Floats = NDArray[np.float64]
 _STEPS: Final = STEPS
 
 
@@ -36,7 +35,7 @@ class Proposals:
         Logarithms of uniform numbers; a step is taken if the log of the ratio is above.
     """
 
-    nodes: Counts
+    nodes: Ints
     splits: Floats
     logs: Floats
 
@@ -48,7 +47,7 @@ class Proposals:
         return cls((numbers[0] * nodes).astype(np.int64), numbers[1], np.log1p(-numbers[2]))
 
 
-def random_tree(splits: int, depth: int, randomness: RandomSource) -> Counts:
+def random_tree(splits: int, depth: int, randomness: RandomSource) -> Ints:
     """A complete tree with uniform splits: shape (2^depth - 1,)."""
     return (uniforms(randomness, 2**depth - 1) * splits).astype(np.int64)
 
@@ -61,7 +60,7 @@ def tree_chain(
     steps: int,
     weight: float,
     randomness: RandomSource,
-) -> Counts:
+) -> Ints:
     """Last tree of a Metropolis chain with target exp(weight x purity mass) (Algorithm 3).
 
     Deviations: the purity mass has sensitivity 1, not 2; a fixed number of steps.
@@ -89,7 +88,7 @@ class TreeWalk:
     steps: int
     weight: float
 
-    def run(self, source: RandomSource) -> Counts:
+    def run(self, source: RandomSource) -> Ints:
         """Take all steps and return the last state."""
         splits = random_tree(len(self.literals), self.depth, source)
         proposals = Proposals.draw(len(splits), self.steps, source)
@@ -112,7 +111,7 @@ def pair_chain(
     max_rows: int,
     weight: float,
     randomness: RandomSource,
-) -> tuple[Counts, Counts]:
+) -> tuple[Ints, Ints]:
     """Last pair of a Metropolis chain with target exp(weight x score) (Algorithm 5).
 
     The first tree is grown for ``classes``, the second for the leaves of the first. The score
@@ -137,7 +136,7 @@ class PairWalk:
     max_rows: int
     weight: float
 
-    def run(self, source: RandomSource) -> tuple[Counts, Counts]:
+    def run(self, source: RandomSource) -> tuple[Ints, Ints]:
         """Take all steps and return the last state."""
         first = random_tree(len(self.first_literals), self.depth, source)
         second = random_tree(len(self.second_literals), self.depth, source)
@@ -156,11 +155,11 @@ def _run(
     second_literals: Words,
     classes: Words,
     everyone: Words,
-    first: Counts,
-    second: Counts,
+    first: Ints,
+    second: Ints,
     per_step: float,
     weight: float,
-    nodes: Counts,
+    nodes: Ints,
     choices: Floats,
     logs: Floats,
 ) -> None:
@@ -206,7 +205,7 @@ def _run(
 
 
 @kernel
-def _score(table: Counts, joint: Counts, per_step: float) -> float:
+def _score(table: Ints, joint: Ints, per_step: float) -> float:
     """Score of a pair in steps, or of a single tree if ``joint`` is empty."""
     first: float = 1.0 * _purity(table)
     if joint.shape[0] == 0:
@@ -216,7 +215,7 @@ def _score(table: Counts, joint: Counts, per_step: float) -> float:
 
 
 @kernel
-def _purity(counts: Counts) -> np.int64:
+def _purity(counts: Ints) -> np.int64:
     mass = np.int64(0)
     for leaf in range(counts.shape[0]):
         size, squares = np.int64(0), np.int64(0)
@@ -228,7 +227,7 @@ def _purity(counts: Counts) -> np.int64:
 
 
 @kernel
-def _count(rows: Words, columns: Words, start: int, width: int, counts: Counts) -> None:
+def _count(rows: Words, columns: Words, start: int, width: int, counts: Ints) -> None:
     """Records in both, for some of the rows and every column."""
     for r in range(start, start + width):
         for c in range(columns.shape[0]):
@@ -239,7 +238,7 @@ def _count(rows: Words, columns: Words, start: int, width: int, counts: Counts) 
 
 
 @kernel
-def _count_columns(rows: Words, columns: Words, start: int, width: int, counts: Counts) -> None:
+def _count_columns(rows: Words, columns: Words, start: int, width: int, counts: Ints) -> None:
     """The same for every row and some of the columns."""
     for r in range(rows.shape[0]):
         for c in range(start, start + width):
@@ -253,12 +252,12 @@ def _count_columns(rows: Words, columns: Words, start: int, width: int, counts: 
 def _copy(
     leaves: Words,
     others: Words,
-    table: Counts,
-    joint: Counts,
+    table: Ints,
+    joint: Ints,
     to_leaves: Words,
     to_others: Words,
-    to_table: Counts,
-    to_joint: Counts,
+    to_table: Ints,
+    to_joint: Ints,
 ) -> None:
     """Copy a state, whichever way: a step that is taken costs as much as one that is not."""
     to_leaves[:] = leaves

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Ints
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.extraction import Constraints
@@ -34,9 +34,7 @@ def telling_columns(pair: TreePair, schema: Schema) -> frozenset[str]:
     return max(read.found, key=agreement).columns
 
 
-def unused(
-    literals: Sequence[Condition], pairs: NDArray[np.int64], used: set[str]
-) -> NDArray[np.bool_]:
+def unused(literals: Sequence[Condition], pairs: Ints, used: set[str]) -> Flags:
     """Pairs of literals that refer to no used column; all of them if there are none.
 
     Parameters

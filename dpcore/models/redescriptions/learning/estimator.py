@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import BaseModel
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dpcore.arrays import Flags, Texts
 from dpcore.data.ingest import check_columns, check_header
 from dpcore.domain.columns import View
 from dpcore.domain.schema import Schema
@@ -162,7 +162,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
         model: RedescriptionModel = self.model_
         return model.extract(self.schema_, validated(Constraints, constraints))
 
-    def transform(self, X: Any) -> NDArray[np.bool_]:
+    def transform(self, X: Any) -> Flags:
         """Whether both sides of each redescription hold for each row.
 
         Returns
@@ -177,14 +177,14 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
             for pair in self.model_.pairs
         ]
 
-        def holds(item: Redescription) -> NDArray[np.bool_]:
+        def holds(item: Redescription) -> Flags:
             left, right = leaves[item.pair]
             return np.isin(left, item.left_leaves) & np.isin(right, item.right_leaves)
 
         found = [holds(item) for item in self.redescriptions_.found]
         return np.stack(found, axis=1) if found else np.zeros((len(frame), 0), dtype=np.bool_)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: Any = None) -> Texts:  # noqa: ARG002
         """Both conditions of each redescription, in the order of :meth:`transform`."""
         check_is_fitted(self)
         return np.array([item.text for item in self.redescriptions_.found], dtype=object)

@@ -17,18 +17,16 @@ from decimal import Decimal
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Floats, Ints, Ints32, Words
 from dpcore.compiled import kernel
-from dpcore.data.bits import Words, count_bits, popcount
-from dpcore.models.redescriptions.learning.queries import AGREEMENT, Counts
+from dpcore.data.bits import count_bits, popcount
+from dpcore.models.redescriptions.learning.queries import AGREEMENT
 from dpcore.models.trees.learning.joint_counts import in_threads
 from dpcore.models.trees.learning.lookahead import ExactWeight, float_error
 from dpcore.privacy.mechanisms import weighted_index
 from dpcore.privacy.randomness import RandomSource, uniforms
 
-Floats = NDArray[np.float64]
-SmallCounts = NDArray[np.int32]
 #: Most candidates, for memory; and most words visited, some minutes.
 _MOST: Final = 30_000_000
 _MOST_WORDS: Final = 2 * 10**11
@@ -57,7 +55,7 @@ def candidate_counts(left: int, right: int, words: int) -> tuple[int, int]:
     return first, second
 
 
-def candidate_pairs(literals: int, count: int, randomness: RandomSource) -> Counts:
+def candidate_pairs(literals: int, count: int, randomness: RandomSource) -> Ints:
     """Pairs of literals, each single one (twice the same) among them: shape (count, 2).
 
     All pairs, or a public random choice of them.
@@ -104,17 +102,17 @@ class ExactPairs:
     agreements : array of shape (n_left, n_right), int32
     """
 
-    left: Counts
-    right: Counts
-    agreements: SmallCounts
+    left: Ints
+    right: Ints
+    agreements: Ints32
 
     @classmethod
     def compare(
         cls,
         left_literals: Words,
         right_literals: Words,
-        left: Counts,
-        right: Counts,
+        left: Ints,
+        right: Ints,
         everyone: Words,
         told: Callable[[int], None],
     ) -> ExactPairs:
@@ -135,7 +133,7 @@ class ExactPairs:
             len(left_literals),
         )
 
-        def compare(rows: Counts) -> None:
+        def compare(rows: Ints) -> None:
             _fill(
                 left_literals, right_literals, joint, threes, left, right, everyone, rows,
                 agreements,
@@ -149,8 +147,8 @@ class ExactPairs:
     def draw(
         self,
         weight: ExactWeight,
-        free_left: NDArray[np.bool_],
-        free_right: NDArray[np.bool_],
+        free_left: Flags,
+        free_right: Flags,
         randomness: RandomSource,
     ) -> tuple[int, int]:
         """Draw a candidate with probability proportional to exp(weight x agreement).
@@ -180,12 +178,12 @@ class ExactPairs:
 
 @kernel
 def _fold(
-    agreements: SmallCounts,
-    rows: Counts,
-    columns: Counts,
-    which: Counts,
+    agreements: Ints32,
+    rows: Ints,
+    columns: Ints,
+    which: Ints,
     weight: float,
-    bests: Counts,
+    bests: Ints,
     rests: Floats,
 ) -> None:
     """Log of the summed weights of some rows, as weight x best + rest."""
@@ -202,7 +200,7 @@ def _fold(
 
 @kernel
 def _count_threes(
-    left_literals: Words, right_literals: Words, right: Counts, which: Counts, threes: SmallCounts
+    left_literals: Words, right_literals: Words, right: Ints, which: Ints, threes: Ints32
 ) -> None:
     """Records of some left literals that satisfy both literals of each right candidate."""
     for i in which:
@@ -219,13 +217,13 @@ def _count_threes(
 def _fill(
     left_literals: Words,
     right_literals: Words,
-    joint: Counts,
-    threes: SmallCounts,
-    left: Counts,
-    right: Counts,
+    joint: Ints,
+    threes: Ints32,
+    left: Ints,
+    right: Ints,
     everyone: Words,
-    which: Counts,
-    agreements: SmallCounts,
+    which: Ints,
+    agreements: Ints32,
 ) -> None:
     """Agreements of some left candidates with all right ones, sorted by their first literal.
 
@@ -269,7 +267,7 @@ def _fill(
 
 @kernel
 def _count_rows(
-    masks: Words, literals: Words, people: np.int64, joint: Counts, totals: Counts, ones: Counts
+    masks: Words, literals: Words, people: np.int64, joint: Ints, totals: Ints, ones: Ints
 ) -> None:
     """Records in each of the four cells, alone and with each right literal."""
     totals[3] = people
@@ -290,7 +288,7 @@ def _count_rows(
 
 
 @kernel
-def best_agreement(table: Counts) -> np.int64:
+def best_agreement(table: Ints) -> np.int64:
     """Best agreement of a union of rows and a union of columns of a table of shape (4, 4).
 
     The agreement of two sets is min(both, neither) - left only - right only, so a set and its

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from dpcore.data.bits import Words
-from dpcore.models.redescriptions.learning.queries import Counts, tree_leaves
+from dpcore.arrays import Ints, Words
+from dpcore.models.redescriptions.learning.queries import tree_leaves
 from dpcore.models.trees.learning.joint_counts import fits_memory
 from dpcore.models.trees.learning.lookahead import MAX_DEPTH, ExactWeight, draw_block
 from dpcore.privacy.randomness import RandomSource
@@ -35,7 +35,7 @@ def draw_tree(
     epsilon: Decimal,
     max_rows: int,
     randomness: RandomSource,
-) -> Counts:
+) -> Ints:
     """Draw a complete tree of stacked blocks. Row-level cost: ``epsilon`` for every block level.
 
     A block has utility sum over leaves of sum_c count_c^2 / size (sensitivity 1, either way),
@@ -77,7 +77,7 @@ def draw_tree(
     return splits
 
 
-def _place_block(splits: Counts, root: int, block: Sequence[int]) -> None:
+def _place_block(splits: Ints, root: int, block: Sequence[int]) -> None:
     """Write a block, in heap order, below a place of a larger heap."""
     places = [root]
     for number, split in enumerate(block):

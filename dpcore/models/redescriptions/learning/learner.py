@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-from dpcore.data.bits import Words, count_bits
+from dpcore.arrays import Ints, Words
+from dpcore.data.bits import count_bits
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import View
 from dpcore.domain.schema import Schema
@@ -34,7 +35,6 @@ from dpcore.models.redescriptions.learning.queries import (
     PAIR_COUNTS,
     PAIR_SCORE,
     STEPS,
-    Counts,
     tree_leaves,
 )
 from dpcore.models.redescriptions.learning.starts import SearchStart, linked_start, random_start
@@ -193,7 +193,7 @@ class _Run:
         self._tell(2)
         return [pair]
 
-    def _grow(self, view: View, classes: Words) -> Counts:
+    def _grow(self, view: View, classes: Words) -> Ints:
         """One tree over a view, for some classes."""
         chosen, bits, epsilon = self._chosen, self._sides.bits[view], self._calls.tree
         if chosen.method == "alt_mcmc":
@@ -206,7 +206,7 @@ class _Run:
         share = per_block(epsilon, blocks)
         return draw_tree(bits, classes, blocks, share, rows, self._randomness)
 
-    def _leaves(self, view: View, splits: Counts) -> Words:
+    def _leaves(self, view: View, splits: Ints) -> Words:
         return tree_leaves(self._sides.bits[view], splits, self._sides.everyone)
 
     def _counted(
@@ -214,7 +214,7 @@ class _Run:
         number: int,
         turn: int,
         target: str,
-        splits: dict[View, Counts],
+        splits: dict[View, Ints],
         leaves: dict[View, Words],
     ) -> TreePair:
         """A pair of trees with its noisy counts (Algorithm 6, its queries)."""
@@ -240,7 +240,7 @@ class _Run:
             left_scale=second_scale,
         )
 
-    def _tree(self, view: View, splits: Counts) -> Tree:
+    def _tree(self, view: View, splits: Ints) -> Tree:
         literals = self._sides.literals[view]
         return Tree(view=view, splits=tuple(literals[place] for place in splits))
 

@@ -6,11 +6,11 @@ from decimal import Decimal
 
 import numpy as np
 
+from dpcore.arrays import Ints, Words
 from dpcore.compiled import kernel
-from dpcore.data.bits import Words, popcount
+from dpcore.data.bits import popcount
 from dpcore.models.redescriptions.learning.queries import (
     PAIR_SCORE,
-    Counts,
     leaf_members,
     pair_scores,
     purities,
@@ -36,7 +36,7 @@ def choose_pair(
     max_rows: int,
     sensitivity: float,
     randomness: RandomSource,
-) -> tuple[Counts, Counts]:
+) -> tuple[Ints, Ints]:
     """Draw random pairs of trees and select one by the exponential mechanism: pure, exact.
 
     Parameters
@@ -71,9 +71,9 @@ def _tables(
     second_literals: Words,
     classes: Words,
     everyone: Words,
-    firsts: Counts,
-    seconds: Counts,
-) -> tuple[Counts, Counts]:
+    firsts: Ints,
+    seconds: Ints,
+) -> tuple[Ints, Ints]:
     """Counts of the first trees' leaves per class, and of the second trees' per first leaf."""
     pairs, leaves = len(firsts), firsts.shape[1] + 1
     tables = np.empty((pairs, leaves, len(classes)), dtype=np.int64)
@@ -94,11 +94,11 @@ def _fill(
     second_literals: Words,
     classes: Words,
     everyone: Words,
-    firsts: Counts,
-    seconds: Counts,
-    which: Counts,
-    tables: Counts,
-    joints: Counts,
+    firsts: Ints,
+    seconds: Ints,
+    which: Ints,
+    tables: Ints,
+    joints: Ints,
 ) -> None:
     leaves = firsts.shape[1] + 1
     first = np.empty((leaves, everyone.shape[0]), dtype=np.uint64)
@@ -111,7 +111,7 @@ def _fill(
 
 
 @kernel
-def _cross(rows: Words, columns: Words, counts: Counts) -> None:
+def _cross(rows: Words, columns: Words, counts: Ints) -> None:
     for r in range(rows.shape[0]):
         for c in range(columns.shape[0]):
             total = np.uint64(0)

@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints, Words
 from dpcore.compiled import kernel
-from dpcore.data.bits import Words, count_bits
+from dpcore.data.bits import count_bits
 from dpcore.privacy.sensitivity import Sensitivity
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 #: Steps per record in which utilities are integers.
 STEPS: Final = 256
@@ -34,7 +31,7 @@ PAIR_SCORE: Final = Sensitivity(3 * STEPS // 2, "Linf", monotone=False)
 AGREEMENT: Final = Sensitivity(1, "Linf", monotone=False)
 
 
-def leverages(left: Words, right: Words, everyone: Words) -> Counts:
+def leverages(left: Words, right: Words, everyone: Words) -> Ints:
     """How far each pair of literals is from independent, in steps. Sensitivity :data:`LEVERAGE`.
 
     Parameters
@@ -56,7 +53,7 @@ def leverages(left: Words, right: Words, everyone: Words) -> Counts:
     return np.asarray(STEPS * np.abs(n * both - product) // max(n, 1))
 
 
-def purities(counts: Counts) -> Counts:
+def purities(counts: Ints) -> Ints:
     """Purity mass of each leaf, in steps: floor(STEPS x sum_c count_c^2 / size).
 
     One row moves that of one leaf, by at most one record, either way.
@@ -69,7 +66,7 @@ def purities(counts: Counts) -> Counts:
     return np.asarray(STEPS * (counts**2).sum(axis=-1) // np.maximum(size, 1))
 
 
-def pair_scores(first: Counts, second: Counts, max_rows: int) -> Floats:
+def pair_scores(first: Ints, second: Ints, max_rows: int) -> Floats:
     """Score of pairs of trees, in steps (Mihelčić and Miettinen 2023, equation 6, times max_rows).
 
     Sensitivity :data:`PAIR_SCORE` before rounding: with P1 and P2 the purity masses of the tree
@@ -86,7 +83,7 @@ def pair_scores(first: Counts, second: Counts, max_rows: int) -> Floats:
 
 @kernel
 def leaf_members(
-    literals: Words, splits: Counts, node: int, everyone: Words, members: Words
+    literals: Words, splits: Ints, node: int, everyone: Words, members: Words
 ) -> tuple[int, int]:
     """Bit vectors of the leaves below a node of a complete tree, in heap order.
 
@@ -129,7 +126,7 @@ def leaf_members(
     return first - inner, width
 
 
-def tree_leaves(literals: Words, splits: Counts, everyone: Words) -> Words:
+def tree_leaves(literals: Words, splits: Ints, everyone: Words) -> Words:
     """Bit vectors of all leaves of a complete tree: shape (n_leaves, n_words)."""
     members = np.empty((len(splits) + 1, literals.shape[1]), dtype=np.uint64)
     leaf_members(literals, splits, 0, everyone, members)

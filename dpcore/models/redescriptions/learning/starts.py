@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpcore.data.bits import Words
+from dpcore.arrays import Words
 from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from dpcore.data.bits import Words
+from dpcore.arrays import Words
 from dpcore.data.table import PrivateTable, bit_vectors
 from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition, threshold_conditions

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.tree_pair import TreePair
-
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Exact:
     p_value: float
 
 
-def exact_agreement(tables: Sequence[Counts], found: Sequence[Redescription]) -> tuple[Exact, ...]:
+def exact_agreement(tables: Sequence[Ints], found: Sequence[Redescription]) -> tuple[Exact, ...]:
     """Exact numbers of redescriptions. For public records only.
 
     Parameters
@@ -68,7 +66,7 @@ def exact_agreement(tables: Sequence[Counts], found: Sequence[Redescription]) ->
     )
 
 
-def _sizes(table: Counts, item: Redescription) -> tuple[int, int, int, int]:
+def _sizes(table: Ints, item: Redescription) -> tuple[int, int, int, int]:
     """People, and those for whom both sides, the left side and the right side hold."""
     left, right = list(item.left_leaves), list(item.right_leaves)
     both = table[np.ix_(left, right)].sum()

@@ -8,13 +8,11 @@ from statistics import NormalDist
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Floats, Ints
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.tree_pair import TreePair
 
-Floats = NDArray[np.float64]
-Members = NDArray[np.bool_]
 #: Standard errors that 95 % of a normal distribution stay within.
 Z95: Final = NormalDist().inv_cdf(0.975)
 #: Rounds of alternating projection at most, and people by which a count may still be off.
@@ -45,8 +43,8 @@ class PairCounts:
 
     table: Floats
     free: Floats
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    left: Ints
+    right: Ints
     leaves: tuple[int, int]
     scale: float
 
@@ -67,7 +65,7 @@ class PairCounts:
         """Noisy number of people, at least 1."""
         return max(1.0, float(self.table.sum()))
 
-    def margin(self, left: Members, right: Members) -> float:
+    def margin(self, left: Flags, right: Flags) -> float:
         """What noise on the people in some leaves of both sides stays within: 95 %.
 
         Parameters

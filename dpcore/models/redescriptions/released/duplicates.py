@@ -7,20 +7,17 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Floats, Ints
 from dpcore.models.redescriptions.released.regions import Domain, shared_cells
 from dpcore.models.redescriptions.released.tree_pair import Tree
 
-Floats = NDArray[np.float64]
-Members = NDArray[np.bool_]
-Places = NDArray[np.int64]
 Leaves = tuple[int, ...]
 #: Redescriptions whose people, or whose conditions, overlap by more than this count as one.
 OVERLAP: Final = 0.8
 
 
-def groups_in_pair(table: Floats, left: Members, right: Members) -> Places:
+def groups_in_pair(table: Floats, left: Flags, right: Flags) -> Ints:
     """Group of each redescription of one pair of trees: the number of the best one in it.
 
     They come best first. A group is what is like its best one and like no better group's: the
@@ -48,7 +45,7 @@ def groups_in_pair(table: Floats, left: Members, right: Members) -> Places:
 
 
 def query_overlap(
-    one: Tree, one_leaves: Members, other: Tree, other_leaves: Members, domain: Domain
+    one: Tree, one_leaves: Flags, other: Tree, other_leaves: Flags, domain: Domain
 ) -> Floats:
     """Overlap of the conditions of two trees, every combination of public cells counting the same.
 
@@ -73,7 +70,7 @@ def query_overlap(
 
 def groups_across(
     trees: Sequence[tuple[Tree, Tree]], items: Sequence[tuple[int, Leaves, Leaves]], domain: Domain
-) -> Places:
+) -> Ints:
     """Group of each redescription of several pairs of trees: the number of the best one in it.
 
     Two of different pairs of trees are alike if their left conditions overlap, and their right
@@ -110,7 +107,7 @@ def groups_across(
     return owner
 
 
-def _members(leaves: Sequence[Leaves], tree: Tree) -> Members:
+def _members(leaves: Sequence[Leaves], tree: Tree) -> Flags:
     members = np.zeros((len(leaves), tree.leaf_count), dtype=bool)
     for row, own in zip(members, leaves, strict=True):
         row[list(own)] = True

@@ -7,9 +7,10 @@ from functools import partial
 
 import numpy as np
 
+from dpcore.arrays import Ints
 from dpcore.models.redescriptions.released.tree_pair import TreePair
 from dpcore.released.evidence import Evidence, Groups
-from dpcore.released.invented import Codes, Records
+from dpcore.released.invented import Records
 
 
 class RedescriptionEvidence(Evidence):
@@ -27,7 +28,7 @@ class RedescriptionEvidence(Evidence):
         return {split.column for tree in sides for split in tree.splits}
 
 
-def _leaves(pair: TreePair, records: Records) -> Codes:
+def _leaves(pair: TreePair, records: Records) -> Ints:
     frame, schema = records.main, records.schema
     left, right = pair.left.apply(frame, schema), pair.right.apply(frame, schema)
     return np.asarray(left * pair.right.leaf_count + right)

@@ -15,17 +15,14 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from dpcore.arrays import Flags, Floats, Ints
 from dpcore.frozen import FrozenParameters
 from dpcore.models.redescriptions.released.consistent import Z95, PairCounts
 from dpcore.models.redescriptions.released.leaf_unions import unions
 from dpcore.models.redescriptions.released.significance import Independence, Sizes
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
-Members = NDArray[np.bool_]
 #: Most candidates of one pair of trees that are looked at, best first.
 _MOST: Final = 5000
 #: Left unions that are paired with all right ones at a time.
@@ -106,9 +103,9 @@ class Candidates:
         interval.
     """
 
-    unions: Places
-    left: Members
-    right: Members
+    unions: Ints
+    left: Flags
+    right: Flags
     both: Floats
     left_only: Floats
     right_only: Floats
@@ -122,7 +119,7 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.both)
 
-    def take(self, places: Places | Members) -> Candidates:
+    def take(self, places: Ints | Flags) -> Candidates:
         """Some of the candidates."""
         return Candidates(**{name: values[places] for name, values in vars(self).items()})
 
@@ -197,7 +194,7 @@ class Search:
         """P-values of some candidates."""
         return self._test.p_values(self._of(candidates.unions, candidates.both))
 
-    def _step_error(self, best: Candidates, places: Places, axis: int) -> Floats:
+    def _step_error(self, best: Candidates, places: Ints, axis: int) -> Floats:
         """Standard error of the difference in score between one redescription and others."""
         own, other = best.unions[0, axis], best.unions[0, 1 - axis]
         members = self._sides[axis].members
@@ -208,7 +205,7 @@ class Search:
         spread = np.sqrt(steps * (within * (1 - index) ** 2 + beside * index**2))
         return np.asarray(math.sqrt(self._counts.variance) * spread / max(either, 1.0))
 
-    def _block(self, first: int) -> tuple[Places, Floats]:
+    def _block(self, first: int) -> tuple[Ints, Floats]:
         """Places and support of what has enough support and overlap, in one block of rows."""
         rows = slice(first, first + _BLOCK)
         both = self._rows[rows] @ self._columns
@@ -225,7 +222,7 @@ class Search:
         least = self._constraints.min_support
         return max(single_count_margin(self._counts.variance) if least is None else least, 1e-9)
 
-    def _fitting(self, places: Places, both: Floats) -> tuple[Places, Floats]:
+    def _fitting(self, places: Ints, both: Floats) -> tuple[Ints, Floats]:
         """Those that satisfy all constraints."""
         wanted, index = self._constraints, self._jaccard(places, both)
         kept = (both >= self._least_support) & (both <= wanted.max_support * self._n)
@@ -235,14 +232,14 @@ class Search:
         significant = self._test.significant(self._of(places, both), wanted.max_p)
         return places[significant], both[significant]
 
-    def _sizes_of(self, places: Places) -> tuple[Floats, Floats]:
+    def _sizes_of(self, places: Ints) -> tuple[Floats, Floats]:
         return self._sizes[0][places[:, 0]], self._sizes[1][places[:, 1]]
 
-    def _jaccard(self, places: Places, both: Floats) -> Floats:
+    def _jaccard(self, places: Ints, both: Floats) -> Floats:
         left, right = self._sizes_of(places)
         return _ratio(both, left + right - both)
 
-    def _chance(self, places: Places) -> Floats:
+    def _chance(self, places: Ints) -> Floats:
         left, right = self._sizes_of(places)
         expected = left * right / self._n
         return _ratio(expected, left + right - expected)
@@ -252,12 +249,12 @@ class Search:
             return jaccard
         return jaccard - chance
 
-    def _of(self, places: Places, both: Floats) -> Sizes:
+    def _of(self, places: Ints, both: Floats) -> Sizes:
         left, right = (np.minimum(size / self._n, 1.0) for size in self._sizes_of(places))
         joined = [side.sizes[own] for side, own in zip(self._sides, places.T, strict=True)]
         return Sizes(both, (left, right), (joined[0], joined[1]))
 
-    def _settled(self, places: Places, score: Floats) -> Places:
+    def _settled(self, places: Ints, score: Floats) -> Ints:
         """Which of the allowed ones no step by one disjunct improves.
 
         A step to more disjuncts has to gain ``min_gain``; one to fewer may lose less than that.
@@ -276,7 +273,7 @@ class Search:
                     kept = kept[~better]
         return kept
 
-    def _described(self, places: Places, both: Floats) -> Candidates:
+    def _described(self, places: Ints, both: Floats) -> Candidates:
         """Numbers of some pairs of unions.
 
         Margins are those of the noise, and what the limit at zero moved: counts without it are
@@ -303,7 +300,7 @@ class Search:
             least_score=self._score(index - margin, chance),
         )
 
-    def _free(self, places: Places) -> tuple[Floats, Floats]:
+    def _free(self, places: Ints) -> tuple[Floats, Floats]:
         """Support and Jaccard index by counts without the limit at zero."""
         table = self._counts.free
         left, right = (
@@ -314,7 +311,7 @@ class Search:
         either = left @ table.sum(axis=1) + right @ table.sum(axis=0) - both
         return both, _ratio(both, either)
 
-    def _spread(self, places: Places, index: Floats) -> tuple[Floats, Floats]:
+    def _spread(self, places: Ints, index: Floats) -> tuple[Floats, Floats]:
         """Counts in both sides; and by how much noise moves the index, times those in either.
 
         A count in both moves it by (1 - index) / either, one in a single side by -index / either.
@@ -325,7 +322,7 @@ class Search:
         outside = joined[0] * width + joined[1] * height - 2 * cells
         return cells, np.sqrt(cells * (1 - index) ** 2 + outside * index**2)
 
-    def _leaves(self, axis: int, own: Places) -> Members:
+    def _leaves(self, axis: int, own: Ints) -> Flags:
         reached = (self._counts.left, self._counts.right)[axis]
         members = np.zeros((len(own), self._counts.leaves[axis]), dtype=bool)
         members[:, reached] = self._sides[axis].members[own]

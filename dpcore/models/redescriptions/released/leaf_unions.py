@@ -7,7 +7,8 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dpcore.arrays import Flags, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,15 @@ class Unions:
         Leaves of each union.
     """
 
-    members: NDArray[np.bool_]
-    more: NDArray[np.int64]
-    fewer: NDArray[np.int64]
-    sizes: NDArray[np.float64]
+    members: Flags
+    more: Ints
+    fewer: Ints
+    sizes: Floats
 
     def __len__(self) -> int:
         return len(self.members)
 
-    def near(self, union: int) -> NDArray[np.int64]:
+    def near(self, union: int) -> Ints:
         """Unions that differ from one in one leaf or two, itself first."""
         steps = np.maximum(self.more, self.fewer)
         one = steps[union][steps[union] >= 0]

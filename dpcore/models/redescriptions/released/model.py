@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet, read_pairs
 from dpcore.models.redescriptions.released.tree_pair import TreePair
 from dpcore.privacy.budgets import geometric_tail
-
-Counts = NDArray[np.int64]
 
 
 class RedescriptionModel(FrozenModel):
@@ -38,6 +35,6 @@ class RedescriptionModel(FrozenModel):
         """Redescriptions under some constraints, the default ones if none are given."""
         return read_pairs(self.pairs, schema, constraints or Constraints())
 
-    def exact_tables(self, frame: pd.DataFrame, schema: Schema) -> list[Counts]:
+    def exact_tables(self, frame: pd.DataFrame, schema: Schema) -> list[Ints]:
         """Exact counts of every pair, in order. For public records only."""
         return [pair.exact_counts(frame, schema) for pair in self.pairs]

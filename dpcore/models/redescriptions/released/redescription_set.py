@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Flags, Ints
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.duplicates import groups_across, groups_in_pair
@@ -32,7 +32,6 @@ _MOST: Final = 300
 _MOST_OF_ALL: Final = 2000
 #: Most similar ones among which the simplest is looked for, best first.
 _MOST_COMPARED: Final = 20
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -232,8 +231,8 @@ class _PairReading:
         ]
 
     def _grouped(
-        self, candidates: Candidates, sizes: Places | None = None
-    ) -> tuple[Candidates, Places]:
+        self, candidates: Candidates, sizes: Ints | None = None
+    ) -> tuple[Candidates, Ints]:
         """The best one of each group, and how many it stands for."""
         owner = groups_in_pair(self.counts.whole, candidates.left, candidates.right)
         total = np.bincount(owner, sizes, len(candidates)).astype(np.int64)
@@ -258,7 +257,7 @@ class _PairReading:
     def _sides(self, candidates: Candidates, place: int) -> tuple[_Side, _Side]:
         return self._side(0, candidates.left[place]), self._side(1, candidates.right[place])
 
-    def _side(self, side: int, members: NDArray[np.bool_]) -> _Side:
+    def _side(self, side: int, members: Flags) -> _Side:
         key = side, members.tobytes()
         if key not in self._known:
             leaves = tuple(int(leaf) for leaf in np.flatnonzero(members))

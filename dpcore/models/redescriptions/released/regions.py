@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 
 #: Cells that each column may have, as bits; a column that is not named may have any.
 Box = Mapping[str, int]
-Floats = NDArray[np.float64]
 
 
 class Domain:

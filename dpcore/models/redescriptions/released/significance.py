@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
+from dpcore.arrays import Flags, Floats, Ints
+
 #: Steps of the root search; each at least halves the interval that holds the root.
 _STEPS: Final = 50
 #: Relative error of the root that is small enough: it enters the result squared, or nearly so.
@@ -50,7 +49,7 @@ class Sizes:
         """Share of all people for whom both hold if the sides are independent."""
         return self.shares[0] * self.shares[1]
 
-    def take(self, places: Places) -> Sizes:
+    def take(self, places: Ints) -> Sizes:
         """Some of them."""
         return Sizes(
             self.both[places],
@@ -87,7 +86,7 @@ class Independence:
             chance = np.maximum(chance, _Excess(self, sizes).chance())
         return chance
 
-    def significant(self, sizes: Sizes, most: float) -> NDArray[np.bool_]:
+    def significant(self, sizes: Sizes, most: float) -> Flags:
         """Whether :meth:`p_values` are at most ``most``. Bounds settle nearly all of them."""
         if most >= 1:
             return np.ones(len(sizes.both), dtype=bool)

@@ -6,16 +6,15 @@ from typing import Final, Literal, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from dpcore.arrays import Flags, Ints
 from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.redescriptions.released.regions import Box, Domain, narrowed
 
-Counts = NDArray[np.int64]
 #: Splits of trees of one to four levels. More leaves could not be read off in good time.
 _SIZES: Final = (1, 3, 7, 15)
 
@@ -60,11 +59,11 @@ class Tree(FrozenModel):
             nodes += [narrowed(nodes[place], split, holds, domain) for holds in (True, False)]
         return tuple(nodes[len(self.splits) :])
 
-    def reached(self, domain: Domain) -> NDArray[np.bool_]:
+    def reached(self, domain: Domain) -> Flags:
         """Whether a record can reach each leaf: shape (n_leaves,)."""
         return np.array([box is not None for box in self.leaf_boxes(domain)])
 
-    def apply(self, frame: pd.DataFrame, schema: Schema) -> Counts:
+    def apply(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Leaf of each row. Absent columns count as missing."""
         names = {split.column for split in self.splits}
         codes = encode_columns(frame, schema, sorted(names))
@@ -122,7 +121,7 @@ class TreePair(FrozenModel):
             raise ValueError("second counts come with the scale of their noise")
         return self
 
-    def exact_counts(self, frame: pd.DataFrame, schema: Schema) -> Counts:
+    def exact_counts(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """People in each pair of leaves, without noise. For public records only."""
         sides = self.left.apply(frame, schema), self.right.apply(frame, schema)
         counts = np.zeros((self.left.leaf_count, self.right.leaf_count), dtype=np.int64)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words, conjunctions
+from dpcore.arrays import Ints, Words
+from dpcore.data.bits import conjunctions
 from dpcore.data.table import PrivateTable, bit_vectors
 from dpcore.domain.conditions import Condition, parse_conjunction, schema_conditions
 from dpcore.domain.schema import Schema
@@ -40,7 +40,7 @@ class Antecedents:
         return len(self.itemsets)
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Number of literals of each conjunction."""
         return np.array([len(itemset) for itemset in self.itemsets], dtype=np.int64)
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpcore.arrays import Floats, Ints, Words
 from dpcore.data.bits import word_count
 from dpcore.data.queries import CAPTURES, LogLikelihood, capture_counts
 from dpcore.data.table import PrivateTable
@@ -36,7 +34,6 @@ from dpcore.released.noisy_counts import noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan, check_classes, training_part
 from dpcore.validation import validated
 
-Counts = NDArray[np.int64]
 #: Bytes that the bit vectors of all antecedents may take.
 _MEMORY_LIMIT = 4 * 2**30
 _PASSED_ON = (
@@ -207,11 +204,11 @@ def _choose_list(
     plan: RunPlan,
     part: Part,
     antecedents: Antecedents,
-    vectors: NDArray[np.uint64],
+    vectors: Words,
     epsilon: Decimal,
     randomness: RandomSource,
     progress: Progress,
-) -> NDArray[np.int64]:
+) -> Ints:
     parameters: RuleListParameters = plan.parameters
     likelihood = LogLikelihood.tabulate(_selection_alpha(plan, epsilon), plan.schema.max_rows)
     problem = CaptureProblem(vectors, table.class_members(plan.target, part), likelihood)
@@ -230,8 +227,8 @@ def _choose_list(
 def _evaluate(
     table: PrivateTable,
     plan: RunPlan,
-    rules: NDArray[np.uint64],
-    estimates: NDArray[np.float64],
+    rules: Words,
+    estimates: Floats,
     randomness: RandomSource,
 ) -> Evaluation | None:
     """Count on the hold-out part with the whole budget: other people, parallel composition."""
@@ -243,9 +240,9 @@ def _evaluate(
 def _model(
     plan: RunPlan,
     antecedents: Antecedents,
-    chosen: NDArray[np.int64],
-    noisy: Counts,
-    estimates: NDArray[np.float64],
+    chosen: Ints,
+    noisy: Ints,
+    estimates: Floats,
     noise: CountNoise,
     evaluation: Evaluation | None,
 ) -> RuleListModel:

@@ -11,14 +11,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints, Ints16
 from dpcore.compiled import kernel
 from dpcore.models.rules.learning.antecedents import Antecedents
 from dpcore.privacy.randomness import RandomSource, uniforms
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 _CHUNK = 50_000
 
 
@@ -63,7 +61,7 @@ class ListPrior:
         """Longest list with positive probability."""
         return len(self.length_weights) - 1
 
-    def draw(self, number: int, randomness: RandomSource) -> tuple[NDArray[np.int16], Ints]:
+    def draw(self, number: int, randomness: RandomSource) -> tuple[Ints16, Ints]:
         """Draw lists independently.
 
         Returns
@@ -99,7 +97,7 @@ def _poisson(mean: float, largest: int) -> Floats:
 
 @kernel
 def _draw(
-    lists: NDArray[np.int16], lengths: Ints, noise: Floats,
+    lists: Ints16, lengths: Ints, noise: Floats,
     size_weights: Floats, starts: Ints, counts: Ints,
 ) -> None:  # fmt: skip
     """Fill ``lists``: each antecedent by its size, then by a partial Fisher-Yates shuffle."""

@@ -11,14 +11,14 @@ from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints, Ints16, Words
 from dpcore.compiled import kernel
-from dpcore.data.bits import Words, capture_rule, remaining_classes
+from dpcore.data.bits import capture_rule, remaining_classes
 from dpcore.data.queries import LogLikelihood
 from dpcore.learning.learner import Progress
 from dpcore.models.rules.learning.moves import log_hastings, propose
-from dpcore.models.rules.learning.prior import Floats, Ints, ListPrior, log_prior
+from dpcore.models.rules.learning.prior import ListPrior, log_prior
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource, uniforms
 
@@ -43,7 +43,7 @@ class CaptureProblem:
     classes: Words
     likelihood: LogLikelihood
 
-    def utilities(self, lists: NDArray[np.int16], lengths: Ints) -> Ints:
+    def utilities(self, lists: Ints16, lengths: Ints) -> Ints:
         """Integer utility of every list, in the order given.
 
         A list that begins like the one before it reuses that beginning, so sorted lists are
@@ -186,7 +186,7 @@ def _table_utility(counts: Ints, class_table: Ints, total_table: Ints) -> int:
 
 @kernel
 def _score_lists(
-    antecedents: Words, classes: Words, lists: NDArray[np.int16], lengths: Ints,
+    antecedents: Words, classes: Words, lists: Ints16, lengths: Ints,
     class_table: Ints, total_table: Ints, scores: Ints,
 ) -> None:  # fmt: skip
     """Utility of each list; what is left after a shared beginning is kept from the list before."""

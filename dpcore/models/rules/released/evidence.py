@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dpcore.arrays import Floats, Ints
 from dpcore.released.evidence import Evidence, Groups, by_class
-from dpcore.released.invented import Codes, Floats, Records
+from dpcore.released.invented import Records
 
 
 class RuleListEvidence(Evidence):
@@ -25,7 +26,7 @@ class RuleListEvidence(Evidence):
         """Estimates of the rule that decides."""
         return np.array([rule.estimates for rule in self.model.rules])[self._rule(records)]
 
-    def _rule(self, records: Records) -> Codes:
+    def _rule(self, records: Records) -> Ints:
         rules = self.model.rules
         first = np.full(records.rows, len(rules) - 1, dtype=np.int64)
         for position in range(len(rules) - 2, -1, -1):

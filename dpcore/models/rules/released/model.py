@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
@@ -58,7 +58,7 @@ class RuleListModel(FrozenModel):
     antecedent_count: int
     evaluation: Evaluation | None
 
-    def predict_rules(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+    def predict_rules(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Position of the first rule each row satisfies. Absent columns count as missing."""
         used = {item.column for rule in self.rules for item in rule.conditions}
         codes = encode_columns(frame, schema, used)
@@ -80,11 +80,11 @@ class RuleListModel(FrozenModel):
         np.add.at(counts, (self.predict_rules(frame, schema)[known], codes[known]), 1)
         return tuple(tuple(int(count) for count in row) for row in counts)
 
-    def predict(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+    def predict(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Most probable class code of each row."""
         return np.asarray(self.predict_proba(frame, schema).argmax(axis=1))
 
-    def predict_proba(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
+    def predict_proba(self, frame: pd.DataFrame, schema: Schema) -> Floats:
         """Class probabilities of each row: shape (n_rows, n_classes)."""
         estimates = np.array([rule.estimates for rule in self.rules])
         return np.asarray(estimates[self.predict_rules(frame, schema)])

@@ -13,15 +13,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words, count_bits
+from dpcore.arrays import Ints, Words
+from dpcore.data.bits import count_bits
 from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part, Schema
 from dpcore.models.trees.released.splits import Split, split_by_category, split_on
-
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class ColumnCandidates:
     """
 
     column: Any
-    edges: NDArray[np.int64] | None
+    edges: Ints | None
 
     def __len__(self) -> int:
         return 1 if self.edges is None else len(self.edges)
@@ -76,7 +74,7 @@ class ColumnCandidates:
         edge = int(self.edges[place])
         return split_on(Condition(column=self.column.name, first=0, last=edge), schema)
 
-    def tables(self, cell_counts: Counts) -> Counts:
+    def tables(self, cell_counts: Ints) -> Ints:
         """Records per branch and class of each candidate, from those per cell and class.
 
         Returns
@@ -153,7 +151,7 @@ class NodeData:
             result = result & np.bitwise_or.reduce(rows, axis=0)
         return result
 
-    def cell_counts(self, column: Any, members: Words) -> Counts:
+    def cell_counts(self, column: Any, members: Words) -> Ints:
         """Records per cell of a column and class: shape (n_cells, n_classes)."""
         start = self._first_cell[column.name]
         return count_bits(self.cells[start : start + len(column.cells)], members)

@@ -17,13 +17,10 @@ from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.models.trees.released.parameters import Criterion
 from dpcore.privacy.sensitivity import Sensitivity
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 #: Grid units per unit of Gini loss; 256 m^2 fits 64 bits for every allowed number of rows.
 GINI_GRID = 256
@@ -53,12 +50,12 @@ class SplitCriterion(Protocol):
         """Largest change of the loss of any split, in grid units."""
         ...
 
-    def branch_losses(self, counts: Counts) -> Counts:
+    def branch_losses(self, counts: Ints) -> Ints:
         """Loss of each branch: class counts of shape (..., n_classes) to shape (...)."""
         ...
 
 
-def losses(criterion: SplitCriterion, tables: Counts) -> Counts:
+def losses(criterion: SplitCriterion, tables: Ints) -> Ints:
     """Loss of each candidate, in grid units.
 
     Parameters
@@ -96,7 +93,7 @@ class ErrorLoss:
         """One record adds at most itself."""
         return Sensitivity(1, "Linf", monotone=True)
 
-    def branch_losses(self, counts: Counts) -> Counts:
+    def branch_losses(self, counts: Ints) -> Ints:
         """Loss of each branch."""
         return np.asarray(counts.sum(axis=-1) - counts.max(axis=-1))
 
@@ -119,7 +116,7 @@ class GiniLoss:
         reach = -(-2 * GINI_GRID * (self.max_rows - 1) // self.max_rows)
         return Sensitivity(max(1, reach), "Linf", monotone=True)
 
-    def branch_losses(self, counts: Counts) -> Counts:
+    def branch_losses(self, counts: Ints) -> Ints:
         """Loss of each branch, by exact integer division."""
         whole = counts.sum(axis=-1)
         unequal = whole * whole - (counts * counts).sum(axis=-1)
@@ -144,8 +141,8 @@ class EntropyLoss:
     """
 
     run: int
-    increments: Counts
-    starts: Counts
+    increments: Ints
+    starts: Ints
     name: Criterion = "information_gain"
     unit: int = _BIT_GRID
 
@@ -166,11 +163,11 @@ class EntropyLoss:
         reach = int(self.increments[-1] - self.increments[0])
         return Sensitivity(max(1, reach), "Linf", monotone=True)
 
-    def _steep(self, counts: Counts) -> Counts:
+    def _steep(self, counts: Ints) -> Ints:
         place, beyond = counts // self.run, counts % self.run
         return np.asarray(self.starts[place] + beyond * self.increments[place])
 
-    def branch_losses(self, counts: Counts) -> Counts:
+    def branch_losses(self, counts: Ints) -> Ints:
         """Loss of each branch."""
         return np.asarray(self._steep(counts.sum(axis=-1)) - self._steep(counts).sum(axis=-1))
 
@@ -203,13 +200,13 @@ class MatsushitaLoss:
         reach = math.isqrt(16 * self.grid**2 * (self.max_rows - 1)) + self.n_classes
         return Sensitivity(reach, "Linf", monotone=True)
 
-    def branch_losses(self, counts: Counts) -> Counts:
+    def branch_losses(self, counts: Ints) -> Ints:
         """Loss of each branch."""
         rest = counts.sum(axis=-1, keepdims=True) - counts
         return np.asarray(integer_sqrt((2 * self.grid) ** 2 * (counts * rest)).sum(axis=-1))
 
 
-def integer_sqrt(squares: Counts) -> Counts:
+def integer_sqrt(squares: Ints) -> Ints:
     """Floor of the square root, exact, of integers from 0 to 2^62."""
     roots = np.sqrt(squares.astype(np.float64)).astype(np.int64)
     roots -= roots * roots > squares

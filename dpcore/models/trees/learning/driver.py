@@ -13,9 +13,8 @@ from decimal import ROUND_DOWN, Decimal
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words
+from dpcore.arrays import Ints, Words
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.contingency import Region
 from dpcore.models.trees.learning.growth import Grown
@@ -24,12 +23,11 @@ from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource
 
-Counts = NDArray[np.int64]
 #: No tree grows beyond this: multi-way splits of small, noisy nodes would hardly ever end.
 MAX_NODES = 500
 
 
-def class_totals(members: Words) -> Counts:
+def class_totals(members: Words) -> Ints:
     """Records per class: shape (n_classes,)."""
     return np.asarray(np.bitwise_count(members).sum(axis=1, dtype=np.int64))
 
@@ -96,7 +94,7 @@ class LeafCounts:
     """Class counts of leaves, to be released with noise; those of one price are drawn at once."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Decimal, list[tuple[Grown, Counts]]] = defaultdict(list)
+        self._waiting: dict[Decimal, list[tuple[Grown, Ints]]] = defaultdict(list)
 
     def add(self, place: Place, epsilon: Decimal, members: Words) -> None:
         """Make a node a leaf and charge its class counts; a record is in one class."""

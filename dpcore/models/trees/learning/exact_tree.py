@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words, compress
+from dpcore.arrays import Floats, Ints, Words
+from dpcore.data.bits import compress
 from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part, Schema
@@ -59,15 +59,14 @@ def grow_exact(
 
 
 #: Cells of each column that a path leaves possible; all those of a column not named.
-Cells = Mapping[str, frozenset[int]]
-Counts = NDArray[np.int64]
+Possible = Mapping[str, frozenset[int]]
 _ALL = ~np.uint64(0)
 #: Prior probability of not splitting a node, in the first block and in those below it; the
 #: splits share the rest evenly. A split must gain something to be worth its words.
 STOP_PRIORS = (0.25, 0.9)
 
 
-def split_prior(splits: int, level: int) -> NDArray[np.float64]:
+def split_prior(splits: int, level: int) -> Floats:
     """Log-probabilities of ``splits`` splits and, last, of none, in a block of one level."""
     stop = STOP_PRIORS[min(level, 1)]
     return np.log([(1 - stop) / splits] * splits + [stop])
@@ -101,7 +100,7 @@ class _Rows:
         """The rows in a bit vector, closed up."""
         return _Rows(*(compress(vectors, members) for vectors in (self.literals, self.classes)))
 
-    def counts(self, members: Words) -> Counts:
+    def counts(self, members: Words) -> Ints:
         """Records per class in a bit vector."""
         return np.asarray(np.bitwise_count(self.classes & members).sum(axis=1), dtype=np.int64)
 
@@ -117,7 +116,7 @@ class _End:
         Rows of the block above.
     members : array of shape (n_words,)
         Which of them come here.
-    cells : Cells
+    cells : Possible
     label : int or None
         Class that the block drew for this leaf.
     """
@@ -125,7 +124,7 @@ class _End:
     grown: Grown
     rows: _Rows
     members: Words
-    cells: Cells
+    cells: Possible
     label: int | None = None
 
 
@@ -197,7 +196,7 @@ class _ExactTree:
             ends += self._unfold(block, 2 * place + 1 + side, there)
         return ends
 
-    def _sides(self, position: int, cells: Cells) -> list[tuple[int, frozenset[int]]]:
+    def _sides(self, position: int, cells: Possible) -> list[tuple[int, frozenset[int]]]:
         """Sides of a split that the path leaves possible, with the cells that go there."""
         if position == len(self._questions):  # The choice not to split: all go left.
             return [(0, frozenset())]

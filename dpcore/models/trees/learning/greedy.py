@@ -14,9 +14,8 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words
+from dpcore.arrays import Ints, Words
 from dpcore.models.trees.learning.contingency import ColumnCandidates, NodeData, nth_split, widest
 from dpcore.models.trees.learning.criteria import (
     SplitCriterion,
@@ -40,7 +39,6 @@ from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource
 
-Counts = NDArray[np.int64]
 #: A clear winner among the candidates is worth this many times the smallest budget.
 BOOST = 5
 #: Steps that a node may need: the delta test, a count and a selection at the higher price, and
@@ -161,7 +159,7 @@ class _Adaptive:
             and widest(candidates) <= room
         )
 
-    def _price(self, place: Place, scores: Counts) -> Decimal:
+    def _price(self, place: Place, scores: Ints) -> Decimal:
         """Lines 6 to 9. A single candidate needs no test: there is nothing to choose."""
         if len(scores) < 2 or not self._tests:
             return self._step
@@ -229,7 +227,7 @@ def stops(
 
 def _scores(
     data: NodeData, criterion: SplitCriterion, candidates: list[ColumnCandidates], members: Words
-) -> Counts:
+) -> Ints:
     """Loss of every candidate, columns in order."""
     return np.concatenate(
         [
@@ -248,7 +246,7 @@ def _select(
     data: NodeData,
     criterion: SplitCriterion,
     candidates: list[ColumnCandidates],
-    scores: Counts,
+    scores: Ints,
     epsilon: Decimal,
     randomness: RandomSource,
 ) -> Split:

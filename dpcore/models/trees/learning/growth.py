@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.models.trees.released.model import ROOT_TEXT, TreeModel, TreeNode
 from dpcore.models.trees.released.splits import Split
 from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
 
-Counts = NDArray[np.int64]
 #: Dirichlet weight of each class in the estimates.
 ALPHA = 1.0
 
@@ -49,7 +48,7 @@ class Grown:
     children: list[Grown] = field(default_factory=list)
     spent: Decimal = Decimal(0)
     noisy_total: int | None = None
-    noisy_counts: Counts | None = None
+    noisy_counts: Ints | None = None
     count_epsilon: Decimal | None = None
     label: int | None = None
     collapsed: bool = False
@@ -61,7 +60,7 @@ class Grown:
         for child in self.children:
             yield from child.leaves()
 
-    def counts(self) -> Counts:
+    def counts(self) -> Ints:
         """Noisy class counts: a leaf's own, or the sum over the leaves below."""
         leaves = [leaf.noisy_counts for leaf in self.leaves()]
         return np.asarray(np.asarray(leaves, dtype=np.int64).sum(axis=0))
@@ -114,7 +113,7 @@ def predicted_label(grown: Grown) -> int:
     return int(np.argmax(grown.counts())) if grown.label is None else grown.label
 
 
-def share_intervals(grown: Grown) -> NDArray[np.float64]:
+def share_intervals(grown: Grown) -> Floats:
     """95 % intervals of the class shares at a node for the noise alone: (n_classes, 2)."""
     counts, leaves = grown.counts(), sum(1 for _ in grown.leaves())
     # A sum of n noises has the spread of one with sqrt(n) times the scale, and lighter tails.
@@ -153,7 +152,7 @@ def _node(
     )
 
 
-def _supporting(counts: Counts, label: int) -> Counts:
+def _supporting(counts: Ints, label: int) -> Ints:
     """Nearest counts in which no class exceeds ``label``: a drawn label is evidence too.
 
     Pools the label with the classes that exceed it, largest first (least squares).

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Ints, Ints32, Words
 from dpcore.compiled import kernel
-from dpcore.data.bits import Words, count_bits, popcount
+from dpcore.data.bits import count_bits, popcount
 
-Counts = NDArray[np.int64]
-SmallCounts = NDArray[np.int32]
 #: Bytes that the counts behind one block, and what is computed from them, may take.
 MEMORY_LIMIT: Final = 2 * 2**30
 #: Words that the blocks of a tree may visit: some tens of minutes.
@@ -43,11 +41,11 @@ class JointCounts:
         Place of the triple (i, j, j + 1) in ``threes``. Empty below depth 3.
     """
 
-    none: Counts
-    ones: Counts
-    twos: Counts
-    threes: SmallCounts
-    starts: Counts
+    none: Ints
+    ones: Ints
+    twos: Ints
+    threes: Ints32
+    starts: Ints
 
 
 def triple_count(size: int) -> int:
@@ -116,7 +114,7 @@ def joint_counts(literals: Words, classes: Words, depth: int) -> JointCounts:
     return JointCounts(none, ones, twos, threes, starts)
 
 
-def in_threads(work: Callable[[Counts], None], size: int) -> None:
+def in_threads(work: Callable[[Ints], None], size: int) -> None:
     """Share the numbers below ``size`` among the cores, dealt in turn, and wait."""
     cores = min(os.cpu_count() or 1, max(1, size // _SMALL))
     if cores == 1:
@@ -127,7 +125,7 @@ def in_threads(work: Callable[[Counts], None], size: int) -> None:
         list(pool.map(work, shares))
 
 
-def _triple_starts(size: int) -> Counts:
+def _triple_starts(size: int) -> Ints:
     starts = np.zeros((size, size), dtype=np.int64)
     above = np.triu_indices(size, 1)
     lengths = size - 1 - above[1]
@@ -139,10 +137,10 @@ def _triple_starts(size: int) -> Counts:
 def _count_joint(
     literals: Words,
     classes: Words,
-    firsts: Counts,
-    twos: Counts,
-    starts: Counts,
-    threes: SmallCounts,
+    firsts: Ints,
+    twos: Ints,
+    starts: Ints,
+    threes: Ints32,
 ) -> None:
     """Count the pairs and triples whose lowest literal is one of ``firsts``, tile by tile."""
     size, words = literals.shape

@@ -26,16 +26,15 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words, count_bits
+from dpcore.arrays import Floats, Ints, Words
+from dpcore.data.bits import count_bits
 from dpcore.errors import BudgetError
-from dpcore.models.trees.learning.joint_counts import Counts, JointCounts, in_threads, joint_counts
+from dpcore.models.trees.learning.joint_counts import JointCounts, in_threads, joint_counts
 from dpcore.models.trees.learning.pair_values import GRID, LEAF_UTILITIES, LeafUtility, fill_pairs
 from dpcore.privacy.mechanisms import weighted_index
 from dpcore.privacy.randomness import RandomSource
 
-Floats = NDArray[np.float64]
 #: Deepest block.
 MAX_DEPTH: Final = 3
 #: Fractional bits of a score, unless large scores leave room for fewer.
@@ -111,7 +110,7 @@ class ExactWeight:
         """The weight as a number."""
         return math.ldexp(self.numerator, -self.bits)
 
-    def scores(self, bests: Counts, rests: Floats) -> Counts:
+    def scores(self, bests: Ints, rests: Floats) -> Ints:
         """Integer scores, in steps of 2^-bits, of candidates exp(weight best + rest)."""
         rounded = np.rint(np.ldexp(rests, self.bits)).astype(np.int64)
         return np.asarray(self.numerator * (bests - bests.max()) + rounded)
@@ -222,12 +221,12 @@ class _Problem:
         if depth > 1:
             self._singles = self._single_values()
 
-    def counts(self, path: Path) -> Counts:
+    def counts(self, path: Path) -> Ints:
         """Records per class at a node: shape (n_classes,)."""
         members = self._members(path)
         return np.asarray(np.bitwise_count(self._classes & members).sum(axis=1), dtype=np.int64)
 
-    def candidates(self, path: Path) -> tuple[Counts, Floats]:
+    def candidates(self, path: Path) -> tuple[Ints, Floats]:
         """Best utility and rest of each split at a node: two arrays of shape (n_literals,)."""
         left = self._depth - len(path)
         if left == 1:
@@ -244,7 +243,7 @@ class _Problem:
             members &= ~self._literals[literal] if side else self._literals[literal]
         return members
 
-    def _last_splits(self, path: Path) -> tuple[Counts, Floats]:
+    def _last_splits(self, path: Path) -> tuple[Ints, Floats]:
         """Splits of a node whose children are leaves."""
         node = self.counts(path)
         if not path:
@@ -257,12 +256,12 @@ class _Problem:
             holds = count_bits(self._literals, self._classes & self._members(path))
         return self._split(holds, node - holds)
 
-    def _split(self, holds: Counts, fails: Counts) -> tuple[Counts, Floats]:
+    def _split(self, holds: Ints, fails: Ints) -> tuple[Ints, Floats]:
         """Values of splits, along the axis before the classes, into two leaves each."""
         (best, rest), (other_best, other_rest) = self._leaves(holds), self._leaves(fails)
         return best + other_best, rest + other_rest + self._prior
 
-    def _leaves(self, counts: Counts) -> tuple[Counts, Floats]:
+    def _leaves(self, counts: Ints) -> tuple[Ints, Floats]:
         """Values of leaves with these class counts, classes last."""
         best = counts.max(axis=-1)
         if LEAF_UTILITIES[self._kind] == "purity":
@@ -272,14 +271,14 @@ class _Problem:
             return best, np.zeros(best.shape)
         return best, np.log(np.exp(self._weight * (counts - best[..., None])).mean(axis=-1))
 
-    def _fold(self, values: tuple[Counts, Floats]) -> tuple[Counts, Floats]:
+    def _fold(self, values: tuple[Ints, Floats]) -> tuple[Ints, Floats]:
         """Sum over splits, along the last axis."""
         bests, rests = values
         best = bests.max(axis=-1)
         terms = np.exp(self._weight * (bests - best[..., None]) + rests)
         return best, np.log(terms.sum(axis=-1))
 
-    def _single_values(self) -> tuple[Counts, Floats]:
+    def _single_values(self) -> tuple[Ints, Floats]:
         """Z of nodes one split deep: two arrays of shape (n_literals, 2)."""
         if self._depth == MAX_DEPTH:
             bests, rests = (values.sum(axis=3).swapaxes(1, 2) for values in self._pairs)
@@ -287,14 +286,14 @@ class _Problem:
         sides = [self._fold(self._last_splits_of_all(side)) for side in (0, 1)]
         return np.stack([s[0] for s in sides], axis=1), np.stack([s[1] for s in sides], axis=1)
 
-    def _last_splits_of_all(self, side: int) -> tuple[Counts, Floats]:
+    def _last_splits_of_all(self, side: int) -> tuple[Ints, Floats]:
         """Splits, along the last axis, of every node one split deep, to leaves."""
         joint = self._joint
         node = joint.none - joint.ones if side else joint.ones
         holds = joint.ones[None] - joint.twos if side else joint.twos
         return self._split(holds, node[:, None] - holds)
 
-    def _pair_values(self) -> tuple[Counts, Floats]:
+    def _pair_values(self) -> tuple[Ints, Floats]:
         """Z of nodes two splits deep: two arrays of shape (n_literals, n_literals, 2, 2)."""
         joint, size = self._joint, len(self._literals)
         bests, rests = np.zeros((size, size, 2, 2), dtype=np.int64), np.zeros((size, size, 2, 2))

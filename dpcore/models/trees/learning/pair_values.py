@@ -6,12 +6,10 @@ import math
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints, Ints32
 from dpcore.compiled import kernel
-from dpcore.models.trees.learning.joint_counts import Counts, SmallCounts
 
-Floats = NDArray[np.float64]
 #: What a leaf is worth. ``labelled``: records of the class that is drawn for it. ``correct``:
 #: records of its largest class. ``purity``: sum over classes of count^2 / size.
 LeafUtility = Literal["labelled", "correct", "purity"]
@@ -21,7 +19,7 @@ GRID: Final = 256
 
 
 @kernel
-def leaf_value(counts: Counts, kind: int, weight: float) -> tuple[np.int64, float]:
+def leaf_value(counts: Ints, kind: int, weight: float) -> tuple[np.int64, float]:
     """Value of a leaf; ``kind`` is the position of its utility in :data:`LEAF_UTILITIES`."""
     best, whole, squares = np.int64(0), np.int64(0), np.int64(0)
     for count in counts:
@@ -40,16 +38,16 @@ def leaf_value(counts: Counts, kind: int, weight: float) -> tuple[np.int64, floa
 
 @kernel
 def fill_pairs(
-    none: Counts,
-    ones: Counts,
-    twos: Counts,
-    threes: SmallCounts,
-    starts: Counts,
-    firsts: Counts,
+    none: Ints,
+    ones: Ints,
+    twos: Ints,
+    threes: Ints32,
+    starts: Ints,
+    firsts: Ints,
     log_prior: Floats,
     kind: int,
     weight: float,
-    bests: Counts,
+    bests: Ints,
     rests: Floats,
 ) -> None:
     """Values of all signed pairs of different literals whose lower one is in ``firsts``.
@@ -89,7 +87,7 @@ def fill_pairs(
 
 
 @kernel
-def _signed(whole: Counts, first: Counts, second: Counts, both: Counts, out: Counts) -> None:
+def _signed(whole: Ints, first: Ints, second: Ints, both: Ints, out: Ints) -> None:
     """Counts of the four signed conjunctions of two literals within ``whole``."""
     for c in range(whole.shape[0]):
         out[0, c] = both[c]

@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Floats, Ints
 from dpcore.models.trees.learning.growth import Grown
 
-Floats = NDArray[np.float64]
 #: Confidence factor of C4.5: chance that a leaf errs more often than its limit.
 CONFIDENCE = 0.25
 #: A leaf replaces a subtree that is predicted to save at most so many errors, as C4.5 does.
@@ -68,7 +67,7 @@ def _consistent(grown: Grown, total: float) -> Consistent:
     return Consistent(grown, total, counts, children)
 
 
-def scaled(noisy: NDArray[np.int64], total: float) -> Floats:
+def scaled(noisy: Ints, total: float) -> Floats:
     """Counts in proportion to noisy ones, negatives as 0, that sum to ``total``.
 
     Where no noisy count is positive they are equal.

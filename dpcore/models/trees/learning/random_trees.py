@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.data.bits import Words, pack
+from dpcore.arrays import Words
+from dpcore.data.bits import pack
 from dpcore.models.trees.learning.contingency import NodeData
 from dpcore.models.trees.learning.driver import LeafCounts, Place, grow, share_of
 from dpcore.models.trees.learning.greedy import AttributeSampler, grow_adaptive

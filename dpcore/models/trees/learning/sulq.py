@@ -8,9 +8,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpcore.data.bits import Words
+from dpcore.arrays import Ints, Words
 from dpcore.models.trees.learning.contingency import ColumnCandidates, NodeData, nth_split
 from dpcore.models.trees.learning.criteria import real_losses
 from dpcore.models.trees.learning.driver import LeafCounts, Place, geometric, grow, share_of
@@ -19,8 +18,6 @@ from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.parameters import Criterion
 from dpcore.models.trees.released.splits import Split
 from dpcore.privacy.randomness import RandomSource
-
-Counts = NDArray[np.int64]
 
 
 def grow_sulq(
@@ -67,7 +64,7 @@ def _noisy_tables(
     members: Words,
     epsilon: Decimal,
     randomness: RandomSource,
-) -> list[Counts]:
+) -> list[Ints]:
     """Cells by classes of each column. A record is in one cell per column: sensitivity columns."""
     exact = [data.cell_counts(item.column, members) for item in candidates]
     noisy = geometric(epsilon, len(exact)).release(np.concatenate(exact), randomness)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.released.evidence import Evidence, Groups, by_class
-from dpcore.released.invented import Codes, Floats, Records
+from dpcore.released.invented import Records
 
 
 class TreeEvidence(Evidence):
@@ -24,16 +23,16 @@ class TreeEvidence(Evidence):
         """Estimates of the node where a record stops."""
         return np.array([node.estimates for node in self.model.nodes])[self._node(records)]
 
-    def predicted(self, records: Records) -> NDArray[Any]:
+    def predicted(self, records: Records) -> Array:
         """Label of the node where a record stops."""
         return np.array([node.label for node in self.model.nodes])[self._node(records)]
 
-    def _node(self, records: Records) -> Codes:
+    def _node(self, records: Records) -> Ints:
         codes = {name: records.cells(name) for name in self.model.columns()}
-        found: Codes = self.model.apply_codes(codes, records.rows)
+        found: Ints = self.model.apply_codes(codes, records.rows)
         return found
 
-    def _leaf(self, records: Records) -> Codes:
+    def _leaf(self, records: Records) -> Ints:
         return np.searchsorted(np.asarray(self.model.finals), self._node(records))
 
 

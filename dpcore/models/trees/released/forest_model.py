@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.released.evaluation import Evaluation
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 class ForestModel(FrozenModel):
@@ -47,11 +44,11 @@ class ForestModel(FrozenModel):
         """Columns that some tree looks at."""
         return tuple(dict.fromkeys(name for tree in self.trees for name in tree.columns()))
 
-    def votes(self, frame: pd.DataFrame, schema: Schema) -> Codes:
+    def votes(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Votes of the trees: shape (n_rows, n_classes), rows summing to the number of trees."""
         return self.votes_of_codes(encode_columns(frame, schema, self.columns()), len(frame))
 
-    def votes_of_codes(self, codes: Mapping[str, NDArray[Any]], rows: int) -> Codes:
+    def votes_of_codes(self, codes: Mapping[str, Array], rows: int) -> Ints:
         """Votes from the cell codes of the columns."""
         votes = np.zeros((rows, len(self.classes)), dtype=np.int64)
         everyone = np.arange(rows)
@@ -60,7 +57,7 @@ class ForestModel(FrozenModel):
             votes[everyone, labels[tree.apply_codes(codes, rows)]] += 1
         return votes
 
-    def predict(self, frame: pd.DataFrame, schema: Schema) -> Codes:
+    def predict(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Class code with the most votes; the first of those that tie."""
         return np.asarray(self.votes(frame, schema).argmax(axis=1))
 
@@ -78,11 +75,11 @@ class ForestModel(FrozenModel):
         shares = np.bincount(ballots, minlength=len(self.classes)) / len(ballots)
         return ballots, tuple(float(share) for share in shares)
 
-    def groups(self, votes: Codes) -> Codes:
+    def groups(self, votes: Ints) -> Ints:
         """Group of each row for the evaluation, see :meth:`group_estimates`."""
         return np.asarray(votes[:, 1] if len(self.classes) == 2 else votes.argmax(axis=1))
 
-    def group_estimates(self) -> tuple[Floats, Codes]:
+    def group_estimates(self) -> tuple[Floats, Ints]:
         """Vote shares and predicted class of each group.
 
         Two classes: one group per number of votes for the second, 0 to the number of trees.

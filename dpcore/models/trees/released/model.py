@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
@@ -122,11 +122,11 @@ class TreeModel(FrozenModel):
         """Number of splits above a node."""
         return len(self.path(position)) - 1
 
-    def apply(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+    def apply(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Node where each row stops. Absent columns count as missing."""
         return self.apply_codes(encode_columns(frame, schema, self.columns()), len(frame))
 
-    def apply_codes(self, codes: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.int64]:
+    def apply_codes(self, codes: Mapping[str, Array], rows: int) -> Ints:
         """Node where each row stops, from the cell codes of the columns.
 
         Takes as many steps as the tree is deep, for every row.
@@ -142,7 +142,7 @@ class TreeModel(FrozenModel):
             place = onward[place, cells[column[place], row]]
         return place
 
-    def _steps(self, names: tuple[str, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _steps(self, names: tuple[str, ...]) -> tuple[Ints, Ints]:
         """Column looked at in each node, and the node that each of its cells leads to."""
         inner = {position for final in self.finals for position in self.path(final)[:-1]}
         splits = {position: self.nodes[position].split for position in inner}
@@ -170,12 +170,12 @@ class TreeModel(FrozenModel):
             counts[parent] += counts[position]
         return tuple(tuple(int(count) for count in row) for row in counts)
 
-    def predict(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.int64]:
+    def predict(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Predicted class code of each row."""
         labels = np.array([node.label for node in self.nodes])
         return np.asarray(labels[self.apply(frame, schema)])
 
-    def predict_proba(self, frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
+    def predict_proba(self, frame: pd.DataFrame, schema: Schema) -> Floats:
         """Class probabilities of each row: shape (n_rows, n_classes)."""
         estimates = np.array([node.estimates for node in self.nodes])
         return np.asarray(estimates[self.apply(frame, schema)])
