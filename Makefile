@@ -38,7 +38,7 @@ else \
 fi
 endef
 
-.PHONY: help setup setup-dev chromium run demo test test-slow lint format bench clean
+.PHONY: help setup setup-dev chromium run demo test test-slow lint format bench docs clean
 
 help: ## Show what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -65,6 +65,11 @@ $(VENV)/.stamp-run: $(VENV)/.stamp-venv requirements.txt constraints.txt
 $(VENV)/.stamp-dev: $(VENV)/.stamp-run requirements-dev.txt
 	@echo "Installing what the tests and linters need ..."
 	@$(PIP) install -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.stamp-docs: $(VENV)/.stamp-run requirements-docs.txt
+	@echo "Installing what the documentation needs ..."
+	@$(PIP) install -r requirements-docs.txt
 	@touch $@
 
 setup: $(VENV)/.stamp-run ## Create .venv and install the pinned requirements; nothing else
@@ -105,6 +110,10 @@ format: setup-dev ## Rewrite the code in the house format
 bench: setup-dev ## Run a benchmark (SUITE, BENCH="--quick")
 	@$(PY) -m benchmarks $(SUITE) $(BENCH)
 
+docs: $(VENV)/.stamp-docs ## Build the documentation as a site in site/
+	@$(PY) -m sphinx --quiet --fail-on-warning --keep-going docs site
+	@echo "Open site/index.html"
+
 clean: ## Remove .venv and caches (never data sets or ledgers)
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis site
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
