@@ -15,6 +15,8 @@ TESTS ?=
 # Which benchmark, and its arguments, for example SUITE=rules BENCH="--quick".
 SUITE ?= rules
 BENCH ?=
+# What `make lock` may change, for example LOCK="--upgrade" or LOCK="--upgrade-package numpy".
+LOCK ?=
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -38,7 +40,7 @@ else \
 fi
 endef
 
-.PHONY: help setup setup-dev chromium run demo test test-slow lint format bench docs clean
+.PHONY: help setup setup-dev chromium run demo test test-slow lint format bench docs lock clean
 
 help: ## Show what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -57,19 +59,19 @@ $(VENV)/.stamp-venv:
 		{ echo "error: $(PYTHON) could not create $(VENV). On Debian: apt-get install python3-venv" >&2; exit 1; }
 	@touch $@
 
-$(VENV)/.stamp-run: $(VENV)/.stamp-venv requirements.txt constraints.txt
+$(VENV)/.stamp-run: $(VENV)/.stamp-venv requirements.txt
 	@echo "Installing what the application needs (a few minutes the first time) ..."
-	@$(PIP) install -r requirements.txt
+	@$(PIP) install --require-hashes -r requirements.txt
 	@touch $@
 
 $(VENV)/.stamp-dev: $(VENV)/.stamp-run requirements-dev.txt
 	@echo "Installing what the tests and linters need ..."
-	@$(PIP) install -r requirements-dev.txt
+	@$(PIP) install --require-hashes -r requirements-dev.txt
 	@touch $@
 
 $(VENV)/.stamp-docs: $(VENV)/.stamp-run requirements-docs.txt
 	@echo "Installing what the documentation needs ..."
-	@$(PIP) install -r requirements-docs.txt
+	@$(PIP) install --require-hashes -r requirements-docs.txt
 	@touch $@
 
 setup: $(VENV)/.stamp-run ## Create .venv and install the pinned requirements; nothing else
@@ -113,6 +115,16 @@ bench: setup-dev ## Run a benchmark (SUITE, BENCH="--quick")
 docs: $(VENV)/.stamp-docs ## Build the documentation as a site in site/
 	@$(PY) -m sphinx --quiet --fail-on-warning --keep-going docs site
 	@echo "Open site/index.html"
+
+COMPILE = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --custom-compile-command "make lock" $(LOCK) pyproject.toml --extra app
+
+lock: $(VENV)/.stamp-venv ## Pin every requirement, with the hashes of its files (LOCK="--upgrade")
+	@$(PIP) install uv==0.13.9
+	@$(COMPILE) -o requirements.txt
+	@for set in dev docs; do \
+		$(COMPILE) requirements-$$set.in -c requirements.txt -o requirements-$$set.txt || exit 1; \
+	done
 
 clean: ## Remove .venv and caches (never data sets or ledgers)
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis site

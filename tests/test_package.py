@@ -77,14 +77,25 @@ def test_importing_the_package_is_quick():
     subprocess.run([sys.executable, "-c", QUICK], check=True, cwd=ROOT)
 
 
+def pins(name: str) -> dict[str, str]:
+    """Versions by package; each has hashes."""
+    text = (ROOT / name).read_text().replace("\\\n", "")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert all("==" in line and " --hash=sha256:" in line for line in lines), name
+    return {line.split("==")[0]: line.split("==")[1].split(" ")[0] for line in lines}
+
+
 def test_the_application_is_pinned_to_what_the_package_asks_for():
-    asked = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["app"]]
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
-    pinned = dict(line.split("==") for line in lines if "==" in line)
-    requirements = {Requirement(text).name: Requirement(text).specifier for text in asked}
-    assert requirements.keys() == pinned.keys()
-    for name, version in pinned.items():
-        assert version in requirements[name]
+    pinned = pins("requirements.txt")
+    for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["app"]]:
+        asked = Requirement(text)
+        assert pinned[canonicalize_name(asked.name)] in asked.specifier
+    assert "dp-accounting" not in pinned
+
+
+@pytest.mark.parametrize("name", ["requirements-dev.txt", "requirements-docs.txt"])
+def test_what_comes_on_top_changes_no_version_of_the_application(name: str):
+    assert pins(name).items() >= pins("requirements.txt").items()
 
 
 @pytest.fixture(scope="module")
