@@ -1,10 +1,11 @@
-"""``python -m benchmarks SUITE``: measure, compare, print, write JSON."""
+"""``python -m benchmarks SUITE``: measure, compare, print, write the page or JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import inspect
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,7 +36,8 @@ from benchmarks import (
     unspent,
 )
 from benchmarks.peers import PYTHON_VARIABLE
-from benchmarks.records import Record, print_table, write_json
+from benchmarks.records import table_of, write_json
+from benchmarks.report import PAGE, Report, command_of, section, with_section
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False)
 
@@ -43,7 +45,12 @@ Quick = Annotated[bool, typer.Option("--quick", help="Fewer fits: under a minute
 Data = Annotated[list[str] | None, typer.Option("--data", help="Only this data set; repeatable.")]
 Epsilon = Annotated[list[float] | None, typer.Option("--epsilon", help="Only this; repeatable.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the records to this file.")]
-
+Markdown = Annotated[
+    bool, typer.Option("--markdown", help="Print the section of docs/benchmarks.md instead.")
+]
+Write = Annotated[
+    bool, typer.Option("--write", help="Put that section in its place in docs/benchmarks.md.")
+]
 Method = Annotated[list[str] | None, typer.Option("--method", help="Only this; repeatable.")]
 Repeats = Annotated[
     int, typer.Option("--repeats", min=1, help="Cross-validations, each with another shuffle.")
@@ -63,20 +70,59 @@ def _suites() -> None:
     """Measured comparisons with the papers and with peer programs."""
 
 
-@app.command("rules")
+def _suite(name: str) -> Callable[[Callable[..., None]], None]:
+    """Make a function that fills a report a command, with the options that every report has."""
+
+    def register(measure: Callable[..., None]) -> None:
+        def command(json: Json, markdown: Markdown, write: Write, **choices: Any) -> None:
+            if write:
+                _place(name, "")
+            report = Report(at_once=not markdown)
+            measure(report, **choices)
+            content = section(command_of(name, choices), report.parts)
+            if markdown:
+                typer.echo(content)
+            if write:
+                PAGE.write_text(_place(name, content), encoding="utf-8")
+            if json is not None:
+                write_json(report.records, json)
+
+        _, *own = inspect.signature(measure, eval_str=True).parameters.values()
+        shared = {"json": (Json, None), "markdown": (Markdown, False), "write": (Write, False)}
+        parameters = own + [
+            inspect.Parameter(
+                option, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=kind
+            )
+            for option, (kind, value) in shared.items()
+        ]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        app.command(name, help=measure.__doc__)(command)
+
+    return register
+
+
+def _place(name: str, content: str) -> str:
+    """The page with this section."""
+    try:
+        return with_section(PAGE.read_text(encoding="utf-8"), name, content)
+    except ValueError as fault:
+        raise typer.BadParameter(str(fault)) from None
+
+
+@_suite("rules")
 def rules_command(
-    quick: Quick = False, data: Data = None, epsilon: Epsilon = None, json: Json = None
+    report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None
 ) -> None:
     """Rule lists on Adult, Mushroom and Titanic, beside the thesis's figures."""
     _check_known("data set", data, rules.SETTINGS)
-    records = list(rules.run(data, epsilon, quick=quick))
-    print_table("Rule lists", records)
-    if json is not None:
-        write_json(records, json)
+    report.records += rules.run(data, epsilon, quick=quick)
+    report.show(table_of("Rule lists", report.records))
 
 
-@app.command("trees")
+@_suite("trees")
 def trees_command(
+    report: Report,
     quick: Annotated[
         bool, typer.Option("--quick", help="Two folds and three epsilons: some minutes.")
     ] = False,
@@ -85,7 +131,6 @@ def trees_command(
     method: Method = None,
     repeats: Repeats = 1,
     peers: Peers = None,
-    json: Json = None,
 ) -> None:
     """Trees and forests on Adult, Mushroom and Nursery, beside each other and diffprivlib."""
     _check_known("data set", data, (*trees.DATA, trees_growth.DATA))
@@ -97,24 +142,22 @@ def trees_command(
     request = trees.Request(data, epsilon, method, quick, repeats, python)
     if not request.chosen_methods:
         raise typer.BadParameter(trees_peers.HOW_TO)
-    records: list[Record] = []
     if request.names:
         results = trees.measure(request)
-        trees_results.print_results(results, trees.METHODS)
-        records += trees.records(results)
-        trees_results.print_references(records)
+        report.show(*trees_results.parts(results, trees.METHODS))
+        report.records += trees.records(results)
+        report.show(*trees_results.references(report.records))
         if python is None and not set(method or trees.METHODS).isdisjoint(trees.PEERS):
-            print(trees_peers.HOW_TO)
+            typer.echo(trees_peers.HOW_TO, err=True)
     if request.wants_growth:
         growth = list(trees_growth.run(trees.SUITE, quick=quick))
-        print_table("Growth", growth)
-        records += growth
-    if json is not None:
-        write_json(records, json)
+        report.show(table_of("Growth", growth))
+        report.records += growth
 
 
-@app.command("ebm")
+@_suite("ebm")
 def ebm_command(
+    report: Report,
     quick: Annotated[
         bool, typer.Option("--quick", help="Two splits and two epsilons: some minutes.")
     ] = False,
@@ -122,7 +165,6 @@ def ebm_command(
     epsilon: Epsilon = None,
     method: Method = None,
     peers: Peers = None,
-    json: Json = None,
 ) -> None:
     """Boosting machines on five data sets, beside the paper and interpret."""
     _check_known("data set", data, (*ebm.DATA, ebm_growth.DATA))
@@ -134,61 +176,54 @@ def ebm_command(
     request = ebm.Request(data, epsilon, method, quick, python)
     if not request.chosen_methods:
         raise typer.BadParameter(ebm_peers.HOW_TO)
-    records: list[Record] = []
     if request.names:
         results = ebm.measure(request)
-        ebm_results.print_results(results, ebm.METHODS)
-        records += ebm.records(results)
+        report.show(*ebm_results.parts(results, ebm.METHODS))
+        report.records += ebm.records(results)
         if python is None and not set(method or ebm.METHODS).isdisjoint(ebm.PEERS):
-            print(ebm_peers.HOW_TO)
+            typer.echo(ebm_peers.HOW_TO, err=True)
     if request.wants_growth:
         growth = list(ebm_growth.run(ebm.SUITE, quick=quick))
-        print_table("Growth", growth)
-        records += growth
-    if json is not None:
-        write_json(records, json)
+        report.show(table_of("Growth", growth))
+        report.records += growth
 
 
-@app.command("ebm-coverage")
-def ebm_coverage_command(quick: Quick = False, json: Json = None) -> None:
+@_suite("ebm-coverage")
+def ebm_coverage_command(report: Report, quick: Quick = False) -> None:
     """How often the noise bands of boosting machines hold, on five data sets."""
-    records = list(ebm_coverage.run(ebm.SUITE, quick=quick))
-    print_table("Coverage of the noise bands", records)
-    if json is not None:
-        write_json(records, json)
+    report.records += ebm_coverage.run(ebm.SUITE, quick=quick)
+    report.show(table_of("Coverage of the noise bands", report.records))
 
 
-@app.command("redescriptions")
+@_suite("redescriptions")
 def redescriptions_command(
+    report: Report,
     quick: Annotated[
         bool, typer.Option("--quick", help="Two runs of three methods: under two minutes.")
     ] = False,
     data: Data = None,
     epsilon: Epsilon = None,
     method: Method = None,
-    json: Json = None,
 ) -> None:
     """Redescriptions on four data sets, beside the published methods and no privacy."""
     _check_known("data set", data, (*redescriptions_data.DATA, redescriptions_growth.DATA))
     _check_known("method", method, redescriptions.METHODS)
     request = redescriptions.Request(data, epsilon, method, quick)
     if request.left_out or (request.wants_growth and not redescriptions_growth.possible()):
-        print(redescriptions_data.LEFT_OUT)
-    records: list[Record] = []
+        typer.echo(redescriptions_data.LEFT_OUT, err=True)
     if request.names:
         results = redescriptions.measure(request)
-        redescriptions_tables.print_results(results)
-        records += redescriptions.records(results)
+        report.show(*redescriptions_tables.parts(results))
+        report.records += redescriptions.records(results)
     if request.wants_growth and redescriptions_growth.possible():
         growth = list(redescriptions_growth.run(redescriptions.SUITE, quick=quick))
-        print_table("Growth", growth)
-        records += growth
-    if json is not None:
-        write_json(records, json)
+        report.show(table_of("Growth", growth))
+        report.records += growth
 
 
-@app.command("ilp")
+@_suite("ilp")
 def ilp_command(
+    report: Report,
     quick: Annotated[
         bool, typer.Option("--quick", help="Two training sets of each size: some minutes.")
     ] = False,
@@ -197,84 +232,74 @@ def ilp_command(
     figure: Annotated[
         Path | None, typer.Option("--figure", help="Write accuracy against size to this web page.")
     ] = None,
-    json: Json = None,
 ) -> None:
     """Relational rules on generated trains, beside the published methods and no privacy."""
     _check_known("data set", data, ilp.DATA)
     _check_known("method", method, ilp_methods.METHODS)
     request = ilp.Request(data, method, quick)
-    records: list[Record] = []
     if request.concepts:
         results = ilp.measure(request)
-        ilp_tables.print_results(results)
-        records += ilp.records(results)
+        report.show(*ilp_tables.parts(results))
+        report.records += ilp.records(results)
         if figure is not None:
             ilp_tables.write_figure(results, figure)
     if request.facts and not ilp_facts.possible():
-        print(ilp_facts.LEFT_OUT)
+        typer.echo(ilp_facts.LEFT_OUT, err=True)
     elif request.facts:
         facts = [
             r for name in request.facts for r in ilp_facts_runs.run(ilp.SUITE, name, quick=quick)
         ]
-        ilp_tables.print_facts(facts)
-        records += facts
+        report.show(ilp_tables.facts_table(facts))
+        report.records += facts
     if request.wants(ilp.SPEED):
         speed = list(ilp_speed.run(ilp.SUITE, quick=quick))
-        ilp_tables.print_speed(speed)
-        records += speed
-    if json is not None:
-        write_json(records, json)
+        report.show(ilp_tables.speed_table(speed))
+        report.records += speed
 
 
-@app.command("rehearsal")
+@_suite("rehearsal")
 def rehearsal_command(
+    report: Report,
     quick: Annotated[
         bool, typer.Option("--quick", help="Two data sets and one epsilon: under a minute.")
     ] = False,
     data: Data = None,
-    json: Json = None,
 ) -> None:
     """Whether the accuracy of rehearsals tells that of private runs, on seven data sets."""
     _check_known("data set", data, rehearsal.DATA)
     cases = list(rehearsal.run(data, quick=quick))
-    rehearsal.print_cases(cases)
-    records = list(rehearsal.records(cases))
-    print_table("How far off rehearsals are", records)
-    if json is not None:
-        write_json(records, json)
+    report.show(rehearsal.cases_table(cases))
+    report.records += rehearsal.records(cases)
+    report.show(table_of("How far off rehearsals are", report.records))
 
 
-@app.command("unspent")
+@_suite("unspent")
 def unspent_command(
+    report: Report,
     quick: Annotated[
         bool, typer.Option("--quick", help="Two fits of each method: under a minute.")
     ] = False,
     data: Data = None,
     epsilon: Epsilon = None,
-    json: Json = None,
 ) -> None:
     """What mined rule lists, greedy trees and reductions leave of their budget."""
     _check_known("data set", data, (*unspent.TABLES, unspent.THREE, unspent.TWO))
-    records = list(unspent.run(data, epsilon, quick=quick))
-    print_table("Unspent budget", records)
-    if json is not None:
-        write_json(records, json)
+    report.records += unspent.run(data, epsilon, quick=quick)
+    report.show(table_of("Unspent budget", report.records))
 
 
-@app.command("ledger")
+@_suite("ledger")
 def ledger_command(
+    report: Report,
     quick: Annotated[bool, typer.Option("--quick", help="Ten seconds instead of thirty.")] = False,
     url: Annotated[
         str | None, typer.Option("--url", help="An empty database. Default: a SQLite file.")
     ] = None,
     processes: Annotated[int, typer.Option("--processes", min=4)] = ledger.PROCESSES,
-    json: Json = None,
 ) -> None:
     """Seconds of a reservation while many processes spend at once, some of them killed."""
-    records = list(ledger.run(url, processes=processes, quick=quick))
-    print_table("Ledger", records)
-    if json is not None:
-        write_json(records, json)
+    report.records += ledger.run(url, processes=processes, quick=quick)
+    report.show(table_of("Ledger", report.records))
 
 
 def _check_known(what: str, given: list[str] | None, known: Collection[str]) -> None:
@@ -283,13 +308,11 @@ def _check_known(what: str, given: list[str] | None, known: Collection[str]) -> 
             raise typer.BadParameter(f"unknown {what} {name}; known: {', '.join(known)}")
 
 
-@app.command("app")
-def app_command(quick: Quick = False, json: Json = None) -> None:
+@_suite("app")
+def app_command(report: Report, quick: Quick = False) -> None:
     """Seconds until a person sees an answer, in a real browser (needs Chromium)."""
-    records = list(app_suite.run(quick=quick))
-    print_table("Application", records)
-    if json is not None:
-        write_json(records, json)
+    report.records += app_suite.run(quick=quick)
+    report.show(table_of("Application", report.records))
 
 
 if __name__ == "__main__":

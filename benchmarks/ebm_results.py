@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks.ebm_fits import HOUSE, PAPER_MODE, PRIVATE, Fit
@@ -15,11 +14,11 @@ from benchmarks.ebm_splits import AUC
 from benchmarks.peer_interpret import PLAIN
 from benchmarks.peer_interpret import PRIVATE as PEER
 from benchmarks.records import summarise
+from benchmarks.report import Part
 
 SOURCE = "Nori et al. 2021"
 PAPER_EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 _PAPER_SPLITS = 5
-_WIDTH = 130
 
 
 @dataclass(frozen=True)
@@ -165,18 +164,17 @@ class Results:
         return 1 if self.metric == AUC else -1
 
 
-def print_results(results: Sequence[Results], order: Sequence[str]) -> None:
-    """Print figures and seconds for each data set."""
-    console = Console(width=_WIDTH)
+def parts(results: Sequence[Results], order: Sequence[str]) -> Iterator[Part]:
+    """Figures and seconds for each data set."""
     for found in results:
         methods = [method for method in order if method in found.methods]
-        console.print(_figure_table(found, methods))
+        yield _figure_table(found, methods)
         timed = [
             m for m in methods if any((m, epsilon) in found.fits for epsilon in found.epsilons)
         ]
         if timed:
-            console.print(_seconds_table(found, timed))
-    console.print(
+            yield _seconds_table(found, timed)
+    yield (
         f"Mean over the splits ± its standard error; the paper's: {SOURCE}.\n"
         f"  !    {HOUSE}: not better than both the paper and {PEER} of this run\n"
         f"  + -  {PAPER_MODE}: better or worse than the paper by more than two standard errors "

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks.ilp_results import BARS, LEARNED, RATIO, Results
 from benchmarks.ilp_speed import CLAUSES, FIT, INGESTION, LATTICE, LISTING, MEMORY
 from benchmarks.ilp_trains import CONCEPTS, GROWING
 from benchmarks.records import Record
+from benchmarks.report import Part
 
-_WIDTH = 130
 
-
-def print_results(results: Sequence[Results]) -> None:
-    """Print accuracies against sizes, sizes needed, error reductions and goals."""
-    console = Console(width=_WIDTH)
+def parts(results: Sequence[Results]) -> Iterator[Part]:
+    """Accuracies against sizes, sizes needed, error reductions and goals."""
     for found in results:
         if found.concept in CONCEPTS:
-            console.print(accuracy_table(found))
+            yield accuracy_table(found)
     growing = [found for found in results if found.concept in GROWING]
     for size in growing[0].sizes if growing else ():
-        console.print(reduction_table(growing, size))
+        yield reduction_table(growing, size)
     concepts = [found for found in results if found.concept in CONCEPTS]
     if concepts:
-        console.print(goal_table(concepts))
-        console.print(
+        yield goal_table(concepts)
+        yield (
             f"Trains: the fewest with a mean accuracy of {LEARNED:.0%}; of relevance-aware, by the "
             "better of its two criteria.\nLead: of relevance-aware by the criterion 'best'; 0: at "
             "no size below naive."
@@ -76,8 +73,8 @@ def goal_table(results: Sequence[Results]) -> Table:
     return table
 
 
-def print_facts(records: Sequence[Record]) -> None:
-    """Print a row per task: accuracies with and without privacy, beside what others reported."""
+def facts_table(records: Sequence[Record]) -> Table:
+    """A row per task: accuracies with and without privacy, beside what others reported."""
     cells = list(dict.fromkeys((record.method, record.epsilon) for record in records))
     sources = list(dict.fromkeys(record.reference_source for record in records))
     heads = [method if eps is None else f"{method}, epsilon {eps:g}" for method, eps in cells]
@@ -91,11 +88,11 @@ def print_facts(records: Sequence[Record]) -> None:
             *(_percent(own[cell].mean, own[cell].stderr) for cell in cells),
             *(_percent(references.get(source), math.nan) for source in sources),
         )
-    Console(width=_WIDTH).print(table)
+    return table
 
 
-def print_speed(records: Sequence[Record]) -> None:
-    """Print a row per case: clauses, seconds of each step, memory, and the goal."""
+def speed_table(records: Sequence[Record]) -> Table:
+    """A row per case: clauses, seconds of each step, memory, and the goal."""
     heads = ["records, conditions of a clause", "clauses", "ingestion s", "listing s", "what"]
     table = _table("Seconds, one run at a time", [*heads, "seconds", "goal", "", "extra MB"])
     for case in dict.fromkeys(record.data for record in records):
@@ -109,7 +106,7 @@ def print_speed(records: Sequence[Record]) -> None:
             "" if goal is None else "reached" if timed.mean < goal else "MISSED",
             f"{found[MEMORY].mean:.0f}",
         )  # fmt: skip
-    Console(width=_WIDTH).print(table)
+    return table
 
 
 def _bound(found: Results, what: str) -> str:

@@ -1,4 +1,4 @@
-"""The form in which every suite reports: one record per figure, printed as a table or JSON."""
+"""The form in which every suite reports: one record per figure, shown in a table or as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 
@@ -57,8 +56,8 @@ def write_json(records: Iterable[Record], path: Path) -> None:
     path.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 
 
-def print_table(title: str, records: Iterable[Record]) -> None:
-    """Print records, one a row, with the verdict against each reference left to the reader."""
+def table_of(title: str, records: Iterable[Record]) -> Table:
+    """Records, one a row, with the verdict against each reference left to the reader."""
     table = Table(title=title, caption=f"{platform.machine()}, Python {platform.python_version()}")
     for heading in ("data", "method", "epsilon", "metric", "measured", "reference", "source"):
         table.add_column(heading, overflow="fold")
@@ -72,7 +71,7 @@ def print_table(title: str, records: Iterable[Record]) -> None:
             "" if record.reference is None else f"{record.reference:g}",
             record.reference_source,
         )
-    Console(width=130).print(table)
+    return table
 
 
 def _figure(record: Record) -> str:

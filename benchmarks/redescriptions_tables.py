@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks.redescriptions_results import (
@@ -21,25 +20,24 @@ from benchmarks.redescriptions_results import (
     pooled,
 )
 from benchmarks.redescriptions_runs import GREEDY, HOUSE, READINGS, USUAL
+from benchmarks.report import Part
 
-_WIDTH = 130
 _COMMON = (f"p<{SIGNIFICANT:g}", "true Jaccard index", "error", "held", "empty")
 
 
-def print_results(results: Sequence[Results]) -> None:
-    """Print the tables of each data set, and what they mean."""
-    console = Console(width=_WIDTH)
+def parts(results: Sequence[Results]) -> Iterator[Part]:
+    """The tables of each data set, and what they mean."""
     for found in results:
-        console.print(_main_table(found))
+        yield _main_table(found)
         if found.data in PAPER_SUPPORT:
-            console.print(_paper_table(found))
+            yield _paper_table(found)
         for table in (_readings_table(found), _reported_table(found), _seconds_table(found)):
             if table.row_count:
-                console.print(table)
+                yield table
     bars = _bars_table(results)
     if bars.row_count:
-        console.print(bars)
-    console.print(
+        yield bars
+    yield (
         "Redescriptions of all runs are pooled; found, kept and planted (recovered ones) are per "
         "run; empty: runs of which nothing is kept.\n"
         f"p<{SIGNIFICANT:g}: share with such a p-value on the records themselves; true Jaccard "

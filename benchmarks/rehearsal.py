@@ -14,7 +14,6 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks.datasets import load
@@ -200,7 +199,7 @@ def records(cases: Sequence[Case]) -> Iterator[Record]:
             yield Record(SUITE, "all", part, None, metric, value, math.nan, len(off), None, "")
 
 
-def print_cases(cases: Sequence[Case]) -> None:
+def cases_table(cases: Sequence[Case]) -> Table:
     """One row a case."""
     table = Table(title="Rehearsals: quality on invented records and of private runs")
     for heading in ("data", "known", "run", "ε", "private", "rehearsed", "points off", "said"):
@@ -212,4 +211,4 @@ def print_cases(cases: Sequence[Case]) -> None:
             case.data, case.known, case.family, case.epsilon, f"{mean:.4g}",
             f"{case.rehearsed:.4g}", f"{gap:+.1f}", "close" if case.close else "",
         )  # fmt: skip
-    Console(width=130).print(table)
+    return table

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks.cross_validation import ALPHA, verdict
 from benchmarks.records import Record
+from benchmarks.report import Part
 from benchmarks.trees_methods import ADAPTIVE_FOREST, HOUSE, PRIVATE, RANDOM_TREES, Score
 from benchmarks.trees_peers import METHODS as PEERS
 
-_WIDTH = 130
 #: Of single fits, by method and epsilon; no epsilon for a method that has none.
 Seconds = dict[tuple[str, float | None], list[float]]
 
@@ -75,18 +74,17 @@ class Results:
         return float(np.median(runs)) if runs else None
 
 
-def print_results(results: Sequence[Results], order: Sequence[str]) -> None:
-    """Print accuracies with the signs of the tests, then seconds, for each data set."""
-    console = Console(width=_WIDTH)
+def parts(results: Sequence[Results], order: Sequence[str]) -> Iterator[Part]:
+    """Accuracies with the signs of the tests, then seconds, for each data set."""
     for found in results:
         methods = [method for method in order if method in found.methods]
-        console.print(_accuracy_table(found, methods))
+        yield _accuracy_table(found, methods)
         if {ADAPTIVE_FOREST, RANDOM_TREES} <= set(methods):
-            console.print(_forest_table(found))
-        console.print(_seconds_table(found, methods))
+            yield _forest_table(found)
+        yield _seconds_table(found, methods)
         for (method, epsilon), reason in found.refusals.items():
-            console.print(f"{found.data}, {method} at {epsilon:g} did not run: {reason}")
-    console.print(
+            yield f"{found.data}, {method} at {epsilon:g} did not run: {reason}"
+    yield (
         f"Signs, paired t test over the folds, two-sided, alpha {ALPHA:g}, each cell on its own:\n"
         f"  accuracy   {HOUSE} is significantly better than this method (+), worse (-), "
         "neither (=)\n"
@@ -156,8 +154,8 @@ def _table(title: str, epsilons: Sequence[float]) -> Table:
     return table
 
 
-def print_references(records: Sequence[Record]) -> None:
-    """Print each accuracy that has a reference, and their ratio."""
+def references(records: Sequence[Record]) -> Iterator[Part]:
+    """Each accuracy that has a reference, and their ratio."""
     known = [record for record in records if record.metric == "accuracy" and record.reference]
     table = Table(title="Beside references")
     for heading in ("data", "method", "epsilon", "accuracy", "reference", "ratio", "source"):
@@ -174,4 +172,4 @@ def print_references(records: Sequence[Record]) -> None:
             record.reference_source,
         )
     if known:
-        Console(width=_WIDTH).print(table)
+        yield table

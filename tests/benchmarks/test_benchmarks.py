@@ -18,9 +18,10 @@ from benchmarks import cross_validation, trees, trees_growth, trees_peers
 from benchmarks.__main__ import app
 from benchmarks.cross_validation import encoded, fold, fold_numbers, p_value, verdict
 from benchmarks.datasets import FOLDER_VARIABLE, load
+from benchmarks.report import text
 from benchmarks.trees_methods import HOUSE, score_fold
 from benchmarks.trees_peers import PeerScore, best_encodings, interpreter, score_peers
-from benchmarks.trees_results import Results, print_references, print_results
+from benchmarks.trees_results import Results, parts, references
 
 #: A stand-in that predicts the largest class of its training records, and that refuses bounds
 #: or classes which do not cover the data.
@@ -175,9 +176,7 @@ def test_an_environment_without_diffprivlib_is_refused(program: str) -> None:
         interpreter(Path(program))
 
 
-def test_scores_become_records_and_tables(
-    nursery: pd.DataFrame, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_become_records_and_tables(nursery: pd.DataFrame) -> None:
     methods = [HOUSE, "DiffP-ID3", "largest class", "not private"]
     found = Results("nursery", [1000.0])
     for number in (1, 0):
@@ -193,9 +192,7 @@ def test_scores_become_records_and_tables(
         records["largest class", "accuracy"].mean - records[HOUSE, "accuracy"].mean
     )
     assert records[HOUSE, "seconds"].reference == 0.25
-    print_results([found], trees.METHODS)
-    print_references(list(records.values()))
-    printed = capsys.readouterr().out
+    printed = text([*parts([found], trees.METHODS), *references(list(records.values()))])
     assert "DiffP-ID3" in printed
     assert "0.500 (2.0)" in printed
 

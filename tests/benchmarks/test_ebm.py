@@ -20,8 +20,9 @@ from benchmarks.datasets import FOLDER_VARIABLE, load
 from benchmarks.ebm_fits import CONSTANT, HOUSE, PAPER_MODE, PRIVATE, Fit, fit_split
 from benchmarks.ebm_peers import METHODS as PEERS
 from benchmarks.ebm_peers import interpreter, peer_fits
-from benchmarks.ebm_results import PAPER, PAPER_EPSILONS, Results, print_results
+from benchmarks.ebm_results import PAPER, PAPER_EPSILONS, Results, parts
 from benchmarks.ebm_splits import AUC, RMSE, split, whole
+from benchmarks.report import text
 from dpcore.domain.columns import OTHER, IntegerColumn, NumericColumn
 from dpcore.domain.encoding import encode_categories
 from dpcore.domain.schema import Schema
@@ -197,14 +198,12 @@ def test_the_papers_method_departs_beyond_two_standard_errors_of_the_difference(
     assert lower.departure(1.0) == "+"
 
 
-def test_marks_are_printed_beside_the_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    print_results([_results(0.9012, 0.80, 0.9099)], ebm.METHODS)
-    printed = capsys.readouterr().out
+def test_marks_are_printed_beside_the_figures() -> None:
+    printed = text(parts([_results(0.9012, 0.80, 0.9099)], ebm.METHODS))
     assert "0.9012 ± 0.0010 !" in printed
     assert "0.8000 ± 0.0010 -" in printed
     assert "0.883 ± 0.0022" in printed
-    print_results([_results(0.92, 0.884, 0.9099)], ebm.METHODS)
-    printed = capsys.readouterr().out
+    printed = text(parts([_results(0.92, 0.884, 0.9099)], ebm.METHODS))
     assert "0.9200 ± 0.0010│" in printed
     assert "0.8840 ± 0.0010│" in printed
 

@@ -28,9 +28,10 @@ from benchmarks.ilp_methods import (
     fitted,
 )
 from benchmarks.ilp_results import BARS, LEAD, RATIO, REACHED, Results
-from benchmarks.ilp_tables import print_results, print_speed, write_figure
+from benchmarks.ilp_tables import parts, speed_table, write_figure
 from benchmarks.ilp_trains import CONCEPTS, GROWING, SIX, THREE, TWO, Score
 from benchmarks.records import Record
+from benchmarks.report import text
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.ilp.language.lattice import build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
@@ -168,9 +169,8 @@ def test_a_lead_is_measured_in_standard_errors() -> None:
     assert not BARS[1].holds(-3.1)
 
 
-def test_goals_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
-    print_results([_results([0.99] * 3, [0.6, 0.7, 0.8], [0.5, 0.9, 0.8])])
-    printed = capsys.readouterr().out
+def test_goals_are_marked() -> None:
+    printed = text(parts([_results([0.99] * 3, [0.6, 0.7, 0.8], [0.5, 0.9, 0.8])]))
     goals = printed.split("Goals")[1]
     assert [goals.count(word) for word in ("reached│", "MISSED ")] == [1, 1]
     assert "> 20.0" in printed
@@ -178,12 +178,11 @@ def test_goals_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
     assert "> 2,000" in printed
 
 
-def test_clauses_are_shown_by_the_errors_they_avoid(capsys: pytest.CaptureFixture[str]) -> None:
+def test_clauses_are_shown_by_the_errors_they_avoid() -> None:
     found = [Results(name, (250,), 0.5) for name in GROWING]
     for place, one in enumerate(found):
         one.add([Score(HOUSE, 250, 0, 1.0 - 0.05 * place)])
-    print_results(found)
-    printed = capsys.readouterr().out
+    printed = text(parts(found))
     assert "error reduction at 250 trains" in " ".join(printed.split())
     assert "│6 clauses│  50.0│" in printed
     assert "Goals" not in printed
@@ -259,7 +258,7 @@ def test_what_a_speed_case_measures(whole: bool) -> None:
     assert min(*found["seconds"], found["ingestion"], found["listing"]) > 0
 
 
-def test_speeds_are_printed_with_their_goals(capsys: pytest.CaptureFixture[str]) -> None:
+def test_speeds_are_printed_with_their_goals() -> None:
     def record(name: str, metric: str, figure: float, goal: float | None = None) -> Record:
         return Record("ilp", name, HOUSE, 1.0, metric, figure, math.nan, 1, goal, "")
 
@@ -272,8 +271,7 @@ def test_speeds_are_printed_with_their_goals(capsys: pytest.CaptureFixture[str])
             record(name, ilp_speed.FIT, seconds, 60.0),
             record(name, ilp_speed.MEMORY, 148),
         ]
-    print_speed(records)
-    printed = capsys.readouterr().out
+    printed = text([speed_table(records)])
     assert printed.count("24,507") == 2
     assert "reached" in printed.split("fast")[1].split("slow")[0]
     assert "MISSED" in printed.split("slow")[1]

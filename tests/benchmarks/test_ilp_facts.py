@@ -14,7 +14,8 @@ import pytest
 from benchmarks import ilp_facts, ilp_facts_runs
 from benchmarks.datasets import FOLDER_VARIABLE
 from benchmarks.ilp_methods import HOUSE, NON_PRIVATE
-from benchmarks.ilp_tables import print_facts
+from benchmarks.ilp_tables import facts_table
+from benchmarks.report import text
 from dpcore.domain.columns import OTHER
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
@@ -67,8 +68,8 @@ TABLES: dict[str, dict[str, list[list[str]]]] = {
 def few_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with some facts of each data set about two things, the second positive."""
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
-    for data, text in FACTS.items():
-        rows = [(fact + ",,").split(",")[:4] for fact in text.split(" ")]
+    for data, known in FACTS.items():
+        rows = [(fact + ",,").split(",")[:4] for fact in known.split(" ")]
         facts = pd.DataFrame(rows, columns=["predicate", "arg1", "arg2", "arg3"])
         facts.to_csv(tmp_path / f"{data}_facts.csv.gz", index=False)
         labels = pd.DataFrame({"thing": ["t1", "t2"], "label": [0, 1]})
@@ -121,7 +122,7 @@ def test_rules_that_are_known_to_hold_of_the_published_trains() -> None:
 
 
 @_NEEDS_DATA
-def test_records_of_published_data_are_split_and_scored(capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_of_published_data_are_split_and_scored() -> None:
     found = ilp_facts.load("bongard")
     one, other = (ilp_facts_runs.split(found, number) for number in (0, 1))
     assert one.sum() == other.sum() == round(0.7 * 392)
@@ -131,8 +132,7 @@ def test_records_of_published_data_are_split_and_scored(capsys: pytest.CaptureFi
     assert {(r.method, r.epsilon) for r in records} == {
         (NON_PRIVATE, None), (HOUSE, 10.0), (HOUSE, 1.0),
     }  # fmt: skip
-    print_facts(records)
-    assert "house, epsilon 10" in capsys.readouterr().out
+    assert "house, epsilon 10" in text([facts_table(records)])
 
 
 def test_reported_figures_name_what_is_measured() -> None:

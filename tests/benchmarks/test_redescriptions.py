@@ -42,7 +42,8 @@ from benchmarks.redescriptions_runs import (
     released,
     run_once,
 )
-from benchmarks.redescriptions_tables import print_results
+from benchmarks.redescriptions_tables import parts
+from benchmarks.report import text
 from dpcore.arrays import Array
 from dpcore.demo.truth import PlantedRedescription, Query, when
 from dpcore.domain.columns import OTHER, IntegerColumn, NumericColumn
@@ -288,12 +289,11 @@ def test_the_greedy_search_is_taken_from_the_same_support_on() -> None:
     assert np.isnan(_results(0.6).ratio(HOUSE, 0.1))
 
 
-def test_goals_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_goals_are_marked() -> None:
     verdicts = {bar.what: bar.holds(figure) for bar in BARS
                 if (figure := bar.figure(_results(0.61, 0.03))) is not None}  # fmt: skip
     assert list(verdicts.values()) == [True, True, False, False]
-    print_results([_results(0.61, 0.03)])
-    printed = capsys.readouterr().out
+    printed = text(parts([_results(0.61, 0.03)]))
     assert printed.count("MISSED") == 2
     assert printed.count("reached") == 2
     assert "0.61 0.61 0.61" in printed
