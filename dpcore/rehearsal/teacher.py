@@ -74,12 +74,10 @@ class Teacher:
 
     Attributes
     ----------
-    chances : array of shape (n_records, n_classes) or None
-        Probabilities of the classes.
-    middle : array of shape (n_records,) or None
-        Prediction of a number.
+    expected : array of shape (n_records, n_classes) or (n_records,)
+        Probabilities of the classes, or predictions of a number.
     spread : float
-        Standard deviation of the number around it.
+        Standard deviation of the number around its prediction.
     ceiling : float
         Accuracy or RMSE of the model itself on records of the pool.
     groups : array of shape (n_records,)
@@ -88,20 +86,23 @@ class Teacher:
 
     knowledge: Knowledge
     column: Any
-    chances: Floats | None
-    middle: Floats | None
+    expected: Floats
     spread: float
     ceiling: float
     groups: Ints
 
+    @property
+    def number(self) -> bool:
+        """Whether the target is a number here; else it is one of a list of classes."""
+        return self.knowledge.evidence.number
+
     def values(self, chosen: Ints, generator: np.random.Generator) -> Any:
         """Values of the target of some records of the pool."""
         column = self.column
-        if self.chances is None:
-            assert self.middle is not None
-            found = self.middle[chosen] + generator.normal(0.0, self.spread, len(chosen))
+        if self.number:
+            found = self.expected[chosen] + generator.normal(0.0, self.spread, len(chosen))
             return np.clip(found, column.lower, column.upper)
-        limits = np.cumsum(self.chances, axis=1)[:, :-1]
+        limits = np.cumsum(self.expected, axis=1)[:, :-1]
         codes = (generator.random(len(chosen))[:, None] > limits[chosen]).sum(axis=1)
         if isinstance(column, NumericColumn):
             points = np.array([column.lower, *column.inner_edges, column.upper])
@@ -126,13 +127,13 @@ def teach(knowledge: Knowledge, records: Records, weights: Floats) -> Teacher:
         spread = guess if figure is None else figure.value
         fifths = np.quantile(labels, (0.2, 0.4, 0.6, 0.8))
         groups = np.searchsorted(fifths, labels)
-        return Teacher(knowledge, column, None, labels, spread, spread, groups)
+        return Teacher(knowledge, column, labels, spread, spread, groups)
     chances = knowledge.evidence.probabilities(records)
     if figure is not None and figure.noise_margin <= _VAGUE:
         chances = sharpened(chances, _power(chances, labels, weights, figure.value))
         chances = _as_measured(chances, labels, weights, model.evaluation)
     ceiling = float(weights @ chances[np.arange(len(labels)), labels])
-    return Teacher(knowledge, column, chances, None, 0.0, ceiling, labels)
+    return Teacher(knowledge, column, chances, 0.0, ceiling, labels)
 
 
 def sharpened(chances: Floats, power: float) -> Floats:

@@ -31,7 +31,7 @@ def close_from(shape: Shape, family: ReleasedFamily) -> Decimal | None:
     release, figure = teacher.knowledge.release, quality(teacher.knowledge.model)
     if figure is None or not (family.thorough and family_of(release).thorough):
         return None
-    scale = figure.value if teacher.chances is None else 1.0
+    scale = figure.value if teacher.number else 1.0
     if figure.noise_margin > _KNOWN * scale:
         return None
     signal = _TWO_DIGITS.divide(_LEAST_SIGNAL, Decimal(shape.rows))

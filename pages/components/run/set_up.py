@@ -128,7 +128,7 @@ def _buttons(
 ) -> None:
     left, right = st.columns(2)
     with left:
-        if st.button("Rehearse (free)", disabled=quote is None, width="stretch"):
+        if st.button("Rehearse (free)", disabled=quote is None, width="stretch") and request:
             _rehearse(request, shaped=shaped)
         st.caption(text("rehearsal_shaped" if shaped else "rehearsal"))
     with right:
@@ -143,8 +143,7 @@ def _buttons(
         st.caption("Opens a summary. Nothing is spent until you confirm there.")
 
 
-def _rehearse(request: RunRequest | None, *, shaped: bool) -> None:
-    assert request is not None
+def _rehearse(request: RunRequest, *, shaped: bool) -> None:
     with st.spinner("Rehearsing on synthetic data …"):
         release, problem = access.attempt(lambda: access.service().rehearse(request, shaped=shaped))
     if problem:

@@ -28,7 +28,7 @@ def page(family: Family) -> None:
     with slot.kept():
         named, shown = progress.show(dataset.id)
         if named is not None and named.release_id is not None:
-            _read(named, family)
+            _read(named, named.release_id, family)
     if not _set_up(dataset, family, shown):
         access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.
     if dataset.public and family.methods and family.targeted:
@@ -56,12 +56,10 @@ def _set_up(dataset: DatasetInfo, family: Family, shown: str) -> bool:
     return bool(form.open)
 
 
-def _read(run: RunStatus, family: Family) -> None:
+def _read(run: RunStatus, release_id: str, family: Family) -> None:
     """The result of the run in the address, or the way to the page that shows it."""
     own = registry.of_request(run.request)
     if own.name == family.name:
-        release_id = run.release_id
-        assert release_id is not None
         release, problem = access.attempt(lambda: access.service().release(release_id))
         if release is None:
             st.error(problem)

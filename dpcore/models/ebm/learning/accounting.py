@@ -12,7 +12,7 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.models.ebm.learning.queries import histogram_sensitivity, residual_sensitivity
-from dpcore.models.ebm.learning.schedule import resolve
+from dpcore.models.ebm.learning.schedule import EBMSettings, resolve
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import (
@@ -40,8 +40,7 @@ class Cost:
 
     Attributes
     ----------
-    parameters : EBMParameters
-        With nothing left open.
+    parameters : EBMSettings
     split : BudgetSplit
         Share of each step. That of the choice of pairs is the sum of the epsilons of its
         selections; the others are shares of mu squared.
@@ -51,7 +50,7 @@ class Cost:
     rows_per_person : int
     """
 
-    parameters: EBMParameters
+    parameters: EBMSettings
     split: BudgetSplit
     mu: float
     rows_per_person: int
@@ -59,7 +58,6 @@ class Cost:
     @property
     def rounds(self) -> int:
         """Visits of a feature over all epochs and replicates."""
-        assert self.parameters.epochs is not None
         return self.parameters.epochs * self.parameters.replicates
 
     def part(self, step: str, count: int = 1, share: Fraction = Fraction(1)) -> float:
@@ -88,21 +86,15 @@ def cost_of(
     choice = divide(parameters, Decimal("0.1")).parts.get(CHOICE)
     profile = gaussian_delta if choice is None else _selections(choice, parameters.pairs).delta
 
-    def mu_for(filled: EBMParameters) -> float:
+    def mu_for(filled: EBMSettings) -> float:
         draws = rows * _draws(filled, features, outputs)
         whole = calibrate_fine_gaussian(epsilon, delta, draws, profile)
         return gaussian_part(whole, Fraction(1, rows**2))
 
     # The rule needs mu; mu hardly depends on the number of draws, so any will do for the rule.
-    guess = parameters.model_copy(update={"epochs": parameters.epochs or 300})
-    filled = resolve(
-        parameters,
-        numbers=numbers,
-        max_rows=schema.max_rows,
-        mu=mu_for(guess),
-        features=features,
-    )
-    assert filled.bin_share is not None
+    settle = partial(resolve, numbers=numbers, max_rows=schema.max_rows, features=features)
+    guess = settle(parameters.model_copy(update={"epochs": parameters.epochs or 300}), mu=1.0)
+    filled = settle(parameters, mu=mu_for(guess))
     split = divide(filled, Decimal(str(filled.bin_share)))
     return Cost(filled, split, mu_for(filled), rows)
 
@@ -146,9 +138,8 @@ def _split(
     return BudgetSplit.by_weights(epsilon, {name: w for name, w in weights.items() if w})
 
 
-def _draws(parameters: EBMParameters, features: int, outputs: int) -> int:
+def _draws(parameters: EBMSettings, features: int, outputs: int) -> int:
     """Noisy integers whose exact value one row may change."""
-    assert parameters.epochs is not None
     fits = parameters.replicates * parameters.epochs * outputs
     sizes = len(size_epochs(parameters))
     return features + 1 + sizes + fits * features + parameters.pairs * (1 + fits)

@@ -31,12 +31,12 @@ from dpcore.models.ebm.learning.grid import Bins, feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation, noisy_histograms
 from dpcore.models.ebm.learning.pairs import Side, choose_pairs, coarsen, residuals
 from dpcore.models.ebm.learning.records import BinnedRecords
+from dpcore.models.ebm.learning.schedule import EBMSettings
 from dpcore.models.ebm.learning.start import BoostingStart, start_classes, start_numbers, total_rows
 from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, RandomSplits, Step
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import Band
 from dpcore.models.ebm.released.model import EBMModel, Term
-from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource
 from dpcore.released.plan import RunPlan, training_part
@@ -65,7 +65,7 @@ class EBMFit:
         self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
     ) -> None:
         self._plan, self._randomness, self._progress = plan, randomness, progress
-        self._parameters: EBMParameters = plan.parameters
+        self._parameters: EBMSettings = plan.parameters
         schema, target = plan.schema, plan.target
         self._cost = cost_of(schema, target, plan.epsilon, plan.delta, self._parameters)
         self._numbers = isinstance(schema.column(target), NumericColumn)
@@ -104,7 +104,6 @@ class EBMFit:
             start_numbers(target, deviation, rows) if self._numbers else start_classes(target, rows)
         )
         most, least = self._parameters.max_bins, _LEAST_COUNT * deviation
-        assert most is not None
         return [
             Bins.merge(cells, counts, deviation, most, least)
             for cells, counts in zip(self._cells, noisy, strict=True)
@@ -123,7 +122,6 @@ class EBMFit:
         self, block: _Block, scores: Array, mechanism: FineGaussian, step: str = "shapes"
     ) -> tuple[list[Shapes], Step]:
         parameters, total = self._parameters, self._cost.rounds
-        assert parameters.epochs is not None
         done = 0
 
         def advance(epochs: int) -> None:
@@ -147,8 +145,6 @@ class EBMFit:
     def _step(self, block: _Block, start: BoostingStart, mechanism: FineGaussian) -> Step:
         parameters = self._parameters
         rate, epochs = parameters.learning_rate, parameters.epochs
-        assert rate is not None
-        assert epochs is not None
         if parameters.method == "random_splits":
             return RandomSplits(block.features, start, mechanism, rate, parameters.leaves, epochs)
         return AllBins(block.features, start, mechanism, rate, self._cost.rounds)

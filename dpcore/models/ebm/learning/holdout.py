@@ -54,8 +54,8 @@ def evaluate(
     """
     if STEP not in plan.parallel:
         return None
-    if model.task == "regression":
-        return _evaluate_numbers(table, plan, model, randomness)
+    if model.bounds is not None:
+        return _evaluate_numbers(table, plan, model, error_edges(model.bounds), randomness)
     if model.task == "binary":
         cuts = score_cuts(model, expected_rows(plan.schema) * float(plan.row_epsilon(STEP)))
         groups = np.concatenate(
@@ -100,19 +100,17 @@ def _drawn_scores(model: EBMModel) -> Floats:
 
 
 def _evaluate_numbers(
-    table: PrivateTable, plan: RunPlan, model: EBMModel, randomness: RandomSource
+    table: PrivateTable, plan: RunPlan, model: EBMModel, edges: Floats, randomness: RandomSource
 ) -> RegressionEvaluation:
-    assert model.bounds is not None
     schema = plan.schema
     present = unpack(table.members("holdout"), schema.max_rows)
     truth = np.where(present, table.numbers_of(plan.target), np.nan)
     predicted = np.concatenate([scores[:, 0] for scores in _scores(table, model)])
-    constant = np.clip(model.intercept[0], *model.bounds)
-    edges = error_edges(model.bounds)
+    constant = np.asarray(model.intercept[0])
     mechanism = GeometricMechanism(ERRORS.value, error_share(plan))
     noisy, noisy_constant = (
-        mechanism.release(count_errors(truth - guess, edges), randomness)
-        for guess in (np.clip(predicted, *model.bounds), constant)
+        mechanism.release(count_errors(truth - model.clipped(guess), edges), randomness)
+        for guess in (predicted, constant)
     )
     margin = geometric_tail(mechanism.scale, 0.95)
     return evaluate_errors(edges, noisy, noisy_constant, mechanism.scale, margin)

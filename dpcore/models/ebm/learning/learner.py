@@ -25,6 +25,7 @@ from dpcore.models.ebm.learning.fit import EBMFit
 from dpcore.models.ebm.learning.grid import feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation
 from dpcore.models.ebm.learning.holdout import error_share, evaluate
+from dpcore.models.ebm.learning.schedule import EBMSettings
 from dpcore.models.ebm.released.family import EBM
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.parameters import EBMParameters
@@ -114,9 +115,8 @@ def _check(schema: Schema, target: str, parameters: EBMParameters) -> None:
         raise RequestError(f"{features} columns make fewer than {parameters.pairs} pairs.")
 
 
-def _check_effort(schema: Schema, target: str, parameters: EBMParameters) -> None:
+def _check_effort(schema: Schema, target: str, parameters: EBMSettings) -> None:
     """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
-    assert parameters.epochs is not None
     features, rows = len(schema.columns) - 1, schema.max_rows
     per_epoch = features * rows * parameters.replicates * output_count(schema, target)
     if features * rows > _MEMORY_LIMIT:

@@ -49,12 +49,11 @@ def coarsen(schema: Schema, bins: Bins, counts: Floats) -> Side:
     """At most 8 cells: neighbours merged to about equal counts, or the rarest cells merged."""
     column = schema.column(bins.axis.column)
     if isinstance(column, NumericColumn):
-        assert bins.axis.edges is not None
         before = np.cumsum(counts[:-1]) - counts[:-1] / 2
         groups = (before / counts[:-1].sum() * (_SIDE - 1)).astype(np.int64)
         groups = np.unique(groups, return_inverse=True)[1]
         cuts = np.flatnonzero(np.diff(groups))
-        axis = Axis.numeric(column, tuple(bins.axis.edges[cut] for cut in cuts))
+        axis = Axis.numeric(column, tuple(bins.axis.points[cut + 1] for cut in cuts))
         groups = np.append(groups, groups[-1] + 1)
     else:
         kept = np.sort(np.argsort(-counts, kind="stable")[: _SIDE - 1])

@@ -25,6 +25,15 @@ _VERY_PRECISE = 100.0
 _BURN_IN = 0.3
 
 
+class EBMSettings(EBMParameters):
+    """What the analyst asked for, with every choice made that was left open but delta."""
+
+    max_bins: int
+    epochs: int
+    learning_rate: float
+    bin_share: float
+
+
 def precision(max_rows: int, mu: float, features: int) -> float:
     """Clips per standard deviation of noise on the mean residual of one bin of 32."""
     return max_rows * mu / (math.sqrt(features) * _FEW_BINS)
@@ -32,7 +41,7 @@ def precision(max_rows: int, mu: float, features: int) -> float:
 
 def resolve(
     parameters: EBMParameters, *, numbers: bool, max_rows: int, mu: float, features: int
-) -> EBMParameters:
+) -> EBMSettings:
     """Fill in what the analyst left open.
 
     Parameters
@@ -55,9 +64,8 @@ def resolve(
     return _filled(parameters, rule)
 
 
-def _filled(parameters: EBMParameters, rule: dict[str, float]) -> EBMParameters:
-    missing = {name: value for name, value in rule.items() if getattr(parameters, name) is None}
-    return parameters.model_copy(update=missing)
+def _filled(parameters: EBMParameters, rule: dict[str, float]) -> EBMSettings:
+    return EBMSettings(**(rule | parameters.model_dump(exclude_none=True)))
 
 
 def burn_in(epochs: int) -> int:

@@ -70,9 +70,9 @@ class Axis(FrozenModel):
 
     @property
     def points(self) -> tuple[float, ...]:
-        """Numeric column: the ends of its bins, missing values apart, ascending."""
-        assert self.edges is not None
-        assert self.bounds is not None
+        """Ends of the bins of a numeric column, missing values apart, ascending; else none."""
+        if self.edges is None or self.bounds is None:
+            return ()
         return (self.bounds[0], *self.edges, self.bounds[1])
 
     def codes(self, column: Any, values: pd.Series[Any]) -> Ints:

@@ -191,9 +191,12 @@ class EBMModel(FrozenModel):
         """Position of the predicted class, or the predicted number: shape (n_rows,)."""
         scores = self.scores(frame, schema)
         if self.task == "regression":
-            assert self.bounds is not None
-            return np.clip(scores[:, 0], *self.bounds)
+            return self.clipped(scores[:, 0])
         return np.asarray(self.probabilities(scores).argmax(axis=1))
+
+    def clipped(self, numbers: Floats) -> Floats:
+        """Predicted numbers within the public bounds, if there are any."""
+        return numbers if self.bounds is None else np.clip(numbers, *self.bounds)
 
     def explain(self, values: Mapping[str, Any], schema: Schema) -> tuple[Contribution, ...]:
         """What each term adds for one case typed by a reader, in the order of the terms."""

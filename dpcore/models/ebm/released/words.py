@@ -140,8 +140,7 @@ class EBMWords:
         return max(0.0, float(chances[code]) - reach), min(1.0, float(chances[code]) + reach)
 
     def _clipped(self, value: float) -> str:
-        assert self.model.bounds is not None
-        return self.number(float(np.clip(value, *self.model.bounds)))
+        return self.number(float(self.model.clipped(np.asarray(value))))
 
     # Sentences
 

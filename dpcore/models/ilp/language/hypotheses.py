@@ -12,7 +12,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom, bottom_atoms
 from dpcore.models.ilp.language.bounds import people_enough, people_needed
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.sensitivities import CLAUSES, counts_sensitivity
@@ -62,7 +62,7 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
     RequestError
         If there are too many clauses, or a condition is unknown.
     """
-    chosen: ILPParameters = plan.parameters
+    chosen: ILPSettings = plan.parameters
     lattice = build_lattice(plan.schema, plan.target, chosen)
     atoms = lattice.atoms
     share = float(plan.row_epsilon(CLAUSES)) / chosen.clauses
@@ -77,7 +77,7 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
         enough=people_enough(_contenders(lattice, chosen), share / max(chosen.weights)),
         people=plan.schema.max_rows * (100 - held) // 100,
         choice_margin=_choice_margin(lattice, chosen, share),
-        bottom=Prolog(plan.schema).bottom(atoms, plan.target, str(chosen.positive)),
+        bottom=Prolog(plan.schema).bottom(atoms, plan.target, chosen.positive),
     )
 
 

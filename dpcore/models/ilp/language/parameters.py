@@ -79,3 +79,9 @@ class ILPParameters(FrozenParameters):
     def weights(self) -> tuple[int, int]:
         """Weight of a negative and of a positive."""
         return self.negative_weight, self.positive_weight
+
+
+class ILPSettings(ILPParameters):
+    """What the analyst asked for, with the class that is described."""
+
+    positive: str

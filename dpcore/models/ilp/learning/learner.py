@@ -17,7 +17,7 @@ from dpcore.learning.holdout import evaluate_rules
 from dpcore.learning.learner import Learner, Progress
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage
 from dpcore.models.ilp.learning.coverage import (
     check_effort,
@@ -104,7 +104,7 @@ class ILPLearner(Learner):
         self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
     ) -> ILPModel:
         """Spend the plan's budget on the table and return the released theory."""
-        chosen: ILPParameters = plan.parameters
+        chosen: ILPSettings = plan.parameters
         part = training_part(plan.schema, evaluated=chosen.evaluate)
         lattice = build_lattice(plan.schema, plan.target, chosen)
         clauses, left = _choose_clauses(
@@ -121,13 +121,13 @@ class ILPLearner(Learner):
         return model.model_copy(update={"evaluation": evaluation})
 
 
-def _resolved(schema: Schema, target: str, parameters: ILPParameters) -> ILPParameters:
+def _resolved(schema: Schema, target: str, parameters: ILPParameters) -> ILPSettings:
     classes = schema.column(target).classes
     positive = parameters.positive if parameters.positive is not None else classes[-1]
     if positive not in classes:
         listed = ", ".join(f"'{label}'" for label in classes[:20])
         raise RequestError(f"'{positive}' is not a class of '{target}'. Classes: {listed}.")
-    return parameters.model_copy(update={"positive": positive})
+    return ILPSettings(**(parameters.model_dump() | {"positive": positive}))
 
 
 def _check_lattice(schema: Schema, lattice: Lattice, parameters: ILPParameters) -> None:
@@ -158,8 +158,8 @@ def _choose_clauses(
 
     Each gets an equal part of what is left of the budget; what the last one leaves is returned.
     """
-    chosen: ILPParameters = plan.parameters
-    positive = plan.classes.index(str(chosen.positive))
+    chosen: ILPSettings = plan.parameters
+    positive = plan.classes.index(chosen.positive)
     others = [code for code in range(len(classes)) if code != positive]
     sides = np.stack([np.bitwise_or.reduce(classes[others], axis=0), classes[positive]])
     progress("choosing clauses", 0, chosen.clauses)
@@ -182,7 +182,7 @@ def _model(
     plan: RunPlan, clauses: list[Clause], noisy: Ints, noise: CountNoise, clause_count: int
 ) -> ILPModel:
     """The theory with noisy counts of shape (n_clauses + 1, n_classes), not yet evaluated."""
-    positive = plan.classes.index(str(plan.parameters.positive))
+    positive = plan.classes.index(plan.parameters.positive)
     alpha = (1.0,) * len(plan.classes)
     estimates = point_estimates(noisy, alpha)
     intervals = noise_intervals(noisy, alpha, noise.scale)

@@ -47,10 +47,20 @@ _MOST_PAIRS = 4_000_000
 _STARTS: Final = ((8000, 6), (3000, 4), (600, 2), (0, 1))
 
 
+class RedescriptionSettings(RedescriptionParameters):
+    """What the analyst asked for, with what the house rule makes of the rest."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    depth: int
+    starts: int
+    margins: bool
+
+
 def resolved(
     schema: Schema, epsilon: Decimal, parameters: RedescriptionParameters
-) -> RedescriptionParameters:
-    """Parameters with everything filled in that was left to the engine.
+) -> RedescriptionSettings:
+    """Fill in what was left to the engine.
 
     Raises
     ------
@@ -64,16 +74,13 @@ def resolved(
         raise RequestError(f"The column '{both[0]}' cannot be in both views: take it out of one.")
     house = parameters.house
     row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
-    return parameters.model_copy(
-        update={
-            "left": left,
-            "right": right,
-            "depth": parameters.depth or (2 if house else PUBLISHED_DEPTH),
-            "starts": parameters.starts
-            or (_house_starts(row_level, schema.max_rows) if house else PUBLISHED_STARTS),
-            "margins": not house if parameters.margins is None else parameters.margins,
-        }
-    )
+    rule = {
+        "depth": 2 if house else PUBLISHED_DEPTH,
+        "starts": _house_starts(row_level, schema.max_rows) if house else PUBLISHED_STARTS,
+        "margins": not house,
+    }
+    given = parameters.model_dump(exclude_none=True)
+    return RedescriptionSettings(**(rule | given | {"left": left, "right": right}))
 
 
 def _view_columns(schema: Schema, side: View, named: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -125,7 +132,7 @@ def plan_run(schema: Schema, epsilon: Decimal, wanted: RedescriptionParameters) 
     return RunPlan(**(vars(plan) | {"noise": _noise(calls)}))
 
 
-def _split(epsilon: Decimal, chosen: RedescriptionParameters) -> BudgetSplit:
+def _split(epsilon: Decimal, chosen: RedescriptionSettings) -> BudgetSplit:
     """Budget of each step; each is divided evenly among the calls of all searches."""
     trees = 2 if chosen.together else chosen.rounds + 1
     if chosen.tree_share is not None:
@@ -177,8 +184,7 @@ class Calls:
         BudgetError
             If the budget of a call would be zero.
         """
-        chosen: RedescriptionParameters = plan.parameters
-        assert chosen.starts is not None
+        chosen: RedescriptionSettings = plan.parameters
         trees = chosen.starts * (1 if chosen.together else chosen.rounds + 1)
         counts = chosen.starts * chosen.rounds
         return cls(
@@ -198,20 +204,16 @@ def _per_call(plan: RunPlan, step: str, calls: int) -> Decimal:
     return share
 
 
-def tree_blocks(schema: Schema, chosen: RedescriptionParameters) -> tuple[int, ...]:
+def tree_blocks(schema: Schema, chosen: RedescriptionSettings) -> tuple[int, ...]:
     """Depths of the stacked blocks of every tree of an alternating method."""
-    assert chosen.depth is not None
     if chosen.method == "alt_expm":
         return (1,) * chosen.depth
     splits = max(len(items) for items in _literals(schema, chosen))
     return exact_blocks(chosen.depth, splits, most_classes(schema, chosen))
 
 
-def most_classes(schema: Schema, chosen: RedescriptionParameters) -> int:
+def most_classes(schema: Schema, chosen: RedescriptionSettings) -> int:
     """Most classes that a tree is grown for."""
-    assert chosen.left is not None
-    assert chosen.right is not None
-    assert chosen.depth is not None
     house = chosen.method == "lookahead"
     first = 2 if house else class_count(schema, chosen.left + chosen.right)
     leaves: int = 2**chosen.depth
@@ -230,16 +232,12 @@ def literals_of(
     )
 
 
-def _literals(schema: Schema, chosen: RedescriptionParameters) -> list[tuple[Condition, ...]]:
-    assert chosen.left is not None
-    assert chosen.right is not None
+def _literals(schema: Schema, chosen: RedescriptionSettings) -> list[tuple[Condition, ...]]:
     return [literals_of(schema, columns, chosen) for columns in (chosen.left, chosen.right)]
 
 
-def _check_effort(schema: Schema, chosen: RedescriptionParameters) -> None:
+def _check_effort(schema: Schema, chosen: RedescriptionSettings) -> None:
     """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
-    assert chosen.depth is not None
-    assert chosen.starts is not None
     sizes = [len(items) for items in _literals(schema, chosen)]
     for side, size in zip(("left", "right"), sizes, strict=True):
         if size == 0:
@@ -298,7 +296,7 @@ def _check_budget(plan: RunPlan, calls: Calls) -> None:
                 )  # fmt: skip
 
 
-def candidate_limits(schema: Schema, chosen: RedescriptionParameters) -> tuple[int, int]:
+def candidate_limits(schema: Schema, chosen: RedescriptionSettings) -> tuple[int, int]:
     """Number of candidates of ``exact_pairs`` on either side."""
     left, right = (len(items) for items in _literals(schema, chosen))
     return candidate_counts(left, right, word_count(schema.max_rows))

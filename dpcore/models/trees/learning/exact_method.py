@@ -26,6 +26,13 @@ from dpcore.released.plan import CountNoise, RunPlan, training_part
 LEAVES: Final = "leaves"
 
 
+class LookaheadSettings(TreeParameters):
+    """What the analyst asked of the method, with what the house rule makes of the rest."""
+
+    blocks: tuple[int, ...]
+    leaf_share: float
+
+
 def plan_exact(
     schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
 ) -> RunPlan:
@@ -35,7 +42,8 @@ def plan_exact(
     row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
     blocks = parameters.blocks or choose_blocks(row_level, schema.max_rows, splits, classes)
     share = parameters.leaf_share or choose_leaf_share(row_level, schema.max_rows, splits)
-    chosen = parameters.model_copy(update={"blocks": blocks, "leaf_share": share})
+    rule = {"blocks": blocks, "leaf_share": share}
+    chosen = LookaheadSettings(**(parameters.model_dump() | rule))
     _check_effort(schema, blocks, splits, classes)
     for_leaves = Decimal(repr(share))
     weights = {_step(level): (1 - for_leaves) / len(blocks) for level in range(len(blocks))}
@@ -60,8 +68,7 @@ def _step(level: int) -> str:
 
 def _block_plans(plan: RunPlan) -> list[BlockPlan]:
     """The last block also draws the labels, unless purity is what counts."""
-    chosen: TreeParameters = plan.parameters
-    assert chosen.blocks is not None
+    chosen: LookaheadSettings = plan.parameters
     last = len(chosen.blocks) - 1
     utilities: list[LeafUtility] = [
         "purity" if chosen.criterion == "gini" else "labelled" if level == last else "correct"

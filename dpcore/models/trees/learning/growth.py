@@ -98,9 +98,10 @@ def freeze(
     children: list[tuple[int, ...]] = []
     for position, (grown, _, _) in enumerate(order):
         children.append(tuple(range(len(order), len(order) + len(grown.children))))
-        for branch, child in enumerate(grown.children):
-            assert grown.split is not None
-            order.append((child, position, grown.split.text(branch, schema)))
+        texts = [] if grown.split is None else grown.split.texts(schema)
+        order += [
+            (child, position, text) for child, text in zip(grown.children, texts, strict=True)
+        ]
     nodes = tuple(
         _node(grown, parent, text, below, rows)
         for (grown, parent, text), below in zip(order, children, strict=True)

@@ -56,8 +56,7 @@ def _own_total(grown: Grown) -> int:
 
 def _consistent(grown: Grown, total: float) -> Consistent:
     if not grown.children:
-        assert grown.noisy_counts is not None
-        return Consistent(grown, total, scaled(grown.noisy_counts, total))
+        return Consistent(grown, total, scaled(grown.counts(), total))
     totals = scaled(np.array([_own_total(child) for child in grown.children]), total)
     children = [
         _consistent(child, float(share))

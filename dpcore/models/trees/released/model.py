@@ -145,12 +145,11 @@ class TreeModel(FrozenModel):
     def _steps(self, names: tuple[str, ...]) -> tuple[Ints, Ints]:
         """Column looked at in each node, and the node that each of its cells leads to."""
         inner = {position for final in self.finals for position in self.path(final)[:-1]}
-        splits = {position: self.nodes[position].split for position in inner}
-        widest = max(len(split.branches) for split in splits.values() if split is not None)
+        splits = {place: own for place in inner if (own := self.nodes[place].split) is not None}
+        widest = max(len(split.branches) for split in splits.values())
         column = np.zeros(len(self.nodes), dtype=np.int64)
         onward = np.repeat(np.arange(len(self.nodes))[:, None], widest, axis=1)
         for position, split in splits.items():
-            assert split is not None
             column[position] = names.index(split.column)
             children = np.asarray(self.nodes[position].children)
             onward[position, : len(split.branches)] = children[list(split.branches)]
@@ -164,10 +163,9 @@ class TreeModel(FrozenModel):
         known = codes < len(self.classes)
         counts = np.zeros((len(self.nodes), len(self.classes)), dtype=np.int64)
         np.add.at(counts, (self.apply(frame, schema)[known], codes[known]), 1)
-        for position in range(len(self.nodes) - 1, 0, -1):
-            parent = self.nodes[position].parent
-            assert parent is not None
-            counts[parent] += counts[position]
+        for position, node in reversed(tuple(enumerate(self.nodes))):
+            if node.parent is not None:
+                counts[node.parent] += counts[position]
         return tuple(tuple(int(count) for count in row) for row in counts)
 
     def predict(self, frame: pd.DataFrame, schema: Schema) -> Ints:

@@ -32,6 +32,10 @@ class Split(FrozenModel):
         """Number of branches."""
         return max(self.branches) + 1
 
+    def texts(self, schema: Schema) -> list[str]:
+        """Condition of each branch, see :meth:`text`."""
+        return [self.text(branch, schema) for branch in range(self.branch_count)]
+
     def text(self, branch: int, schema: Schema) -> str:
         """Condition under which a record goes to a branch, such as ``age > 60 or missing``."""
         column = schema.column(self.column)
