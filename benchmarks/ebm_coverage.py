@@ -14,7 +14,7 @@ from benchmarks.ebm_fits import DELTA
 from benchmarks.ebm_splits import Split, split
 from benchmarks.records import Record, summarise
 from dpcore.arrays import Floats, Ints
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import RandomSource, SeededRandom
 
@@ -63,7 +63,7 @@ def _fit(data: Split, epsilon: float, seed: int) -> tuple[Floats, ...]:
     learner, known = get_learner("ebm"), data.whole.data
     chosen = {"delta": DELTA, "evaluate": False}
     plan = learner.plan(known.schema, known.target, Decimal(str(epsilon)), chosen)
-    model = learner.run(data.table, plan, SeededRandom(seed), no_progress)
+    model = learner.run(Run(data.table, plan, SeededRandom(seed)))
     return tuple(
         np.concatenate([np.ravel(getattr(term, part)) for term in model.terms])  # type: ignore[attr-defined]
         for part in ("scores", "errors")

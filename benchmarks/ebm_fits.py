@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.ebm_splits import Split
 from dpcore.arrays import Floats
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SecureRandom
 
@@ -71,7 +71,7 @@ def predictions(data: Split, method: str, epsilon: float) -> tuple[Floats, float
     learner = get_learner("ebm")
     start = time.perf_counter()
     plan = learner.plan(known.schema, known.target, Decimal(str(epsilon)), chosen)
-    model: Any = learner.run(data.table, plan, SecureRandom(), no_progress)
+    model: Any = learner.run(Run(data.table, plan, SecureRandom()))
     seconds = time.perf_counter() - start
     if data.whole.bounds is None:
         return model.predict_proba(data.test_frame, known.schema)[:, 1], seconds

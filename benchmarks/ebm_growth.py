@@ -22,7 +22,7 @@ from benchmarks.records import Record
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
@@ -80,7 +80,7 @@ def fit(table: PrivateTable) -> float:
     start = time.perf_counter()
     chosen = {"evaluate": False, "delta": Decimal("1e-5")}
     plan = learner.plan(schema, schema.targets[0], Decimal(1), chosen)
-    learner.run(table, plan, SecureRandom(), no_progress)
+    learner.run(Run(table, plan, SecureRandom()))
     return time.perf_counter() - start
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from dpcore.data.table import PrivateTable
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SecureRandom
@@ -45,5 +45,5 @@ def fitted(
     chosen = {"evaluate": False, **settings, **METHODS[method]}
     spent = _NO_NOISE if method == NON_PRIVATE else epsilon
     plan = learner.plan(table.schema, target, spent, chosen)
-    model: Any = learner.run(table, plan, SecureRandom(), no_progress)
+    model: Any = learner.run(Run(table, plan, SecureRandom()))
     return model

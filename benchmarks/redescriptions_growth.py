@@ -27,7 +27,7 @@ from benchmarks.redescriptions_runs import HOUSE, LOOKAHEAD, PRIVATE, PUBLISHED
 from dpcore.data.ingest import ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
@@ -121,7 +121,7 @@ def run_once(table: PrivateTable, method: str) -> tuple[float, float]:
     learner = get_learner("redescriptions")
     start = time.perf_counter()
     plan = learner.plan(table.schema, "", Decimal(1), SETTINGS[method])
-    model: Any = learner.run(table, plan, SecureRandom(), no_progress)
+    model: Any = learner.run(Run(table, plan, SecureRandom()))
     middle = time.perf_counter()
     model.extract(table.schema)
     return middle - start, time.perf_counter() - middle

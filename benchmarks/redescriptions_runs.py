@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.redescriptions_data import CMS, TwoViews
 from benchmarks.redescriptions_greedy import greedy_model
 from dpcore.arrays import Flags, Floats
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run as LearnerRun
 from dpcore.models.redescriptions.released.agreement import exact_agreement
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.model import RedescriptionModel
@@ -153,7 +153,7 @@ def released(
         model = greedy_model(data)
     else:
         plan = learner.plan(data.schema, "", Decimal(repr(epsilon)), PRIVATE[method])
-        model = learner.run(data.table, plan, SecureRandom(), no_progress)  # type: ignore[assignment]
+        model = learner.run(LearnerRun(data.table, plan, SecureRandom()))  # type: ignore[assignment]
     model.extract(data.schema)
     return model, time.perf_counter() - start
 

@@ -22,7 +22,7 @@ from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.running import invented_table, run_on
@@ -99,7 +99,7 @@ class _Real:
     def run(self, family: str, epsilon: str, seed: int) -> tuple[RunPlan, Any]:
         learner = get_learner(family)
         plan = learner.plan(self.schema, self.target, Decimal(epsilon), {})
-        return plan, learner.run(self.table, plan, SeededRandom(seed), no_progress)
+        return plan, learner.run(Run(self.table, plan, SeededRandom(seed)))
 
 
 def run(data: Sequence[str] | None = None, *, quick: bool = False) -> Iterator[Case]:

@@ -15,7 +15,7 @@ from benchmarks.datasets import BenchData, load
 from benchmarks.records import Record, summarise
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.privacy.randomness import SecureRandom, SeededRandom, permutation
@@ -113,7 +113,7 @@ def _fit(
     learner = RuleListLearner()
     plan = learner.plan(data.schema, data.target, Decimal(str(epsilon)), parameters)
     start = time.perf_counter()
-    model = learner.run(table, plan, SecureRandom(), no_progress)
+    model = learner.run(Run(table, plan, SecureRandom()))
     return model, time.perf_counter() - start
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.cross_validation import Fold, fold
 from dpcore.arrays import Ints
 from dpcore.errors import BudgetError, RequestError
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import SecureRandom
 
@@ -42,7 +42,7 @@ class Private:
         chosen = {**self.parameters, "evaluate": False}
         start = time.perf_counter()
         plan = learner.plan(whole.schema, whole.target, Decimal(str(epsilon)), chosen)
-        model: Any = learner.run(data.table, plan, SecureRandom(), no_progress)
+        model: Any = learner.run(Run(data.table, plan, SecureRandom()))
         seconds = time.perf_counter() - start
         return lambda other: np.asarray(model.predict(other.test, whole.schema)), seconds
 

@@ -21,7 +21,7 @@ from benchmarks.ilp_trains import CONCEPTS, THREE, TWO, accuracy, draw, fresh_tr
 from benchmarks.records import Record, summarise
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.mechanisms import (
     ExponentialMechanism,
@@ -164,7 +164,7 @@ def _fitted(
     chosen = {**parameters, "evaluate": False}
     plan = learner.plan(table.schema, target, Decimal(str(epsilon)), chosen)
     with watched() as spent:
-        return learner.run(table, plan, SecureRandom(), no_progress), spent
+        return learner.run(Run(table, plan, SecureRandom())), spent
 
 
 def sequence_unspent(spent: Spent, epsilon: float) -> float:

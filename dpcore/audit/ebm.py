@@ -20,16 +20,14 @@ import pandas as pd
 from dpcore.arrays import Ints
 from dpcore.audit.bounds import Audit, AuditedMechanism, replaced, threshold_events
 from dpcore.data.ingest import frame_chunks, ingest
-from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import boosting
 from dpcore.models.ebm.learning.kernels import clipped_sums
 from dpcore.models.ebm.learning.learner import EBMLearner
 from dpcore.models.ebm.learning.queries import COUNT_STEPS, RESIDUAL_STEPS
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, SecureRandom
-from dpcore.released.plan import RunPlan
 
 _EPSILON: Final = Decimal(1)
 _DELTA: Final = Decimal("0.01")
@@ -82,17 +80,16 @@ class EBMRuns:
         plan = learner.plan(schema, self.target, _EPSILON, _CHOSEN)
         # One table serves all fits: without evaluation nothing random of it reaches the output.
         table = ingest(frame_chunks(_frame(side)[["x", self.target]]), schema, source)
-        sums = [self._watch(learner, table, plan, source) for _ in range(trials)]
+        run = Run(table, plan, source)
+        sums = [self._watch(learner, run) for _ in range(trials)]
         return np.array(sums, dtype=np.int64)
 
-    def _watch(
-        self, learner: EBMLearner, table: PrivateTable, plan: RunPlan, source: RandomSource
-    ) -> int:
+    def _watch(self, learner: EBMLearner, run: Run) -> int:
         with ExitStack() as stack:
             answers = stack.enter_context(_observed(self.noise))
             if not self.clipped:
                 stack.enter_context(replaced(boosting, "clipped_sums", _unclipped_sums))
-            learner.run(table, plan, source, no_progress)
+            learner.run(run)
         return round(_FINE * sum(self._evidence(*answer) for answer in answers))
 
     def _evidence(self, mechanism: FineGaussian, noisy: Ints) -> float:

@@ -19,7 +19,7 @@ from dpcore.arrays import Ints
 from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
-from dpcore.learning.learner import Learner, no_progress
+from dpcore.learning.learner import Learner, Run
 from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.models.trees.learning.learner import TreeLearner
@@ -88,7 +88,7 @@ class _Fits(ABC):
         # One table serves all fits: without evaluation nothing random of it reaches the output.
         schema = _toy_schema(self.rows_per_person)
         table = ingest(frame_chunks(_toy_frame(self.people, side)), schema, source)
-        fits = (learner.run(table, plan, source, no_progress) for _ in range(trials))
+        fits = (learner.run(Run(table, plan, source)) for _ in range(trials))
         return np.array([self._label(model) for model in fits], dtype=np.int64)
 
     @abstractmethod

@@ -21,7 +21,7 @@ from dpcore.arrays import Ints
 from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events, replaced
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.ilp.learning import learner as engine
 from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.learner import ILPLearner
@@ -88,7 +88,7 @@ class _Runs(ABC):
         # One table serves all runs: nothing random of it reaches the output.
         table = ingest(frame_chunks(people), schema, source, {"event": frame_chunks(events)})
         with self.broken():
-            runs = (learner.run(table, plan, source, no_progress) for _ in range(trials))
+            runs = (learner.run(Run(table, plan, source)) for _ in range(trials))
             return np.array([self._label(model) for model in runs], dtype=np.int64)
 
     @abstractmethod

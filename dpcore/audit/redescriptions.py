@@ -21,7 +21,7 @@ from dpcore.arrays import Ints
 from dpcore.audit.bounds import Audit, AuditedMechanism, likelihood_events, replaced
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import learner as engine
 from dpcore.models.redescriptions.learning import pool, starts
 from dpcore.models.redescriptions.learning.exact_pairs import pair_weight
@@ -92,7 +92,7 @@ class _Runs(ABC):
         schema = _schema(self.rows_per_person)
         table = ingest(frame_chunks(self._frame(side)), schema, source)
         with self.broken():
-            runs = (learner.run(table, plan, source, no_progress) for _ in range(trials))
+            runs = (learner.run(Run(table, plan, source)) for _ in range(trials))
             return np.array([self._label(_only_pair(model)) for model in runs], dtype=np.int64)
 
     def _frame(self, side: int) -> pd.DataFrame:

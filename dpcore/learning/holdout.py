@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import numpy as np
+from pydantic import BaseModel
 
 from dpcore.arrays import Floats, Ints, Words
 from dpcore.data.bits import unpack
 from dpcore.data.queries import capture_counts
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part
+from dpcore.learning.learner import Run
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.mechanisms import GeometricMechanism
-from dpcore.privacy.randomness import RandomSource
 from dpcore.privacy.sensitivity import Sensitivity
 from dpcore.released.evaluation import Evaluation, evaluate
-from dpcore.released.plan import RunPlan
+from dpcore.released.plan import EVALUATION
 
-STEP = "evaluation"
+Model = TypeVar("Model", bound=BaseModel)
 #: A row is in one group of a partition and has one class.
 GROUPS = Sensitivity(1, "L1", monotone=True)
 
@@ -52,14 +54,15 @@ def group_counts(
     return counts[:-1].reshape(group_count, classes).astype(np.int64)
 
 
-def evaluate_groups(
-    table: PrivateTable,
-    plan: RunPlan,
-    groups: Ints,
-    estimates: Floats,
-    labels: Ints,
-    randomness: RandomSource,
-) -> Evaluation:
+def with_evaluation(run: Run, model: Model, evaluate: Callable[[Run, Model], object]) -> Model:
+    """The model with its evaluation on people set aside, if the plan has one."""
+    run.progress("checking on people set aside", 0, 1)
+    evaluation = evaluate(run, model) if run.plan.evaluated else None
+    run.progress("checking on people set aside", 1, 1)
+    return model.model_copy(update={"evaluation": evaluation})
+
+
+def evaluate_groups(run: Run, groups: Ints, estimates: Floats, labels: Ints) -> Evaluation:
     """Evaluate on the hold-out part with the whole budget: other people, parallel composition.
 
     Parameters
@@ -69,19 +72,16 @@ def evaluate_groups(
     estimates, labels : arrays of shape (n_groups, n_classes) and (n_groups,)
         Released class probabilities and predicted class of each group.
     """
-    counts = group_counts(table, plan.target, "holdout", groups, len(labels))
-    return _evaluated(plan, counts, estimates, labels, randomness)
+    counts = group_counts(run.table, run.target, "holdout", groups, len(labels))
+    return _evaluated(run, counts, estimates, labels)
 
 
 def evaluate_rules(
-    table: PrivateTable,
-    plan: RunPlan,
-    rules: Words,
-    estimates: Floats,
-    labels: Ints | None,
-    randomness: RandomSource,
-) -> Evaluation:
+    run: Run, rules: Words, estimates: Floats, labels: Ints | None = None
+) -> Evaluation | None:
     """The same for a list of rules, each for the people whom no earlier one captures.
+
+    ``None`` if the plan has no evaluation.
 
     Parameters
     ----------
@@ -90,19 +90,15 @@ def evaluate_rules(
     estimates, labels : arrays of shape (n_rules + 1, n_classes) and (n_rules + 1,)
         As in :func:`evaluate_groups`; ``None`` predicts the most probable class.
     """
-    counts = capture_counts(table, plan.target, "holdout", rules)
-    return _evaluated(plan, counts, estimates, labels, randomness)
+    if not run.plan.evaluated:
+        return None
+    counts = capture_counts(run.table, run.target, "holdout", rules)
+    return _evaluated(run, counts, estimates, labels)
 
 
-def _evaluated(
-    plan: RunPlan,
-    counts: Ints,
-    estimates: Floats,
-    labels: Ints | None,
-    randomness: RandomSource,
-) -> Evaluation:
+def _evaluated(run: Run, counts: Ints, estimates: Floats, labels: Ints | None) -> Evaluation:
     """Quality from exact counts of a partition, of L1 sensitivity 1, after noise was added."""
-    mechanism = GeometricMechanism(GROUPS.value, plan.row_epsilon(STEP))
-    noisy = mechanism.release(counts, randomness)
+    mechanism = GeometricMechanism(GROUPS.value, run.row_epsilon(EVALUATION))
+    noisy = mechanism.release(counts, run.randomness)
     margin = geometric_tail(mechanism.scale, 0.95)
     return evaluate(noisy, estimates, mechanism.scale, margin, labels)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
-from dpcore.domain.schema import Schema
+from dpcore.arrays import Words
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Part, Schema
+from dpcore.privacy.budgets import BudgetSplit, row_epsilon
 from dpcore.privacy.randomness import RandomSource
 from dpcore.released.family import ReleasedFamily
-from dpcore.released.plan import RunPlan
+from dpcore.released.plan import EVALUATION, RunPlan, check_classes
+from dpcore.validation import validated
 
 #: Called with a step name and how many of how many equal units of that step are done. The
 #: sequence of calls depends on public inputs, and on nothing else that will not be released.
@@ -21,6 +26,80 @@ Progress = Callable[[str, int, int], None]
 
 def no_progress(step: str, done: int, total: int) -> None:
     """Ignore progress."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a plan is asked for. Public, and ``parameters`` are of the learner's own model."""
+
+    schema: Schema
+    target: str
+    epsilon: Decimal
+    parameters: Any
+
+    @property
+    def row_epsilon(self) -> Decimal:
+        """The whole budget at the level of rows."""
+        return row_epsilon(self.epsilon, self.schema.privacy_unit.max_rows_per_person)
+
+    @property
+    def classes(self) -> int:
+        """Number of classes of the target."""
+        return len(self.schema.column(self.target).classes)
+
+    def plan(self, split: BudgetSplit, **facts: Any) -> RunPlan:
+        """A plan for it, unconditional and with a free evaluation, unless told otherwise."""
+        aside = getattr(self.parameters, "evaluate", False) and self.schema.holdout_percent > 0
+        usual = {
+            **vars(self),
+            "guarantee": "unconditional",
+            "parallel": {EVALUATION: self.epsilon} if aside else {},
+        }
+        return RunPlan(split=split, **(usual | facts))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: a plan, the records to carry it out on, and where noise and progress go.
+
+    Attributes
+    ----------
+    table : PrivateTable
+    plan : RunPlan
+    randomness : RandomSource
+        Where all noise comes from.
+    progress : callable
+        See :data:`Progress`.
+    """
+
+    table: PrivateTable
+    plan: RunPlan
+    randomness: RandomSource
+    progress: Progress = no_progress
+
+    @property
+    def schema(self) -> Schema:
+        """Public domain that the plan was made for."""
+        return self.plan.schema
+
+    @property
+    def target(self) -> str:
+        """Column to be predicted; empty if none is."""
+        return self.plan.target
+
+    @property
+    def part(self) -> Part:
+        """Part of the records to learn from."""
+        return self.plan.part
+
+    def row_epsilon(self, step: str) -> Decimal:
+        """Budget of one step at the level of rows."""
+        return self.plan.row_epsilon(step)
+
+    @property
+    def class_members(self) -> Words:
+        """Bit vectors of the records to learn from, per class of the target."""
+        return self.table.class_members(self.target, self.part)
 
 
 class Learner(ABC):
@@ -49,12 +128,28 @@ class Learner(ABC):
         """Pydantic model of its parameters."""
         return self.family.parameters
 
-    @abstractmethod
     def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
-        """Validate a request and say what it costs. Raises ``RequestError``; sees no record."""
+        """Validate a request and say what it costs; sees no record.
+
+        Raises
+        ------
+        RequestError
+            If a parameter or the target cannot be used, or the run would take hours.
+        BudgetError
+            If epsilon is too small to be divided.
+        """
+        asked = Asked(schema, target, epsilon, validated(self.parameters, parameters))
+        self._check_target(asked)
+        return self._plan(asked)
+
+    def _check_target(self, asked: Asked) -> None:
+        """Refuse a target that it does not predict: all but classes, if nothing else is said."""
+        check_classes(asked.schema, asked.target)
 
     @abstractmethod
-    def run(
-        self, table: Any, plan: RunPlan, randomness: RandomSource, progress: Progress
-    ) -> BaseModel:
+    def _plan(self, asked: Asked) -> RunPlan:
+        """Plan a run of valid parameters on a valid target."""
+
+    @abstractmethod
+    def run(self, run: Run) -> BaseModel:
         """Spend the plan's budget on the table and return the released model."""

@@ -23,7 +23,7 @@ from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.inferred_schema import domain_of, level_outside, warn_of
-from dpcore.learning.learner import Learner, no_progress
+from dpcore.learning.learner import Learner, Run
 from dpcore.privacy.budgets import parse_epsilon
 from dpcore.privacy.randomness import source_for
 from dpcore.released.plan import RunPlan
@@ -73,7 +73,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         randomness = source_for(settings["random_state"])
         further = {name: frame_chunks(rows) for name, rows in (children or {}).items()}
         table = ingest(frame_chunks(frame), plan.schema, randomness, further)
-        model = self._learner.run(table, plan, randomness, no_progress)
+        model = self._learner.run(Run(table, plan, randomness))
         release = make_release(self._learner.name, plan, model, secure=randomness.secure)
         return release, model
 

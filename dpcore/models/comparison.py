@@ -19,7 +19,7 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Part
 from dpcore.errors import BudgetError, RequestError
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner, public_records
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.privacy.randomness import SeededRandom
@@ -99,7 +99,7 @@ def compare_methods(
         method = place // len(epsilons)
         learner, values = get_learner(methods[method][0]), []
         for repeat in range(repeats):
-            model: Any = learner.run(table, plan, SeededRandom(repeat), no_progress)
+            model: Any = learner.run(Run(table, plan, SeededRandom(repeat)))
             values.append(measured(np.asarray(model.predict(read[learner.name], table.schema))))
             progress(place * repeats + repeat + 1, total)
         scores.append(

@@ -12,7 +12,7 @@ from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import BooleanColumn, IntegerColumn
 from dpcore.domain.schema import PrivacyUnit, Schema
-from dpcore.learning.learner import Learner, no_progress
+from dpcore.learning.learner import Learner, Run
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.shape import Shape, shape_of
 from dpcore.released.plan import RunPlan
@@ -89,7 +89,7 @@ def run_on(
 ) -> tuple[RunPlan, Any]:
     """Run a plan at an epsilon on invented records, with a limited amount of work."""
     again = learner.plan(table.schema, plan.target, epsilon, _limited(learner, plan.parameters))
-    return again, learner.run(table, again, SeededRandom(seed + _RUN), no_progress)
+    return again, learner.run(Run(table, again, SeededRandom(seed + _RUN)))
 
 
 def _limited(learner: Learner, parameters: BaseModel) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError
@@ -26,6 +26,8 @@ from dpcore.privacy.budgets import (
 if TYPE_CHECKING:
     from dpcore.domain.schema import Part
 
+#: The step on people who are set aside for it.
+EVALUATION: Final = "evaluation"
 #: Most classes of a target.
 _MOST_CLASSES = 50
 #: "none" is never planned: it is what is left where noise or schema are not private.
@@ -140,6 +142,16 @@ class RunPlan:
         return "none" if self.schema.problem else self.guarantee
 
     @property
+    def evaluated(self) -> bool:
+        """Whether people are set aside, on whom the result is evaluated."""
+        return EVALUATION in self.parallel
+
+    @property
+    def part(self) -> Part:
+        """Part of the records to learn from: those that are in no parallel step."""
+        return "train" if self.parallel else "all"
+
+    @property
     def classes(self) -> tuple[str, ...]:
         """Labels of the target, in order; none without a target."""
         return tuple(self.schema.column(self.target).classes) if self.target else ()
@@ -232,8 +244,3 @@ def check_classes(schema: Schema, target: str) -> None:
         raise RequestError(
             f"The target '{target}' has more than {_MOST_CLASSES} classes: choose another."
         )
-
-
-def training_part(schema: Schema, *, evaluated: bool) -> Part:
-    """Part of the records to learn from: if evaluated, those that are not set aside for it."""
-    return "train" if evaluated and schema.holdout_percent > 0 else "all"

@@ -173,15 +173,12 @@ class _Worker:
 
     def _spend(self, job: Job, learner: Any, plan: Any) -> None:
         """Read the records, and store the release in the transaction that charges it."""
+        from dpcore.learning.learner import Run
         from dpcore.privacy.randomness import SecureRandom
 
         dataset = self.store.dataset(job.request.dataset_id)
-        model = learner.run(
-            self.store.table(dataset.id),
-            plan,
-            SecureRandom(),
-            throttled(lambda *place: self._report(job, *place)),
-        )
+        progress = throttled(lambda *place: self._report(job, *place))
+        model = learner.run(Run(self.store.table(dataset.id), plan, SecureRandom(), progress))
         release = make_release(
             learner.name,
             plan,

@@ -13,6 +13,7 @@ from dpcore.audit.replay.tape import Recording
 from dpcore.audit.replay.walks import log_weights
 from dpcore.audit.replay.witnesses import WITNESSES
 from dpcore.commands import app
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.release import make_release
@@ -106,7 +107,7 @@ def test_a_release_made_with_a_tape_says_that_it_is_not_private():
     table = random_neighbours(public_generator(4), plan.schema)[1].table(plan.schema)
     tape = Recording(0)
     learner = get_learner(method.family)
-    model = learner.run(table, plan, tape, tape.tick)
+    model = learner.run(Run(table, plan, tape, tape.tick))
     release = make_release(learner.name, plan, model, secure=tape.secure)
     assert not release.certificate.private
 
@@ -153,7 +154,7 @@ def test_chains_are_compared_over_all_their_states():
     rng = np.random.default_rng(1)
     plan = run._random_plan(rng, method)
     table = random_neighbours(rng, plan.schema)[1].table(plan.schema)
-    model_of = get_learner("rule_list").run(table, plan, Watching(0), lambda *place: None)
+    model_of = get_learner("rule_list").run(Run(table, plan, Watching(0)))
     assert model_of is not None
     (walk,) = seen
     weights = log_weights(walk)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dpcore.commands.text import release_text
 from dpcore.errors import FrostglassError
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.registry import LEARNERS, public_records
@@ -77,7 +77,7 @@ def check_run(random: Random, drawn: Configuration, plan: RunPlan) -> None:
     family = drawn.family
     table = table_of(drawn.schema, draw_people(random, drawn.schema, drawn.target))
     source = SecureRandom() if random.random() < 0.5 else SeededRandom(7)
-    model = LEARNERS[family].run(table, plan, source, no_progress)
+    model = LEARNERS[family].run(Run(table, plan, source))
     release = make_release(family, plan, model, secure=source.secure)
     again = Release.from_json(release.to_json())
     assert finite(again.model)
@@ -94,7 +94,7 @@ def check_progress(random: Random, drawn: Configuration, plan: RunPlan) -> None:
     for turn in range(2):
         table = table_of(drawn.schema, draw_people(random, drawn.schema, drawn.target))
         told.append([])
-        learner.run(table, plan, SeededRandom(turn), lambda *call: told[-1].append(call))
+        learner.run(Run(table, plan, SeededRandom(turn), lambda *call: told[-1].append(call)))
     assert told[0] == told[1]
     assert told[0]
 
@@ -154,7 +154,7 @@ def test_releases_of_any_plan_can_be_read_and_used(family, way, seed):
     random = Random(seed)
     drawn, plan = planned(random, family, way)
     table = table_of(drawn.schema, draw_people(random, drawn.schema, drawn.target))
-    model = LEARNERS[family].run(table, plan, SeededRandom(7), no_progress)
+    model = LEARNERS[family].run(Run(table, plan, SeededRandom(7)))
     release = make_release(family, plan, model, secure=False)
     assert release_text(release)
     assert content(release)

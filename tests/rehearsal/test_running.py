@@ -93,9 +93,9 @@ def watched(monkeypatch, learner):
     """What each later run of a learner is given: its records and its parameters."""
     seen, run = [], type(learner).run
 
-    def watch(self, table, plan, *more):
-        seen.append((table.public_frame(), plan.parameters))
-        return run(self, table, plan, *more)
+    def watch(self, one):
+        seen.append((one.table.public_frame(), one.plan.parameters))
+        return run(self, one)
 
     monkeypatch.setattr(type(learner), "run", watch)
     return seen

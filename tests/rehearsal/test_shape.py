@@ -12,7 +12,7 @@ import pytest
 import dpcore.rehearsal
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import SeededRandom, public_generator
@@ -63,7 +63,7 @@ def released(kind, target="ill", epsilon=20, seed=2, **parameters):
     learner = get_learner(kind)
     table = ingest(frame_chunks(people()), SCHEMA, SeededRandom(1))
     plan = learner.plan(SCHEMA, target, Decimal(epsilon), parameters)
-    model = learner.run(table, plan, SeededRandom(seed), no_progress)
+    model = learner.run(Run(table, plan, SeededRandom(seed)))
     return make_release(kind, plan, model, secure=False)
 
 
@@ -187,7 +187,7 @@ def test_further_tables_keep_their_rows_with_their_owners():
     further = {c.name: frame_chunks(tables[c.name]) for c in schema.children}
     table = ingest(frame_chunks(main), schema, SeededRandom(1), further)
     plan = learner.plan(schema, small_trains.TARGET, Decimal(10), {})
-    model = learner.run(table, plan, SeededRandom(2), no_progress)
+    model = learner.run(Run(table, plan, SeededRandom(2)))
     release = make_release("ilp", plan, model, secure=False)
     shape = shape_of(schema, small_trains.TARGET, [release])
     frame, children = shape.draw(3000, 5)

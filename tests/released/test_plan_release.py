@@ -14,9 +14,10 @@ from dpcore import __version__
 from dpcore.commands.text import certificate_text
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError, SchemaError
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Asked, no_progress
+from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.privacy.budgets import BudgetSplit
-from dpcore.released.plan import CountNoise, RunPlan, check_classes, target_column, training_part
+from dpcore.released.plan import CountNoise, RunPlan, check_classes, target_column
 from dpcore.released.release import Release, make_release
 from pages.components.families.shared import certificate
 from tests.oracles import privacy_oracle
@@ -129,10 +130,16 @@ def test_noise_is_of_one_kind(fields):
 
 
 def test_training_leaves_out_those_set_aside_only_if_they_are_used():
-    assert training_part(schema(), evaluated=True) == "train"
-    assert training_part(schema(), evaluated=False) == "all"
+    def part(domain: Schema, parameters: BaseModel) -> str:
+        asked = Asked(domain, "died", Decimal(1), parameters)
+        split = BudgetSplit.by_weights(Decimal(1), {"tree": 1})
+        return asked.plan(split, sampler="none", estimates_step="tree").part
+
     nobody = schema().model_copy(update={"holdout_percent": 0})
-    assert training_part(nobody, evaluated=True) == "all"
+    assert part(schema(), TreeParameters(evaluate=True)) == "train"
+    assert part(schema(), TreeParameters(evaluate=False)) == "all"
+    assert part(schema(), Parameters()) == "all"
+    assert part(nobody, TreeParameters(evaluate=True)) == "all"
 
 
 def test_classes_are_those_of_the_target():

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.data.ingest import frame_chunks, ingest
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run, no_progress
 from dpcore.models.ebm.learning.learner import EBMLearner
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom
@@ -115,7 +115,7 @@ def fit(private, target, epsilon=EPSILON, source=0, progress=no_progress, **chos
     """Plan and run; ``source`` may be a seed."""
     plan = LEARNER.plan(private.schema, target, Decimal(epsilon), {"evaluate": False, **chosen})
     randomness = SeededRandom(source) if isinstance(source, int) else source
-    return plan, LEARNER.run(private, plan, randomness, progress)
+    return plan, LEARNER.run(Run(private, plan, randomness, progress))
 
 
 def numbers_of(model):

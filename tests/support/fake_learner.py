@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from pydantic import BaseModel
 from dpcore.domain.columns import BooleanColumn, IntegerColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.learner import Learner
+from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.plan import RunPlan, target_column
@@ -37,31 +36,25 @@ class FakeModel(BaseModel):
 class FakeLearner(Learner):
     family = ReleasedFamily("fake", "Fake", FakeParameters, FakeModel, lambda *_: "Rows")
 
-    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
-        if target_column(schema, target).name not in schema.targets:
+    def _check_target(self, asked: Asked) -> None:
+        if target_column(asked.schema, asked.target).name not in asked.schema.targets:
             raise RequestError("The target is not among the targets of the data set.")
-        return RunPlan(
-            schema=schema,
-            target=target,
-            epsilon=epsilon,
-            split=BudgetSplit.by_weights(epsilon, {"counts": 1}),
-            parameters=FakeParameters.model_validate(parameters),
-            guarantee="unconditional",
-            sampler="none",
-            estimates_step="counts",
-        )
 
-    def run(self, table: Any, plan: RunPlan, randomness: Any, progress: Any) -> BaseModel:
-        assert randomness.secure
-        chosen = plan.parameters
-        progress("counts", 0, chosen.units)
+    def _plan(self, asked: Asked) -> RunPlan:
+        split = BudgetSplit.by_weights(asked.epsilon, {"counts": 1})
+        return asked.plan(split, sampler="none", estimates_step="counts")
+
+    def run(self, run: Run) -> BaseModel:
+        assert run.randomness.secure
+        chosen = run.plan.parameters
+        run.progress("counts", 0, chosen.units)
         while chosen.gate and not Path(chosen.gate).exists():
             time.sleep(0.02)
         if chosen.fail:
             raise ValueError(f"cannot convert {CANARY}")
         for unit in range(chosen.units):
-            progress("counts", unit + 1, chosen.units)
-        return FakeModel(rows=table.schema.max_rows)
+            run.progress("counts", unit + 1, chosen.units)
+        return FakeModel(rows=run.table.schema.max_rows)
 
 
 class FakePairParameters(BaseModel):
@@ -86,21 +79,15 @@ class FakePairLearner(Learner):
         targeted=False,
     )
 
-    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
-        assert target == ""
-        return RunPlan(
-            schema=schema,
-            target=target,
-            epsilon=epsilon,
-            split=BudgetSplit.by_weights(epsilon, {"counts": 1}),
-            parameters=FakePairParameters.model_validate(parameters),
-            guarantee="unconditional",
-            sampler="none",
-            estimates_step="counts",
-        )
+    def _check_target(self, asked: Asked) -> None:
+        assert asked.target == ""
 
-    def run(self, table: Any, plan: RunPlan, randomness: Any, progress: Any) -> BaseModel:
-        return FakePairModel(rows=table.schema.max_rows)
+    def _plan(self, asked: Asked) -> RunPlan:
+        split = BudgetSplit.by_weights(asked.epsilon, {"counts": 1})
+        return asked.plan(split, sampler="none", estimates_step="counts")
+
+    def run(self, run: Run) -> BaseModel:
+        return FakePairModel(rows=run.table.schema.max_rows)
 
 
 def register() -> None:

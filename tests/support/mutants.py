@@ -32,6 +32,7 @@ from dpcore.audit.bounds import replaced
 from dpcore.audit.replay.methods import METHODS
 from dpcore.data.bits import count_bits
 from dpcore.data.table import PrivateTable
+from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import accounting
 from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.privacy import budgets, mechanisms
@@ -234,10 +235,10 @@ def _telling_progress() -> Iterator[None]:
     learner = dpcore.models.rules.learning.learner.RuleListLearner
     run = learner.run
 
-    def telling(own: Any, table: Any, plan: Any, source: Any, progress: Any) -> Any:
-        members = table.members("all")[None, :]
-        progress("counting", int(count_bits(members, members)[0, 0]), plan.schema.max_rows)
-        return run(own, table, plan, source, progress)
+    def telling(own: Any, one: Run) -> Any:
+        members = one.table.members("all")[None, :]
+        one.progress("counting", int(count_bits(members, members)[0, 0]), one.schema.max_rows)
+        return run(own, one)
 
     with replaced(learner, "run", telling):
         yield
@@ -249,9 +250,9 @@ def _drawing_once_per_record() -> Iterator[None]:
     learner = dpcore.models.rules.learning.learner.RuleListLearner
     run = learner.run
 
-    def drawing(own: Any, table: Any, plan: Any, source: Any, progress: Any) -> Any:
-        source.words(int(np.bitwise_count(table.members("all")).sum()))
-        return run(own, table, plan, source, progress)
+    def drawing(own: Any, one: Run) -> Any:
+        one.randomness.words(int(np.bitwise_count(one.table.members("all")).sum()))
+        return run(own, one)
 
     with replaced(learner, "run", drawing):
         yield
@@ -276,8 +277,8 @@ def _chosen_for_nothing() -> AbstractContextManager[None]:
     learner = dpcore.models.ilp.learning.learner
     choose = learner._choose_clauses
 
-    def generous(table: Any, plan: Any, *others: Any) -> Any:
-        return choose(table, plan, *others)[0], plan.row_epsilon(learner.CLAUSES)
+    def generous(run: Run, lattice: Any) -> Any:
+        return choose(run, lattice)[0], run.row_epsilon(learner.CLAUSES)
 
     return replaced(learner, "_choose_clauses", generous)
 

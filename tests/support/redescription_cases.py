@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpcore.data.bits import pack, word_count
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run, no_progress
 from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.support.small_tables import schema_of
@@ -105,7 +105,7 @@ def fitting(method, **parameters):
 def run(people, epsilon="1", source=None, progress=no_progress, domain=None, **parameters):
     """Plan of a run and its model."""
     plan = LEARNER.plan(domain or people.schema, "", Decimal(epsilon), parameters)
-    return plan, LEARNER.run(people, plan, source or SeededRandom(0), progress)
+    return plan, LEARNER.run(Run(people, plan, source or SeededRandom(0), progress))
 
 
 def vectors(flags, max_rows=None):

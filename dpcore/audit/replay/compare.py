@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dpcore.audit.replay.loss import ROUNDING, Loss
 from dpcore.audit.replay.tape import DepartureError, Forced, Recording, pairs
 from dpcore.data.table import PrivateTable
-from dpcore.learning.learner import Learner
+from dpcore.learning.learner import Learner, Run
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Certificate, make_release
 
@@ -47,9 +47,9 @@ def replay(
     """
     recorded = Recording(seed, wild=wild)
     try:
-        model = learner.run(first, plan, recorded, recorded.tick)
+        model = learner.run(Run(first, plan, recorded, recorded.tick))
         forced = Forced(recorded.events)
-        again = learner.run(second, plan, forced, forced.tick)
+        again = learner.run(Run(second, plan, forced, forced.tick))
         forced.finish()
     except DepartureError as departure:
         return Replayed(math.inf, str(departure))

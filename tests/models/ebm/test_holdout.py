@@ -11,6 +11,8 @@ from sklearn.metrics import roc_auc_score
 
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
+from dpcore.learning.holdout import with_evaluation
+from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import holdout
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.model import EBMModel, Term
@@ -136,7 +138,7 @@ def test_scores_of_the_table_are_those_of_its_frame(task, block, monkeypatch):
 
 
 def test_accuracy_and_auc_are_those_of_the_model():
-    result = holdout.evaluate(TABLE, plan("binary", "900"), model(), SecureRandom())
+    result = holdout.evaluate(Run(TABLE, plan("binary", "900"), SecureRandom()), model())
     frame = held_out("binary")
     truth = (frame["ill"] == "yes").to_numpy()
     exact = (model().predict(frame, SCHEMA) == truth).mean()
@@ -147,7 +149,9 @@ def test_accuracy_and_auc_are_those_of_the_model():
 
 
 def test_accuracy_of_many_classes():
-    result = holdout.evaluate(TABLE, plan("multiclass", "900"), model("multiclass"), SecureRandom())
+    result = holdout.evaluate(
+        Run(TABLE, plan("multiclass", "900"), SecureRandom()), model("multiclass")
+    )
     frame = held_out("multiclass")
     truth = frame["goes"].map(SCHEMA.column("goes").classes.index).to_numpy()
     predicted = model("multiclass").predict(frame, SCHEMA)
@@ -159,7 +163,9 @@ def test_accuracy_of_many_classes():
 
 
 def test_rmse_is_that_of_the_model():
-    result = holdout.evaluate(TABLE, plan("regression", "900"), model("regression"), SecureRandom())
+    result = holdout.evaluate(
+        Run(TABLE, plan("regression", "900"), SecureRandom()), model("regression")
+    )
     frame = held_out("regression")
     errors = model("regression").predict(frame, SCHEMA) - frame["stay"]
     assert result.rmse.value == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.02)
@@ -174,7 +180,7 @@ def test_both_histograms_share_the_budget(monkeypatch):
     monkeypatch.setattr(
         holdout, "GeometricMechanism", lambda *given: made.append(given) or kind(*given)
     )
-    holdout.evaluate(TABLE, plan("regression", "3"), model("regression"), SecureRandom())
+    holdout.evaluate(Run(TABLE, plan("regression", "3"), SecureRandom()), model("regression"))
     ((sensitivity, epsilon),) = made
     assert sensitivity == 1
     assert 2 * epsilon <= 3
@@ -183,8 +189,8 @@ def test_both_histograms_share_the_budget(monkeypatch):
 
 @pytest.mark.parametrize("task", TARGETS)
 def test_figures_with_noise_are_near(task):
-    noisy = holdout.evaluate(TABLE, plan(task, "0.5"), model(task), SecureRandom())
-    exact = holdout.evaluate(TABLE, plan(task, "900"), model(task), SecureRandom())
+    noisy = holdout.evaluate(Run(TABLE, plan(task, "0.5"), SecureRandom()), model(task))
+    exact = holdout.evaluate(Run(TABLE, plan(task, "900"), SecureRandom()), model(task))
     name = "rmse" if task == "regression" else "accuracy"
     one, other = getattr(noisy, name), getattr(exact, name)
     # Six margins of 1.96 standard deviations: a false alarm is rarer than 1e-6.
@@ -194,7 +200,8 @@ def test_figures_with_noise_are_near(task):
 
 
 def test_no_evaluation_without_its_step():
-    assert holdout.evaluate(TABLE, plan("binary", parallel={}), model(), SecureRandom()) is None
+    run = Run(TABLE, plan("binary", parallel={}), SecureRandom())
+    assert with_evaluation(run, model(), holdout.evaluate).evaluation is None
 
 
 def test_groups_follow_from_the_model_and_public_values():
@@ -209,7 +216,7 @@ def test_groups_follow_from_the_model_and_public_values():
 
 def test_a_model_that_says_the_same_to_all_is_evaluated():
     flat = model().model_copy(update={"terms": ()})
-    result = holdout.evaluate(TABLE, plan("binary", "900"), flat, SecureRandom())
+    result = holdout.evaluate(Run(TABLE, plan("binary", "900"), SecureRandom()), flat)
     assert result.auc.value == pytest.approx(0.5)
     truth = held_out("binary")["ill"] == "yes"
     assert result.accuracy.value == pytest.approx(1 - truth.mean())
@@ -236,6 +243,6 @@ def test_what_is_released_does_not_look_at_the_training_part():
     train = np.unpackbits(other.view(np.uint8), bitorder="little")[: SCHEMA.max_rows].astype(bool)
     changed[:, train] = 1.0
     table.numbers = changed
-    one = holdout.evaluate(table, plan("regression"), model("regression"), SeededRandom(2))
-    two = holdout.evaluate(TABLE, plan("regression"), model("regression"), SeededRandom(2))
+    one = holdout.evaluate(Run(table, plan("regression"), SeededRandom(2)), model("regression"))
+    two = holdout.evaluate(Run(TABLE, plan("regression"), SeededRandom(2)), model("regression"))
     assert one == two

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from dpcore.errors import BudgetError, RequestError, SchemaError
+from dpcore.learning.learner import Run
 from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.release import Release, make_release
@@ -121,7 +122,7 @@ def test_what_is_planned_can_be_run_down_to_the_smallest_epsilon(rows_per_person
             continue
         run += 1
         if run <= 3:
-            cases.check_finite(LEARNER.run(table, plan, SeededRandom(0), lambda *_: None))
+            cases.check_finite(LEARNER.run(Run(table, plan, SeededRandom(0))))
     assert run > 10
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError, SchemaError
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.ilp.language.atoms import chosen_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS
@@ -52,7 +52,7 @@ def plan(schema: Schema = BIG, epsilon: str = "5", **chosen: Any) -> RunPlan:
 
 def run(crowd: People, chosen: RunPlan, seed: int = 1) -> ILPModel:
     table = crowd.table(chosen.schema)
-    return ILPLearner().run(table, chosen, SeededRandom(seed), no_progress)
+    return ILPLearner().run(Run(table, chosen, SeededRandom(seed)))
 
 
 def test_planted_clauses_are_found_one_after_the_other() -> None:
@@ -211,8 +211,9 @@ def test_shapes_and_progress_tell_nothing_of_the_records(method: str) -> None:
     for crowd in (draw_people(1, 1), draw_people(70, 2)):
         told: list[tuple[str, int, int]] = []
         chosen = plan(schema, "1", method=method, clauses=2, evaluate=True)
+        table = crowd.table(schema)
         model = ILPLearner().run(
-            crowd.table(schema), chosen, SecureRandom(), lambda *call, told=told: told.append(call)
+            Run(table, chosen, SecureRandom(), lambda *call, told=told: told.append(call))
         )
         assert model.evaluation is not None
         # Which levels are dead, and so what is left for the counts, follows from noisy counts.
@@ -368,5 +369,5 @@ def test_a_flat_data_set_gives_rules_about_one_row() -> None:
     frame["y"] = frame["a"] & ~frame["b"]
     table = ingest(frame_chunks(frame), flat, SeededRandom(1))
     chosen = ILPLearner().plan(flat, "y", Decimal(5), {"clauses": 1})
-    model = ILPLearner().run(table, chosen, SeededRandom(1), no_progress)
+    model = ILPLearner().run(Run(table, chosen, SeededRandom(1)))
     assert model.prolog(flat, "y") == "y(P, yes) :-\n    a(P, yes),\n    b(P, no)."

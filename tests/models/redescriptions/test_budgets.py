@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.errors import BudgetError
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import learner as learner_module
 from dpcore.models.redescriptions.learning.plans import Calls, per_block, tree_blocks
 from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
@@ -254,7 +254,7 @@ def test_what_is_planned_can_be_run_down_to_the_smallest_epsilon(way, rows_per_p
             ran += 1
             if ran <= 2:
                 source = SecureRandom() if ran == 1 else SeededRandom(ran)
-                LEARNER.run(table, plan, source, no_progress)
+                LEARNER.run(Run(table, plan, source))
         assert ran > 5
 
 
@@ -275,7 +275,7 @@ def noises():
     plan = plan_of("3", method="alt_mcmc", steps=1, depth=2, starts=4)
     tables, alone = [], []
     for _ in range(150):
-        model = LEARNER.run(TABLE, plan, source, no_progress)
+        model = LEARNER.run(Run(TABLE, plan, source))
         for pair, exact in zip(model.pairs, model.exact_tables(frame, SCHEMA), strict=True):
             tables.append(np.array(pair.noisy_counts) - exact)
             alone.append(np.array(pair.noisy_left) - exact.sum(axis=1))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import exact_pairs
 from dpcore.models.redescriptions.learning.exact_pairs import pair_weight
 from dpcore.models.redescriptions.learning.plans import Calls
@@ -64,7 +64,7 @@ def test_the_structure_of_a_run_follows_the_enumerated_distribution():
     plan = plan_of("3", LINKED)
     found = Counter()
     for _ in range(runs):
-        (pair,) = LEARNER.run(table, plan, source, no_progress).pairs
+        (pair,) = LEARNER.run(Run(table, plan, source)).pairs
         target = {"c = yes": 0, "d = yes": 1}[pair.target]
         splits = [{"a": 0, "b": 1}[pair.left.splits[0].column]]
         splits += [{"c": 0, "d": 1}[pair.right.splits[0].column]]
@@ -115,7 +115,7 @@ def test_exact_pairs_of_a_run_follow_the_enumerated_distribution():
     table, runs, source = table_of(TINY, rows), 1200, SecureRandom()
     plan, found = plan_of("1", DRAWN), Counter()
     for _ in range(runs):
-        (pair,) = LEARNER.run(table, plan, source, no_progress).pairs
+        (pair,) = LEARNER.run(Run(table, plan, source)).pairs
         sides = ((pair.left, "ab"), (pair.right, "cd"))
         found[tuple(
             tuple(names.index(split.column) for split in tree.splits[:2]) for tree, names in sides

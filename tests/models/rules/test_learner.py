@@ -14,7 +14,7 @@ from dpcore.data.queries import LogLikelihood
 from dpcore.domain.conditions import schema_conditions
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.rules.learning import learner as learner_module
 from dpcore.models.rules.learning import mining as mining_module
 from dpcore.models.rules.learning import samplers as samplers_module
@@ -69,7 +69,7 @@ def _table(schema, frame=None):
 def _run(schema, target="ill", epsilon="1", table=None, randomness=None, **parameters):
     plan = LEARNER.plan(schema, target, Decimal(epsilon), {**SMALL, **parameters})
     data = _table(schema) if table is None else table
-    return plan, LEARNER.run(data, plan, randomness or SecureRandom(), no_progress)
+    return plan, LEARNER.run(Run(data, plan, randomness or SecureRandom()))
 
 
 @pytest.fixture

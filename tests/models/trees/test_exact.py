@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Asked, Run, no_progress
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike, split_prior
 from dpcore.models.trees.learning.growth import Grown, freeze, predicted_label, share_intervals
@@ -130,9 +130,9 @@ def grown_tree(blocks=(2, 2), epsilon="1", rows=200, seed=0, progress=no_progres
     unit = {"column": "person", "max_rows_per_person": more.pop("rows_per_person", 1)}
     schema = schema_of(COLUMNS, max_rows=300, privacy_unit=unit)
     parameters = TreeParameters(blocks=blocks, prune=False, evaluate=False, **more)
-    plan = plan_exact(schema, "y", Decimal(epsilon), parameters)
+    plan = plan_exact(Asked(schema, "y", Decimal(epsilon), parameters))
     table = table_of(schema, random_rows(rows, seed))
-    return run_exact(table, plan, SeededRandom(seed), progress), plan
+    return run_exact(Run(table, plan, SeededRandom(seed), progress)), plan
 
 
 def paths(grown, above=()):
@@ -220,7 +220,7 @@ def factorial(columns, target):
 def accuracy(schema, table, rows, blocks, epsilon, seed):
     learner = TreeLearner()
     plan = learner.plan(schema, "y", Decimal(epsilon), {"blocks": blocks})
-    model = learner.run(table, plan, SeededRandom(seed), no_progress)
+    model = learner.run(Run(table, plan, SeededRandom(seed)))
     codes = np.array(rows).T
     named = {column.name: codes[i] for i, column in enumerate(schema)}
     labels = np.array([node.label for node in model.nodes])
@@ -257,7 +257,7 @@ def test_not_to_split_keeps_its_prior_odds_where_there_is_nothing_to_gain():
     learner, draws = TreeLearner(), 400
     plan = learner.plan(schema, "y", Decimal(900), {"blocks": (1,)})
     source = SecureRandom()
-    models = [learner.run(table, plan, source, no_progress) for _ in range(draws)]
+    models = [learner.run(Run(table, plan, source)) for _ in range(draws)]
     stops = sum(len(model.nodes) == 1 for model in models)
     stay = STOP_PRIORS[0] / 2
     odds = stay / (stay + (1 - STOP_PRIORS[0]) / 4)
@@ -352,8 +352,9 @@ def test_records_without_a_class_count_nowhere():
     """A target that is missing, or no declared class: neither drawn for nor counted."""
     schema = schema_of(COLUMNS, max_rows=300)
     rows = [(0, 0, 0, code, 0) for code in (3, 4) for _ in range(100)]
-    plan = plan_exact(schema, "y", Decimal(900), TreeParameters(blocks=(2,), evaluate=False))
-    root = run_exact(table_of(schema, rows), plan, SeededRandom(1), no_progress)
+    parameters = TreeParameters(blocks=(2,), evaluate=False)
+    plan = plan_exact(Asked(schema, "y", Decimal(900), parameters))
+    root = run_exact(Run(table_of(schema, rows), plan, SeededRandom(1)))
     assert root.counts().tolist() == [0, 0, 0]
 
 
@@ -363,8 +364,7 @@ def test_rows_of_the_other_part_count_nowhere():
     held_out = [i % 2 == 0 for i in range(100)]
     table = table_of(schema, [(0, 0, 0, 1, 0)] * 100, held_out)
     for evaluate, expected in ((True, 50), (False, 100)):
-        plan = plan_exact(
-            schema, "y", Decimal(900), TreeParameters(blocks=(2, 1), evaluate=evaluate)
-        )
-        root = run_exact(table, plan, SeededRandom(1), no_progress)
+        parameters = TreeParameters(blocks=(2, 1), evaluate=evaluate)
+        plan = plan_exact(Asked(schema, "y", Decimal(900), parameters))
+        root = run_exact(Run(table, plan, SeededRandom(1)))
         assert root.counts().tolist() == [0, expected, 0]

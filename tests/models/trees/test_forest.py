@@ -7,7 +7,7 @@ import pytest
 
 from dpcore.domain.encoding import encode_columns
 from dpcore.errors import BudgetError, RequestError, SchemaError
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.models.trees.learning import forest_learner as learner_module
@@ -29,7 +29,7 @@ TABLE = toy_people.table(SCHEMA)
 def fit(method, sharing, target="ill", epsilon="2", table=TABLE, source=None, **more):
     parameters = {"method": method, "sharing": sharing, "trees": 5, "depth": 3, **more}
     plan = LEARNER.plan(table.schema, target, Decimal(epsilon), parameters)
-    return plan, LEARNER.run(table, plan, source or SecureRandom(), no_progress)
+    return plan, LEARNER.run(Run(table, plan, source or SecureRandom()))
 
 
 def dearest(tree):
@@ -137,7 +137,7 @@ def test_progress_is_the_same_for_any_records(method, sharing):
         calls = []
         parameters = {"method": method, "sharing": sharing, "trees": 3}
         plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), parameters)
-        LEARNER.run(table, plan, SeededRandom(seed), lambda *call, to=calls: to.append(call))
+        LEARNER.run(Run(table, plan, SeededRandom(seed), lambda *call, to=calls: to.append(call)))
         told.append(calls)
     assert told[0] == told[1]
     assert [call[1:] for call in told[0][:4]] == [(0, 3), (1, 3), (2, 3), (3, 3)]
@@ -161,7 +161,7 @@ def test_a_tiny_budget_that_is_accepted_can_be_run(method, sharing):
         except BudgetError:
             continue
         planned += 1
-        LEARNER.run(TABLE, plan, SeededRandom(steps), no_progress)
+        LEARNER.run(Run(TABLE, plan, SeededRandom(steps)))
     assert planned >= 4
 
 
@@ -218,7 +218,7 @@ def test_trees_that_spend_too_much_together_are_not_released(sharing, monkeypatc
     monkeypatch.setattr(learner_module, "grow_adaptive_forest", grow)
     plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), {"trees": 2, "sharing": sharing})
     with pytest.raises(BudgetError, match="more than they were given"):
-        LEARNER.run(TABLE, plan, SecureRandom(), no_progress)
+        LEARNER.run(Run(TABLE, plan, SecureRandom()))
 
 
 def test_the_learner_is_on_offer():

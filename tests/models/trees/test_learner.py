@@ -12,7 +12,7 @@ from scipy.stats import binom
 from dpcore.domain.encoding import encode_columns
 from dpcore.errors import BudgetError, FrostglassError, RequestError, SchemaError
 from dpcore.learning import holdout as holdout_module
-from dpcore.learning.learner import no_progress
+from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
@@ -35,7 +35,7 @@ TABLE = toy_people.table(SCHEMA)
 def fit(method, target="ill", epsilon="2", table=TABLE, source=None, schema=None, **more):
     domain = schema or table.schema
     plan = LEARNER.plan(domain, target, Decimal(epsilon), {"method": method, **more})
-    return plan, LEARNER.run(table, plan, source or SecureRandom(), no_progress)
+    return plan, LEARNER.run(Run(table, plan, source or SecureRandom()))
 
 
 def ends(model):
@@ -142,7 +142,7 @@ def test_a_large_budget_finds_the_rule_of_the_toy_people(method):
     assert share > 0.85
     empty = LEARNER.plan(SCHEMA, "ill", Decimal("0.01"), {"method": method})
     shares = [
-        exact_shares(LEARNER.run(TABLE, empty, SeededRandom(s), no_progress), TABLE, "ill")[0]
+        exact_shares(LEARNER.run(Run(TABLE, empty, SeededRandom(s))), TABLE, "ill")[0]
         for s in range(6)
     ]
     assert min(shares) < 0.8, "with hardly any budget it is not always found"
@@ -238,7 +238,7 @@ def test_a_tiny_budget_that_is_accepted_can_be_run(method):
             except BudgetError:
                 continue
             planned += 1
-            LEARNER.run(TABLE, plan, SeededRandom(steps), no_progress)
+            LEARNER.run(Run(TABLE, plan, SeededRandom(steps)))
     assert planned >= 3
 
 
@@ -263,7 +263,7 @@ def test_a_release_holds_no_value_of_a_record(method):
 def calls_of(method, table, seed):
     calls = []
     plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), {"method": method, "blocks": (2, 1)})
-    LEARNER.run(table, plan, SeededRandom(seed), lambda *call: calls.append(call))
+    LEARNER.run(Run(table, plan, SeededRandom(seed), lambda *call: calls.append(call)))
     return calls
 
 
@@ -287,7 +287,7 @@ def test_progress_tells_steps_that_are_the_same_for_any_records(method):
 def test_without_evaluation_nothing_of_the_hold_out_part_is_used():
     """With evaluation, training and evaluation see different people."""
     plan = LEARNER.plan(SCHEMA, "ill", Decimal(1000), {"method": "diffp_id3", "depth": 1})
-    model = LEARNER.run(TABLE, plan, SeededRandom(1), no_progress)
+    model = LEARNER.run(Run(TABLE, plan, SeededRandom(1)))
     trained, held = np.sum(model.nodes[0].noisy_counts), np.sum(model.evaluation.noisy_confusion)
     known = TABLE.public_frame()["ill"].isin(["yes", "no"]).sum()
     assert abs(trained + held - known) <= 3
@@ -339,7 +339,7 @@ def test_nothing_but_the_target_still_makes_a_tree_or_is_refused(method):
             LEARNER.plan(domain, "ill", Decimal(1), {"method": method})
         return
     plan = LEARNER.plan(domain, "ill", Decimal(1), {"method": method})
-    model = LEARNER.run(table_of(domain, [(1,)] * 9), plan, SecureRandom(), no_progress)
+    model = LEARNER.run(Run(table_of(domain, [(1,)] * 9), plan, SecureRandom()))
     assert len(model.nodes) == 1
 
 
@@ -395,7 +395,7 @@ def test_the_house_rule_does_not_look_at_records():
     plans = [LEARNER.plan(SCHEMA, "ill", Decimal(1), {}) for _ in range(2)]
     assert plans[0].parameters == plans[1].parameters
     for content in (TABLE, table_of(SCHEMA, [])):
-        model = LEARNER.run(content, plans[0], SeededRandom(1), no_progress)
+        model = LEARNER.run(Run(content, plans[0], SeededRandom(1)))
         assert model.blocks == plans[0].parameters.blocks
 
 
@@ -409,7 +409,7 @@ def test_the_count_of_a_lone_leaf_has_the_noise_of_its_budget():
     plan = LEARNER.plan(domain, "ill", Decimal("0.2"), {"method": "adiffp"})
     source = SecureRandom()
     for _ in range(draws):
-        model = LEARNER.run(table, plan, source, no_progress)
+        model = LEARNER.run(Run(table, plan, source))
         assert len(model.nodes) == 1
         inside += sum(abs(n) <= plan.count_margin() for n in model.nodes[0].noisy_counts)
     assert binom.cdf(inside, 2 * draws, 0.95) > FALSE_ALARM

@@ -10,9 +10,8 @@ from typing import Literal
 import numpy as np
 
 from dpcore.arrays import Array, Floats, Floats32
-from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
-from dpcore.learning.learner import Progress
+from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning.accounting import (
     CHOICE,
     SIZES,
@@ -38,8 +37,6 @@ from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import Band
 from dpcore.models.ebm.released.model import EBMModel, Term
 from dpcore.privacy.mechanisms import FineGaussian
-from dpcore.privacy.randomness import RandomSource
-from dpcore.released.plan import RunPlan, training_part
 
 #: A numeric bin is not split below twice so many standard deviations of the noise on a cell.
 _LEAST_COUNT = 4.0
@@ -61,22 +58,20 @@ class _Block:
 class EBMFit:
     """State of one run. Every attribute but the records is released or public."""
 
-    def __init__(
-        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-    ) -> None:
-        self._plan, self._randomness, self._progress = plan, randomness, progress
+    def __init__(self, run: Run) -> None:
+        plan = run.plan
+        self._plan, self._randomness, self._progress = plan, run.randomness, run.progress
         self._parameters: EBMSettings = plan.parameters
         schema, target = plan.schema, plan.target
         self._cost = cost_of(schema, target, plan.epsilon, plan.delta, self._parameters)
         self._numbers = isinstance(schema.column(target), NumericColumn)
         self._outputs = output_count(schema, target)
-        progress("finding bins", 0, 1)
+        run.progress("finding bins", 0, 1)
         self._cells = feature_cells(schema, target)
-        part = training_part(schema, evaluated=self._parameters.evaluate)
-        self._records = BinnedRecords(table, target, part, self._cells)
+        self._records = BinnedRecords(run.table, target, run.part, self._cells)
         self._bins, self._start = self._find_bins()
         self._records.merge(self._bins)
-        progress("finding bins", 1, 1)
+        run.progress("finding bins", 1, 1)
 
     def model(self) -> EBMModel:
         """Learn the shapes, then the pairs, and put the model together."""

@@ -12,15 +12,16 @@ from dpcore.arrays import Floats, Ints
 from dpcore.data.bits import unpack
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
-from dpcore.learning.holdout import STEP, evaluate_groups
+from dpcore.learning.holdout import evaluate_groups
+from dpcore.learning.learner import Run
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.privacy.budgets import BudgetSplit, geometric_tail
 from dpcore.privacy.mechanisms import GeometricMechanism
-from dpcore.privacy.randomness import RandomSource, SeededRandom, uniforms
+from dpcore.privacy.randomness import SeededRandom, uniforms
 from dpcore.privacy.sensitivity import Sensitivity
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.plan import RunPlan
+from dpcore.released.plan import EVALUATION, RunPlan
 from dpcore.released.regression_evaluation import (
     RegressionEvaluation,
     count_errors,
@@ -37,27 +38,19 @@ _DRAWS = 10_000
 _FEWEST_GROUPS, _MOST_GROUPS = 5, 30
 
 
-def evaluate(
-    table: PrivateTable, plan: RunPlan, model: EBMModel, randomness: RandomSource
-) -> Evaluation | RegressionEvaluation | None:
+def evaluate(run: Run, model: EBMModel) -> Evaluation | RegressionEvaluation:
     """Evaluate on the hold-out part with the whole budget: other people, parallel composition.
 
     Classification counts records per group of scores and class. Regression counts records
     per group of absolute errors, of the model and of the intercept alone, half of the budget
     each. Groups follow from public values and the released model, and a record is in one of
     them. Cost: O(max_rows x n_terms).
-
-    Returns
-    -------
-    Evaluation, RegressionEvaluation or None
-        ``None`` if the plan has no evaluation.
     """
-    if STEP not in plan.parallel:
-        return None
+    table, plan = run.table, run.plan
     if model.bounds is not None:
-        return _evaluate_numbers(table, plan, model, error_edges(model.bounds), randomness)
+        return _evaluate_numbers(run, model, error_edges(model.bounds))
     if model.task == "binary":
-        cuts = score_cuts(model, expected_rows(plan.schema) * float(plan.row_epsilon(STEP)))
+        cuts = score_cuts(model, expected_rows(plan.schema) * float(plan.row_epsilon(EVALUATION)))
         groups = np.concatenate(
             [np.searchsorted(cuts, scores[:, 0], side="left") for scores in _scores(table, model)]
         )
@@ -68,7 +61,7 @@ def evaluate(
         groups = np.concatenate([scores.argmax(axis=1) for scores in _scores(table, model)])
         labels = np.arange(len(model.classes))
         estimates = np.eye(len(model.classes))
-    return evaluate_groups(table, plan, groups, estimates, labels, randomness)
+    return evaluate_groups(run, groups, estimates, labels)
 
 
 def expected_rows(schema: Schema) -> float:
@@ -99,17 +92,15 @@ def _drawn_scores(model: EBMModel) -> Floats:
     return scores
 
 
-def _evaluate_numbers(
-    table: PrivateTable, plan: RunPlan, model: EBMModel, edges: Floats, randomness: RandomSource
-) -> RegressionEvaluation:
-    schema = plan.schema
-    present = unpack(table.members("holdout"), schema.max_rows)
-    truth = np.where(present, table.numbers_of(plan.target), np.nan)
+def _evaluate_numbers(run: Run, model: EBMModel, edges: Floats) -> RegressionEvaluation:
+    table = run.table
+    present = unpack(table.members("holdout"), run.schema.max_rows)
+    truth = np.where(present, table.numbers_of(run.target), np.nan)
     predicted = np.concatenate([scores[:, 0] for scores in _scores(table, model)])
     constant = np.asarray(model.intercept[0])
-    mechanism = GeometricMechanism(ERRORS.value, error_share(plan))
+    mechanism = GeometricMechanism(ERRORS.value, error_share(run.plan))
     noisy, noisy_constant = (
-        mechanism.release(count_errors(truth - model.clipped(guess), edges), randomness)
+        mechanism.release(count_errors(truth - model.clipped(guess), edges), run.randomness)
         for guess in (predicted, constant)
     )
     margin = geometric_tail(mechanism.scale, 0.95)
@@ -125,7 +116,7 @@ def error_share(plan: RunPlan) -> Decimal:
         If it is too small to be halved.
     """
     halves = {"model": 1, "constant": 1}
-    return BudgetSplit.by_weights(plan.row_epsilon(STEP), halves)["model"]
+    return BudgetSplit.by_weights(plan.row_epsilon(EVALUATION), halves)["model"]
 
 
 def _scores(table: PrivateTable, model: EBMModel) -> Iterator[Floats]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
-from typing import Any
 
-from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.holdout import STEP
-from dpcore.learning.learner import Learner, Progress
+from dpcore.learning.holdout import with_evaluation
+from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.ebm.learning.accounting import (
     BINS,
     CHOICE,
@@ -30,9 +27,7 @@ from dpcore.models.ebm.released.family import EBM
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.privacy.budgets import default_delta
-from dpcore.privacy.randomness import RandomSource
-from dpcore.released.plan import CountNoise, RunPlan, check_classes, target_column, training_part
-from dpcore.validation import validated
+from dpcore.released.plan import CountNoise, RunPlan, target_column
 
 #: Most visits of a record's cell in one run: hours of work.
 _WORK_LIMIT = 2_000_000_000_000
@@ -52,62 +47,45 @@ class EBMLearner(Learner):
 
     family = EBM
 
-    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
-        """Validate a request and say what it costs; sees no record.
+    def _check_target(self, asked: Asked) -> None:
+        column = target_column(asked.schema, asked.target)
+        if not isinstance(column, NumericColumn):
+            super()._check_target(asked)
+        elif not _NARROWEST <= column.upper - column.lower <= _WIDEST:
+            raise RequestError(
+                f"The bounds of '{asked.target}' are too far apart or too close together to "
+                "predict it as a number: their distance must be between "
+                f"{_NARROWEST:g} and {_WIDEST:g}."
+            )
 
-        Raises
-        ------
-        RequestError
-            If a parameter or the target cannot be used, or the run would take hours.
-        BudgetError
-            If epsilon is too small to be divided.
-        """
-        chosen = validated(EBMParameters, parameters)
-        _check(schema, target, chosen)
+    def _plan(self, asked: Asked) -> RunPlan:
+        schema, target, chosen = asked.schema, asked.target, asked.parameters
+        _check_pairs(schema, chosen)
         delta = chosen.delta or default_delta(schema.max_rows)
-        cost = cost_of(schema, target, epsilon, delta, chosen.model_copy(update={"delta": delta}))
+        chosen = chosen.model_copy(update={"delta": delta})
+        cost = cost_of(schema, target, asked.epsilon, delta, chosen)
         _check_effort(schema, target, cost.parameters)
         check_budget(cost, schema, target)
-        part = training_part(schema, evaluated=chosen.evaluate)
-        plan = RunPlan(
-            schema=schema,
-            target=target,
-            epsilon=epsilon,
+        plan = asked.plan(
+            cost.split,
             delta=delta,
             definition="approximate",
-            split=cost.split,
             parameters=cost.parameters,
-            guarantee="unconditional",
             sampler=chosen.method,
             estimates_step=BINS,
-            parallel={STEP: epsilon} if part == "train" else {},
             noise=_count_noise(cost, schema, target),
             composition=_composition(cost),
         )
-        if plan.parallel and isinstance(schema.column(target), NumericColumn):
+        if plan.evaluated and isinstance(schema.column(target), NumericColumn):
             error_share(plan)
         return plan
 
-    def run(
-        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-    ) -> EBMModel:
+    def run(self, run: Run) -> EBMModel:
         """Spend the plan's budget on the table and return the released model."""
-        model = EBMFit(table, plan, randomness, progress).model()
-        progress("checking on people set aside", 0, 1)
-        evaluation = evaluate(table, plan, model, randomness)
-        progress("checking on people set aside", 1, 1)
-        return model.model_copy(update={"evaluation": evaluation})
+        return with_evaluation(run, EBMFit(run).model(), evaluate)
 
 
-def _check(schema: Schema, target: str, parameters: EBMParameters) -> None:
-    column = target_column(schema, target)
-    if not isinstance(column, NumericColumn):
-        check_classes(schema, target)
-    elif not _NARROWEST <= column.upper - column.lower <= _WIDEST:
-        raise RequestError(
-            f"The bounds of '{target}' are too far apart or too close together to predict it as a "
-            f"number: their distance must be between {_NARROWEST:g} and {_WIDEST:g}."
-        )
+def _check_pairs(schema: Schema, parameters: EBMParameters) -> None:
     features = len(schema.columns) - 1
     if features < 1:
         raise RequestError("This data set has no column to learn from but the target.")

@@ -17,7 +17,7 @@ from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.language.sensitivities import CLAUSES, counts_sensitivity
 from dpcore.privacy.budgets import geometric_tail
-from dpcore.released.plan import RunPlan, training_part
+from dpcore.released.plan import RunPlan
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,7 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
     lattice = build_lattice(plan.schema, plan.target, chosen)
     atoms = lattice.atoms
     share = float(plan.row_epsilon(CLAUSES)) / chosen.clauses
-    trains = training_part(plan.schema, evaluated=chosen.evaluate) == "train"
-    held = plan.schema.holdout_percent if trains else 0
+    held = plan.schema.holdout_percent if plan.part == "train" else 0
     return Hypotheses(
         conditions=len(atoms),
         clauses=len(lattice),

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
-from dpcore.arrays import Ints, Words
+from dpcore.arrays import Ints
 from dpcore.data.queries import CAPTURES, capture_counts
-from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.holdout import STEP as EVALUATION
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Learner, Progress
+from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
@@ -30,11 +27,8 @@ from dpcore.models.ilp.released.family import ILP
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
 from dpcore.privacy.budgets import BudgetSplit, first_share
 from dpcore.privacy.mechanisms import GeometricMechanism
-from dpcore.privacy.randomness import RandomSource
-from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
-from dpcore.released.plan import CountNoise, RunPlan, check_classes, training_part
-from dpcore.validation import validated
+from dpcore.released.plan import CountNoise, RunPlan
 
 #: Most clauses that the published reductions may have to count with noise, one by one.
 _MOST_COUNTED = 200_000
@@ -64,35 +58,18 @@ class ILPLearner(Learner):
 
     family = ILP
 
-    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
-        """Validate a request and say what it costs; sees no record.
-
-        Raises
-        ------
-        RequestError
-            If a parameter, the target or a literal cannot be used, or there are too many
-            clauses.
-        BudgetError
-            If epsilon is too small to be divided.
-        """
-        check_classes(schema, target)
-        chosen = _resolved(schema, target, validated(ILPParameters, parameters))
+    def _plan(self, asked: Asked) -> RunPlan:
+        schema, target, chosen = asked.schema, asked.target, _resolved(asked)
         lattice = build_lattice(schema, target, chosen)
         _check_lattice(schema, lattice, chosen)
         split = BudgetSplit.by_weights(
-            epsilon, {CLAUSES: 1 - chosen.count_share, COUNTS: chosen.count_share}
+            asked.epsilon, {CLAUSES: 1 - chosen.count_share, COUNTS: chosen.count_share}
         )
-        part = training_part(schema, evaluated=chosen.evaluate)
-        plan = RunPlan(
-            schema=schema,
-            target=target,
-            epsilon=epsilon,
-            split=split,
+        plan = asked.plan(
+            split,
             parameters=chosen,
-            guarantee="unconditional",
             sampler=_SAMPLERS[chosen.method],
             estimates_step=COUNTS,
-            parallel={EVALUATION: epsilon} if part == "train" else {},
             composition=_PASSED_ON if chosen.method == "relevance_aware" else "",
         )
         share = first_share(plan.row_epsilon(CLAUSES), [1.0] * chosen.clauses)
@@ -100,33 +77,29 @@ class ILPLearner(Learner):
             first_share(share, [1.0] * (chosen.max_literals + 1))
         return plan
 
-    def run(
-        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-    ) -> ILPModel:
+    def run(self, run: Run) -> ILPModel:
         """Spend the plan's budget on the table and return the released theory."""
-        chosen: ILPSettings = plan.parameters
-        part = training_part(plan.schema, evaluated=chosen.evaluate)
-        lattice = build_lattice(plan.schema, plan.target, chosen)
-        clauses, left = _choose_clauses(
-            table, plan, lattice, table.class_members(plan.target, part), randomness, progress
-        )
-        progress("counting with noise", 0, 1)
-        rules = np.stack([clause_vector(table, clause) for clause in clauses])
-        budget = plan.row_epsilon(COUNTS) + left
-        exact = capture_counts(table, plan.target, part, rules)
-        noisy = GeometricMechanism(CAPTURES.value, budget).release(exact, randomness)
-        model = _model(plan, clauses, noisy, CountNoise("a count", budget), len(lattice))
-        evaluation = _evaluate(table, plan, rules, model, randomness)
-        progress("counting with noise", 1, 1)
+        lattice = build_lattice(run.schema, run.target, run.plan.parameters)
+        clauses, left = _choose_clauses(run, lattice)
+        run.progress("counting with noise", 0, 1)
+        rules = np.stack([clause_vector(run.table, clause) for clause in clauses])
+        budget = run.row_epsilon(COUNTS) + left
+        exact = capture_counts(run.table, run.target, run.part, rules)
+        noisy = GeometricMechanism(CAPTURES.value, budget).release(exact, run.randomness)
+        model = _model(run.plan, clauses, noisy, CountNoise("a count", budget), len(lattice))
+        estimates = np.array([group.estimates for group in model.groups])
+        evaluation = evaluate_rules(run, rules, estimates, np.array(model.labels))
+        run.progress("counting with noise", 1, 1)
         return model.model_copy(update={"evaluation": evaluation})
 
 
-def _resolved(schema: Schema, target: str, parameters: ILPParameters) -> ILPSettings:
-    classes = schema.column(target).classes
+def _resolved(asked: Asked) -> ILPSettings:
+    parameters: ILPParameters = asked.parameters
+    classes = asked.schema.column(asked.target).classes
     positive = parameters.positive if parameters.positive is not None else classes[-1]
     if positive not in classes:
         listed = ", ".join(f"'{label}'" for label in classes[:20])
-        raise RequestError(f"'{positive}' is not a class of '{target}'. Classes: {listed}.")
+        raise RequestError(f"'{positive}' is not a class of '{asked.target}'. Classes: {listed}.")
     return ILPSettings(**(parameters.model_dump() | {"positive": positive}))
 
 
@@ -146,35 +119,28 @@ def _check_lattice(schema: Schema, lattice: Lattice, parameters: ILPParameters) 
         )
 
 
-def _choose_clauses(
-    table: PrivateTable,
-    plan: RunPlan,
-    lattice: Lattice,
-    classes: Words,
-    randomness: RandomSource,
-    progress: Progress,
-) -> tuple[list[Clause], Decimal]:
+def _choose_clauses(run: Run, lattice: Lattice) -> tuple[list[Clause], Decimal]:
     """One clause after another, each for the people whom those before it do not cover.
 
     Each gets an equal part of what is left of the budget; what the last one leaves is returned.
     """
-    chosen: ILPSettings = plan.parameters
-    positive = plan.classes.index(chosen.positive)
+    chosen: ILPSettings = run.plan.parameters
+    classes, positive = run.class_members, run.plan.classes.index(chosen.positive)
     others = [code for code in range(len(classes)) if code != positive]
     sides = np.stack([np.bitwise_or.reduce(classes[others], axis=0), classes[positive]])
-    progress("choosing clauses", 0, chosen.clauses)
-    folded = fold_factors(table, lattice)
+    run.progress("choosing clauses", 0, chosen.clauses)
+    folded = fold_factors(run.table, lattice)
     places: list[int] = []
-    left = plan.row_epsilon(CLAUSES)
+    left = run.row_epsilon(CLAUSES)
     for done in range(1, chosen.clauses + 1):
         counts = count_clauses(lattice, folded, sides)
         share = first_share(left, [1.0] * (chosen.clauses + 1 - done))
-        public = chosen, plan.schema.max_rows, share
-        choice = select_clause(lattice, counts, *public, randomness, places)
+        public = chosen, run.schema.max_rows, share
+        choice = select_clause(lattice, counts, *public, run.randomness, places)
         left -= share - choice.left
         places.append(choice.place)
-        sides = sides & ~clause_vector(table, lattice.clause(places[-1]))
-        progress("choosing clauses", done, chosen.clauses)
+        sides = sides & ~clause_vector(run.table, lattice.clause(places[-1]))
+        run.progress("choosing clauses", done, chosen.clauses)
     return [lattice.clause(place) for place in places], left
 
 
@@ -206,17 +172,3 @@ def _model(
         clause_count=clause_count,
         evaluation=None,
     )
-
-
-def _evaluate(
-    table: PrivateTable,
-    plan: RunPlan,
-    rules: Words,
-    model: ILPModel,
-    randomness: RandomSource,
-) -> Evaluation | None:
-    """Count on the hold-out part with the whole budget: other people, parallel composition."""
-    if EVALUATION not in plan.parallel:
-        return None
-    estimates = np.array([group.estimates for group in model.groups])
-    return evaluate_rules(table, plan, rules, estimates, np.array(model.labels), randomness)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from dpcore.arrays import Ints, Words
 from dpcore.data.bits import count_bits
-from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import View
-from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.learner import Learner, Progress
+from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.redescriptions.learning.chains import pair_chain, tree_chain
 from dpcore.models.redescriptions.learning.diversity import telling_columns, unused
 from dpcore.models.redescriptions.learning.exact_pairs import (
@@ -23,6 +20,7 @@ from dpcore.models.redescriptions.learning.exact_pairs import (
 from dpcore.models.redescriptions.learning.growing import draw_tree
 from dpcore.models.redescriptions.learning.plans import (
     Calls,
+    RedescriptionSettings,
     candidate_limits,
     literals_of,
     per_block,
@@ -41,12 +39,9 @@ from dpcore.models.redescriptions.learning.starts import SearchStart, linked_sta
 from dpcore.models.redescriptions.learning.views import VIEWS, Sides, opposite
 from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
 from dpcore.models.redescriptions.released.model import RedescriptionModel
-from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.mechanisms import GeometricMechanism
-from dpcore.privacy.randomness import RandomSource
 from dpcore.released.plan import RunPlan
-from dpcore.validation import validated
 
 #: Target of a pair whose trees are drawn together for each other.
 _BOTH: Final = "each other"
@@ -62,45 +57,30 @@ class RedescriptionLearner(Learner):
 
     family = REDESCRIPTIONS
 
-    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
-        """Validate a request and say what it costs; sees no record.
-
-        Raises
-        ------
-        RequestError
-            If a parameter or a view cannot be used, a target is given, or the run would take
-            hours.
-        BudgetError
-            If epsilon is too small to be divided.
-        """
-        if target:
+    def _check_target(self, asked: Asked) -> None:
+        if asked.target:
             raise RequestError("Redescriptions predict no column: leave the target out.")
-        return plan_run(schema, epsilon, validated(RedescriptionParameters, parameters))
 
-    def run(
-        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-    ) -> RedescriptionModel:
+    def _plan(self, asked: Asked) -> RunPlan:
+        return plan_run(asked)
+
+    def run(self, run: Run) -> RedescriptionModel:
         """Spend the plan's budget on the table and return the released model."""
-        return _Run(table, plan, randomness, progress).model()
+        return _Searches(run).model()
 
 
-class _Run:
-    def __init__(
-        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-    ) -> None:
-        self._plan, self._chosen = plan, plan.parameters
-        self._calls = Calls.of(plan)
-        self._randomness, self._progress = randomness, progress
+class _Searches:
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._chosen: RedescriptionSettings = run.plan.parameters
+        self._calls = Calls.of(run.plan)
         columns: dict[View, tuple[str, ...]] = {
             "left": self._chosen.left, "right": self._chosen.right,
         }  # fmt: skip
         self._sides = Sides(
-            table,
+            run.table,
             columns,
-            {
-                view: literals_of(plan.schema, names, self._chosen)
-                for view, names in columns.items()
-            },
+            {view: literals_of(run.schema, own, self._chosen) for view, own in columns.items()},
         )
         self._done = 0
 
@@ -121,14 +101,14 @@ class _Run:
 
     def _start(self, number: int, used: set[str]) -> SearchStart:
         if self._calls.start is None:
-            return random_start(self._sides, self._randomness)
-        return linked_start(self._sides, number, used, self._calls.start, self._randomness)
+            return random_start(self._sides, self._run.randomness)
+        return linked_start(self._sides, number, used, self._calls.start, self._run.randomness)
 
     def _exact_pairs(self) -> list[TreePair]:
         """All searches of ``exact_pairs``: one after another, over conditions not yet used."""
-        sides, limits = self._sides, candidate_limits(self._plan.schema, self._chosen)
+        sides, limits = self._sides, candidate_limits(self._run.schema, self._chosen)
         places = [
-            candidate_pairs(len(sides.literals[view]), limit, self._randomness)
+            candidate_pairs(len(sides.literals[view]), limit, self._run.randomness)
             for view, limit in zip(VIEWS, limits, strict=True)
         ]
         candidates = ExactPairs.compare(
@@ -137,9 +117,9 @@ class _Run:
             places[0],
             places[1],
             sides.everyone,
-            lambda done: self._progress("comparing conditions", done, PARTS),
+            lambda done: self._run.progress("comparing conditions", done, PARTS),
         )
-        weight = pair_weight(self._calls.tree, self._plan.schema.max_rows, limits[1])
+        weight = pair_weight(self._calls.tree, self._run.schema.max_rows, limits[1])
         used: set[str] = set()
         pairs: list[TreePair] = []
         for number in range(self._chosen.starts):
@@ -147,14 +127,14 @@ class _Run:
                 unused(sides.literals[view], place, used)
                 for view, place in zip(VIEWS, places, strict=True)
             ]
-            drawn = candidates.draw(weight, free[0], free[1], self._randomness)
+            drawn = candidates.draw(weight, free[0], free[1], self._run.randomness)
             splits = {
                 view: place[row, [0, 1, 1]]
                 for view, place, row in zip(VIEWS, places, drawn, strict=True)
             }
             leaves = {view: self._leaves(view, tree) for view, tree in splits.items()}
             pairs.append(self._counted(number, 0, _BOTH, splits, leaves))
-            used |= telling_columns(pairs[-1], self._plan.schema)
+            used |= telling_columns(pairs[-1], self._run.schema)
             self._tell(2)
         return pairs
 
@@ -176,17 +156,19 @@ class _Run:
     def _together(self, number: int, start: SearchStart) -> list[TreePair]:
         """One search that draws both trees together (Algorithms 4 and 5)."""
         other, chosen = opposite(start.view), self._chosen
-        bits, rows = self._sides.bits, self._plan.schema.max_rows
+        bits, rows = self._sides.bits, self._run.schema.max_rows
         reach = rows if chosen.sensitivity == "published" else PAIR_SCORE.value / STEPS
         records = bits[start.view], bits[other], start.classes, self._sides.everyone
         if chosen.sampler == "pool":
             drawn = choose_pair(
                 *records, chosen.depth, chosen.pool_size, self._calls.tree, rows, reach,
-                self._randomness,
+                self._run.randomness,
             )  # fmt: skip
         else:
             weight = float(self._calls.tree) / (2 * reach)
-            drawn = pair_chain(*records, chosen.depth, chosen.steps, rows, weight, self._randomness)
+            drawn = pair_chain(
+                *records, chosen.depth, chosen.steps, rows, weight, self._run.randomness
+            )
         splits = dict(zip((start.view, other), drawn, strict=True))
         leaves = {view: self._leaves(view, tree) for view, tree in splits.items()}
         pair = self._counted(number, 0, start.text, splits, leaves)
@@ -199,12 +181,12 @@ class _Run:
         if chosen.method == "alt_mcmc":
             return tree_chain(
                 bits, classes, self._sides.everyone, chosen.depth, chosen.steps,
-                float(epsilon) / 2, self._randomness,
+                float(epsilon) / 2, self._run.randomness,
             )  # fmt: skip
-        blocks = tree_blocks(self._plan.schema, chosen)
-        rows = self._plan.schema.max_rows
+        blocks = tree_blocks(self._run.schema, chosen)
+        rows = self._run.schema.max_rows
         share = per_block(epsilon, blocks)
-        return draw_tree(bits, classes, blocks, share, rows, self._randomness)
+        return draw_tree(bits, classes, blocks, share, rows, self._run.randomness)
 
     def _leaves(self, view: View, splits: Ints) -> Words:
         return tree_leaves(self._sides.bits[view], splits, self._sides.everyone)
@@ -220,12 +202,12 @@ class _Run:
         """A pair of trees with its noisy counts (Algorithm 6, its queries)."""
         noise = GeometricMechanism(PAIR_COUNTS.value, self._calls.pairs)
         exact = count_bits(leaves["left"], leaves["right"])
-        noisy = noise.release(exact, self._randomness)
+        noisy = noise.release(exact, self._run.randomness)
         second, second_scale = None, None
         if self._calls.leaves is not None:
             more = GeometricMechanism(LEAF_COUNTS.value, self._calls.leaves)
             whole = count_bits(leaves["left"], self._sides.everyone[None, :])[:, 0]
-            second = tuple(int(count) for count in more.release(whole, self._randomness))
+            second = tuple(int(count) for count in more.release(whole, self._run.randomness))
             second_scale = more.scale
         trees = {view: self._tree(view, places) for view, places in splits.items()}
         return TreePair(
@@ -247,4 +229,4 @@ class _Run:
     def _tell(self, trees: int) -> None:
         self._done += trees
         total = self._chosen.starts * (self._chosen.rounds + 1)
-        self._progress("growing trees", self._done, total)
+        self._run.progress("growing trees", self._done, total)

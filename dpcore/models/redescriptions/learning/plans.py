@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Decimal
 from typing import Final
 
@@ -11,6 +11,7 @@ from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError
+from dpcore.learning.learner import Asked
 from dpcore.models.redescriptions.learning.exact_pairs import candidate_counts, pair_weight
 from dpcore.models.redescriptions.learning.growing import exact_blocks
 from dpcore.models.redescriptions.learning.queries import LEAF_COUNTS, LEVERAGE, PAIR_COUNTS
@@ -23,7 +24,7 @@ from dpcore.models.redescriptions.released.parameters import (
 )
 from dpcore.models.trees.learning.joint_counts import MEMORY_LIMIT, WORK_LIMIT, tree_work
 from dpcore.models.trees.learning.lookahead import ExactWeight
-from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
+from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit
 from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
 from dpcore.released.plan import CountNoise, RunPlan
 
@@ -57,9 +58,7 @@ class RedescriptionSettings(RedescriptionParameters):
     margins: bool
 
 
-def resolved(
-    schema: Schema, epsilon: Decimal, parameters: RedescriptionParameters
-) -> RedescriptionSettings:
+def resolved(asked: Asked) -> RedescriptionSettings:
     """Fill in what was left to the engine.
 
     Raises
@@ -67,16 +66,16 @@ def resolved(
     RequestError
         If a view has no column, or a column is in both or in none.
     """
+    schema, parameters = asked.schema, asked.parameters
     left = _view_columns(schema, "left", parameters.left)
     right = _view_columns(schema, "right", parameters.right)
     both = [name for name in left if name in right]
     if both:
         raise RequestError(f"The column '{both[0]}' cannot be in both views: take it out of one.")
     house = parameters.house
-    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
     rule = {
         "depth": 2 if house else PUBLISHED_DEPTH,
-        "starts": _house_starts(row_level, schema.max_rows) if house else PUBLISHED_STARTS,
+        "starts": _house_starts(asked.row_epsilon, schema.max_rows) if house else PUBLISHED_STARTS,
         "margins": not house,
     }
     given = parameters.model_dump(exclude_none=True)
@@ -102,7 +101,7 @@ def _house_starts(epsilon: Decimal, max_rows: int) -> int:
     return next(starts for least, starts in _STARTS if size >= least)
 
 
-def plan_run(schema: Schema, epsilon: Decimal, wanted: RedescriptionParameters) -> RunPlan:
+def plan_run(asked: Asked) -> RunPlan:
     """Plan a run.
 
     Raises
@@ -112,13 +111,9 @@ def plan_run(schema: Schema, epsilon: Decimal, wanted: RedescriptionParameters) 
     BudgetError
         If epsilon is too small to be divided.
     """
-    chosen = resolved(schema, epsilon, wanted)
-    split = _split(epsilon, chosen)
-    plan = RunPlan(
-        schema=schema,
-        target="",
-        epsilon=epsilon,
-        split=split,
+    chosen = resolved(asked)
+    plan = asked.plan(
+        _split(asked.epsilon, chosen),
         parameters=chosen,
         guarantee="conditional on convergence" if chosen.uses_chain else "unconditional",
         sampler="pool of random pairs of trees"
@@ -127,9 +122,9 @@ def plan_run(schema: Schema, epsilon: Decimal, wanted: RedescriptionParameters) 
         estimates_step=PAIRS,
     )
     calls = Calls.of(plan)
-    _check_effort(schema, chosen)
+    _check_effort(asked.schema, chosen)
     _check_budget(plan, calls)
-    return RunPlan(**(vars(plan) | {"noise": _noise(calls)}))
+    return replace(plan, noise=_noise(calls))
 
 
 def _split(epsilon: Decimal, chosen: RedescriptionSettings) -> BudgetSplit:

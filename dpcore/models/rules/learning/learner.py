@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 from dpcore.arrays import Floats, Ints, Words
 from dpcore.data.bits import word_count
 from dpcore.data.queries import CAPTURES, LogLikelihood, capture_counts
-from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Part, Schema
+from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.holdout import STEP as EVALUATION
 from dpcore.learning.holdout import evaluate_rules
-from dpcore.learning.learner import Learner, Progress
+from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.rules.learning.antecedents import (
     Antecedents,
     candidate_literals,
@@ -28,11 +25,9 @@ from dpcore.models.rules.released.model import DEFAULT_TEXT, Rule, RuleListModel
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 from dpcore.privacy.budgets import BudgetSplit, part_below
 from dpcore.privacy.mechanisms import GeometricMechanism
-from dpcore.privacy.randomness import RandomSource
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
-from dpcore.released.plan import CountNoise, RunPlan, check_classes, training_part
-from dpcore.validation import validated
+from dpcore.released.plan import CountNoise, RunPlan
 
 #: Bytes that the bit vectors of all antecedents may take.
 _MEMORY_LIMIT = 4 * 2**30
@@ -56,78 +51,55 @@ class RuleListLearner(Learner):
 
     family = RULE_LIST
 
-    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
-        """Validate a request and say what it costs; sees no record.
-
-        Raises
-        ------
-        RequestError
-            If a parameter, the target or a given antecedent cannot be used.
-        BudgetError
-            If epsilon is too small to be split.
-        """
-        chosen = _validated(parameters)
-        check_classes(schema, target)
-        _check_alpha(schema, target, chosen)
+    def _plan(self, asked: Asked) -> RunPlan:
+        schema, target, chosen = asked.schema, asked.target, _settled(asked.parameters)
+        _check_alpha(asked)
         _check_effort(schema, chosen)
         if chosen.antecedents == "given":
             given_antecedents(schema, target, chosen.given)
         else:
             candidate_literals(schema, target, chosen)
-        shares = chosen.shares or _house_shares(epsilon, schema)
+        shares = chosen.shares or _house_shares(asked)
         weights: dict[str, Decimal | int] = {
             "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else 0,
             "list": shares.list,
             "estimates": shares.estimates,
         }
-        split = BudgetSplit.by_weights(epsilon, weights)
-        part = training_part(schema, evaluated=chosen.evaluate)
-        held_out = {EVALUATION: epsilon} if part == "train" else {}
-        plan = RunPlan(
-            schema=schema,
-            target=target,
-            epsilon=epsilon,
-            split=split,
+        split = BudgetSplit.by_weights(asked.epsilon, weights)
+        plan = asked.plan(
+            split,
             parameters=chosen,
             guarantee="unconditional" if chosen.sampler == "pool" else "conditional on convergence",
             sampler=chosen.sampler,
             estimates_step="estimates",
-            parallel=held_out,
             composition=_PASSED_ON if split["antecedents"] else "",
         )
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
         return plan
 
-    def run(
-        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-    ) -> RuleListModel:
+    def run(self, run: Run) -> RuleListModel:
         """Spend the plan's budget on the table and return the released list."""
-        parameters: RuleListParameters = plan.parameters
-        part = training_part(plan.schema, evaluated=parameters.evaluate)
-        progress("preparing conditions", 0, 1)
-        antecedents, left = _antecedents(table, plan, part, randomness)
-        vectors = antecedents.bit_vectors(table)
-        progress("preparing conditions", 1, 1)
-        selection, counting = _later_budgets(plan, left)
-        chosen = _choose_list(
-            table, plan, part, antecedents, vectors, selection, randomness, progress
-        )
-        progress("counting with noise", 0, 1)
-        exact = capture_counts(table, plan.target, part, vectors[chosen])
-        noisy = GeometricMechanism(CAPTURES.value, counting).release(exact, randomness)
-        estimates = point_estimates(noisy, _alpha(plan))
-        evaluation = _evaluate(table, plan, vectors[chosen], estimates, randomness)
-        progress("counting with noise", 1, 1)
+        run.progress("preparing conditions", 0, 1)
+        antecedents, left = _antecedents(run)
+        vectors = antecedents.bit_vectors(run.table)
+        run.progress("preparing conditions", 1, 1)
+        selection, counting = _later_budgets(run.plan, left)
+        chosen = _choose_list(run, antecedents, vectors, selection)
+        run.progress("counting with noise", 0, 1)
+        exact = capture_counts(run.table, run.target, run.part, vectors[chosen])
+        noisy = GeometricMechanism(CAPTURES.value, counting).release(exact, run.randomness)
+        estimates = point_estimates(noisy, _alpha(run.plan))
+        evaluation = evaluate_rules(run, vectors[chosen], estimates)
+        run.progress("counting with noise", 1, 1)
         noise = CountNoise("a count", counting)
-        return _model(plan, antecedents, chosen, noisy, estimates, noise, evaluation)
+        return _model(run.plan, antecedents, chosen, noisy, estimates, noise, evaluation)
 
 
-def _validated(parameters: Any) -> RuleListParameters:
-    chosen = validated(RuleListParameters, parameters)
-    if chosen.tempered_prior:
-        return chosen.model_copy(update={"selection_alpha": "same"})
-    return chosen
+def _settled(parameters: RuleListParameters) -> RuleListParameters:
+    if parameters.tempered_prior:
+        return parameters.model_copy(update={"selection_alpha": "same"})
+    return parameters
 
 
 def _check_effort(schema: Schema, parameters: RuleListParameters) -> None:
@@ -150,15 +122,17 @@ def _check_effort(schema: Schema, parameters: RuleListParameters) -> None:
         )
 
 
-def _check_alpha(schema: Schema, target: str, parameters: RuleListParameters) -> None:
-    classes = len(schema.column(target).classes)
-    if parameters.alpha is not None and len(parameters.alpha) != classes:
-        raise RequestError(f"Give one alpha per class: '{target}' has {classes} classes.")
+def _check_alpha(asked: Asked) -> None:
+    alpha = asked.parameters.alpha
+    if alpha is not None and len(alpha) != asked.classes:
+        raise RequestError(
+            f"Give one alpha per class: '{asked.target}' has {asked.classes} classes."
+        )
 
 
-def _house_shares(epsilon: Decimal, schema: Schema) -> BudgetShares:
-    row_level = epsilon / schema.privacy_unit.max_rows_per_person
-    hopeless = row_level * schema.max_rows < 50
+def _house_shares(asked: Asked) -> BudgetShares:
+    row_level = asked.epsilon / asked.schema.privacy_unit.max_rows_per_person
+    hopeless = row_level * asked.schema.max_rows < 50
     return BudgetShares(estimates=Decimal(4)) if hopeless else BudgetShares()
 
 
@@ -181,15 +155,15 @@ def _selection_alpha(plan: RunPlan, epsilon: Decimal) -> tuple[float, ...]:
     return tuple(max(weight, own) for own in alpha)
 
 
-def _antecedents(table: PrivateTable, plan: RunPlan, part: Part, randomness: RandomSource) -> Mined:
-    parameters: RuleListParameters = plan.parameters
+def _antecedents(run: Run) -> Mined:
+    parameters: RuleListParameters = run.plan.parameters
     if parameters.antecedents == "given":
-        return Mined(given_antecedents(plan.schema, plan.target, parameters.given), Decimal(0))
+        return Mined(given_antecedents(run.schema, run.target, parameters.given), Decimal(0))
     if parameters.antecedents == "public":
-        public = public_antecedents(plan.schema, plan.target, parameters, randomness)
+        public = public_antecedents(run.schema, run.target, parameters, run.randomness)
         return Mined(public, Decimal(0))
-    epsilon = plan.row_epsilon("antecedents")
-    return mine_antecedents(table, plan.target, part, parameters, epsilon, randomness)
+    epsilon = run.row_epsilon("antecedents")
+    return mine_antecedents(run.table, run.target, run.part, parameters, epsilon, run.randomness)
 
 
 def _later_budgets(plan: RunPlan, left: Decimal) -> tuple[Decimal, Decimal]:
@@ -199,42 +173,21 @@ def _later_budgets(plan: RunPlan, left: Decimal) -> tuple[Decimal, Decimal]:
     return shares[0] + more, shares[1] + left - more
 
 
-def _choose_list(
-    table: PrivateTable,
-    plan: RunPlan,
-    part: Part,
-    antecedents: Antecedents,
-    vectors: Words,
-    epsilon: Decimal,
-    randomness: RandomSource,
-    progress: Progress,
-) -> Ints:
-    parameters: RuleListParameters = plan.parameters
-    likelihood = LogLikelihood.tabulate(_selection_alpha(plan, epsilon), plan.schema.max_rows)
-    problem = CaptureProblem(vectors, table.class_members(plan.target, part), likelihood)
+def _choose_list(run: Run, antecedents: Antecedents, vectors: Words, epsilon: Decimal) -> Ints:
+    parameters: RuleListParameters = run.plan.parameters
+    alpha, sources = _selection_alpha(run.plan, epsilon), (run.randomness, run.progress)
+    likelihood = LogLikelihood.tabulate(alpha, run.schema.max_rows)
+    problem = CaptureProblem(vectors, run.class_members, likelihood)
     prior = ListPrior.build(
         antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules
     )
     if parameters.sampler == "pool":
-        return sample_from_pool(problem, prior, parameters.pool_size, epsilon, randomness, progress)
+        return sample_from_pool(problem, prior, parameters.pool_size, epsilon, *sources)
     chain = run_chain(
-        problem, prior, parameters.mcmc_steps, epsilon, randomness, progress,
+        problem, prior, parameters.mcmc_steps, epsilon, *sources,
         tempered_prior=parameters.tempered_prior,
     )  # fmt: skip
     return chain.final
-
-
-def _evaluate(
-    table: PrivateTable,
-    plan: RunPlan,
-    rules: Words,
-    estimates: Floats,
-    randomness: RandomSource,
-) -> Evaluation | None:
-    """Count on the hold-out part with the whole budget: other people, parallel composition."""
-    if EVALUATION not in plan.parallel:
-        return None
-    return evaluate_rules(table, plan, rules, estimates, None, randomness)
 
 
 def _model(

@@ -6,22 +6,19 @@ from decimal import Decimal
 from typing import Final
 
 from dpcore.data.bits import word_count
-from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.learning.learner import Progress
+from dpcore.learning.learner import Asked, Run
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
 from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.learning.joint_counts import WORK_LIMIT, fits_memory, tree_work
 from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.models.trees.learning.pair_values import LeafUtility
-from dpcore.models.trees.learning.plans import base_plan
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.privacy.budgets import BudgetSplit, row_epsilon
-from dpcore.privacy.randomness import RandomSource
-from dpcore.released.plan import CountNoise, RunPlan, training_part
+from dpcore.released.plan import CountNoise, RunPlan
 
 LEAVES: Final = "leaves"
 
@@ -33,13 +30,11 @@ class LookaheadSettings(TreeParameters):
     leaf_share: float
 
 
-def plan_exact(
-    schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
-) -> RunPlan:
+def plan_exact(asked: Asked) -> RunPlan:
     """Plan an exact lookahead tree; what the house rule decides is filled in."""
-    splits = len(split_conditions(schema, target, reserved=parameters.reserved_splits))
-    classes = len(schema.column(target).classes)
-    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
+    schema, parameters, classes = asked.schema, asked.parameters, asked.classes
+    splits = len(split_conditions(schema, asked.target, reserved=parameters.reserved_splits))
+    row_level = asked.row_epsilon
     blocks = parameters.blocks or choose_blocks(row_level, schema.max_rows, splits, classes)
     share = parameters.leaf_share or choose_leaf_share(row_level, schema.max_rows, splits)
     rule = {"blocks": blocks, "leaf_share": share}
@@ -47,13 +42,12 @@ def plan_exact(
     _check_effort(schema, blocks, splits, classes)
     for_leaves = Decimal(repr(share))
     weights = {_step(level): (1 - for_leaves) / len(blocks) for level in range(len(blocks))}
-    split = BudgetSplit.by_weights(epsilon, {**weights, LEAVES: for_leaves})
+    split = BudgetSplit.by_weights(asked.epsilon, {**weights, LEAVES: for_leaves})
     leaf = row_epsilon(split[LEAVES], schema.privacy_unit.max_rows_per_person)
     noise = (CountNoise("a count of a group (a folded group adds up that of its parts)", leaf),)
-    plan = base_plan(
-        schema, target, epsilon, chosen, split, "exact lookahead", estimates_step=LEAVES,
-        noise=noise,
-    )  # fmt: skip
+    plan = asked.plan(
+        split, parameters=chosen, sampler="exact lookahead", estimates_step=LEAVES, noise=noise
+    )
     for block in _block_plans(plan):
         # One literal more than splits: the choice not to split.
         ExactWeight.fit(
@@ -97,23 +91,17 @@ def _check_effort(schema: Schema, blocks: tuple[int, ...], splits: int, classes:
         )
 
 
-def run_exact(
-    table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-) -> Grown:
+def run_exact(run: Run) -> Grown:
     """Draw the tree of a plan."""
-    blocks = _block_plans(plan)
-    part = training_part(plan.schema, evaluated=plan.parameters.evaluate)
-    questions = split_conditions(plan.schema, plan.target, reserved=plan.parameters.reserved_splits)
+    blocks, chosen = _block_plans(run.plan), run.plan.parameters
+    questions = split_conditions(run.schema, run.target, reserved=chosen.reserved_splits)
     root = grow_exact(
-        table,
-        plan.target,
-        part,
+        run,
         questions,
         blocks,
-        plan.row_epsilon(LEAVES),
-        randomness,
-        lambda done: progress("growing the tree", done, len(blocks)),
+        run.row_epsilon(LEAVES),
+        lambda done: run.progress("growing the tree", done, len(blocks)),
     )
-    if plan.parameters.prunes:
+    if chosen.prunes:
         fold_alike(root)
     return root

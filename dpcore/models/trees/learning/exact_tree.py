@@ -10,15 +10,13 @@ import numpy as np
 
 from dpcore.arrays import Floats, Ints, Words
 from dpcore.data.bits import compress
-from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import Condition
-from dpcore.domain.schema import Part, Schema
+from dpcore.learning.learner import Run
 from dpcore.models.trees.learning.growth import Grown, predicted_label, share_intervals
 from dpcore.models.trees.learning.lookahead import Block, ExactWeight, draw_block
 from dpcore.models.trees.learning.pair_values import LeafUtility
 from dpcore.models.trees.released.splits import split_on
 from dpcore.privacy.mechanisms import GeometricMechanism
-from dpcore.privacy.randomness import RandomSource
 
 
 @dataclass(frozen=True)
@@ -31,13 +29,10 @@ class BlockPlan:
 
 
 def grow_exact(
-    table: PrivateTable,
-    target: str,
-    part: Part,
+    run: Run,
     questions: Sequence[Condition],
     blocks: Sequence[BlockPlan],
     leaf_epsilon: Decimal,
-    randomness: RandomSource,
     drawn: Callable[[int], None],
 ) -> Grown:
     """Draw a tree of stacked blocks. Row-level cost: the blocks' budgets and ``leaf_epsilon``.
@@ -53,9 +48,7 @@ def grow_exact(
     drawn : callable
         Told how many levels of blocks are drawn.
     """
-    return _ExactTree(
-        table, target, part, questions, blocks, leaf_epsilon, randomness, drawn
-    ).grow()
+    return _ExactTree(run, questions, blocks, leaf_epsilon, drawn).grow()
 
 
 #: Cells of each column that a path leaves possible; all those of a column not named.
@@ -131,22 +124,19 @@ class _End:
 class _ExactTree:
     def __init__(
         self,
-        table: PrivateTable,
-        target: str,
-        part: Part,
+        run: Run,
         questions: Sequence[Condition],
         blocks: Sequence[BlockPlan],
         leaf_epsilon: Decimal,
-        randomness: RandomSource,
         drawn: Callable[[int], None],
     ) -> None:
-        self._schema: Schema = table.schema
+        table, self._schema = run.table, run.table.schema
         self._questions = questions
         literals = np.full((len(questions) + 1, table.cells.shape[1]), _ALL)
         for vector, item in zip(literals, questions, strict=False):
             vector[:] = table.cell_range(item.column, item.first, item.last)
-        self._rows = _Rows(literals, table.class_members(target, part))
-        self._blocks, self._randomness = blocks, randomness
+        self._rows = _Rows(literals, run.class_members)
+        self._blocks, self._randomness = blocks, run.randomness
         self._noise = GeometricMechanism(1, leaf_epsilon)
         self._drawn = drawn
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from dpcore.data.bits import word_count
-from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError
-from dpcore.learning.holdout import cell_codes, evaluate_groups
-from dpcore.learning.learner import Learner, Progress
+from dpcore.learning.holdout import cell_codes, evaluate_groups, with_evaluation
+from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.trees.learning.contingency import NodeData
 from dpcore.models.trees.learning.driver import MAX_NODES, share_of
 from dpcore.models.trees.learning.growth import freeze
 from dpcore.models.trees.learning.methods import adaptive_noise
-from dpcore.models.trees.learning.plans import base_plan
 from dpcore.models.trees.learning.pruning import prune
 from dpcore.models.trees.learning.random_trees import (
     GrownForest,
@@ -25,11 +22,9 @@ from dpcore.models.trees.learning.random_trees import (
 from dpcore.models.trees.released.family import FOREST
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.parameters import ForestParameters
-from dpcore.privacy.budgets import BudgetSplit, row_epsilon
-from dpcore.privacy.randomness import RandomSource
+from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.plan import CountNoise, RunPlan, check_classes, training_part
-from dpcore.validation import validated
+from dpcore.released.plan import CountNoise, RunPlan
 
 TREES: Final = "trees"
 #: Words that the trees may visit if all grow as far as they may: some hours.
@@ -46,67 +41,43 @@ class ForestLearner(Learner):
 
     family = FOREST
 
-    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
-        """Validate a request and say what it costs; sees no record.
-
-        Raises
-        ------
-        RequestError
-            If a parameter or the target cannot be used, or the run could take hours.
-        BudgetError
-            If epsilon is too small to be split.
-        """
-        chosen = validated(ForestParameters, parameters)
-        check_classes(schema, target)
-        _check_effort(schema, target, chosen)
-        return base_plan(
-            schema,
-            target,
-            epsilon,
-            chosen,
-            BudgetSplit(epsilon, {TREES: epsilon}),
-            chosen.method,
+    def _plan(self, asked: Asked) -> RunPlan:
+        _check_effort(asked)
+        return asked.plan(
+            BudgetSplit(asked.epsilon, {TREES: asked.epsilon}),
+            sampler=asked.parameters.method,
             estimates_step=TREES,
-            noise=_noise(schema, target, epsilon, chosen),
+            noise=_noise(asked),
         )
 
-    def run(
-        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-    ) -> ForestModel:
+    def run(self, run: Run) -> ForestModel:
         """Spend the plan's budget on the table and return the released forest."""
-        parameters: ForestParameters = plan.parameters
-        progress("growing trees", 0, parameters.trees)
-        part = training_part(plan.schema, evaluated=parameters.evaluate)
+        parameters: ForestParameters = run.plan.parameters
+        run.progress("growing trees", 0, parameters.trees)
         grow = grow_random_forest if parameters.method == "random_trees" else grow_adaptive_forest
         grown = grow(
-            NodeData.of_table(table, plan.target, part),
-            plan.row_epsilon(TREES),
+            NodeData.of_table(run.table, run.target, run.part),
+            run.row_epsilon(TREES),
             parameters,
-            randomness,
-            lambda done: progress("growing trees", done, parameters.trees),
+            run.randomness,
+            lambda done: run.progress("growing trees", done, parameters.trees),
         )
         if parameters.prunes:
             for root in grown.trees:
                 prune(root)
-        model = _freeze(grown, plan)
-        progress("checking on people set aside", 0, 1)
-        evaluation = self._evaluate(table, plan, model, randomness)
-        progress("checking on people set aside", 1, 1)
-        return model.model_copy(update={"evaluation": evaluation})
-
-    def _evaluate(
-        self, table: PrivateTable, plan: RunPlan, model: ForestModel, randomness: RandomSource
-    ) -> Evaluation | None:
-        if not plan.parallel:
-            return None
-        votes = model.votes_of_codes(cell_codes(table, model.columns()), plan.schema.max_rows)
-        estimates, labels = model.group_estimates()
-        return evaluate_groups(table, plan, model.groups(votes), estimates, labels, randomness)
+        return with_evaluation(run, _freeze(grown, run.plan), _evaluate)
 
 
-def _check_effort(schema: Schema, target: str, parameters: ForestParameters) -> None:
+def _evaluate(run: Run, model: ForestModel) -> Evaluation:
+    votes = model.votes_of_codes(cell_codes(run.table, model.columns()), run.schema.max_rows)
+    estimates, labels = model.group_estimates()
+    return evaluate_groups(run, model.groups(votes), estimates, labels)
+
+
+def _check_effort(asked: Asked) -> None:
+    schema, parameters = asked.schema, asked.parameters
     cells = sum(len(column.cells) for column in schema)
-    node = cells * len(schema.column(target).classes) * word_count(schema.max_rows)
+    node = cells * asked.classes * word_count(schema.max_rows)
     if parameters.trees * MAX_NODES * node > _WORK_LIMIT:
         most = max(1, _WORK_LIMIT // (MAX_NODES * node))
         raise RequestError(
@@ -115,16 +86,14 @@ def _check_effort(schema: Schema, target: str, parameters: ForestParameters) -> 
         )
 
 
-def _noise(
-    schema: Schema, target: str, epsilon: Decimal, parameters: ForestParameters
-) -> tuple[CountNoise, ...]:
-    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
+def _noise(asked: Asked) -> tuple[CountNoise, ...]:
+    parameters: ForestParameters = asked.parameters
+    row_level = asked.row_epsilon
     if parameters.sharing == "split":
         row_level = share_of(row_level, parameters.trees)
     if parameters.method == "random_trees":
         return (CountNoise("a class count of a group in one tree", row_level),)
-    classes = len(schema.column(target).classes)
-    return adaptive_noise(row_level, schema, classes, spend_rest=parameters.spend_rest)
+    return adaptive_noise(asked, row_level)
 
 
 def _freeze(grown: GrownForest, plan: RunPlan) -> ForestModel:

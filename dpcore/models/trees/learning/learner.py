@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Any
-
 import numpy as np
 
-from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
-from dpcore.learning.holdout import cell_codes, evaluate_groups
-from dpcore.learning.learner import Learner, Progress
+from dpcore.learning.holdout import cell_codes, evaluate_groups, with_evaluation
+from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.trees.learning.growth import freeze
 from dpcore.models.trees.learning.methods import METHODS
 from dpcore.models.trees.released.family import TREE
 from dpcore.models.trees.released.model import TreeModel
-from dpcore.models.trees.released.parameters import TreeParameters
-from dpcore.privacy.randomness import RandomSource
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.plan import RunPlan, check_classes
-from dpcore.validation import validated
+from dpcore.released.plan import RunPlan
 
 
 class TreeLearner(Learner):
@@ -32,49 +24,28 @@ class TreeLearner(Learner):
 
     family = TREE
 
-    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
-        """Validate a request and say what it costs; sees no record.
+    def _plan(self, asked: Asked) -> RunPlan:
+        return METHODS[asked.parameters.method].plan(asked)
 
-        Raises
-        ------
-        RequestError
-            If a parameter or the target cannot be used, or the run would take hours.
-        BudgetError
-            If epsilon is too small to be split.
-        """
-        chosen = validated(TreeParameters, parameters)
-        check_classes(schema, target)
-        return METHODS[chosen.method].plan(schema, target, epsilon, chosen)
-
-    def run(
-        self, table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-    ) -> TreeModel:
+    def run(self, run: Run) -> TreeModel:
         """Spend the plan's budget on the table and return the released tree."""
-        parameters: TreeParameters = plan.parameters
-        progress("growing the tree", 0, 1)
-        root = METHODS[parameters.method].run(table, plan, randomness, progress)
+        plan, parameters = run.plan, run.plan.parameters
+        run.progress("growing the tree", 0, 1)
+        root = METHODS[parameters.method].run(run)
         blocks = (parameters.blocks or ()) if parameters.method == "lookahead" else ()
         model = freeze(root, plan.schema, plan.classes, plan.epsilon, blocks=blocks)
-        progress("checking on people set aside", 0, 1)
-        evaluation = self._evaluate(table, plan, model, randomness)
-        progress("checking on people set aside", 1, 1)
-        return model.model_copy(update={"evaluation": evaluation})
+        return with_evaluation(run, model, _evaluate)
 
-    def _evaluate(
-        self, table: PrivateTable, plan: RunPlan, model: TreeModel, randomness: RandomSource
-    ) -> Evaluation | None:
-        if not plan.parallel:
-            return None
-        # Only where records stop is there anything to count, and noise worth having.
-        stops = [model.nodes[position] for position in model.finals]
-        group = np.zeros(len(model.nodes), dtype=np.int64)
-        group[list(model.finals)] = np.arange(len(stops))
-        reached = model.apply_codes(cell_codes(table, model.columns()), plan.schema.max_rows)
-        return evaluate_groups(
-            table,
-            plan,
-            group[reached],
-            np.array([node.estimates for node in stops]),
-            np.array([node.label for node in stops]),
-            randomness,
-        )
+
+def _evaluate(run: Run, model: TreeModel) -> Evaluation:
+    # Only where records stop is there anything to count, and noise worth having.
+    stops = [model.nodes[position] for position in model.finals]
+    group = np.zeros(len(model.nodes), dtype=np.int64)
+    group[list(model.finals)] = np.arange(len(stops))
+    reached = model.apply_codes(cell_codes(run.table, model.columns()), run.schema.max_rows)
+    return evaluate_groups(
+        run,
+        group[reached],
+        np.array([node.estimates for node in stops]),
+        np.array([node.label for node in stops]),
+    )

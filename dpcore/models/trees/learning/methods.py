@@ -6,9 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
-from dpcore.learning.learner import Progress
+from dpcore.learning.learner import Asked, Run
 from dpcore.models.trees.learning.contingency import NodeData
 from dpcore.models.trees.learning.driver import share_of
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
@@ -20,13 +18,11 @@ from dpcore.models.trees.learning.greedy import (
     smallest_step,
 )
 from dpcore.models.trees.learning.growth import Grown
-from dpcore.models.trees.learning.plans import base_plan
 from dpcore.models.trees.learning.pruning import prune
 from dpcore.models.trees.learning.sulq import grow_sulq
 from dpcore.models.trees.released.parameters import TreeParameters
-from dpcore.privacy.budgets import BudgetSplit, row_epsilon
-from dpcore.privacy.randomness import RandomSource
-from dpcore.released.plan import CountNoise, RunPlan, training_part
+from dpcore.privacy.budgets import BudgetSplit
+from dpcore.released.plan import CountNoise, RunPlan
 
 #: The one step of a method whose paths divide the budget among themselves.
 TREE = "tree"
@@ -34,26 +30,18 @@ TREE = "tree"
 
 @dataclass(frozen=True)
 class TreeGrower:
-    """One way to grow a tree.
+    """One way to grow a tree: its plan, which sees no record, and its run, which spends it."""
 
-    Attributes
-    ----------
-    plan : callable
-        (schema, target, epsilon, parameters) -> RunPlan; sees no record.
-    run : callable
-        (table, plan, randomness, progress) -> Grown; spends the plan's budget.
-    """
-
-    plan: Callable[[Schema, str, Decimal, TreeParameters], RunPlan]
-    run: Callable[[PrivateTable, RunPlan, RandomSource, Progress], Grown]
+    plan: Callable[[Asked], RunPlan]
+    run: Callable[[Run], Grown]
 
 
-def adaptive_noise(
-    row_level: Decimal, schema: Schema, classes: int, *, spend_rest: bool
-) -> tuple[CountNoise, ...]:
+def adaptive_noise(asked: Asked, row_level: Decimal) -> tuple[CountNoise, ...]:
     """Noise to expect in an adaptive tree with this row-level budget."""
-    step = smallest_step(row_level, len(schema.columns) - 1, classes, schema.max_rows)
+    columns, rows = len(asked.schema.columns) - 1, asked.schema.max_rows
+    step = smallest_step(row_level, columns, asked.classes, rows)
     if step == 0 or UNTESTED * step > row_level:  # The root cannot pay for a split.
+        spend_rest = asked.parameters.spend_rest
         whole = row_level if step == 0 or spend_rest else min(row_level, BOOST * step)
         return (CountNoise("a class count of the only group", whole),)
     return (
@@ -63,68 +51,46 @@ def adaptive_noise(
     )
 
 
-def _plan_adaptive(
-    schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
-) -> RunPlan:
-    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
-    classes = len(schema.column(target).classes)
-    noise = adaptive_noise(row_level, schema, classes, spend_rest=parameters.spend_rest)
-    return _plan_tree(schema, target, epsilon, parameters, noise)
+def _plan_adaptive(asked: Asked) -> RunPlan:
+    return _plan_tree(asked, adaptive_noise(asked, asked.row_epsilon))
 
 
-def _plan_fixed(
-    schema: Schema, target: str, epsilon: Decimal, parameters: TreeParameters
-) -> RunPlan:
-    row_level = row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
-    share = share_of(row_level, 2 * (parameters.depth + 1))
+def _plan_fixed(asked: Asked) -> RunPlan:
+    share = share_of(asked.row_epsilon, 2 * (asked.parameters.depth + 1))
     noise = (
         # A leaf takes the last level's share whole, and more if it is higher up.
         CountNoise("a class count of a group, at worst", 2 * share),
         CountNoise("a node's own count", share),
     )
-    return _plan_tree(schema, target, epsilon, parameters, noise)
+    return _plan_tree(asked, noise)
 
 
-def _plan_tree(
-    schema: Schema,
-    target: str,
-    epsilon: Decimal,
-    parameters: TreeParameters,
-    noise: tuple[CountNoise, ...],
-) -> RunPlan:
-    split = BudgetSplit(epsilon, {TREE: epsilon})
-    return base_plan(
-        schema, target, epsilon, parameters, split, parameters.method, noise=noise,
-        estimates_step=TREE,
-    )  # fmt: skip
+def _plan_tree(asked: Asked, noise: tuple[CountNoise, ...]) -> RunPlan:
+    split = BudgetSplit(asked.epsilon, {TREE: asked.epsilon})
+    return asked.plan(split, sampler=asked.parameters.method, estimates_step=TREE, noise=noise)
 
 
-def _run_adaptive(
-    table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-) -> Grown:
-    root = grow_adaptive(_data(table, plan), plan.row_epsilon(TREE), plan.parameters, randomness)
-    return _finished(root, plan, progress)
+def _run_adaptive(run: Run) -> Grown:
+    root = grow_adaptive(*_data_and_budget(run), run.plan.parameters, run.randomness)
+    return _finished(run, root)
 
 
-def _run_fixed(
-    table: PrivateTable, plan: RunPlan, randomness: RandomSource, progress: Progress
-) -> Grown:
-    chosen: TreeParameters = plan.parameters
+def _run_fixed(run: Run) -> Grown:
+    chosen: TreeParameters = run.plan.parameters
     grow = grow_sulq if chosen.method == "sulq_id3" else grow_fixed
-    budget = plan.row_epsilon(TREE)
-    root = grow(_data(table, plan), budget, chosen.criterion, chosen.depth, randomness)
-    return _finished(root, plan, progress)
+    root = grow(*_data_and_budget(run), chosen.criterion, chosen.depth, run.randomness)
+    return _finished(run, root)
 
 
-def _data(table: PrivateTable, plan: RunPlan) -> NodeData:
-    part = training_part(plan.schema, evaluated=plan.parameters.evaluate)
-    return NodeData.of_table(table, plan.target, part)
+def _data_and_budget(run: Run) -> tuple[NodeData, Decimal]:
+    data = NodeData.of_table(run.table, run.target, run.part)
+    return data, run.row_epsilon(TREE)
 
 
-def _finished(root: Grown, plan: RunPlan, progress: Progress) -> Grown:
-    if plan.parameters.prunes:
+def _finished(run: Run, root: Grown) -> Grown:
+    if run.plan.parameters.prunes:
         prune(root)
-    progress("growing the tree", 1, 1)
+    run.progress("growing the tree", 1, 1)
     return root
 
 
