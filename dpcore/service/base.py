@@ -21,12 +21,13 @@ from dpcore.workspace.grants import Grants
 from dpcore.workspace.home import usable
 from dpcore.workspace.installation import open_installation
 from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.queue import RunQueue
 from dpcore.workspace.requests import DatasetInfo
+from dpcore.workspace.runner import WORKER_COMMAND, JobRunner
 from dpcore.workspace.sharing import Released
 from dpcore.workspace.store import Store
 from dpcore.workspace.strays import Strays
 from dpcore.workspace.users import LOCAL_USER, ROLES, Role, User
-from dpcore.workspace.workers import WORKER_COMMAND, JobRunner
 
 _NO_DATASET = "There is no such data set."
 
@@ -66,10 +67,10 @@ class ServiceBase:
             self._store = Store(folder, engine)
             private_folder(spool(folder))
             self.sweep()
-        self._ledger, self._grants = Ledger(engine), Grants(engine)
+        self._ledger, self._grants, self._queue = Ledger(engine), Grants(engine), RunQueue(engine)
         self._released, self._strays = Released(engine), Strays(engine, self._store)
         count = _default_workers() if workers is None else workers
-        self._jobs = JobRunner(folder, url, engine, count, worker_command, warm=warm)
+        self._jobs = JobRunner(folder, url, self._queue, count, worker_command, warm=warm)
         self._user = LOCAL_USER
 
     @property
@@ -85,7 +86,7 @@ class ServiceBase:
 
     def warm_up(self) -> None:
         """Start the background processes now, rather than with the first run."""
-        self._jobs.warm_up()
+        self._jobs.wake()
 
     def sweep(self) -> None:
         """Remove what dead processes left half-way in, and what custodians left lying too long."""

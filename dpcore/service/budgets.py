@@ -67,7 +67,8 @@ class Budgets(ServiceBase):
         """Custodian: freeze one analyst. Waiting runs are refunded, running ones go on."""
         found = self._managed(dataset_id)
         self._grants.freeze(found, analyst, reason, actor=self._user.name)
-        self._jobs.call_off(found, canonical_name(analyst), self._user.name)
+        self._jobs.tend()
+        self._queue.call_off(found, canonical_name(analyst), self._user.name)
 
     def thaw(self, dataset_id: str, analyst: str, reason: str) -> None:
         """Custodian: let a frozen analyst go on."""

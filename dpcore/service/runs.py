@@ -11,7 +11,6 @@ from dpcore.errors import AccessError, NotFoundError, RequestError
 from dpcore.released.plan import RunPlan, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.workspace.ledger_lines import RECORDS_GONE
-from dpcore.workspace.queue import add_job
 from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest, RunStatus
 from dpcore.workspace.users import ROLES
 
@@ -55,16 +54,9 @@ class Runs(ServiceBase):
             If the nonce was used for another request.
         """
         dataset, plan = self._plan(request)
-        analyst = self._user.name
         exact = request.model_copy(update={"dataset_id": dataset.id})
-        reservation = self._ledger.reserve(
-            dataset.id,
-            analyst,
-            plan.epsilon,
-            plan.delta,
-            nonce,
-            _request_hash(exact, plan),
-            on_created=lambda connection, run_id: add_job(connection, run_id, analyst, exact),
+        reservation = self._queue.reserve(
+            exact, self._user.name, plan.epsilon, plan.delta, nonce, _request_hash(exact, plan)
         )
         if reservation.created:
             self._jobs.start(reservation.id)
@@ -74,7 +66,8 @@ class Runs(ServiceBase):
         """Where a run of the caller's stands. Raises ``NotFoundError``; custodians see all."""
         self._require(*ROLES)
         check_id(run_id, _NO_RUN)
-        status = self._jobs.status(run_id)
+        self._jobs.tend()
+        status = self._queue.status(run_id)
         own = self._reader() in (None, status.analyst)
         if not own or not self._sees(self._store.dataset(status.request.dataset_id)):
             raise NotFoundError(_NO_RUN)
@@ -82,7 +75,9 @@ class Runs(ServiceBase):
 
     def runs(self, dataset_id: str | None = None, active: bool = False) -> list[RunStatus]:
         """Runs of the caller, newest first: to custodians all; ``active``: queued or running."""
-        return self._jobs.statuses(self._seen(dataset_id), self._reader(), active)
+        seen = self._seen(dataset_id)
+        self._jobs.tend()
+        return self._queue.statuses(seen, self._reader(), active)
 
     def cancel(self, run_id: str, *, only_free: bool = False) -> RunStatus:
         """Stop a run of the caller's. It is refunded exactly if no record was touched yet.
@@ -102,7 +97,9 @@ class Runs(ServiceBase):
         status = self.run(run_id)
         if status.analyst != self._user.name:
             raise AccessError("Only the person who started a run may stop it.")
-        return self._jobs.cancel(status.id, self._user.name, only_free=only_free)
+        if status.active:
+            self._queue.cancel(status.id, self._user.name, only_free=only_free)
+        return self._queue.status(status.id)
 
     def stranded_runs(self, dataset_id: str | None = None) -> list[RunStatus]:
         """Custodian: runs whose process cannot be seen from this machine, newest first.
@@ -110,7 +107,9 @@ class Runs(ServiceBase):
         It may be at work on another one, or have vanished with it.
         """
         self._require("custodian")
-        return self._jobs.runs.stranded(self._seen(dataset_id))
+        seen = self._seen(dataset_id)
+        self._jobs.tend()
+        return self._queue.stranded(seen)
 
     def end_run(self, run_id: str, reason: str) -> RunStatus:
         """Custodian: end a run whose process has vanished. Refunded if it had read no record.
@@ -124,7 +123,7 @@ class Runs(ServiceBase):
         """
         self._require("custodian")
         found = self.run(run_id).id
-        self._jobs.runs.end_stranded(found, reason, self._user.name)
+        self._queue.end_stranded(found, reason, self._user.name)
         return self.run(found)
 
     def wait(self, run_id: str, timeout: float = 600.0) -> RunStatus:

@@ -1,30 +1,39 @@
-"""Job rows: the queue of runs and what became of each. The database is the queue.
+"""The queue of runs and what became of each. The database is the queue.
 
 States: ``queued`` -> ``running`` -> ``done``, ``failed``, ``cancelled`` or ``interrupted``. What
-a run costs is never decided here: see :mod:`dpcore.workspace.ledger`.
+a run costs is never decided here, but by :mod:`dpcore.workspace.ledger`: where a cost comes,
+goes back or is charged, the row changes in the ledger's transaction. Reading changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.workspace.database import jobs, ledger_entries, read, utc_now, write
-from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.ledger import Ledger, Reservation
 from dpcore.workspace.ledger_lines import append_like, reservation_of
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import ACTIVE_STATES, RunRequest, RunState, RunStatus
+
+if TYPE_CHECKING:
+    from dpcore.released.release import Release
 
 _J = jobs.c
 _QUEUED = "Waiting for a free worker."
 _RUNNING = "Running."
 _DONE = "Done. The result is among the releases."
+_CANCELLED = "The run was cancelled before a record was read. Nothing was spent."
+_NOT_FREE = (
+    "The run has begun to read records, so stopping it would not give its budget back. It goes on."
+)
+_CALLED_OFF = "The custodian has frozen your budget. No record was read; nothing was spent."
 _INTERRUPTED = (
     "The run was interrupted because its process ended. Its budget stays spent, since records "
     "may have been read."
@@ -56,10 +65,42 @@ class Job:
 
 
 class RunQueue:
-    """Rows of the ``jobs`` table."""
+    """Rows of the ``jobs`` table, changed together with the lines of the ledger."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._ledger = engine, Ledger(engine)
+
+    def reserve(
+        self,
+        request: RunRequest,
+        analyst: str,
+        epsilon: Decimal,
+        delta: Decimal,
+        nonce: str,
+        request_hash: str,
+    ) -> Reservation:
+        """Queue a run and reserve its cost, or neither. Raises what ``Ledger.reserve`` raises."""
+
+        def add(connection: Connection, run_id: str) -> None:
+            connection.execute(
+                jobs.insert().values(
+                    run_id=run_id,
+                    dataset_id=request.dataset_id,
+                    analyst=analyst,
+                    request=request.model_dump_json(),
+                    state="queued",
+                    step="",
+                    done=0,
+                    total=0,
+                    message=_QUEUED,
+                    stop_asked=False,
+                    created=utc_now(),
+                )
+            )
+
+        return self._ledger.reserve(
+            request.dataset_id, analyst, epsilon, delta, nonce, request_hash, on_created=add
+        )
 
     def claim(self, worker: ProcessIdentity, run_id: str | None = None) -> Job | None:
         """Take a queued run, the oldest unless one is named; no other worker can take it too."""
@@ -93,21 +134,71 @@ class RunQueue:
 
         return write(self._engine, work, patience=0.0)
 
+    def complete(self, run_id: str, release: Release) -> None:
+        """Store the release of a run, charge it and mark the run as done; all of it, or nothing."""
+
+        def done(connection: Connection, run: str) -> None:
+            self._mark_done(connection, run, release.id)
+
+        self._ledger.commit(run_id, release, on_committed=done)
+
+    def _mark_done(self, connection: Connection, run_id: str, release_id: str) -> None:
+        values = {"state": "done", "message": _DONE, "release_id": release_id}
+        connection.execute(jobs.update().where(_J.run_id == run_id).values(**values))
+
     def end(self, run_id: str, state: RunState, message: str) -> None:
         """Store how a run ended, unless it has ended already."""
-        write(self._engine, lambda connection: end_job(connection, run_id, state, message))
+        write(self._engine, lambda connection: _end(connection, run_id, state, message))
 
-    def ask_stop(self, run_id: str) -> None:
-        """Ask a running worker to stop at its next step."""
+    def give_back(
+        self, run_id: str, reason: str, state: RunState, message: str, actor: str | None = None
+    ) -> bool:
+        """Refund a run and end it; return ``False`` if it has read records, or has ended."""
+
+        def end(connection: Connection, run: str) -> None:
+            _end(connection, run, state, message)
+
+        try:
+            self._ledger.refund(run_id, reason, actor=actor, on_refunded=end)
+        except ConflictError:
+            return False
+        return True
+
+    def cancel(self, run_id: str, actor: str, *, only_free: bool = False) -> None:
+        """Refund a run that has not touched a record; ask any other to stop at its next step.
+
+        Raises
+        ------
+        ConflictError
+            If ``only_free`` and the run has touched a record: then it goes on. The ledger decides,
+            in the transaction of the refund, so a run that begins in the same moment is not lost.
+        """
+        reason = "cancelled before a record was touched"
+        if self.give_back(run_id, reason, "cancelled", _CANCELLED, actor):
+            return
+        if only_free:
+            raise ConflictError(_NOT_FREE)
         running = (_J.run_id == run_id) & (_J.state == "running")
         change = jobs.update().where(running).values(stop_asked=True)
         write(self._engine, lambda connection: connection.execute(change))
 
+    def call_off(self, dataset_id: str, analyst: str, actor: str) -> None:
+        """Refund the runs of an analyst that no worker has begun; leave the others alone."""
+        reason = "called off: the analyst was frozen"
+        for status in self.statuses({dataset_id}, analyst, active=True):
+            self.give_back(status.id, reason, "cancelled", _CALLED_OFF, actor)
+
+    def end_dead(self) -> None:
+        """End the runs of workers that have died; what read no record costs nothing."""
+        for run, worker in self._running():
+            if worker.dead():
+                reason = "interrupted before a record was touched"
+                if not self.give_back(run, reason, "interrupted", _INTERRUPTED_FREE):
+                    self.end(run, "interrupted", _INTERRUPTED)
+
     def stranded(self, datasets: Collection[str]) -> list[RunStatus]:
         """Runs whose worker cannot be seen from here: it may live elsewhere, or be gone."""
-        chosen = sa.select(_J.run_id, _J.worker).where(_J.state == "running")
-        running = read(self._engine, lambda connection: connection.execute(chosen).all())
-        unseen = {run for run, worker in running if not ProcessIdentity.parse(worker).local}
+        unseen = self._unseen()
         return [status for status in self.statuses(datasets, active=True) if status.id in unseen]
 
     def end_stranded(self, run_id: str, reason: str, actor: str) -> None:
@@ -124,22 +215,22 @@ class RunQueue:
         """
         if not reason.strip():
             raise RequestError("Say why the run is ended: the audit log keeps it.")
-        if self.status(run_id).state != "running" or not self._unseen(run_id):
+        if run_id not in self._unseen():
             raise ConflictError(_NOT_STRANDED)
-        free = partial(end_job, state="interrupted", message=_ENDED_FREE)
-        try:
-            self._ledger.refund(run_id, reason, actor=actor, on_refunded=free)
-        except ConflictError:
+        if not self.give_back(run_id, reason, "interrupted", _ENDED_FREE, actor):
             write(self._engine, lambda connection: _end_spent(connection, run_id, reason, actor))
 
-    def _unseen(self, run_id: str) -> bool:
-        chosen = sa.select(_J.worker).where(_J.run_id == run_id)
-        worker = read(self._engine, lambda connection: connection.execute(chosen).scalar())
-        return worker is not None and not ProcessIdentity.parse(worker).local
+    def _unseen(self) -> set[str]:
+        return {run for run, worker in self._running() if not worker.local}
+
+    def _running(self) -> list[tuple[str, ProcessIdentity]]:
+        """Runs that a worker is at, each with that worker."""
+        chosen = sa.select(_J.run_id, _J.worker).where(_J.state == "running")
+        rows = read(self._engine, lambda connection: connection.execute(chosen).all())
+        return [(run, ProcessIdentity.parse(worker)) for run, worker in rows]
 
     def status(self, run_id: str) -> RunStatus:
         """Where a run stands. Raises ``NotFoundError``."""
-        self._mark_dead(run_id)
 
         def work(connection: Connection) -> RunStatus:
             row = connection.execute(_listing().where(_J.run_id == run_id)).mappings().first()
@@ -156,7 +247,6 @@ class RunQueue:
         active: bool = False,
     ) -> list[RunStatus]:
         """Runs, newest first: those on some data sets, and of one analyst, or all."""
-        self._mark_dead()
         chosen = _listing().order_by(_J.number.desc())
         if datasets is not None:
             chosen = chosen.where(_J.dataset_id.in_(datasets))
@@ -170,23 +260,6 @@ class RunQueue:
 
         return read(self._engine, work)
 
-    def _mark_dead(self, run_id: str | None = None) -> None:
-        """End runs whose worker has died; what read no record costs nothing."""
-        chosen = sa.select(_J.run_id, _J.worker).where(_J.state == "running")
-        if run_id is not None:
-            chosen = chosen.where(_J.run_id == run_id)
-        running = read(self._engine, lambda connection: connection.execute(chosen).all())
-        for dead in [run for run, worker in running if ProcessIdentity.parse(worker).dead()]:
-            self._interrupt(dead)
-
-    def _interrupt(self, run_id: str) -> None:
-        """Refund a run that has touched no record: the ledger refuses that for any other."""
-        free = partial(end_job, state="interrupted", message=_INTERRUPTED_FREE)
-        try:
-            self._ledger.refund(run_id, "interrupted before a record was touched", on_refunded=free)
-        except ConflictError:
-            self.end(run_id, "interrupted", _INTERRUPTED)
-
 
 def _claimed_before(
     connection: Connection, tried: Collection[int], values: Mapping[str, str]
@@ -197,35 +270,10 @@ def _claimed_before(
     return connection.execute(chosen).mappings().first() if tried else None
 
 
-def add_job(connection: Connection, run_id: str, analyst: str, request: RunRequest) -> None:
-    """Queue a run, in the transaction that reserves its cost."""
-    connection.execute(
-        jobs.insert().values(
-            run_id=run_id,
-            dataset_id=request.dataset_id,
-            analyst=analyst,
-            request=request.model_dump_json(),
-            state="queued",
-            step="",
-            done=0,
-            total=0,
-            message=_QUEUED,
-            stop_asked=False,
-            created=utc_now(),
-        )
-    )
-
-
-def end_job(connection: Connection, run_id: str, state: RunState, message: str) -> None:
+def _end(connection: Connection, run_id: str, state: RunState, message: str) -> None:
     """Store how a run ended. Only ``done`` may correct an earlier end: it comes with a release."""
     where = (_J.run_id == run_id) & _J.state.in_(ACTIVE_STATES)
     connection.execute(jobs.update().where(where).values(state=state, message=message))
-
-
-def complete_job(connection: Connection, run_id: str, release_id: str) -> None:
-    """Mark a run as done, in the transaction that commits its release."""
-    values = {"state": "done", "message": _DONE, "release_id": release_id}
-    connection.execute(jobs.update().where(_J.run_id == run_id).values(**values))
 
 
 def _end_spent(connection: Connection, run_id: str, reason: str, actor: str) -> None:
@@ -233,7 +281,7 @@ def _end_spent(connection: Connection, run_id: str, reason: str, actor: str) -> 
     if connection.execute(running).first() is None:
         raise ConflictError(_NOT_STRANDED)
     append_like(connection, "end", reservation_of(connection, run_id), note=reason, actor=actor)
-    end_job(connection, run_id, "interrupted", _ENDED)
+    _end(connection, run_id, "interrupted", _ENDED)
 
 
 def _listing() -> sa.Select[Any]:

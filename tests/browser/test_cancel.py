@@ -39,14 +39,14 @@ class Queue:
 
     def begin(self, run: str) -> None:
         """As a worker does."""
-        self.service._jobs.runs.claim(ProcessIdentity.mine(), run)
+        self.service._queue.claim(ProcessIdentity.mine(), run)
         self.service._ledger.touch(run)
 
     def end(self, run: str) -> None:
-        self.service._jobs.runs.end(run, "failed", "The run failed.")
+        self.service._queue.end(run, "failed", "The run failed.")
 
     def asked_to_stop(self, run: str) -> bool:
-        return self.service._jobs.runs.report(run, "counts", 1, 2)
+        return self.service._queue.report(run, "counts", 1, 2)
 
     def states(self, *runs: str) -> list[str]:
         return [self.service.run(run).state for run in runs]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from dpcore.report.certificate import certificate_lines
 from dpcore.report.page import release_page
 from dpcore.service import Service
 from dpcore.workspace.database import datasets, write
-from dpcore.workspace.workers import run_job
+from dpcore.workspace.worker import Worker
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
 
 register()
@@ -218,7 +219,8 @@ def test_nothing_is_spent_on_private_records_with_an_old_inferred_schema(tmp_pat
         assert service.dataset(added.id).schema.origin == INFERRED
         with pytest.raises(SchemaError, match="would be private"):
             service.submit(fake_request(added.id), "after")
-        run_job(tmp_path, str(service._engine.url), waiting)
+        with closing(Worker(tmp_path, str(service._engine.url))) as worker:
+            worker.drain(waiting)
         assert service.run(waiting).state == "failed"
         assert "would be private" in service.run(waiting).message
         assert service.total_balance(added.id).left == 2

@@ -7,8 +7,9 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from dpcore.workspace import workers
+from dpcore.workspace import worker
 from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.queue import RunQueue
 from tests.support.fake_learner import FakeLearner, register
 
 #: The life of a run in order. Up to "claimed" nothing was touched; from "committed" all is done.
@@ -38,7 +39,7 @@ def install(point: str) -> None:
         "touched": (Ledger, "touch", after),
         "running": (FakeLearner, "run", before),
         "before commit": (Ledger, "commit", before),
-        "in commit": (workers, "complete_job", after),
+        "in commit": (RunQueue, "_mark_done", after),
         "committed": (Ledger, "commit", after),
     }
     holder, name, wrap = places[point]
@@ -49,4 +50,4 @@ if __name__ == "__main__":
     register()
     if os.environ.get(VARIABLE):
         install(os.environ[VARIABLE])
-    workers.main()
+    worker.main(warm=False)

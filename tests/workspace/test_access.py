@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -282,7 +283,7 @@ def test_a_nonce_of_another_analyst_does_not_give_their_run(house: House) -> Non
 
 
 def test_a_frozen_analyst_s_waiting_run_is_refunded(tmp_path: Path) -> None:
-    from dpcore.workspace.workers import run_job
+    from dpcore.workspace.worker import Worker
 
     with Service(tmp_path, workers=1, warm=False, worker_command=("sleep", "60")) as service:
         office, ann = service.acting(OFFICE), service.acting(ANN)
@@ -293,20 +294,22 @@ def test_a_frozen_analyst_s_waiting_run_is_refunded(tmp_path: Path) -> None:
         assert (status.state, status.charged) == ("cancelled", False)
         assert "frozen" in status.message
         office.thaw(dataset, ANN.name, "a new contract")
-        run_job(tmp_path, f"sqlite:///{tmp_path / 'frostglass.db'}", run)
+        with closing(Worker(tmp_path, f"sqlite:///{tmp_path / 'frostglass.db'}")) as worker:
+            worker.drain(run)
         assert office.total_balance(dataset).left == ONE
         assert ann.releases() == []
 
 
 def test_a_worker_asks_too_whether_an_analyst_is_frozen(tmp_path: Path) -> None:
     from dpcore.workspace.grants import Grants
-    from dpcore.workspace.workers import run_job
+    from dpcore.workspace.worker import Worker
 
     with Service(tmp_path, workers=1, warm=False, worker_command=("sleep", "60")) as service:
         dataset = service.add_dataset(small_frame(), small_schema(), budget=ONE).id
         run = submit(service.acting(ANN), dataset)
         Grants(service._engine).freeze(dataset, ANN.name, "contract ended", actor=None)
-        run_job(tmp_path, f"sqlite:///{tmp_path / 'frostglass.db'}", run)
+        with closing(Worker(tmp_path, f"sqlite:///{tmp_path / 'frostglass.db'}")) as worker:
+            worker.drain(run)
         status = service.run(run)
         assert (status.state, status.charged) == ("failed", False)
         assert "contract ended" in status.message

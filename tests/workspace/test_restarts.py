@@ -18,7 +18,7 @@ from dpcore.workspace import database
 from dpcore.workspace.database import be_patient, open_database, write
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
-from dpcore.workspace.queue import RunQueue, add_job, complete_job
+from dpcore.workspace.queue import RunQueue
 from tests.support.accounts import add_row, release_for
 from tests.support.databases import SERVER
 from tests.support.fake_learner import fake_request, register, small_frame, small_schema
@@ -65,11 +65,7 @@ def lose_an_answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 def queued(engine: Engine, nonce: str = "n") -> str:
     request = fake_request("data")
-    made = Ledger(engine).reserve(
-        "data", "ann", HALF, NONE, nonce, "hash",
-        on_created=lambda connection, run: add_job(connection, run, "ann", request),
-    )  # fmt: skip
-    return made.id
+    return RunQueue(engine).reserve(request, "ann", HALF, NONE, nonce, "hash").id
 
 
 def test_a_touch_whose_answer_was_lost_is_one_touch(
@@ -88,7 +84,7 @@ def test_a_commit_whose_answer_was_lost_is_one_commit(
     run, ledger, release = queued(engine), Ledger(engine), release_for(HALF)
     ledger.touch(run)
     tried = lose_an_answer(monkeypatch)
-    ledger.commit(run, release, on_committed=lambda c, r: complete_job(c, r, release.id))
+    RunQueue(engine).complete(run, release)
     assert tried() == 2
     assert [line.kind for line in ledger.entries("data")].count("commit") == 1
     assert RunQueue(engine).status(run).release_id == release.id

@@ -16,7 +16,7 @@ from dpcore.workspace import processes
 from dpcore.workspace.database import jobs, write
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.processes import ProcessIdentity
-from dpcore.workspace.queue import complete_job
+from dpcore.workspace.queue import RunQueue
 from dpcore.workspace.users import User
 from tests.commands.test_commands import HOME, run
 from tests.support.accounts import release_for
@@ -77,9 +77,7 @@ def test_a_result_that_comes_after_all_is_kept(service: Service) -> None:
     run = stranded(service, touched=True)
     service.end_run(run, "its machine was scrapped")
     release = release_for(HALF, service.dataset("small").id)
-    Ledger(service._engine).commit(
-        run, release, on_committed=lambda c, r: complete_job(c, r, release.id)
-    )
+    RunQueue(service._engine).complete(run, release)
     assert service.run(run).state == "done"
     assert service.total_balance("small").spent == HALF
 

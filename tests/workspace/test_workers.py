@@ -5,15 +5,20 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dpcore.errors import ConflictError, SchemaError
 from dpcore.service import Service
+from dpcore.workspace.database import jobs, read
+from dpcore.workspace.database import ledger_entries as lines
+from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import DatasetInfo, RunStatus
-from dpcore.workspace.workers import throttled
+from dpcore.workspace.worker import Reports
 from tests.support.fake_learner import CANARY, fake_request, register, small_frame, small_schema
 from tests.support.fake_worker import KILL_POINTS, VARIABLE
 
@@ -104,6 +109,29 @@ def test_a_dead_worker_is_replaced_and_the_queue_goes_on(service: Service, tmp_p
     assert spent(service, dataset) == 2 * COST
 
 
+def test_reading_runs_writes_nothing_and_another_process_still_shows_what_has_died(
+    tmp_path: Path,
+) -> None:
+    nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
+    with Service(tmp_path / "home", workers=1, worker_command=nobody) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id), "n")
+        queue, engine = service._queue, service._engine
+        queue.claim(replace(ProcessIdentity.mine(), start=0.0), run)  # Its number is ours by now.
+
+        def stored() -> list[Any]:
+            return read(engine, lambda c: [c.execute(t.select()).all() for t in (jobs, lines)])
+
+        before = stored()
+        assert queue.status(run).state == "running"
+        assert [own.state for own in queue.statuses({dataset.id}, active=True)] == ["running"]
+        assert queue.stranded({dataset.id}) == []
+        assert stored() == before
+        with inline(tmp_path) as another:
+            assert [own.state for own in another.runs()] == ["interrupted"]
+        assert spent(service, dataset) == 0
+
+
 def test_runs_left_in_the_queue_are_executed_after_a_restart(tmp_path: Path) -> None:
     nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
     with Service(tmp_path / "home", workers=1, worker_command=nobody) as service:
@@ -175,13 +203,14 @@ def test_a_free_cancel_loses_the_race_for_a_run_that_is_touched_as_it_looks(
         free, begun = (service.submit(fake_request(dataset.id), nonce) for nonce in "ab")
         status = service.cancel(free, only_free=True)
         assert (status.state, status.charged) == ("cancelled", False)
-        refund = service._jobs._ledger.refund
+        ledger = service._queue._ledger
+        refund = ledger.refund
 
         def touched_first(run_id: str, *arguments: object, **more: object) -> object:
-            service._jobs._ledger.touch(run_id)
+            ledger.touch(run_id)
             return refund(run_id, *arguments, **more)
 
-        monkeypatch.setattr(service._jobs._ledger, "refund", touched_first)
+        monkeypatch.setattr(ledger, "refund", touched_first)
         assert service.run(begun).state == "queued"
         with pytest.raises(ConflictError, match="It goes on"):
             service.cancel(begun, only_free=True)
@@ -191,7 +220,7 @@ def test_a_free_cancel_loses_the_race_for_a_run_that_is_touched_as_it_looks(
 
 def stop_asked(service: Service, run: str) -> bool:
     """Whether the worker would be told to stop."""
-    return service._jobs.runs.report(run, "counts", 0, 1)
+    return service._queue.report(run, "counts", 0, 1)
 
 
 def test_a_failure_shows_and_logs_no_value(tmp_path: Path) -> None:
@@ -254,7 +283,7 @@ def test_no_message_tells_where_a_damaged_data_set_lies(
 
 def test_progress_is_written_at_counts_alone() -> None:
     calls: list[tuple[str, int, int]] = []
-    progress = throttled(lambda *place: calls.append(place))
+    progress = Reports("run", lambda *place: calls.append(place))
     for step in ("first", "second"):
         for done in range(100_001):
             progress(step, done, 100_000)

@@ -1,0 +1,199 @@
+"""What a worker does with a run: claim, prepare, touch, spend, end.
+
+A worker is a program of its own (``python -m dpcore.workspace.worker``), not a member of a
+``multiprocessing`` pool: a pool would import the caller's main module again (under Streamlit that
+is the page being drawn), and the death of one member would take down the runs of all others.
+A line on its standard input says that there may be work, and its end says that the application is
+gone: the worker then finishes what it was paid for and ends too.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpcore.errors import CancelledError, ConflictError, FrostglassError
+from dpcore.released.plan import RunPlan
+from dpcore.released.release import Release, make_release
+from dpcore.workspace.database import be_patient
+from dpcore.workspace.installation import open_installation
+from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.processes import ProcessIdentity
+from dpcore.workspace.queue import Job, RunQueue
+from dpcore.workspace.store import Store
+
+if TYPE_CHECKING:
+    from dpcore.learning.learner import Learner
+
+_LOG = logging.getLogger("frostglass.jobs")
+#: Writes of progress per step of a run; their times are fixed by counts, never by a clock.
+PROGRESS_WRITES = 20
+#: Seconds for which a worker waits for a database server that is away: a run must not be lost
+#: because the server is restarted.
+PATIENCE = 300.0
+#: Seconds without progress after a report of it has failed.
+_SILENCE = 30.0
+
+_CANCELLED_SPENT = "The run was stopped after it had begun to read records. Its budget stays spent."
+_FAILED_SPENT = (
+    "The run failed after it had begun to read records. Its budget stays spent; why it failed "
+    "is not shown, since that could depend on the records."
+)
+_FAILED_FREE = "The run could not start. Nothing was spent; please tell the custodian."
+
+
+class Worker:
+    """What executes runs: connections to queue, ledger and store."""
+
+    def __init__(self, home: Path, database_url: str) -> None:
+        self._engine = engine = open_installation(home, database_url)
+        be_patient(engine, PATIENCE)
+        self._queue, self._ledger, self._store = (
+            RunQueue(engine),
+            Ledger(engine),
+            Store(home, engine),
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
+
+    def drain(self, run_id: str | None = None) -> None:
+        """Execute queued runs, or the one that is named, until there is none."""
+        me = ProcessIdentity.mine()
+        while (job := self._queue.claim(me, run_id)) is not None:
+            self._execute(job)
+
+    def _execute(self, job: Job) -> None:
+        """Execute a claimed run. Its end, good or bad, is in the database afterwards."""
+        try:
+            learner, plan = self._prepare(job)
+            self._ledger.touch(job.run_id)
+        except Exception as error:  # noqa: BLE001 - every failure becomes a fixed sentence
+            self._refuse(job, error)
+            return
+        try:
+            self._queue.complete(job.run_id, self._spend(job, learner, plan))
+        except CancelledError:
+            self._queue.end(job.run_id, "cancelled", _CANCELLED_SPENT)
+        except Exception as error:  # noqa: BLE001 - its text may depend on records
+            _LOG.error("run %s failed: %s", job.run_id, type(error).__name__)
+            self._queue.end(job.run_id, "failed", _FAILED_SPENT)
+
+    def _prepare(self, job: Job) -> tuple[Learner, RunPlan]:
+        """Everything that can be checked from public values, before the point of no return."""
+        from dpcore.models.registry import get_learner
+
+        request = job.request
+        dataset = self._store.dataset(request.dataset_id)
+        dataset.check_private()
+        learner = get_learner(request.algorithm)
+        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters)
+        self._store.check_stored(dataset.id, plan.schema)
+        return learner, plan
+
+    def _refuse(self, job: Job, error: Exception) -> None:
+        """End a run that never touched a record and give its budget back."""
+        if isinstance(error, ConflictError):
+            return  # Cancelled meanwhile: the refund and the end are stored already.
+        _LOG.error("run %s did not start: %s", job.run_id, type(error).__name__)
+        message = _FAILED_FREE
+        if isinstance(error, FrostglassError):
+            message = f"The run could not start. Nothing was spent. {error}"[:1000]
+        reason = "failed before a record was touched"
+        if not self._queue.give_back(job.run_id, reason, "failed", message):
+            # Touched in spite of the error, or cancelled: what the ledger says stays.
+            self._queue.end(job.run_id, "failed", _FAILED_SPENT)
+
+    def _spend(self, job: Job, learner: Learner, plan: RunPlan) -> Release:
+        """Read the records: the release that the run was paid for."""
+        from dpcore.learning.learner import Run
+        from dpcore.privacy.randomness import SecureRandom
+
+        dataset = self._store.dataset(job.request.dataset_id)
+        reports = Reports(job.run_id, partial(self._queue.report, job.run_id))
+        model = learner.run(Run(self._store.table(dataset.id), plan, SecureRandom(), reports))
+        return make_release(
+            learner.name,
+            plan,
+            model,
+            secure=True,
+            dataset_id=dataset.id,
+            dataset_name=dataset.name,
+        )
+
+
+class Reports:
+    """Progress of a run, stored if that is possible: a run that is paid for goes on if it is not.
+
+    About :data:`PROGRESS_WRITES` calls per step are passed on at most, chosen by counts alone.
+
+    Parameters
+    ----------
+    report : callable
+        Stores progress; returns whether somebody asked the run to stop.
+    """
+
+    def __init__(self, run_id: str, report: Callable[[str, int, int], bool]) -> None:
+        self._run_id, self._report = run_id, report
+        self._last: tuple[str, int] | None = None
+        self._silent_until = -math.inf
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """Take note of progress. Raises ``CancelledError`` if the run is to stop."""
+        place = (step, PROGRESS_WRITES if done >= total else done * PROGRESS_WRITES // total)
+        if place == self._last:
+            return
+        self._last = place
+        if time.monotonic() < self._silent_until:
+            return
+        try:
+            stop = self._report(step, done, total)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is not worth a run
+            _LOG.warning("no progress of run %s: %s", self._run_id, type(error).__name__)
+            self._silent_until = time.monotonic() + _SILENCE
+            return
+        if stop:
+            raise CancelledError(_CANCELLED_SPENT)
+
+
+def warm_up() -> None:
+    """Import what a first run would otherwise have to wait for."""
+    from dpcore import rehearsal
+    from dpcore.models.registry import LEARNERS
+
+    for learner in LEARNERS.values():
+        rehearsal.warm_up(learner)
+
+
+def work(*, warm: bool) -> None:
+    """Be a worker: execute queued runs, first those waiting, then at every line of input."""
+    if hasattr(os, "nice"):
+        os.nice(5)  # Pages stay responsive while runs use every core.
+    worker = Worker(Path(os.environ["FROSTGLASS_HOME"]), os.environ["FROSTGLASS_DATABASE_URL"])
+    if warm:
+        warm_up()
+    worker.drain()
+    while sys.stdin.buffer.readline():
+        worker.drain()
+
+
+def main(*, warm: bool = True) -> None:
+    """Run :func:`work`; an unforeseen end is logged by the type of its cause only."""
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+    try:
+        work(warm=warm)
+    except Exception as error:  # noqa: BLE001 - a traceback could hold values
+        _LOG.error("worker ended: %s", type(error).__name__)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
