@@ -12,10 +12,11 @@ from scipy.sparse import csr_array, dok_array
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils import get_tags
 
+from dpcore.domain.columns import COLUMN_ADAPTER
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError, InputError, PrivacyLeakWarning
-from dpcore.learning.sklearn_base import prepare_fit
+from dpcore.learning.sklearn_base import class_labels, prepare_fit
 from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
 from dpcore.models.ilp.learning.estimator import DPILPClassifier
 from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
@@ -179,6 +180,7 @@ FORMS: dict[str, tuple[Callable[[Any, Any], tuple[Any, Any]], str]] = {
     "a text for y": (lambda x, y: (x, "1" * len(x)), "one dimension"),
     "a number for y": (lambda x, y: (x, 1), "one dimension"),
     "two targets": (lambda x, y: (x, np.zeros((len(x), 2))), "one dimension"),
+    "a frame of two targets": (lambda x, y: (x, pd.concat([y, y], axis=1)), "one dimension"),
     "a short target": (lambda x, y: (x, y[:-1]), "60 rows and y has 59"),
 }
 
@@ -288,3 +290,22 @@ def test_a_column_vector_is_taken_with_a_warning():
         )
     assert caught[0].filename == __file__
     assert model.classes_.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("fields", "labels", "dtype"),
+    [
+        ({"type": "boolean"}, [False, True], "bool"),
+        ({"type": "categorical", "categories": ["0", "1", "-2"]}, [0, 1, -2], "int64"),
+        ({"type": "ordinal", "categories": ["1", "2"]}, [1, 2], "int64"),
+        ({"type": "categorical", "categories": ["01", "2"]}, ["01", "2"], "object"),
+        ({"type": "categorical", "categories": ["1.0", "2"]}, ["1.0", "2"], "object"),
+        ({"type": "categorical", "categories": ["a", "1"]}, ["a", "1"], "object"),
+        ({"type": "ordinal", "categories": ["1", "9" * 20]}, ["1", "9" * 20], "object"),
+    ],
+)
+def test_labels_are_those_of_the_schema(fields, labels, dtype):
+    column = COLUMN_ADAPTER.validate_python({"name": "y", **fields})
+    found = class_labels(column)
+    assert found.tolist() == labels
+    assert found.dtype == dtype

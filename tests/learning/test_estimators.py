@@ -1,0 +1,319 @@
+"""What holds for every scikit-learn estimator of the package: charges, promises, releases."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from decimal import Decimal
+from typing import Any, Literal, get_origin
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import BudgetError, IngestError, InputError, PrivacyLeakWarning, RequestError
+from dpcore.learning import sklearn_base
+from dpcore.privacy.accountant import BudgetAccountant
+from dpcore.released.release import Release
+from tests.support.estimators import CASES, ROWS, TELLING, Case
+from tests.support.fake_learner import real_learners
+
+EVERY = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+PREDICTING = {name: case for name, case in CASES.items() if case.target}
+CLASSIFIERS = {name: case for name, case in PREDICTING.items() if not case.numeric}
+PREDICTS = pytest.mark.parametrize("case", PREDICTING.values(), ids=PREDICTING)
+CLASSIFIES = pytest.mark.parametrize("case", CLASSIFIERS.values(), ids=CLASSIFIERS)
+
+
+def test_every_family_has_an_estimator() -> None:
+    assert {case.kind._learner.name for case in CASES.values()} == set(real_learners())
+
+
+# A fit
+
+
+@EVERY
+def test_a_fit_carries_its_release(case: Case) -> None:
+    model = case.fit()
+    assert isinstance(model.model_, case.kind._model)
+    assert model.n_features_in_ == len(case.features)
+    assert model.schema_ == case.schema
+    assert model.release_.kind == case.kind._learner.name
+    assert model.release_.target == case.target
+    certificate = model.release_.certificate
+    assert certificate.private
+    assert certificate.epsilon == 20
+
+
+@EVERY
+def test_a_fit_finds_what_there_is(case: Case) -> None:
+    assert case.finds(case.fit(random_state=2))
+
+
+@PREDICTS
+def test_a_prediction_is_a_class_or_a_number_within_its_bounds(case: Case) -> None:
+    model = case.fit(random_state=2)
+    assert (is_classifier(model), is_regressor(model)) == (not case.numeric, case.numeric)
+    assert hasattr(model, "classes_") != case.numeric
+    predicted = model.predict(case.rows)
+    assert predicted.shape == (ROWS,)
+    if case.numeric:
+        assert 0 <= predicted.min() <= predicted.max() <= 40
+
+
+@CLASSIFIES
+def test_chances_of_all_classes_sum_to_one(case: Case) -> None:
+    model = case.fit(random_state=2)
+    proba = model.predict_proba(case.rows)
+    assert proba.shape == (ROWS, 2)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert model.classes_.tolist() == [False, True]
+    assert model.predict(case.rows).dtype == bool
+
+
+@EVERY
+def test_a_seed_repeats_itself_and_is_marked(case: Case) -> None:
+    first, second = (case.fit(epsilon=1, random_state=3) for _ in range(2))
+    assert first.model_ == second.model_
+    assert case.fit(epsilon=1, random_state=4).model_ != first.model_
+    assert first.release_.certificate.randomness == "not private: seeded"
+    assert not first.release_.certificate.private
+
+
+@PREDICTS
+def test_evaluation_on_the_hold_out_part_is_an_option(case: Case) -> None:
+    assert case.fit().model_.evaluation is None
+    checked = case.fit(evaluate=True)
+    assert checked.model_.evaluation is not None
+    assert checked.release_.certificate.parallel_split == {"evaluation": Decimal(20)}
+
+
+# Budgets
+
+
+@EVERY
+def test_clones_carry_all_settings_and_share_the_budget(case: Case) -> None:
+    budget = BudgetAccountant(3)
+    model = case.make(accountant=budget, random_state=4, **TELLING[case.kind.__name__])
+    again = clone(model)
+    assert again.get_params() == model.get_params()
+    assert again.accountant is budget
+    assert copy.deepcopy(model).accountant is budget
+    assert clone(model.set_params(epsilon=2)).epsilon == 2
+    with pytest.raises(TypeError, match="n_jobs=1"):
+        pickle.dumps(model)
+
+
+@EVERY
+def test_every_fit_is_charged_until_nothing_is_left(case: Case) -> None:
+    budget = BudgetAccountant(50)
+    first = case.fit(accountant=budget)
+    clone(first).fit(case.rows, case.truth)
+    with pytest.raises(BudgetError, match="is left"):
+        case.fit(accountant=budget)
+    assert [entry.epsilon for entry in budget.entries] == [Decimal(20)] * 2
+    assert {entry.label for entry in budget.entries} == {case.kind._learner.title}
+    assert budget.spent == 40
+    assert budget.delta_spent == 2 * first.release_.certificate.delta
+
+
+@PREDICTS
+def test_cross_validation_charges_every_fold(case: Case) -> None:
+    budget = BudgetAccountant(100)
+    scores = cross_val_score(case.make(accountant=budget), case.rows, case.truth, cv=5)
+    assert len(scores) == 5
+    assert scores.mean() > 0.6
+    assert [entry.epsilon for entry in budget.entries] == [Decimal(20)] * 5
+
+
+@EVERY
+@pytest.mark.parametrize(("cap", "error"), [(20, IngestError), (19, BudgetError)])
+def test_the_charge_comes_before_the_records(
+    case: Case, monkeypatch: pytest.MonkeyPatch, cap: int, error: type[Exception]
+) -> None:
+    """Should the run fail after a record was touched, the budget is spent; else none was."""
+    budget, seen = BudgetAccountant(cap), []
+
+    def broken(*_: Any) -> None:
+        seen.append(budget.spent)
+        raise IngestError("The disk is full.")
+
+    monkeypatch.setattr(sklearn_base, "ingest", broken)
+    with pytest.raises(error):
+        case.fit(accountant=budget)
+    assert seen == ([20] if error is IngestError else [])
+    assert budget.spent == sum(seen)
+
+
+@EVERY
+@pytest.mark.parametrize("epsilon", [0, float("nan")])
+def test_an_epsilon_that_is_none_costs_nothing(case: Case, epsilon: float) -> None:
+    budget = BudgetAccountant(50)
+    with pytest.raises(BudgetError):
+        case.fit(accountant=budget, epsilon=epsilon)
+    assert budget.spent == 0
+
+
+def _choices(case: Case) -> list[str]:
+    """Parameters that are one of some words."""
+    fields = case.kind._learner.parameters.model_fields
+    return [name for name, own in fields.items() if get_origin(own.annotation) is Literal]
+
+
+def _outside(case: Case) -> list[tuple[str, Any]]:
+    """Numbers beyond the bounds of parameters."""
+    found = []
+    for name, own in case.kind._learner.parameters.model_fields.items():
+        for bound in own.metadata:
+            found += [(name, bound.ge - 1)] if hasattr(bound, "ge") else []
+            found += [(name, bound.gt)] if hasattr(bound, "gt") else []
+            found += [(name, bound.le + 1)] if hasattr(bound, "le") else []
+            found += [(name, bound.lt)] if hasattr(bound, "lt") else []
+    return found
+
+
+@EVERY
+def test_a_word_that_is_no_choice_costs_nothing(case: Case) -> None:
+    budget = BudgetAccountant(50)
+    for name in _choices(case):
+        with pytest.raises(RequestError, match=name):
+            case.fit(accountant=budget, **{name: "guess"})
+    assert _choices(case)
+    assert budget.spent == 0
+
+
+@EVERY
+def test_a_number_beyond_its_bounds_costs_nothing(case: Case) -> None:
+    budget = BudgetAccountant(50)
+    for name, value in _outside(case):
+        with pytest.raises(RequestError, match=name):
+            case.fit(accountant=budget, **{name: value})
+    assert _outside(case)
+    assert budget.spent == 0
+
+
+@EVERY
+def test_an_absent_column_costs_nothing(case: Case) -> None:
+    budget = BudgetAccountant(50)
+    with pytest.raises(InputError):
+        case.make(accountant=budget).fit(case.rows.drop(columns="sex"), case.truth)
+    assert budget.spent == 0
+
+
+# Forms of records
+
+
+@PREDICTS
+def test_arrays_and_pipelines_are_fitted_like_frames(case: Case) -> None:
+    model = case.make(random_state=1)
+    pipeline = make_pipeline(FunctionTransformer(), clone(model)).fit(case.rows, case.truth)
+    assert case.finds(pipeline[-1])
+    values = case.rows.to_numpy(dtype=object)
+    target = {"target": case.target}
+    unnamed = clone(model).set_params(**target).fit(values, case.truth.to_numpy())
+    assert unnamed.model_ == pipeline[-1].model_
+    assert case.told(unnamed, values) == case.told(pipeline[-1])
+    with pytest.raises(RequestError, match="3 features, but Frostglass is expecting 2"):
+        case.make().fit(np.zeros((ROWS, 3)), case.truth)
+
+
+SPELLINGS = {
+    "bool": lambda died: died,
+    "int": lambda died: died.astype(int),
+    "float": lambda died: died.astype(float),
+    "words": lambda died: died.map({True: "yes", False: "no"}).astype(object),
+    "list": lambda died: died.tolist(),
+    "frame": lambda died: died.to_frame(),
+    "column": lambda died: died.to_numpy()[:, None],
+}
+
+
+@CLASSIFIES
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+def test_every_spelling_of_a_label_gives_the_same_labels_and_score(case: Case) -> None:
+    plain = case.fit(random_state=1)
+    predicted, weights = plain.predict(case.rows), np.arange(ROWS)
+    for spell in SPELLINGS.values():
+        given = spell(case.truth)
+        model = case.make(random_state=1, target="died").fit(case.rows, given)
+        assert model.model_ == plain.model_
+        assert model.predict(case.rows).dtype == bool
+        assert model.score(case.rows, given) == (predicted == case.truth).mean()
+        weighted = np.average(predicted == case.truth, weights=weights)
+        assert model.score(case.rows, given, sample_weight=weights) == pytest.approx(weighted)
+
+
+@CLASSIFIES
+def test_a_target_of_three_words_and_a_column_named_by_the_caller(case: Case) -> None:
+    age = case.frame["age"]
+    grade = pd.Series(np.where(age > 70, "high", np.where(age > 40, "mid", "low")))
+    column = {"name": "grade", "type": "ordinal", "categories": ["low", "mid", "high"]}
+    features = [case.schema.column(name).model_dump() for name in case.features]
+    schema = Schema.from_mapping({"name": "g", "max_rows": 1000, "columns": [*features, column]})
+    model = case.make(schema=schema, target="grade", epsilon=200, random_state=1)
+    model.fit(case.rows, grade)
+    assert model.classes_.tolist() == ["low", "mid", "high"]
+    assert model.predict_proba(case.rows).shape == (ROWS, 3)
+    assert set(model.predict(case.rows)) <= {"low", "mid", "high"}
+    assert model.score(case.rows, grade) > 0.7
+
+
+@PREDICTS
+def test_several_rows_of_a_person(case: Case) -> None:
+    unit = {"column": "person", "max_rows_per_person": 2}
+    schema = Schema.from_mapping({**case.schema.model_dump(mode="json"), "privacy_unit": unit})
+    with pytest.raises(IngestError, match="no column 'person'"):
+        case.fit(schema=schema)
+    people = case.rows.assign(person=[f"p{i // 3}" for i in range(ROWS)])
+    model = case.make(schema=schema, epsilon=200, random_state=2).fit(people, case.truth)
+    assert model.release_.certificate.max_rows_per_person == 2
+    assert model.score(people, case.truth) > 0.7
+
+
+@EVERY
+def test_without_a_schema_it_warns_the_caller_that_nothing_is_promised(case: Case) -> None:
+    sides = (case.rows[["age", "sex"]], case.frame[["died"]])
+    given = (case.rows, case.truth) if case.target else sides
+    with pytest.warns(PrivacyLeakWarning, match="not differentially private") as caught:
+        model = case.make(schema=None).fit(*given)
+    assert caught[0].filename == __file__
+    assert not model.release_.certificate.private
+    if case.target:
+        assert case.finds(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        case.fit()
+
+
+# Releases
+
+
+@EVERY
+def test_a_release_becomes_an_estimator_without_any_data(case: Case) -> None:
+    settings = TELLING[case.kind.__name__]
+    made = case.fit(epsilon="20.5", **settings)
+    again = case.kind.from_release(Release.from_json(made.release_.to_json()))
+    assert case.told(again) == case.told(made)
+    assert again.release_ == made.release_
+    assert again.model_ == made.model_
+    assert again.epsilon == Decimal("20.5")
+    assert again.n_features_in_ == len(case.features)
+    for name, value in settings.items():
+        assert again.get_params()[name] == value
+    if hasattr(made, "classes_"):
+        assert again.classes_.tolist() == made.classes_.tolist()
+    assert clone(again).fit(case.rows, case.truth).model_
+
+
+@EVERY
+def test_a_release_of_another_family_is_refused(case: Case) -> None:
+    release = case.fit().release_
+    other = release.model_copy(update={"kind": "fake"})
+    with pytest.raises(RequestError, match=f"'fake'.* reads a '{release.kind}'"):
+        case.kind.from_release(other)
