@@ -1,4 +1,4 @@
-# Frostglass. `make run` serves the application, `make test` runs every test.
+# Frostglass. `make run` serves the application, `make test` runs all tests but the longest.
 # Needs Python 3.11 or newer; everything else goes into .venv.
 
 SHELL := /bin/sh
@@ -40,7 +40,7 @@ else \
 fi
 endef
 
-.PHONY: help setup setup-dev chromium run demo test test-slow lint format bench docs lock clean
+.PHONY: help setup setup-dev chromium run demo test-fast test test-slow lint format bench docs lock clean
 
 help: ## Show what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -93,11 +93,14 @@ chromium:
 
 PYTEST = $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile)
 
+test-fast: setup-dev ## Run what needs no page, server or program: a few minutes
+	@$(PYTEST) -m "not slow and not heavy" $(TESTS)
+
 test: setup-dev chromium ## Run the tests, those in a browser included
 	@$(PYTEST) -m "not slow" $(TESTS)
 
-test-slow: setup-dev chromium ## Run the long form of audits, and of the checks in a browser
-	@$(PYTEST) -m slow $(TESTS)
+test-slow: setup-dev chromium ## Run the long form of audits, of properties and of the checks in a browser
+	@$(PYTEST) -m "slow or (hypothesis and not heavy)" --hypothesis-profile=thorough $(TESTS)
 
 lint: setup-dev ## Run ruff, mypy and the import rules
 	@$(PY) -m ruff check $(wildcard $(LINTED))

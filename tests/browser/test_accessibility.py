@@ -33,7 +33,6 @@ from tests.browser.test_browser import (
 )
 
 __all__ = ["browser", "page"]
-pytestmark = pytest.mark.browser
 DARK_PAGE = "rgb(15, 29, 36)"
 #: Streamlit fades what is being drawn anew, such as the budget every few seconds.
 AS_IF_IDLE = "[data-stale=true] { opacity: 1 !important; transition: none !important; }"

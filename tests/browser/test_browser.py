@@ -27,7 +27,6 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from tests.support.identity_provider import WAIT
 
-pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_ARGS = (

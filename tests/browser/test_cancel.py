@@ -21,7 +21,6 @@ from tests.browser.test_accessibility import settle
 from tests.browser.test_browser import SCHEMA_TEXT, browser, invented, page, serve
 
 __all__ = ["browser", "page"]
-pytestmark = pytest.mark.browser
 NOBODY = (sys.executable, "-c", "import sys; sys.stdin.read()")
 
 

@@ -28,7 +28,6 @@ from tests.browser.test_browser import (
 from tests.browser.test_report import written_dossier
 from tests.support.identity_provider import log_in, provider
 
-pytestmark = pytest.mark.browser
 OFFICE, ANN, BOB = "office@hospital.example", "ann@hospital.example", "bob@hospital.example"
 ROLES = f"""
 [custodian]

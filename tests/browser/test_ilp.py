@@ -30,7 +30,6 @@ from tests.browser.test_browser import (
 from tests.support.small_trains import SCHEMA, trains
 
 __all__ = ["browser", "page"]
-pytestmark = pytest.mark.browser
 
 
 @pytest.fixture

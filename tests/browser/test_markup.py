@@ -27,7 +27,6 @@ from tests.browser.test_browser import ROOT, Server, browser, go, page, serve
 from tests.support.identity_provider import WAIT
 
 __all__ = ["browser", "page"]
-pytestmark = pytest.mark.browser
 LINK = "[l](https://evil.example/l)"
 IMAGE = "![p](https://evil.example/p.png)"
 BARE = "https://evil.example/b"

@@ -12,7 +12,6 @@ from tests.browser.test_accessibility import RESULTS, darken, filled, settle
 from tests.browser.test_browser import Server, browser, go, invented, open_review, page
 
 __all__ = ["browser", "filled", "page"]
-pytestmark = pytest.mark.browser
 LISTEN = """document.addEventListener('securitypolicyviolation', event =>
     console.error('policy violation: ' + event.violatedDirective + ' ' + event.blockedURI))"""
 

@@ -31,7 +31,6 @@ from tests.browser.test_browser import (
 from tests.support.small_redescriptions import SCHEMA, two_sided_people
 
 __all__ = ["browser", "page"]
-pytestmark = pytest.mark.browser
 #: Makes the browser's graphics card draw every figure, however few its points.
 BY_WEBGL = """
 import dpcore.plots.redescriptions

@@ -28,7 +28,6 @@ from tests.browser.test_browser import (
 from tests.support import reports
 
 __all__ = ["browser", "page"]
-pytestmark = pytest.mark.browser
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_browser import Server, browser, go, page, serve
 
 __all__ = ["browser", "page"]
-pytestmark = pytest.mark.browser
 SCHEMA_TEXT = """
 name: trains
 entity: train

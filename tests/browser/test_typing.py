@@ -23,7 +23,6 @@ from tests.browser.test_day import ANALYST, OFFICE, PEOPLE, ROLES, show
 from tests.support.identity_provider import log_in, provider
 
 __all__ = ["browser", "page", "queue"]
-pytestmark = pytest.mark.browser
 #: Milliseconds between two keys.
 PACE = 90
 FIELDS = (

@@ -14,7 +14,6 @@ from tests.support.hostile_files import endless_parquet
 from tests.support.identity_provider import WAIT
 
 __all__ = ["browser", "page"]
-pytestmark = pytest.mark.browser
 LONG = (
     "{name: long, max_rows: 1000, privacy_unit: {column: who}, columns: [{name: a, type: boolean}]}"
 )
