@@ -27,13 +27,11 @@ from tests.support.page_tools import (
     checked,
     errors,
     fit,
-    home,
     open_page,
 )
 from tests.support.page_tools import ward as people
 from tests.support.page_tools import words as page_words
 
-__all__ = ["home"]
 FAR = datetime(2999, 1, 1, tzinfo=UTC)
 #: Markup of every kind that a name or a reason could try to smuggle in.
 HOSTILE = "<b>x</b> **y** [z](http://w) $q$ `c` :red[r]"

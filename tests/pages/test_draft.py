@@ -28,14 +28,12 @@ from tests.support.page_tools import (
     checked,
     errors,
     fit,
-    home,
     open_page,
     ward,
     words,
 )
-from tests.support.page_visitors import ANN, BOB, OFFICE, result_of_visitor, visit
+from tests.support.page_visitors import ANN, BOB, OFFICE, result_of_visitor
 
-__all__ = ["home", "visit"]
 Visit = Callable[[User], None]
 
 

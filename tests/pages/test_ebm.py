@@ -17,42 +17,30 @@ from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release, make_release
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
 from pages.components.families.shared import number_check
-from pages.components.kit.texts import METHODS, small
+from pages.components.kit.texts import small
 from pages.components.run import meter
 from pages.components.visitor import access
 from tests.support.page_tools import (
     add_ward,
+    at_run,
     button,
     checked,
     errors,
+    figures,
     fit,
-    home,
     open_page,
+    spent_on,
     submit,
     words,
 )
 from tests.support.small_ebm import SCHEMA, TARGETS, small_ebm
 
-__all__ = ["home"]
 PAGE = "shape_functions"
-QUICK = {"method": "random_splits", "epochs": 5}
 
 
 def fit_ebm(dataset_id: str, epsilon: str = "1", target: str = "died", **more: object) -> str:
     return submit(dataset_id, "ebm", epsilon, target, **more)
-
-
-def at_run(run_id: str) -> AppTest:
-    app = open_page(PAGE)
-    app.query_params["run"] = run_id
-    return checked(app.run())
-
-
-def figures(app: AppTest) -> list[str]:
-    """The specifications of all plotly charts, as JSON."""
-    return [item.proto.spec for item in app.get("plotly_chart")]
 
 
 def add_stays(*, public: bool = False) -> str:
@@ -90,39 +78,6 @@ def said(app: AppTest) -> str:
 # Configure
 
 
-@pytest.mark.parametrize("method", METHODS["ebm"])
-def test_every_method_goes_from_the_form_to_a_result(method):
-    dataset_id = add_ward()
-    app = open_page(PAGE)
-    app.radio(key="ebm-method").set_value(method).run()
-    if method == "random_splits":
-        app.number_input(key="set-ebm-epochs").set_value(5)
-    app.text_input(key="epsilon").set_value("2")
-    checked(app.run())
-    assert not errors(app)
-    assert "Noise on a" in words(app)
-    button(app, "Rehearse").click().run()
-    assert "Rehearsal on synthetic data" in words(checked(app))
-    assert access.service().balance(dataset_id).left == Decimal(3)
-    button(app, "Review and spend").click().run()
-    title = METHODS["ebm"][method].removesuffix(" (recommended)")
-    assert f"Explainable boosting machine: {title}</td>" in words(checked(app))
-    app.button(key="spend").click().run()
-    assert access.service().balance(dataset_id).left == Decimal(1)
-    checked(app.run())
-    assert "Finished." in words(app)
-    assert len(figures(app)) >= 2
-    [release] = access.service().releases(dataset_id)
-    assert (release.kind, release.parameters["method"]) == ("ebm", method)
-
-
-def spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
-    button(checked(app), "Review and spend").click().run()
-    app.button(key="spend").click().run()
-    [release] = access.service().releases(dataset_id)
-    return release.parameters
-
-
 def test_what_was_chosen_is_what_is_fitted():
     dataset_id = add_ward()
     app = open_page(PAGE)
@@ -153,16 +108,6 @@ def test_what_was_chosen_for_the_published_method_is_what_is_fitted():
     }.items()  # fmt: skip
 
 
-def test_the_form_opens_with_the_defaults_of_the_engine():
-    dataset_id = add_ward()
-    chosen = spent_on(open_page(PAGE), dataset_id)
-    request = RunRequest(
-        dataset_id=dataset_id, algorithm="ebm", target="died", epsilon=Decimal("0.5")
-    )
-    plan = access.service().quote(request).plan
-    assert chosen == plan.parameters.model_dump(mode="json")
-
-
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [("0", "delta"), ("much", "delta"), ("0.5", "delta"), ("-1e-6", "delta"), ("nan", "delta")],
@@ -171,17 +116,6 @@ def test_a_wrong_delta_gives_a_sentence_and_no_way_to_spend(entry, sentence):
     add_ward()
     app = open_page(PAGE)
     app.text_input(key="set-ebm-delta").set_value(entry).run()
-    assert sentence in errors(checked(app))
-    assert button(app, "Review and spend").disabled
-
-
-@pytest.mark.parametrize(
-    ("entry", "sentence"), [("0", "above 0"), ("much", "must be a number"), ("50", "left")]
-)
-def test_a_wrong_epsilon_gives_a_sentence_and_no_way_to_spend(entry, sentence):
-    add_ward()
-    app = open_page(PAGE)
-    app.text_input(key="epsilon").set_value(entry).run()
     assert sentence in errors(checked(app))
     assert button(app, "Review and spend").disabled
 
@@ -251,7 +185,7 @@ def test_a_delta_is_short_and_never_rounded_down(delta, shown):
 
 def test_a_result_shows_importances_a_shape_words_quality_and_certificate():
     dataset_id = add_ward()
-    app = at_run(fit_ebm(dataset_id, "2.5"))
+    app = at_run(PAGE, fit_ebm(dataset_id, "2.5"))
     [release] = access.service().releases(dataset_id)
     text = words(app)
     for part in ("How to read this model", "always saying", "What counts for died",
@@ -392,7 +326,7 @@ def test_a_model_without_a_check_says_so(monkeypatch, task):
 
 def test_a_number_is_predicted_from_the_form_to_the_result():
     dataset_id = add_stays(public=True)
-    app = at_run(fit_ebm(dataset_id, "5", "stay"))
+    app = at_run(PAGE, fit_ebm(dataset_id, "5", "stay"))
     assert "adds to stay (days)" in figures(app)[1]
     assert "DPEBMRegressor" in words(app)
     app.toggle[0].set_value(True).run()
@@ -401,7 +335,7 @@ def test_a_number_is_predicted_from_the_form_to_the_result():
 
 def test_true_counts_stand_beside_noisy_ones_on_public_data_only():
     run_id = fit_ebm(add_ward(public=True), "2.5", evaluate=False)
-    app = at_run(run_id)
+    app = at_run(PAGE, run_id)
     assert "◇" not in words(app)
     app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
     assert "◇" in words(checked(app))
@@ -410,11 +344,6 @@ def test_true_counts_stand_beside_noisy_ones_on_public_data_only():
     model = parse_model(release)
     shown = counts[model.terms.index(model.ranked()[0])]
     assert all(f"true count {count:,}" in figures(app)[1] for count in shown)
-
-
-def test_private_data_offer_no_true_values():
-    app = at_run(fit_ebm(add_ward()))
-    assert "true values" not in " ".join(item.label for item in app.toggle).lower()
 
 
 def test_downloads_hold_the_release_and_the_score_table(monkeypatch):
@@ -440,15 +369,6 @@ def test_two_results_are_compared_line_by_line(monkeypatch):
     ):
         row = f'<th scope="row">{name}</th><td>{left}</td><td>{right}</td>'
         assert row in text
-
-
-def test_a_run_of_this_family_links_to_its_page():
-    run_id = fit_ebm(add_ward(), **QUICK)
-    app = open_page("tree")
-    app.query_params["run"] = run_id
-    checked(app.run())
-    links = {item.proto.label for item in app.get("page_link")}
-    assert "Read this result on the page Shape functions" in links
 
 
 def test_an_error_is_told_in_three_digits_with_its_noise():

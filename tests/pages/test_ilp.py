@@ -17,27 +17,26 @@ from dpcore.models.ilp.language.hypotheses import condition_texts
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
 from pages.components.families.ilp.words import records
 from pages.components.families.shared import downloads
 from pages.components.kit import texts
-from pages.components.kit.texts import METHODS
 from pages.components.run import compare_methods
 from pages.components.visitor import access
 from tests.plots.test_ilp import BOTH, DROPPED, a_car, release_of
 from tests.support.page_tools import (
     add_ward,
+    at_run,
     button,
     checked,
     errors,
-    home,
+    figures,
     open_page,
+    spent_on,
     submit,
     words,
 )
 from tests.support.small_trains import SCHEMA, TARGET, trains
 
-__all__ = ["home"]
 PAGE = "relational_rules"
 CONDITIONS = f"{SCHEMA.hash[:8]}-{TARGET}"
 
@@ -51,19 +50,8 @@ def learn(dataset_id: str, epsilon: str = "3", **more: object) -> str:
     return submit(dataset_id, "ilp", epsilon, TARGET, **more)
 
 
-def at_run(run_id: str) -> AppTest:
-    app = open_page(PAGE)
-    app.query_params["run"] = run_id
-    return checked(app.run())
-
-
 def shown(app: AppTest) -> str:
     return unescape(words(app)).replace("\\", "")
-
-
-def figures(app: AppTest) -> list[str]:
-    """The specifications of all plotly charts, as JSON."""
-    return [item.proto.spec for item in app.get("plotly_chart")]
 
 
 def programs(app: AppTest) -> list[str]:
@@ -78,45 +66,6 @@ def by_hand(monkeypatch: pytest.MonkeyPatch, *releases: Release) -> str:
 
 
 # Configure
-
-
-@pytest.mark.parametrize("method", METHODS["ilp"])
-def test_every_method_goes_from_the_form_to_a_result(method):
-    dataset_id = add_trains()
-    app = open_page(PAGE)
-    app.radio(key="ilp-method").set_value(method).run()
-    app.number_input(key="set-ilp-literals").set_value(2)
-    app.text_input(key="epsilon").set_value("3")
-    checked(app.run())
-    assert not errors(app)
-    assert "Noise on a count" in words(app)
-    button(app, "Rehearse").click().run()
-    assert "Rehearsal on synthetic data" in words(checked(app))
-    assert access.service().balance(dataset_id).left == Decimal(9)
-    button(app, "Review and spend").click().run()
-    title = METHODS["ilp"][method].removesuffix(" (recommended)")
-    assert f"Inductive logic programming: {title}</td>" in words(checked(app))
-    app.button(key="spend").click().run()
-    assert access.service().balance(dataset_id).left == Decimal(6)
-    checked(app.run())
-    assert "Finished." in words(app)
-    assert figures(app)
-    [release] = access.service().releases(dataset_id)
-    assert (release.kind, release.parameters["method"]) == ("ilp", method)
-
-
-def spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
-    button(checked(app), "Review and spend").click().run()
-    app.button(key="spend").click().run()
-    [release] = access.service().releases(dataset_id)
-    return release.parameters
-
-
-def test_the_form_opens_with_the_defaults_of_the_engine():
-    dataset_id = add_trains()
-    chosen = spent_on(open_page(PAGE), dataset_id)
-    request = RunRequest(dataset_id=dataset_id, algorithm="ilp", target=TARGET, epsilon=Decimal(1))
-    assert chosen == access.service().quote(request).plan.parameters.model_dump(mode="json")
 
 
 def test_what_was_chosen_is_what_is_run():
@@ -200,14 +149,6 @@ def test_another_target_offers_its_own_values_and_conditions():
     assert not errors(app)
 
 
-def test_a_target_that_was_not_chosen_gives_a_sentence():
-    columns = [{"name": name, "type": "boolean"} for name in ("a", "b")]
-    schema = Schema.from_mapping({"name": "plain", "max_rows": 2000, "columns": columns})
-    people = pd.DataFrame({"a": ["yes", "no"] * 50, "b": ["yes", "no"] * 50})
-    access.service().add_dataset(people, schema, budget=Decimal(3))
-    assert "Choose what should be predicted." in errors(open_page(PAGE))
-
-
 def test_data_of_one_table_are_told_apart_and_work():
     add_ward()
     app = open_page(PAGE)
@@ -265,7 +206,7 @@ def test_records_are_called_by_what_they_are():
 
 def test_a_result_shows_clauses_words_program_chart_and_quality():
     run_id = learn(add_trains())
-    app = at_run(run_id)
+    app = at_run(PAGE, run_id)
     [release] = access.service().releases()
     model = parse_model(release)
     text = shown(app)
@@ -308,19 +249,13 @@ def test_a_theory_that_predicts_nothing_says_so(monkeypatch):
 
 def test_true_values_stand_beside_noisy_ones_on_public_data():
     run_id = learn(add_trains(public=True))
-    app = at_run(run_id)
+    app = at_run(PAGE, run_id)
     assert "◇" not in words(app)
     app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
     counts = access.service().true_counts(access.service().releases()[0])
     for west, east in counts:
         assert f"<span>{west}</span> true" in words(checked(app))
         assert f"<span>{east}</span> true" in words(app)
-
-
-def test_private_data_offer_no_true_values_and_no_comparison():
-    app = at_run(learn(add_trains()))
-    assert "true values" not in " ".join(item.label for item in app.toggle).lower()
-    assert "Compare methods" not in " ".join(item.label for item in app.expander)
 
 
 def test_a_comparison_is_offered_on_public_data():
@@ -403,7 +338,7 @@ def test_trains_of_the_demonstration_are_drawn():
     demo = DEMOS["trains"]()
     frames = {demo.schema.entity: demo.frame, **demo.children}
     info = access.service().add_dataset(frames, demo.schema, budget=Decimal(9), public=True)
-    app = at_run(submit(info.id, "ilp", "3", "direction", max_literals=2))
+    app = at_run(PAGE, submit(info.id, "ilp", "3", "direction", max_literals=2))
     drawn = [spec for spec in figures(app) if "wheels of the engine" in spec]
     assert len(drawn) == 2  # The made-up one, and the one to be edited.
 
@@ -482,7 +417,7 @@ def test_names_of_a_schema_are_never_markup():
     assert not errors(app)
     labels = [item.proto.label for item in app.expander] + [item.label for item in app.selectbox]
     run_id = submit(info.id, "ilp", "3", "<b>ill</b>", clauses=1)
-    app = at_run(run_id)
+    app = at_run(PAGE, run_id)
     labels += [item.label for item in (*app.selectbox, *app.number_input)]
     html = "".join(str(item.value) for item in app.get("html"))
     for tag in ("<b>ill", "<i>x", "<u>kind", "<s>"):
@@ -518,9 +453,3 @@ def test_files_hold_the_clauses(monkeypatch):
     assert (program.ending, program.label) == ("pl", "Prolog")
     assert "direction(T, east) :-" in program.content
     assert list(twin["noisy count: east"]) == [310, 60, -4]
-
-
-def test_every_file_can_be_downloaded():
-    app = at_run(learn(add_trains()))
-    labels = [item.proto.label for item in app.get("download_button")]
-    assert labels == ["Download JSON", "Download CSV", "Download HTML", "Download Prolog"]

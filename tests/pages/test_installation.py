@@ -11,7 +11,7 @@ from dpcore.workspace.database import jobs, write
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.requests import RunRequest
 from pages.components.visitor import access
-from tests.support.page_tools import ROOT, add_ward, checked, errors, home, open_page, words  # noqa: F401
+from tests.support.page_tools import ROOT, add_ward, checked, errors, open_page, words
 
 
 def folder() -> Path:

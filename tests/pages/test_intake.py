@@ -18,9 +18,8 @@ from dpcore.workspace.users import User
 from pages.components.custodian import intake_drafts, schema_rows, upload_reading
 from pages.components.kit import schema_view
 from pages.components.visitor import access, login
-from tests.support.page_tools import bring, button, checked, errors, home, open_page, remove, words
+from tests.support.page_tools import bring, button, checked, errors, open_page, remove, words
 
-__all__ = ["home"]
 LEFT = b"patient_id,has_gout,ward,age\n1,yes,north,44\n2,no,south,50\n3,yes,north,61\n"
 RIGHT = b"nr;patient_id;urate;age\n7;2;310;50\n8;3;520;61\n9;4;400;70\n"
 FILE_WAY = "Use a schema file (YAML or JSON)"

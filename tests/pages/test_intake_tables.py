@@ -15,9 +15,8 @@ from dpcore.domain.schema import Schema
 from pages.components.custodian import schema_rows
 from pages.components.kit import schema_view
 from pages.components.visitor import access
-from tests.support.page_tools import bring, button, checked, errors, home, open_page, remove, words
+from tests.support.page_tools import bring, button, checked, errors, open_page, remove, words
 
-__all__ = ["home"]
 TRAINS = "train_id,direction\n1,west\n2,east\n3,west\n"
 CARS = "train_id,length,wheels\n1,short,2\n1,long,3\n2,long,2\n9,long,2\n"
 FILE_WAY = "Use a schema file (YAML or JSON)"

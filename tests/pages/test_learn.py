@@ -24,9 +24,8 @@ from dpcore.lessons.composition import DELTA
 from pages.components.kit.texts import text
 from pages.components.lessons import attacks, neighbours, noise, odds
 from pages.components.visitor import access
-from tests.support.page_tools import add_ward, button, checked, home, open_page, words
+from tests.support.page_tools import add_ward, button, checked, open_page, words
 
-__all__ = ["home"]
 ATTACKS = ("Two counts, one difference", "Who is in the data?", "Everybody at once")
 
 

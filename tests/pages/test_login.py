@@ -16,7 +16,6 @@ from tests.support.page_tools import (
     add_ward,
     checked,
     fit,
-    home,  # noqa: F401
     open_page,
     words,
 )

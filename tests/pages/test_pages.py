@@ -30,14 +30,12 @@ from tests.support.page_tools import (
     checked,
     errors,
     fit,
-    home,
     open_page,
     ward,
     words,
 )
 
 PAGES = ("data_sets", "rule_list", "tree", "forest", "relational_rules", "releases", "custodian")
-__all__ = ["home"]
 GOOD = "age,sex,died\n" + "\n".join(
     f"{20 + i % 80},{'male' if i % 3 else 'female'},{'yes' if i % 5 == 0 else 'no'}"
     for i in range(200)
@@ -362,12 +360,6 @@ def test_true_values_are_offered_for_public_data_only():
     app = _rule_list(run_id)
     app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
     assert "true</b>" in words(checked(app))
-
-
-def test_private_data_offer_no_true_values():
-    run_id = fit(add_ward())
-    app = _rule_list(run_id)
-    assert "true values" not in " ".join(item.label for item in app.toggle).lower()
 
 
 def test_predict_a_case_names_the_rule():

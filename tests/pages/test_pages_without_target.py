@@ -15,9 +15,8 @@ from pages.components.families.shared import downloads
 from pages.components.run import compare_methods
 from pages.components.visitor import access
 from tests.support.fake_learner import FakePairLearner, register_pairs
-from tests.support.page_tools import add_ward, button, checked, fit, home, open_page, submit, words
+from tests.support.page_tools import add_ward, button, checked, fit, open_page, submit, words
 
-__all__ = ["home"]
 PAIRS = registry.Family(
     released=replace(FakePairLearner.family, methods={"one": "One", "two": "Two"}),
     page="tree.py",

@@ -11,9 +11,8 @@ from dpcore.rehearsal import Outlook, Point
 from dpcore.service import Service
 from pages.components.run import planner
 from pages.components.visitor import access
-from tests.support.page_tools import add_ward, button, checked, fit, home, open_page, submit, words
+from tests.support.page_tools import add_ward, button, checked, fit, open_page, submit, words
 
-__all__ = ["home"]
 MEANS = {"0.1": 0.6, "1": 0.8, "10": 0.9}
 
 

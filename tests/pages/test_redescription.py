@@ -15,19 +15,19 @@ from dpcore.models.redescriptions.released.reading import interval_words
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release
 from dpcore.service import Service
-from dpcore.workspace.requests import RunRequest
 from pages.components.families.redescriptions.state import JACCARD
 from pages.components.families.shared import downloads
-from pages.components.kit.texts import METHODS
 from pages.components.visitor import access
 from tests.support.page_tools import (
     add_ward,
+    at_run,
     button,
     checked,
     errors,
+    figures,
     fit,
-    home,
     open_page,
+    spent_on,
     submit,
     words,
 )
@@ -41,7 +41,6 @@ from tests.support.small_redescriptions import (
     two_sided_people,
 )
 
-__all__ = ["home"]
 PAGE = "redescriptions"
 QUICK = {"starts": 2}
 FOUND = small_pairs().extract(SCHEMA).found
@@ -59,12 +58,6 @@ def find(dataset_id: str, epsilon: str = "3", **more: object) -> str:
     return submit(dataset_id, "redescriptions", epsilon, "", **(QUICK | more))
 
 
-def at_run(run_id: str) -> AppTest:
-    app = open_page(PAGE)
-    app.query_params["run"] = run_id
-    return checked(app.run())
-
-
 def by_hand(monkeypatch: pytest.MonkeyPatch, *models: RedescriptionModel) -> list[str]:
     """Let the page Releases show models made by hand; returns the keys of their widgets."""
     dataset_id = add_ward()
@@ -76,11 +69,6 @@ def by_hand(monkeypatch: pytest.MonkeyPatch, *models: RedescriptionModel) -> lis
 def inner(key: str, release: Release) -> str:
     """Start of the keys of the widgets that read a release."""
     return f"{key}-{release.id[:8]}"
-
-
-def figures(app: AppTest) -> list[str]:
-    """The specifications of all plotly charts, as JSON."""
-    return [item.proto.spec for item in app.get("plotly_chart")]
 
 
 def slide(app: AppTest, key: str, value: float) -> AppTest:
@@ -99,41 +87,6 @@ def open_tab(app: AppTest, key: str, name: str) -> AppTest:
 
 
 # Configure
-
-
-@pytest.mark.parametrize("method", METHODS["redescriptions"])
-def test_every_method_goes_from_the_form_to_a_result(method):
-    dataset_id = add_sides()
-    app = open_page(PAGE)
-    app.radio(key="redescriptions-method").set_value(method).run()
-    app.number_input(key="set-pairs-starts").set_value(1)
-    if method != "exact_pairs":
-        app.number_input(key="set-pairs-depth").set_value(2)
-    app.text_input(key="epsilon").set_value("3")
-    checked(app.run())
-    assert not errors(app)
-    assert "Noise on" in words(app)
-    button(app, "Rehearse").click().run()
-    assert "Rehearsal on synthetic data" in words(checked(app))
-    assert access.service().balance(dataset_id).left == Decimal(9)
-    button(app, "Review and spend").click().run()
-    title = METHODS["redescriptions"][method].removesuffix(" (recommended)")
-    text = words(checked(app))
-    assert f"Redescriptions: {title}</td>" in text
-    assert "To predict" not in text
-    app.button(key="spend").click().run()
-    assert access.service().balance(dataset_id).left == Decimal(6)
-    checked(app.run())
-    assert "Finished." in words(app)
-    [release] = access.service().releases(dataset_id)
-    assert (release.kind, release.parameters["method"]) == ("redescriptions", method)
-
-
-def spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
-    button(checked(app), "Review and spend").click().run()
-    app.button(key="spend").click().run()
-    [release] = access.service().releases(dataset_id)
-    return release.parameters
 
 
 def test_what_was_chosen_is_what_is_run():
@@ -155,14 +108,6 @@ def test_what_was_chosen_is_what_is_run():
         "depth": 1, "starts": 3, "tree_share": 0.3, "margins": False, "sampler": "pool",
         "sensitivity": "published", "pool_size": 50, "reserved_splits": True,
     }.items()  # fmt: skip
-
-
-def test_the_form_opens_with_the_defaults_of_the_engine():
-    dataset_id = add_sides()
-    chosen = spent_on(open_page(PAGE), dataset_id)
-    request = RunRequest(dataset_id=dataset_id, algorithm="redescriptions", epsilon=Decimal("0.5"))
-    plan = access.service().quote(request).plan
-    assert chosen == plan.parameters.model_dump(mode="json")
 
 
 @pytest.mark.parametrize(
@@ -249,7 +194,7 @@ def test_there_is_nothing_to_predict_and_no_comparison_of_methods():
 
 def test_a_result_shows_points_one_in_full_and_a_table():
     dataset_id = add_sides()
-    app = at_run(find(dataset_id))
+    app = at_run(PAGE, find(dataset_id))
     [release] = access.service().releases(dataset_id)
     found = parse_model(release).extract(release.domain)
     assert found.found
@@ -309,7 +254,7 @@ def test_moving_the_threshold_sets_aside_and_neither_reads_anew_nor_spends(monke
     )  # fmt: skip
     dataset_id = add_sides()
     run_id = find(dataset_id)
-    app = at_run(run_id)
+    app = at_run(PAGE, run_id)
     left = access.service().balance(dataset_id).left
     total = len(calls)
     [release] = access.service().releases(dataset_id)
@@ -453,7 +398,7 @@ def test_another_rehearsal_starts_afresh():
 
 def test_true_values_are_shown_on_public_data_only():
     run_id = find(add_sides(public=True))
-    app, key = at_run(run_id), f"run-{run_id}"
+    app, key = at_run(PAGE, run_id), f"run-{run_id}"
     assert "◇" not in words(app)
     app.toggle(key=f"{key}-truth").set_value(True).run()
     text = words(checked(app))
@@ -463,11 +408,6 @@ def test_true_values_are_shown_on_public_data_only():
     assert any("noisy = true" in figure for figure in figures(app))
     [release] = access.service().releases()
     assert len(access.service().true_tables(release)) == len(parse_model(release).pairs)
-
-
-def test_private_data_offer_no_true_values():
-    app = at_run(find(add_sides()))
-    assert "true values" not in " ".join(item.label for item in app.toggle).lower()
 
 
 # Elsewhere

@@ -17,13 +17,10 @@ from tests.support.page_tools import (
     checked,
     errors,
     fit,
-    home,
     open_page,
     submit,
     words,
 )
-
-__all__ = ["home"]
 
 
 def release_of(run_id: str) -> str:

@@ -14,7 +14,6 @@ from dpcore.workspace.requests import RunRequest, RunStatus
 from tests.support.page_tools import (
     add_ward,
     checked,
-    home,  # noqa: F401
     open_page,
     words,
 )

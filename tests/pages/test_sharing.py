@@ -25,7 +25,6 @@ from tests.support.page_tools import (
     checked,
     errors,
     fit,
-    home,
     open_page,
     ward,
     words,
@@ -38,10 +37,8 @@ from tests.support.page_visitors import (
     person,
     result_of_visitor,
     run_of_visitor,
-    visit,
 )
 
-__all__ = ["home", "visit"]
 Visit = Callable[[User], None]
 TOGGLE = "Share with everybody who may see this data set"
 

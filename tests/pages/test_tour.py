@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from tests.support.page_tools import ROOT, add_ward, checked, fit, home, open_page, words
+from tests.support.page_tools import ROOT, add_ward, checked, fit, open_page, words
 
-__all__ = ["home"]
 TITLE = "New here? Five steps."
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -17,7 +16,6 @@ from dpcore.models.trees.released.model import TreeModel
 from dpcore.released.release import make_release
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
-from pages.components.families import registry
 from pages.components.families.tree import inputs
 from pages.components.kit.texts import METHODS
 from pages.components.run import compare_methods
@@ -25,20 +23,18 @@ from pages.components.visitor import access
 from tests.support import small_trees
 from tests.support.page_tools import (
     add_ward,
+    at_run,
     button,
     checked,
     errors,
+    figures,
     fit,
-    home,
     open_page,
+    spent_on,
     submit,
     ward,
     words,
 )
-
-__all__ = ["home"]
-FAMILIES = ("tree", "forest")
-EVERY_METHOD = [(family, name) for family in FAMILIES for name in METHODS[family]]
 
 
 def fit_tree(dataset_id: str, epsilon: str = "1", **parameters: object) -> str:
@@ -49,46 +45,7 @@ def fit_forest(dataset_id: str, epsilon: str = "1", **parameters: object) -> str
     return submit(dataset_id, "forest", epsilon, "died", **{"trees": 3, **parameters})
 
 
-def at_run(page: str, run_id: str) -> AppTest:
-    app = open_page(page)
-    app.query_params["run"] = run_id
-    return checked(app.run())
-
-
-def figures(app: AppTest) -> list[str]:
-    """The specifications of all plotly charts, as JSON."""
-    return [item.proto.spec for item in app.get("plotly_chart")]
-
-
-def links(app: AppTest) -> dict[str, str]:
-    return {item.proto.label: item.proto.page for item in app.get("page_link")}
-
-
 # Configure
-
-
-@pytest.mark.parametrize(("family", "method"), EVERY_METHOD)
-def test_every_method_goes_from_the_form_to_a_result(family, method):
-    dataset_id = add_ward()
-    app = open_page(family)
-    app.radio(key=f"{family}-method").set_value(method)
-    app.text_input(key="epsilon").set_value("2")
-    checked(app.run())
-    assert not errors(app)
-    assert "Noise on a" in words(app)
-    button(app, "Rehearse").click().run()
-    assert "Rehearsal on synthetic data" in words(checked(app))
-    assert access.service().balance(dataset_id).left == Decimal(3)
-    button(app, "Review and spend").click().run()
-    title = METHODS[family][method].removesuffix(" (recommended)")
-    assert f"{registry.FAMILIES[family].algorithm}: {title}</td>" in words(checked(app))
-    app.button(key="spend").click().run()
-    assert access.service().balance(dataset_id).left == Decimal(1)
-    checked(app.run())
-    assert "Finished." in words(app)
-    assert figures(app)
-    [release] = access.service().releases(dataset_id)
-    assert (release.kind, release.parameters["method"]) == (family, method)
 
 
 def test_what_was_chosen_for_a_tree_is_what_is_fitted():
@@ -100,7 +57,7 @@ def test_what_was_chosen_for_a_tree_is_what_is_fitted():
     app.checkbox(key="set-tree-reserved").set_value(True)
     app.selectbox(key="set-tree-prune").set_value("No")
     app.checkbox(key="evaluate").set_value(False).run()
-    assert _spent_on(app, dataset_id).items() >= {
+    assert spent_on(app, dataset_id).items() >= {
         "method": "lookahead", "criterion": "gini", "blocks": [2, 2], "leaf_share": 0.31,
         "reserved_splits": True, "prune": False, "evaluate": False,
     }.items()  # fmt: skip
@@ -116,25 +73,10 @@ def test_what_was_chosen_for_a_forest_is_what_is_fitted():
     app.number_input(key="set-forest-threshold").set_value(0.5)
     app.checkbox(key="set-forest-rest").set_value(False)
     app.selectbox(key="set-forest-prune").set_value("No").run()
-    assert _spent_on(app, dataset_id).items() >= {
+    assert spent_on(app, dataset_id).items() >= {
         "method": "rfdiffp", "trees": 4, "sharing": "split", "criterion": "matsushita",
         "attributes": 1, "threshold": 0.5, "spend_rest": False, "prune": False, "evaluate": True,
     }.items()  # fmt: skip
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_form_opens_with_the_defaults_of_the_engine(family):
-    dataset_id = add_ward()
-    chosen = _spent_on(open_page(family), dataset_id)
-    plan = access.service().quote(_request(dataset_id, {}, family)).plan
-    assert chosen == plan.parameters.model_dump(mode="json")
-
-
-def _spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
-    button(checked(app), "Review and spend").click().run()
-    app.button(key="spend").click().run()
-    [release] = access.service().releases(dataset_id)
-    return release.parameters
 
 
 @pytest.mark.parametrize("method", METHODS["tree"])
@@ -174,34 +116,12 @@ def test_all_kinds_of_noise_are_shown_before_spending():
         assert f"Noise on {kind.what}</th><td>±{kind.margin()}, 95%</td>" in shown
 
 
-@pytest.mark.parametrize("page", ["tree", "forest"])
-@pytest.mark.parametrize(
-    ("entry", "sentence"),
-    [("0", "above 0"), ("much", "must be a number"), ("50", "left")],
-)
-def test_a_wrong_epsilon_gives_a_sentence_and_no_way_to_spend(page, entry, sentence):
-    add_ward()
-    app = open_page(page)
-    app.text_input(key="epsilon").set_value(entry)
-    checked(app.run())
-    assert sentence in errors(app)
-    assert button(app, "Review and spend").disabled
-
-
 def test_an_epsilon_that_is_too_small_for_a_tree_gives_a_sentence():
     add_ward()
     app = open_page("tree")
     app.text_input(key="epsilon").set_value("0.000000001")
     assert "too small" in errors(checked(app.run()))
     assert button(app, "Review and spend").disabled
-
-
-def test_a_target_that_was_not_chosen_gives_a_sentence():
-    columns = [{"name": name, "type": "boolean"} for name in ("a", "b")]
-    schema = Schema.from_mapping({"name": "plain", "max_rows": 2000, "columns": columns})
-    people = pd.DataFrame({"a": ["yes", "no"] * 50, "b": ["yes", "no"] * 50})
-    access.service().add_dataset(people, schema, budget=Decimal(3))
-    assert "Choose what should be predicted." in errors(open_page("tree"))
 
 
 def test_a_rehearsal_of_one_family_is_not_shown_on_the_page_of_another():
@@ -228,14 +148,6 @@ def test_a_tree_shows_diagram_table_sentences_quality_and_budget():
         assert part in text, part
     [spec] = figures(app)
     assert "predictions" in spec
-
-
-def test_private_data_offer_no_true_values_and_no_comparison():
-    dataset_id = add_ward()
-    for page, run_id in (("tree", fit_tree(dataset_id)), ("forest", fit_forest(dataset_id))):
-        app = at_run(page, run_id)
-        assert "true values" not in " ".join(item.label for item in app.toggle).lower()
-        assert "Compare methods" not in " ".join(item.label for item in app.expander)
 
 
 def test_true_values_stand_beside_noisy_ones_on_public_data():
@@ -351,19 +263,6 @@ def test_groups_of_votes_show_how_often_they_are_right_on_public_data():
 
 
 # Runs and releases of several families
-
-
-def test_a_run_of_another_family_links_to_its_own_page():
-    dataset_id = add_ward()
-    tree, forest, rules = fit_tree(dataset_id), fit_forest(dataset_id), fit(dataset_id)
-    for page, run_id, own in (
-        ("rule_list", tree, "Tree"),
-        ("tree", forest, "Forest"),
-        ("forest", rules, "Rule list"),
-    ):
-        app = at_run(page, run_id)
-        assert f"Read this result on the page {own}" in links(app)
-        assert "Certificate" not in words(app)
 
 
 def test_releases_opens_each_family_in_its_own_form_and_compares_them():

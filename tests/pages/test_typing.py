@@ -20,11 +20,10 @@ from dpcore.workspace.requests import RunRequest, RunStatus
 from dpcore.workspace.users import ROLES
 from pages.components.report import draft
 from pages.components.visitor import access, menu, outcome
-from tests.support.page_tools import ROOT, add_ward, checked, home, open_page
-from tests.support.page_visitors import ANN, BOB, person, result_of_visitor, visit
+from tests.support.page_tools import ROOT, add_ward, checked, open_page
+from tests.support.page_visitors import ANN, BOB, person, result_of_visitor
 from tests.support.places import Place, moved, places, without_key
 
-__all__ = ["home", "visit"]
 NAMES = tuple(entry.path.removesuffix(".py") for entry in menu.MENU)
 #: Who may open every page, with a login.
 EVERYBODY = person("office", *ROLES)

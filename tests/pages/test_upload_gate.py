@@ -17,10 +17,8 @@ from pages.components.server import upload_gate
 from pages.components.server.upload_gate import UploadGate
 from pages.components.visitor import login
 from tests.browser.test_browser import serve
-from tests.support.page_tools import home
 from tests.support.streamlit_client import Session
 
-__all__ = ["home"]
 MIB = 1 << 20
 LARGEST = 1024 * MIB
 

@@ -88,6 +88,21 @@ def open_page(name: str = "data_sets") -> AppTest:
     return checked(app)
 
 
+def at_run(page: str, run_id: str) -> AppTest:
+    """A page with a run in its address."""
+    app = open_page(page)
+    app.query_params["run"] = run_id
+    return checked(app.run())
+
+
+def spent_on(app: AppTest, dataset_id: str) -> dict[str, object]:
+    """Parameters of the run that the form now describes, after spending on it."""
+    button(checked(app), "Review and spend").click().run()
+    app.button(key="spend").click().run()
+    [release] = access.service().releases(dataset_id)
+    return release.parameters
+
+
 def checked(app: AppTest) -> AppTest:
     assert not app.exception, [item.message for item in app.exception]
     return app
@@ -103,6 +118,15 @@ def words(app: AppTest) -> str:
 
 def errors(app: AppTest) -> str:
     return "\n".join(item.value for item in app.error).replace(APART, "").replace("\\", "")
+
+
+def figures(app: AppTest) -> list[str]:
+    """The specifications of all plotly charts, as JSON."""
+    return [item.proto.spec for item in app.get("plotly_chart")]
+
+
+def links(app: AppTest) -> dict[str, str]:
+    return {item.proto.label: item.proto.page for item in app.get("page_link")}
 
 
 def button(app: AppTest, label: str):

@@ -1,0 +1,129 @@
+"""What holds for the page of every family: from the form to the result, and for each mistake."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.schema import Schema
+from pages.components.visitor import access
+from tests.support.family_pages import FAMILY_PAGES, FamilyPage
+from tests.support.page_tools import (
+    at_run,
+    button,
+    checked,
+    errors,
+    figures,
+    links,
+    open_page,
+    spent_on,
+    words,
+)
+
+EVERY = pytest.mark.parametrize("own", FAMILY_PAGES.values(), ids=FAMILY_PAGES)
+PREDICTING = {name: own for name, own in FAMILY_PAGES.items() if own.target}
+#: What can be downloaded of a result of one family only.
+MORE = {"ilp": ["Download Prolog"]}
+WAYS = [
+    pytest.param(own, method, id=f"{name}-{method}")
+    for name, own in FAMILY_PAGES.items()
+    for method in own.family.methods or [""]
+]
+
+
+@pytest.mark.parametrize(("own", "method"), WAYS)
+def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: str) -> None:
+    dataset_id = own.add()
+    app = own.open(method)
+    app.text_input(key="epsilon").set_value("3")
+    checked(app.run())
+    assert not errors(app)
+    assert "Noise on " in words(app)
+    button(app, "Rehearse").click().run()
+    assert "Rehearsal on synthetic data" in words(checked(app))
+    assert access.service().balance(dataset_id).left == Decimal(9)
+    assert not access.service().releases(dataset_id)
+    button(app, "Review and spend").click().run()
+    text = words(checked(app))
+    assert f"{own.family.describe({'method': method})}</td>" in text
+    assert ("To predict" in text) == bool(own.target)
+    app.button(key="spend").click().run()
+    assert access.service().balance(dataset_id).left == Decimal(6)
+    assert "Finished." in words(checked(app.run()))
+    assert figures(app)
+    [release] = access.service().releases(dataset_id)
+    assert (release.kind, release.target) == (own.name, own.target)
+    assert release.parameters.get("method", "") == method
+
+
+@EVERY
+def test_the_form_opens_with_the_defaults_of_the_engine(own: FamilyPage) -> None:
+    dataset_id = own.add()
+    chosen = spent_on(open_page(own.page), dataset_id)
+    plan = access.service().quote(own.request(dataset_id, "0.5")).plan
+    assert chosen == plan.parameters.model_dump(mode="json")
+
+
+@EVERY
+def test_a_wrong_epsilon_gives_a_sentence_and_no_way_to_spend(own: FamilyPage) -> None:
+    own.add()
+    app = open_page(own.page)
+    for entry, sentence in (
+        ("0", "above 0"),
+        ("much", "must be a number"),
+        ("50", "left"),
+    ):
+        app.text_input(key="epsilon").set_value(entry)
+        assert sentence in errors(checked(app.run()))
+        assert button(app, "Review and spend").disabled
+
+
+@pytest.mark.parametrize("own", PREDICTING.values(), ids=PREDICTING)
+def test_a_target_that_was_not_chosen_gives_a_sentence(own: FamilyPage) -> None:
+    columns = [{"name": name, "type": "boolean"} for name in ("a", "b")]
+    schema = Schema.from_mapping({"name": "plain", "max_rows": 2000, "columns": columns})
+    people = pd.DataFrame({"a": ["yes", "no"] * 50, "b": ["yes", "no"] * 50})
+    access.service().add_dataset(people, schema, budget=Decimal(3))
+    assert "Choose what should be predicted." in errors(open_page(own.page))
+
+
+@EVERY
+def test_a_result_of_private_data_has_files_and_nothing_true(own: FamilyPage) -> None:
+    app = own.at_run(own.submit(own.add()))
+    text = words(app)
+    assert "Finished." in text
+    assert ("always saying" in text) == bool(own.target)
+    assert "true values" not in " ".join(item.label for item in app.toggle).lower()
+    assert "Compare methods" not in " ".join(item.label for item in app.expander)
+    assert "Kind of guarantee" in words(_tab(app, "Certificate"))
+    labels = [item.proto.label for item in _tab(app, "Download").get("download_button")]
+    assert labels == ["Download JSON", "Download CSV", "Download HTML", *MORE.get(own.name, [])]
+
+
+def _tab(app: AppTest, name: str) -> AppTest:
+    """A part of a result, which may stand in a tab of its own."""
+    for key in app.session_state.to_dict():
+        if str(key).endswith("-tabs-5"):
+            app.session_state[key] = name
+    return checked(app.run())
+
+
+@EVERY
+def test_true_values_stand_beside_noisy_ones_on_public_data(own: FamilyPage) -> None:
+    run_id = own.submit(own.add(public=True))
+    app = own.at_run(run_id)
+    before = words(app)
+    assert "◇" not in before
+    app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
+    assert words(checked(app)) != before
+
+
+@EVERY
+def test_a_run_of_another_family_links_to_its_own_page(own: FamilyPage) -> None:
+    run_id = own.submit(own.add())
+    app = at_run("tree" if own.page != "tree" else "forest", run_id)
+    assert f"Read this result on the page {own.family.title}" in links(app)
+    assert "Certificate" not in words(app)
