@@ -6,7 +6,7 @@ import copy
 import pickle
 import warnings
 from decimal import Decimal
-from typing import Any, Literal, get_origin
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from dpcore.errors import BudgetError, IngestError, InputError, PrivacyLeakWarni
 from dpcore.learning import sklearn_base
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.released.release import Release
+from tests.support.configurations import beyond_bounds, choices
 from tests.support.estimators import CASES, ROWS, TELLING, Case
 from tests.support.fake_learner import real_learners
 
@@ -160,41 +161,25 @@ def test_an_epsilon_that_is_none_costs_nothing(case: Case, epsilon: float) -> No
     assert budget.spent == 0
 
 
-def _choices(case: Case) -> list[str]:
-    """Parameters that are one of some words."""
-    fields = case.kind._learner.parameters.model_fields
-    return [name for name, own in fields.items() if get_origin(own.annotation) is Literal]
-
-
-def _outside(case: Case) -> list[tuple[str, Any]]:
-    """Numbers beyond the bounds of parameters."""
-    found = []
-    for name, own in case.kind._learner.parameters.model_fields.items():
-        for bound in own.metadata:
-            found += [(name, bound.ge - 1)] if hasattr(bound, "ge") else []
-            found += [(name, bound.gt)] if hasattr(bound, "gt") else []
-            found += [(name, bound.le + 1)] if hasattr(bound, "le") else []
-            found += [(name, bound.lt)] if hasattr(bound, "lt") else []
-    return found
-
-
 @EVERY
 def test_a_word_that_is_no_choice_costs_nothing(case: Case) -> None:
     budget = BudgetAccountant(50)
-    for name in _choices(case):
+    words = choices(case.kind._learner.parameters)
+    for name in words:
         with pytest.raises(RequestError, match=name):
             case.fit(accountant=budget, **{name: "guess"})
-    assert _choices(case)
+    assert words
     assert budget.spent == 0
 
 
 @EVERY
 def test_a_number_beyond_its_bounds_costs_nothing(case: Case) -> None:
     budget = BudgetAccountant(50)
-    for name, value in _outside(case):
+    numbers = beyond_bounds(case.kind._learner.parameters)
+    for name, value in numbers:
         with pytest.raises(RequestError, match=name):
             case.fit(accountant=budget, **{name: value})
-    assert _outside(case)
+    assert numbers
     assert budget.spent == 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from random import Random
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -26,16 +26,14 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 from dpcore.report.contents import content
-from tests.support.configurations import Configuration, draw_configuration, draw_people, table_of
-from tests.support.fake_learner import real_learners
+from tests.support.configurations import (
+    WAYS,
+    Configuration,
+    draw_configuration,
+    draw_people,
+    table_of,
+)
 
-#: What tells the methods of a family apart.
-_CHOICE = dict.fromkeys(real_learners(), "method") | {"rule_list": "sampler"}
-WAYS = [
-    pytest.param(family, {choice: way}, id=f"{family}-{way}")
-    for family, choice in _CHOICE.items()
-    for way in get_args(LEARNERS[family].parameters.model_fields[choice].annotation)
-]
 FEW, MANY = 8, 400
 seeds = st.integers(0, 2**63 - 1)
 #: A smaller seed is no simpler configuration, so there is nothing to shrink.

@@ -16,6 +16,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
+import pytest
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
@@ -25,6 +26,7 @@ from dpcore.domain.conditions import cell_conditions, threshold_conditions
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.registry import LEARNERS
+from tests.support.fake_learner import real_learners
 
 #: Largest values that keep one run within a fraction of a second.
 MOST = {
@@ -42,6 +44,14 @@ MOST = {
     "pairs": 3,
     "clauses": 4,
 }
+#: What tells the methods of a family apart.
+_CHOICE = dict.fromkeys(real_learners(), "method") | {"rule_list": "sampler"}
+#: Every family with every method, for ``pytest.mark.parametrize(("family", "way"), WAYS)``.
+WAYS = [
+    pytest.param(family, {choice: way}, id=f"{family}-{way}")
+    for family, choice in _CHOICE.items()
+    for way in get_args(LEARNERS[family].parameters.model_fields[choice].annotation)
+]
 #: Chance that a parameter stays at its default, unless that takes long.
 _DEFAULT = 0.4
 #: Rows of one table at most: they are drawn one by one.
@@ -177,6 +187,27 @@ def _draw_target(random: Random, family: str, schema: Schema) -> str:
 
 
 # Parameters
+
+
+def choices(model: type[BaseModel]) -> list[str]:
+    """Parameters that are one of some words."""
+    fields = model.model_fields.items()
+    return [name for name, own in fields if get_origin(own.annotation) is Literal]
+
+
+def beyond_bounds(model: type[BaseModel]) -> list[tuple[str, Any]]:
+    """Parameters, each with the first number beyond one of its bounds."""
+    return [
+        (name, value)
+        for name, own in model.model_fields.items()
+        for bound in own.metadata
+        for value in (
+            *([bound.ge - 1] if hasattr(bound, "ge") else []),
+            *([bound.gt] if hasattr(bound, "gt") else []),
+            *([bound.le + 1] if hasattr(bound, "le") else []),
+            *([bound.lt] if hasattr(bound, "lt") else []),
+        )
+    ]
 
 
 def draw_parameters(

@@ -9,9 +9,8 @@ import pytest
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.errors import FrostglassError, RequestError, SchemaError
 from dpcore.models.redescriptions.learning import learner as learner_module
-from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
-from dpcore.released.release import Release, make_release
+from dpcore.released.release import make_release
 from tests.support.redescription_cases import (
     LEARNER,
     METHODS,
@@ -100,14 +99,6 @@ def test_tables_of_hardly_anybody_or_anything_are_mined(way, crowd):
             for pair in model.pairs:
                 shape = (pair.left.leaf_count, pair.right.leaf_count)
                 assert np.shape(pair.noisy_counts) == shape
-
-
-@way
-def test_seeded_runs_repeat_themselves_and_secure_ones_do_not(way):
-    first, second = (run(TABLE, source=SeededRandom(9), **way)[1] for _ in range(2))
-    assert first == second
-    first, second = (run(TABLE, source=SecureRandom(), **way)[1] for _ in range(2))
-    assert first != second
 
 
 # What comes out is right
@@ -253,26 +244,12 @@ LOPSIDED = schema(
         (EMPTY_LEFT, {}, "puts no column on the left side: choose"),
         (UNSPLIT, {"left": ("lone",)}, "nothing to split on the left side: add"),
         (UNSPLIT, {"right": ("lone",)}, "nothing to split on the right side: add"),
-        (SCHEMA, {"method": "magic"}, "method"),
-        (SCHEMA, {"depth": 0}, "depth"),
-        (SCHEMA, {"depth": 5}, "depth"),
         (SCHEMA, {"depth": 2.5}, "depth"),
         (SCHEMA, {"depth": 3}, "'exact_pairs' has trees of depth 2: leave the depth out"),
         (SCHEMA, {"rounds": 2}, "'exact_pairs' has no rounds: leave them at 1"),
         (SCHEMA, {"method": "mcmc_tree_pair", "rounds": 2}, "has no rounds: leave them at 1"),
-        (SCHEMA, {"starts": 0}, "starts"),
-        (SCHEMA, {"starts": 21}, "starts"),
-        (SCHEMA, {"rounds": 0}, "rounds"),
-        (SCHEMA, {"rounds": 11}, "rounds"),
-        (SCHEMA, {"tree_share": 0}, "tree_share"),
-        (SCHEMA, {"tree_share": 1}, "tree_share"),
         (SCHEMA, {"tree_share": float("nan")}, "tree_share"),
-        (SCHEMA, {"sampler": "luck"}, "sampler"),
-        (SCHEMA, {"steps": 0}, "steps"),
-        (SCHEMA, {"steps": 10**7}, "steps"),
-        (SCHEMA, {"pool_size": 0}, "pool_size"),
         (SCHEMA, {"sensitivity": 0.5}, "sensitivity"),
-        (SCHEMA, {"unheard_of": 1}, "unheard_of"),
         (wide(9, 256, 1000), {}, "too many conditions to pair: choose fewer columns"),
         (LOPSIDED, {}, "too many conditions to pair: choose fewer columns"),
         (wide(20, 16, 10**8), {"method": "alt_mcmc", "steps": 1}, "more memory than a run may use"),
@@ -287,11 +264,6 @@ def test_a_request_that_cannot_be_honoured_is_refused(domain, parameters, senten
         plan_of("1", domain, **parameters)
     assert str(caught.value).endswith(".")
     assert isinstance(caught.value, FrostglassError)
-
-
-def test_a_target_is_refused():
-    with pytest.raises(RequestError, match="leave the target out"):
-        LEARNER.plan(SCHEMA, "old", Decimal(1), {})
 
 
 def test_large_but_feasible_requests_are_planned():
@@ -343,20 +315,6 @@ def test_every_parameter_has_an_effect(method):
 
 
 # Releases
-
-
-@way
-def test_a_release_can_be_read_back(way):
-    plan, model = run(TABLE, "2", SecureRandom(), **way)
-    release = make_release("redescriptions", plan, model, secure=True)
-    again = Release.from_json(release.to_json())
-    assert parse_model(again) == model
-    assert again.target == ""
-    certificate = again.certificate
-    assert certificate.private
-    assert (certificate.epsilon, certificate.delta) == (2, 0)
-    assert certificate.guarantee == plan.guarantee
-    assert sum(certificate.budget_split.values()) == 2
 
 
 CANARY = "zanzibar-4711"

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from dpcore.domain.encoding import encode_columns
-from dpcore.errors import BudgetError, RequestError, SchemaError
+from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Run
-from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.models.trees.learning import forest_learner as learner_module
 from dpcore.models.trees.learning.forest_learner import ForestLearner
@@ -165,26 +164,6 @@ def test_a_tiny_budget_that_is_accepted_can_be_run(method, sharing):
     assert planned >= 4
 
 
-@pytest.mark.parametrize(
-    ("target", "parameters", "sentence"),
-    [
-        ("nothing", {}, "no column 'nothing'"),
-        ("single", {}, "has a single class"),
-        ("ill", {"trees": 0}, "trees"),
-        ("ill", {"trees": 101}, "trees"),
-        ("ill", {"method": "lookahead"}, "method"),
-        ("ill", {"sharing": "bootstrap"}, "sharing"),
-        ("ill", {"attributes": 0}, "attributes"),
-        ("ill", {"unheard_of": 1}, "unheard_of"),
-    ],
-)
-def test_a_request_that_cannot_be_honoured_is_refused(target, parameters, sentence):
-    columns = [*toy_people.COLUMNS, {"name": "single", "type": "categorical", "categories": ["x"]}]
-    with pytest.raises((RequestError, SchemaError), match=sentence) as caught:
-        LEARNER.plan(schema_of(columns), target, Decimal(1), parameters)
-    assert str(caught.value).endswith(".")
-
-
 def test_too_much_work_is_refused_with_a_number_that_is_not():
     wide = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 999, "bins": 100}
             for i in range(100)]  # fmt: skip
@@ -219,7 +198,3 @@ def test_trees_that_spend_too_much_together_are_not_released(sharing, monkeypatc
     plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), {"trees": 2, "sharing": sharing})
     with pytest.raises(BudgetError, match="more than they were given"):
         LEARNER.run(Run(TABLE, plan, SecureRandom()))
-
-
-def test_the_learner_is_on_offer():
-    assert isinstance(get_learner("forest"), ForestLearner)
