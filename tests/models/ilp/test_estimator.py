@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from decimal import Decimal
 from typing import Any
 
@@ -85,18 +84,6 @@ def one_table() -> tuple[pd.DataFrame, pd.Series, Schema]:
     schema = Schema.from_mapping({**content, "children": [], "privacy_unit": {}})
     frame = ward()[0]["patient"].drop(columns="patient_id")
     return frame, (frame["age"] > 60).rename("ill"), schema
-
-
-def test_every_parameter_is_a_keyword_with_its_default() -> None:
-    shared = {"self", "epsilon", "schema", "target", "accountant", "random_state"}
-    keywords = inspect.signature(DPILPClassifier.__init__).parameters
-    assert set(keywords) - shared == set(ILPParameters.model_fields)
-    for name, field in ILPParameters.model_fields.items():
-        default = float(field.default) if isinstance(field.default, Decimal) else field.default
-        expected = False if name == "evaluate" else default
-        assert keywords[name].default == expected, name
-        assert keywords[name].kind is inspect.Parameter.KEYWORD_ONLY
-        assert name in str(DPILPClassifier.__doc__)
 
 
 @pytest.mark.parametrize(

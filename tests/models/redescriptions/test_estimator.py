@@ -1,11 +1,8 @@
 """The scikit-learn side of redescriptions, beside what holds for every estimator."""
 
-import copy
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 from dpcore.demo import DEMOS
 from dpcore.domain.schema import Schema
@@ -16,7 +13,6 @@ from dpcore.errors import (
     SchemaError,
 )
 from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
-from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
 from dpcore.privacy.accountant import BudgetAccountant
 
 SCHEMA = Schema.from_text(
@@ -158,20 +154,6 @@ def test_what_holds_is_named():
     assert told.columns[0] == fitted.redescriptions_.found[0].text
     nothing = miner(epsilon="0.01").fit(frame[:5])
     assert nothing.transform(frame).shape == (900, len(nothing.redescriptions_.found))
-
-
-def test_clones_share_the_accountant_and_every_parameter_is_one():
-    budget = BudgetAccountant(8)
-    fitted = clone(miner(accountant=budget)).fit(people())
-    clone(fitted).fit(people())
-    assert budget.left == 0
-    assert set(RedescriptionParameters.model_fields) <= set(miner().get_params())
-    defaults = RedescriptionParameters()
-    plain = RedescriptionMiner().get_params()
-    assert all(
-        plain[name] == getattr(defaults, name) for name in RedescriptionParameters.model_fields
-    )
-    assert copy.deepcopy(miner()).get_params().keys() == plain.keys()
 
 
 def test_planted_redescriptions_come_back():

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-
 import pytest
 
 from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
-from dpcore.models.trees.released.parameters import ForestParameters, TreeParameters
 from tests.support.estimators import CASES
 
-BOTH = [(DPTreeClassifier, TreeParameters), (DPForestClassifier, ForestParameters)]
 #: A cheap setting of every way to learn.
 SETTINGS = [
     *[(DPTreeClassifier, {"method": m}) for m in ("adiffp", "diffp_id3", "diffp_c45", "sulq_id3")],
@@ -19,18 +15,6 @@ SETTINGS = [
     (DPForestClassifier, {"trees": 5}),
     (DPForestClassifier, {"method": "random_trees", "sharing": "split", "trees": 5}),
 ]
-
-
-@pytest.mark.parametrize(("kind", "parameters"), BOTH)
-def test_every_parameter_is_a_keyword_with_its_default(kind, parameters):
-    shared = {"self", "epsilon", "schema", "target", "accountant", "random_state"}
-    keywords = inspect.signature(kind.__init__).parameters
-    assert set(keywords) - shared == set(parameters.model_fields)
-    for name, field in parameters.model_fields.items():
-        expected = False if name == "evaluate" else field.default
-        assert keywords[name].default == expected, name
-        assert keywords[name].kind is inspect.Parameter.KEYWORD_ONLY
-        assert name in kind.__doc__
 
 
 @pytest.mark.parametrize(("kind", "settings"), SETTINGS)
