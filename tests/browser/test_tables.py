@@ -9,21 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_browser import Server, browser, go, page, serve
+from tests.support.small_trains import BARE_TEXT
 
 __all__ = ["browser", "page"]
-SCHEMA_TEXT = """
-name: trains
-entity: train
-max_rows: 100
-privacy_unit: {column: train_id}
-columns:
-  - {name: direction, type: categorical, categories: [west, east], target: true}
-children:
-  - name: car
-    max_rows_per_person: 3
-    columns:
-      - {name: length, type: categorical, categories: [short, long]}
-"""
 
 
 @pytest.fixture
@@ -56,7 +44,7 @@ def test_further_tables_are_described_and_stored(
     expect(name).to_have_value("Half done")
     expect(kept).to_have_value("3")
     page.get_by_text("Use a schema file").click()
-    page.get_by_label("Schema (YAML or JSON)").fill(SCHEMA_TEXT)
+    page.get_by_label("Schema (YAML or JSON)").fill(BARE_TEXT)
     expect(page.get_by_test_id("stTabs")).to_have_count(0)
     expect(page.get_by_role("button", name="Check and store")).to_have_count(1)
     page.get_by_role("button", name="Check and store").click()

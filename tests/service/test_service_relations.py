@@ -18,24 +18,11 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.service import Service
 from tests.support.fake_learner import small_frame, small_schema
+from tests.support.small_trains import BARE_TEXT
 
 TRAINS = pd.DataFrame({"train_id": [1, 2, 3], "direction": ["west", "east", "west"]})
 CARS = pd.DataFrame({"train_id": [1, 1, 3, 9], "length": ["short", "long", "long", "short"]})
-SCHEMA = Schema.from_text(
-    """
-name: trains
-entity: train
-max_rows: 100
-privacy_unit: {column: train_id}
-columns:
-  - {name: direction, type: categorical, categories: [west, east], target: true}
-children:
-  - name: car
-    max_rows_per_person: 3
-    columns:
-      - {name: length, type: categorical, categories: [short, long]}
-"""
-)
+SCHEMA = Schema.from_text(BARE_TEXT)
 
 
 @pytest.fixture

@@ -33,6 +33,20 @@ children:
       - {name: weight, type: real, lower: 0, upper: 10, edges: [1.5, 3.5], unit: tons}
 """
 )
+#: As few columns as two tables can have.
+BARE_TEXT = """
+name: trains
+entity: train
+max_rows: 100
+privacy_unit: {column: train_id}
+columns:
+  - {name: direction, type: categorical, categories: [west, east], target: true}
+children:
+  - name: car
+    max_rows_per_person: 3
+    columns:
+      - {name: length, type: categorical, categories: [short, long]}
+"""
 
 
 def trains(count: int = 1500) -> dict[str, pd.DataFrame]:
