@@ -325,6 +325,7 @@ def summary(model):
     ]  # fmt: skip
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("target", ["ill", "stay"])
 def test_under_enormous_noise_releases_tell_nothing_of_the_table(target):
     """Two tables that could not differ more, and a budget of next to nothing."""

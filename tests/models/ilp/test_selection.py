@@ -51,6 +51,7 @@ def chances(scores: list[float], scale: float) -> np.ndarray:
     return np.array(result)
 
 
+@pytest.mark.heavy
 def test_noisy_max_draws_with_the_chances_of_permute_and_flip() -> None:
     lattice, parameters = lattice_of()
     counts = np.stack([np.arange(len(lattice)) % 3, np.arange(len(lattice)) % 4], axis=1)

@@ -237,6 +237,7 @@ def held(counts: list[PairCounts], exact: Floats, leaves: slice) -> tuple[float,
     return tuple(hits / len(counts))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("table", "scale"), [(DENSE, 12.0), (SPARSE, 20.0), (BLOCKS, 20.0)])
 def test_margins_of_a_fixed_redescription_hold_as_often_as_they_say(table, scale):
     """False alarms 1e-6: 600 draws, five deviations below 95 %."""
@@ -248,11 +249,13 @@ def test_margins_of_a_fixed_redescription_hold_as_often_as_they_say(table, scale
         assert support > least
 
 
+@pytest.mark.heavy
 def test_margins_of_the_noise_alone_would_be_too_short():
     """Positive control, and why margins allow for what the limit at zero moves."""
     assert held(estimates(BLOCKS, 20.0, 200, seed=3), BLOCKS, slice(0, 4))[2] < 0.8
 
 
+@pytest.mark.heavy
 def test_noise_is_not_called_significant():
     """Independent sides, few people: false alarms of a 5 % test, and those of the published one.
 

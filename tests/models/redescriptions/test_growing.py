@@ -91,6 +91,7 @@ def test_blocks_are_put_where_their_records_are(blocks, monkeypatch):
 # Distribution
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("source", [SecureRandom(), SeededRandom(3)])
 @pytest.mark.parametrize(("blocks", "splits"), DOMAINS)
 def test_draws_follow_the_enumerated_distribution(blocks, splits, source):

@@ -144,6 +144,7 @@ def test_given_the_pool_the_choice_is_the_exponential_mechanism(epsilon, seen):
         assert p_value(2) < FALSE_ALARM, "the test can fail"
 
 
+@pytest.mark.heavy
 def test_a_large_pool_tends_to_the_mechanism_over_all_pairs(seen):
     """Depth 1: 12 pairs. Each is in the pool as often as any other, about."""
     left, right, labels = records = people(40, seed=3)

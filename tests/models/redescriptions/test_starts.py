@@ -128,6 +128,7 @@ def scores_of(sides, rows, free=None):
     ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("source", [SecureRandom(), SeededRandom(2)])
 @pytest.mark.parametrize("number", [0, 1])
 def test_linked_starts_follow_the_exponential_mechanism(source, number):

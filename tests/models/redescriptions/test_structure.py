@@ -58,6 +58,7 @@ def structure_chances(rows, plan):
     return chances
 
 
+@pytest.mark.heavy
 def test_the_structure_of_a_run_follows_the_enumerated_distribution():
     rows = [(1, 0, 1, 0)] * 6 + [(0, 1, 0, 0)] * 5 + [(0, 0, 0, 1)] * 4 + [(1, 1, 1, 1)] * 3
     table, runs, source = table_of(TINY, rows), 1200, SecureRandom()
@@ -110,6 +111,7 @@ def pair_chances(rows, plan):
     return dict(zip(outcomes, chances, strict=True))
 
 
+@pytest.mark.heavy
 def test_exact_pairs_of_a_run_follow_the_enumerated_distribution():
     rows = [(1, 0, 1, 0)] * 3 + [(0, 1, 0, 0)] * 5 + [(0, 0, 0, 1)] * 4 + [(1, 1, 1, 1)] * 3
     table, runs, source = table_of(TINY, rows), 1200, SecureRandom()

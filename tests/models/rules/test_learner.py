@@ -417,6 +417,7 @@ def test_a_tiny_budget_that_is_accepted_can_be_run():
 # The whole fit, as a black box
 
 
+@pytest.mark.heavy
 def test_audit_of_the_whole_fit():
     result = rule_list_audit().run(6000)
     assert result.holds, result

@@ -165,6 +165,7 @@ class _FixedPool(SecureRandom):
         return self._source.words(count)
 
 
+@pytest.mark.heavy
 def test_given_the_pool_selection_is_the_exponential_mechanism():
     problem, prior = _problem(), _prior()
     lists, lengths = prior.draw(60, _FixedPool())
@@ -186,6 +187,7 @@ def test_given_the_pool_selection_is_the_exponential_mechanism():
     assert _p_value(picks, exact(EPSILON / 2)) < FALSE_ALARM
 
 
+@pytest.mark.heavy
 def test_a_large_pool_samples_the_enumerated_posterior():
     """Of order 1 / pool size from it: with 500 lists and 4,000 fits far below what is testable."""
     problem, prior, source = _problem(), _prior(), SeededRandom(21)
@@ -252,6 +254,7 @@ def _chains(problem, prior, steps, source, tempered):
     return [run_chain(*arguments, tempered_prior=tempered).final for _ in range(5000)]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("tempered", [False, True])
 def test_independent_chains_reach_the_enumerated_target(tempered):
     problem, prior, steps = _problem(count=4), _prior(4), 300
@@ -331,6 +334,7 @@ def _worst(rows, exponent=1.0):
     )
 
 
+@pytest.mark.heavy
 def test_neighbour_ratio_never_exceeds_the_budget():
     """All neighbours, (other) and (missing) included, of all tables of up to two rows."""
     kinds = domain(TINY)

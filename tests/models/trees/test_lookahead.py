@@ -74,6 +74,7 @@ def test_scores_give_every_tree_its_enumerated_probability(
         assert log_probability(problem, weight, tree) == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("source", [SecureRandom(), SeededRandom(11)])
 @pytest.mark.parametrize(
     ("utility", "depth", "splits"), [("labelled", 2, 3), ("correct", 3, 2), ("purity", 3, 2)]
@@ -103,6 +104,7 @@ def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source
     assert chi_square(observed, [draws * other[o] for o in outcomes]) < FALSE_ALARM
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("utility", UTILITIES)
 @pytest.mark.parametrize(("depth", "splits"), [(1, 3), (2, 2), (3, 2)])
 def test_no_tree_tells_neighbours_apart_by_more_than_epsilon(utility, depth, splits):
