@@ -12,13 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from random import Random
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import numpy as np
 import pytest
 from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
 
 from dpcore.data.table import ChildRecords, PrivateTable
 from dpcore.domain.columns import NumericColumn
@@ -26,6 +24,7 @@ from dpcore.domain.conditions import cell_conditions, threshold_conditions
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.registry import LEARNERS
+from dpcore.released.parameters import Parameter, parameters_of
 from tests.support.fake_learner import real_learners
 
 #: Largest values that keep one run within a fraction of a second.
@@ -50,7 +49,7 @@ _CHOICE = dict.fromkeys(real_learners(), "method") | {"rule_list": "sampler"}
 WAYS = [
     pytest.param(family, {choice: way}, id=f"{family}-{way}")
     for family, choice in _CHOICE.items()
-    for way in get_args(LEARNERS[family].parameters.model_fields[choice].annotation)
+    for way in parameters_of(LEARNERS[family].parameters)[choice].choices
 ]
 #: Chance that a parameter stays at its default, unless that takes long.
 _DEFAULT = 0.4
@@ -191,8 +190,7 @@ def _draw_target(random: Random, family: str, schema: Schema) -> str:
 
 def choices(model: type[BaseModel]) -> list[str]:
     """Parameters that are one of some words."""
-    fields = model.model_fields.items()
-    return [name for name, own in fields if get_origin(own.annotation) is Literal]
+    return [name for name, own in parameters_of(model).items() if own.choices]
 
 
 def beyond_bounds(model: type[BaseModel]) -> list[tuple[str, Any]]:
@@ -228,42 +226,37 @@ def draw_parameters(
 def _draw_fields(random: Random, model: type[BaseModel]) -> dict[str, Any]:
     """Values of the fields whose type says all that is needed."""
     drawn = {}
-    for name, field in model.model_fields.items():
-        usual = field.default
-        costly = isinstance(usual, int | float) and usual > MOST.get(name, math.inf)
+    for name, own in parameters_of(model).items():
+        usual, most = own.default, MOST.get(name, math.inf)
+        costly = isinstance(usual, int | float) and usual > most
         if not costly and random.random() < _DEFAULT and not (usual is None and name in MOST):
             continue
-        make = _maker(field.annotation, field, MOST.get(name))
+        make = _maker(own, most)
         if make is not None:
             drawn[name] = make(random)
     return drawn
 
 
-def _maker(annotation: Any, field: FieldInfo, most: float | None) -> Callable[[Random], Any] | None:
-    """How to draw a value of a type; ``None`` if it must come from the schema."""
-    if get_origin(annotation) in {Union, UnionType}:
-        inner = [kind for kind in get_args(annotation) if kind is not type(None)]
-        return _maker(inner[0], field, most)
-    if get_origin(annotation) is Literal:
-        return lambda random: random.choice(get_args(annotation))
-    if annotation is bool:
+def _maker(own: Parameter, most: float) -> Callable[[Random], Any] | None:
+    """How to draw a value of a parameter; ``None`` if it must come from the schema."""
+    kind = own.kind
+    if own.many or kind is str:
+        return None
+    if own.choices:
+        return lambda random: random.choice(own.choices)
+    if kind is bool:
         return lambda random: random.random() < 0.5
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return lambda random: _draw_fields(random, annotation)
-    if annotation in {int, float, Decimal}:
-        low, high = _bounds(field, most)
-        return lambda random: _draw_size(random, annotation, low, high)
-    return None
+    if issubclass(kind, BaseModel):
+        return lambda random: _draw_fields(random, kind)
+    low, high = _bounds(own)
+    return lambda random: _draw_size(random, kind, low, min(high, most))
 
 
-def _bounds(field: FieldInfo, most: float | None) -> tuple[float, float]:
-    """Least and largest value of a field; open ends are moved in a little."""
-    ends = {"ge": -math.inf, "gt": -math.inf, "le": math.inf, "lt": math.inf}
-    for item in field.metadata:
-        for name in ends:
-            ends[name] = float(getattr(item, name, ends[name]))
-    low, high = max(ends["ge"], ends["gt"] + 1e-9), min(ends["le"], ends["lt"] - 1e-9)
-    return low, high if most is None else min(high, most)
+def _bounds(own: Parameter) -> tuple[float, float]:
+    """Least and largest value of a parameter; open ends are moved in a little."""
+    ends = {"ge": -math.inf, "gt": -math.inf, "le": math.inf, "lt": math.inf} | own.limits
+    ends = {name: float(end) for name, end in ends.items()}
+    return max(ends["ge"], ends["gt"] + 1e-9), min(ends["le"], ends["lt"] - 1e-9)
 
 
 def _draw_size(random: Random, kind: type, low: float, high: float) -> Any:

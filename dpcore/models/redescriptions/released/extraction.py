@@ -18,10 +18,10 @@ import numpy as np
 from pydantic import Field
 
 from dpcore.arrays import Flags, Floats, Ints
-from dpcore.frozen import FrozenParameters
 from dpcore.models.redescriptions.released.consistent import Z95, PairCounts
 from dpcore.models.redescriptions.released.leaf_unions import unions
 from dpcore.models.redescriptions.released.significance import Independence, Sizes
+from dpcore.released.parameters import Parameters
 
 #: Most candidates of one pair of trees that are looked at, best first.
 _MOST: Final = 5000
@@ -38,44 +38,54 @@ _CLEAR_MARGIN, _USUAL_JACCARD = 0.1, 0.6
 Score = Literal["above chance", "jaccard"]
 
 
-class Constraints(FrozenParameters):
-    """What a redescription must satisfy: the reader's choice, moved freely, at no cost.
+class Constraints(Parameters):
+    """What a redescription must satisfy: the reader's choice, moved freely, at no cost."""
 
-    Attributes
-    ----------
-    min_support : float or None
-        Least noisy number of people for whom both sides hold. ``None``: what noise on a single
-        count exceeds in one of forty cases.
-    max_support : float
-        Most of them, as a share of the noisy number of people.
-    max_p : float
-        Largest p-value.
-    min_jaccard : float
-        Least noisy Jaccard index.
-    min_above_chance : float
-        Least by which the noisy Jaccard index exceeds that of two independent sides of the same
-        sizes. Two conditions that hold for nearly everybody overlap without any connection.
-    disjuncts : int
-        Most leaves that a side joins by "or" (1 and up to 3 more).
-    min_gain : float
-        What every disjunct after the first must add to the score.
-    score : {"above chance", "jaccard"}
-        What is better, and comes first: what the noisy Jaccard index exceeds that of two
-        independent sides by; or the index itself, as published. The index alone puts conditions
-        first that hold for nearly everybody.
-    noise_aware : bool
-        The p-value also allows for the noise on the counts. As published, it does not.
-    """
-
-    min_support: float | None = Field(default=None, ge=0)
-    max_support: float = Field(default=0.8, gt=0, le=1)
-    max_p: float = Field(default=0.01, ge=0, le=1)
-    min_jaccard: float = Field(default=0.5, ge=0, le=1)
-    min_above_chance: float = Field(default=0.05, ge=0, le=1)
-    disjuncts: int = Field(default=4, ge=1, le=4)
-    min_gain: float = Field(default=0.01, ge=0, le=1)
-    score: Score = "above chance"
-    noise_aware: bool = True
+    min_support: float | None = Field(
+        default=None, ge=0, title="Least noisy support",
+        description="Noisy number of people for whom both sides hold. Default: what noise on a "
+        "single count exceeds in one of forty cases.",
+    )  # fmt: skip
+    max_support: float = Field(
+        default=0.8, gt=0, le=1, title="Largest noisy support",
+        description="The same as a share of the noisy number of all people.",
+    )  # fmt: skip
+    max_p: float = Field(
+        default=0.01, ge=0, le=1, title="Largest p-value",
+        description="How often, at most, two sides of these sizes would overlap as much if they "
+        "had nothing to do with each other.",
+    )  # fmt: skip
+    min_jaccard: float = Field(
+        default=0.5, ge=0, le=1, title="Least noisy Jaccard index",
+        description="People for whom both sides hold, divided by people for whom at least one "
+        "does: 1 means exactly the same people, 0 means nobody in common.",
+    )  # fmt: skip
+    min_above_chance: float = Field(
+        default=0.05, ge=0, le=1, title="Least gain over chance",
+        description="Two conditions that hold for nearly everybody overlap without any connection. "
+        "This asks for so much more than such an overlap.",
+    )  # fmt: skip
+    disjuncts: int = Field(
+        default=4, ge=1, le=4, title="Most groups joined by OR",
+        description="How many groups of a tree a condition may join by OR. More of them fit better "
+        "and are harder to read.",
+    )  # fmt: skip
+    min_gain: float = Field(
+        default=0.01, ge=0, le=1, title="Least gain of a group",
+        description="What every group after the first that a condition joins must add to what is "
+        "compared.",
+    )  # fmt: skip
+    score: Score = Field(
+        default="above chance", title="Best first by",
+        description="What makes one better than another: by how much its noisy Jaccard index "
+        "exceeds chance; or the index itself, as published, which puts conditions first that hold "
+        "for nearly everybody.",
+    )  # fmt: skip
+    noise_aware: bool = Field(
+        default=True, title="Allow for the noise",
+        description="The p-value also allows for the noise on the counts. As published, it does "
+        "not.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from dpcore.domain.columns import Name
-from dpcore.frozen import FrozenParameters
+from dpcore.released.parameters import Parameters
 
 RedescriptionMethod = Literal["exact_pairs", "lookahead", "alt_expm", "alt_mcmc", "mcmc_tree_pair"]
 PairSampler = Literal["chain", "pool"]
@@ -20,58 +20,82 @@ PUBLISHED_DEPTH: Final = 4
 PUBLISHED_STARTS: Final = 4
 
 
-class RedescriptionParameters(FrozenParameters):
-    """What pairs of trees to draw and how.
+class RedescriptionParameters(Parameters):
+    """What pairs of trees to draw and how (Mihelčić and Miettinen 2023, where as published)."""
 
-    Attributes
-    ----------
-    method : str
-        ``exact_pairs`` draws two conditions on either side together, exactly.
-        ``lookahead`` alternates between the views with trees drawn whole and exactly.
-        ``alt_expm`` and ``alt_mcmc`` alternate with trees drawn split by split and by a Markov
-        chain (Mihelčić and Miettinen 2023, Algorithms 1 to 3). ``mcmc_tree_pair`` draws both trees
-        of a pair together (Algorithms 4 and 5).
-    left, right : tuple of str or None
-        Columns of each view. ``None``: those that the schema puts there.
-    depth : int or None
-        Levels of splits of every tree. ``None``: 2 for the house methods, ``exact_pairs`` (which
-        knows no other) and ``lookahead``; 4 for the others.
-    starts : int or None
-        Searches (InTr). ``None``: a rule for the house methods, 4 for the others.
-    rounds : int
-        Alternations of one search (RMIter). ``exact_pairs`` and ``mcmc_tree_pair`` have none.
-    tree_share : float or None
-        Share of the budget that chooses trees, the rest counts people (omega of Algorithm 4).
-        ``None``: a rule for the house methods; equal parts for every tree and every count
-        as published for ``alt_expm`` and ``alt_mcmc``; 0.1 for ``mcmc_tree_pair``.
-    margins : bool or None
-        Spend half of each count on the leaves of the left tree alone (Algorithm 6). ``None``:
-        as published, and no for the house methods.
-    sampler : {"chain", "pool"}
-        ``mcmc_tree_pair``: a Markov chain, or an exact choice from a pool of random pairs.
-    steps : int
-        Steps of each Markov chain (MCIter), fixed in advance.
-    pool_size : int
-        Pairs in the pool.
-    sensitivity : {"proved", "published"}
-        ``mcmc_tree_pair``: 1.5 / max_rows, or the much larger 1 of the paper's Lemma 1.
-    reserved_splits : bool
-        Also split on ``(missing)`` and ``(other)``.
-    """
-
-    method: RedescriptionMethod = "exact_pairs"
-    left: Columns | None = None
-    right: Columns | None = None
-    depth: int | None = Field(default=None, ge=1, le=4)
-    starts: int | None = Field(default=None, ge=1, le=20)
-    rounds: int = Field(default=1, ge=1, le=10)
-    tree_share: float | None = Field(default=None, ge=0.01, le=0.99)
-    margins: bool | None = None
-    sampler: PairSampler = "chain"
-    steps: int = Field(default=10_000, ge=1, le=1_000_000)
-    pool_size: int = Field(default=20_000, ge=1, le=1_000_000)
-    sensitivity: PairSensitivity = "proved"
-    reserved_splits: bool = False
+    method: RedescriptionMethod = Field(
+        default="exact_pairs", title="How pairs of trees are chosen",
+        description="exact_pairs draws two conditions on either side together, exactly. lookahead "
+        "alternates between the sides with trees drawn whole and exactly. alt_expm and alt_mcmc "
+        "alternate with trees drawn question by question and by a random walk (Algorithms 1 to "
+        "3). mcmc_tree_pair draws both trees of a pair together (Algorithms 4 and 5).",
+    )  # fmt: skip
+    left: Columns | None = Field(
+        default=None, title="Columns on the left",
+        description="Columns that conditions on the left may ask about. Default: those that the "
+        "schema puts there.",
+    )  # fmt: skip
+    right: Columns | None = Field(
+        default=None, title="Columns on the right",
+        description="Columns that conditions on the right may ask about. Default: those that the "
+        "schema puts there.",
+    )  # fmt: skip
+    depth: int | None = Field(
+        default=None, ge=1, le=4, title="Questions in a row",
+        description="How many questions every tree asks one after another. More of them tell "
+        "people apart more finely, but each group becomes smaller and drowns in noise sooner. "
+        "Default: 2, for the published methods 4.",
+    )  # fmt: skip
+    starts: int | None = Field(
+        default=None, ge=1, le=20, title="Searches",
+        description="Every search gives another pair of trees. More searches find more, but they "
+        "share the same epsilon: each becomes noisier. Default: chosen from epsilon and the "
+        "public row limit, for the published methods 4.",
+    )  # fmt: skip
+    rounds: int = Field(
+        default=1, ge=1, le=10, title="Times back and forth",
+        description="One tree is grown, then one on the other side that finds the same groups of "
+        "people, and so on. Each further turn gives another pair of trees and takes its part of "
+        "epsilon.",
+        json_schema_extra={"only": "lookahead, alt_expm, alt_mcmc"},
+    )  # fmt: skip
+    tree_share: float | None = Field(
+        default=None, ge=0.01, le=0.99, title="Share of epsilon for choosing the trees",
+        description="The rest of epsilon counts people. A larger share finds better trees; a "
+        "smaller one makes the numbers less noisy. Default: chosen from epsilon and the public "
+        "row limit, or as published.",
+    )  # fmt: skip
+    margins: bool | None = Field(
+        default=None, title="Count the left groups once more",
+        description="Uses half of what is left for counting on a second count of each group of the "
+        "left tree, as published (Algorithm 6). Default: for the published methods only.",
+    )  # fmt: skip
+    sampler: PairSampler = Field(
+        default="chain", title="How a pair is drawn",
+        description="By a random walk (chain), whose guarantee holds only if it has run long "
+        "enough, or by an exact choice from a pool of random pairs (pool).",
+        json_schema_extra={"only": "mcmc_tree_pair"},
+    )  # fmt: skip
+    steps: int = Field(
+        default=10_000, ge=1, le=1_000_000, title="Steps of the walk",
+        description="How many steps each random walk has; fixed in advance.",
+        json_schema_extra={"only": "alt_mcmc, mcmc_tree_pair"},
+    )  # fmt: skip
+    pool_size: int = Field(
+        default=20_000, ge=1, le=1_000_000, title="Pairs in the pool",
+        description="How many random pairs of trees one is chosen from.",
+        json_schema_extra={"only": "pool"},
+    )  # fmt: skip
+    sensitivity: PairSensitivity = Field(
+        default="proved", title="Scale of the noise on the choice",
+        description="How much a single person could change the choice. The published value is far "
+        "too careful: it protects no better, and little is found.",
+        json_schema_extra={"only": "mcmc_tree_pair"},
+    )  # fmt: skip
+    reserved_splits: bool = Field(
+        default=False, title="Ask for 'missing', 'other'",
+        description="Questions may also ask for missing and other values.",
+    )  # fmt: skip
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

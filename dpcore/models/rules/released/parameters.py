@@ -3,72 +3,136 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from dpcore.frozen import FrozenModel, FrozenParameters
+from dpcore.released.parameters import Evaluate, Parameters
 
 
-class BudgetShares(FrozenModel):
-    """Relative shares of the budget. ``antecedents`` counts only if they are mined privately."""
+class BudgetShares(Parameters):
+    """Relative shares of the budget."""
 
-    antecedents: Decimal = Field(default=Decimal(1), gt=0, le=1000)
-    list: Decimal = Field(default=Decimal(1), gt=0, le=1000)
-    estimates: Decimal = Field(default=Decimal(1), gt=0, le=1000)
+    antecedents: Decimal = Field(
+        default=Decimal(1), gt=0, le=1000, title="Finding conditions",
+        description="Relative share of epsilon.",
+        json_schema_extra={"only": "dp_fim"},
+    )  # fmt: skip
+    list: Decimal = Field(
+        default=Decimal(1), gt=0, le=1000, title="Choosing the list",
+        description="Relative share of epsilon.",
+    )  # fmt: skip
+    estimates: Decimal = Field(
+        default=Decimal(1), gt=0, le=1000, title="Noisy counts",
+        description="Relative share of epsilon. While all shares are equal, the counts get more "
+        "where epsilon is tiny.",
+    )  # fmt: skip
 
 
-class RuleListParameters(FrozenParameters):
-    """What to fit and how.
+class RuleListParameters(Parameters):
+    """What list to fit and how.
 
-    Attributes
-    ----------
-    antecedents : {"public", "dp_fim", "given"}
-        Conditions to choose from: all conjunctions over the schema (free, capped at random),
-        privately mined frequent ones (charged), or the texts in ``given``.
-    sampler : {"pool", "mcmc"}
-        ``pool`` draws lists from the prior and selects one by the exponential mechanism: the
-        guarantee is unconditional. ``mcmc`` is the Metropolis-Hastings chain of the thesis:
-        the guarantee holds if the chain has converged.
-    tempered_prior : bool
-        Thesis's target: likelihood and prior both raised to epsilon / (2 log(N + 1)).
-        For ``mcmc`` only.
-    list_length, rule_length : float
-        Prior means: number of rules (lambda) and conditions per rule (eta).
-    alpha : tuple of float or None
-        Dirichlet prior per class; ``None`` is 1 for each.
-    selection_alpha : {"house", "same"}
-        Prior weight per class in the likelihood that selects the list. ``same`` takes
-        ``alpha``, as in the thesis. ``house`` grows it with the noise, which lowers the
-        sensitivity and keeps rules on a handful of records from deciding the choice.
-    shares : BudgetShares or None
-        ``None`` is the house rule: equal shares, but four times as much for the estimates as
-        for each other step if the row-level epsilon times ``max_rows`` is below 50, where no
-        list can be told from another.
-    min_support : float
-        Least noisy support of a mined antecedent, as a share of ``max_rows``.
-    evaluate : bool
-        Train on the training part and evaluate on the hold-out part, at no extra cost.
+    Without ``shares`` the house rule divides the budget: equally, but four times as much for the
+    estimates as for each other step if the row-level epsilon times ``max_rows`` is below 50, where
+    no list can be told from another. Conditions that are ``given`` are those to choose from,
+    unless ``antecedents`` says otherwise.
     """
 
-    antecedents: Literal["public", "dp_fim", "given"] = "public"
-    given: tuple[Annotated[str, Field(max_length=2000)], ...] = Field(default=(), max_length=2000)
-    max_antecedent_length: int = Field(default=2, ge=1, le=4)
-    max_antecedents: int = Field(default=300, ge=1, le=5000)
-    numeric_literals: Literal["thresholds", "intervals"] = "thresholds"
-    reserved_literals: bool = False
-    min_support: float = Field(default=0.05, ge=0, le=1)
-    sampler: Literal["pool", "mcmc"] = "pool"
-    pool_size: int = Field(default=100_000, ge=1, le=5_000_000)
-    mcmc_steps: int = Field(default=5_000, ge=1, le=1_000_000)
-    tempered_prior: bool = False
-    list_length: float = Field(default=5.0, ge=0.01, le=100)
-    rule_length: float = Field(default=1.0, ge=0.01, le=10)
-    max_rules: int = Field(default=30, ge=1, le=100)
-    alpha: tuple[Annotated[float, Field(gt=0, le=1e6)], ...] | None = None
-    selection_alpha: Literal["house", "same"] = "house"
-    shares: BudgetShares | None = None
-    evaluate: bool = True
+    antecedents: Literal["public", "dp_fim", "given"] = Field(
+        default="public", title="Conditions to choose from",
+        description="All combinations of conditions that the schema allows, a random selection if "
+        "there are too many, free of charge (public); frequent ones, found privately, which takes "
+        "a share of epsilon (dp_fim); or those that are given.",
+    )  # fmt: skip
+    given: tuple[Annotated[str, Field(max_length=2000)], ...] = Field(
+        default=(), max_length=2000, title="Your conditions",
+        description="Each text is the conditions of a rule, as 'age > 60 and hypertension = yes'. "
+        "Write 'column = value', 'column <= cut point' or 'column > cut point'; join with 'and'.",
+    )  # fmt: skip
+    max_antecedent_length: int = Field(
+        default=2, ge=1, le=4, title="Most conditions per rule",
+        description="How many conditions a rule may join by 'and'.",
+        json_schema_extra={"only": "public, dp_fim"},
+    )  # fmt: skip
+    max_antecedents: int = Field(
+        default=300, ge=1, le=5000, title="Most candidates",
+        description="How many combinations of conditions rules are made of, at most.",
+        json_schema_extra={"only": "public, dp_fim"},
+    )  # fmt: skip
+    numeric_literals: Literal["thresholds", "intervals"] = Field(
+        default="thresholds", title="Numbers are compared",
+        description="With one cut point, as in 'age > 60' (thresholds), or with two, as in "
+        "'60 < age <= 70' (intervals).",
+        json_schema_extra={"only": "public, dp_fim"},
+    )  # fmt: skip
+    reserved_literals: bool = Field(
+        default=False, title="Also use 'missing', 'other'",
+        description="Also conditions such as 'bmi = (missing)'.",
+        json_schema_extra={"only": "public, dp_fim"},
+    )  # fmt: skip
+    min_support: float = Field(
+        default=0.05, ge=0, le=1, title="Least count of records, as a share of the row limit",
+        description="Conditions with a lower noisy count are left out.",
+        json_schema_extra={"only": "dp_fim"},
+    )  # fmt: skip
+    sampler: Literal["pool", "mcmc"] = Field(
+        default="pool", title="How the list is chosen",
+        description="From a pool of lists that are drawn without looking at any record, with an "
+        "unconditional guarantee (pool); or by the random walk of the thesis, whose guarantee "
+        "holds only if it has run long enough, which nobody can check (mcmc).",
+    )  # fmt: skip
+    pool_size: int = Field(
+        default=100_000, ge=1, le=5_000_000, title="Lists in the pool",
+        description="Candidate lists drawn from the prior.",
+        json_schema_extra={"only": "pool"},
+    )  # fmt: skip
+    mcmc_steps: int = Field(
+        default=5_000, ge=1, le=1_000_000, title="Steps of the walk",
+        description="How many steps the random walk has; fixed in advance.",
+        json_schema_extra={"only": "mcmc"},
+    )  # fmt: skip
+    tempered_prior: bool = Field(
+        default=False, title="Temper the prior too (as published)",
+        description="Flatten the prior together with the likelihood: both are raised to "
+        "epsilon / (2 log(N + 1)), as in the thesis.",
+        json_schema_extra={"only": "mcmc"},
+    )  # fmt: skip
+    list_length: float = Field(
+        default=5.0, ge=0.01, le=100, title="Expected number of rules",
+        description="Mean of the prior (lambda of the thesis).",
+    )  # fmt: skip
+    rule_length: float = Field(
+        default=1.0, ge=0.01, le=10, title="Expected conditions per rule",
+        description="Mean of the prior (eta of the thesis).",
+    )  # fmt: skip
+    max_rules: int = Field(
+        default=30, ge=1, le=100, title="Most rules in a list",
+        description="The prior on the number of rules ends here.",
+    )  # fmt: skip
+    alpha: tuple[Annotated[float, Field(gt=0, le=1e6)], ...] | None = Field(
+        default=None, title="Prior weight of each class",
+        description="How many people of a class are supposed in every group before anybody is "
+        "counted, one number for each class (Dirichlet prior). Default: 1 each.",
+    )  # fmt: skip
+    selection_alpha: Literal["house", "same"] = Field(
+        default="house", title="Prior weights while choosing",
+        description="Weight of each class in the likelihood that chooses the list: that of alpha, "
+        "as in the thesis (same), or one that grows with the noise (house), which lowers the "
+        "sensitivity and keeps rules on a handful of records from deciding the choice.",
+    )  # fmt: skip
+    shares: BudgetShares | None = Field(
+        default=None, title="How epsilon is divided",
+        description="Relative shares. While they are equal, the counts get more where epsilon is "
+        "tiny.",
+    )  # fmt: skip
+    evaluate: Evaluate = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, content: Any) -> Any:
+        if isinstance(content, dict) and content.get("given") and "antecedents" not in content:
+            return {**content, "antecedents": "given"}
+        return content
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from dpcore.frozen import FrozenParameters
+from dpcore.released.parameters import Evaluate, Parameters
 
 Criterion = Literal["error", "gini", "information_gain", "matsushita"]
 TreeMethod = Literal["lookahead", "adiffp", "diffp_id3", "diffp_c45", "sulq_id3"]
@@ -17,51 +17,87 @@ Sharing = Literal["parts", "split"]
 PRUNES: Final = frozenset({"lookahead", "adiffp", "diffp_c45", "rfdiffp"})
 
 
-class TreeParameters(FrozenParameters):
-    """What tree to fit and how.
+Blocks = Annotated[tuple[Annotated[int, Field(ge=1, le=3)], ...], Field(max_length=3)]
+Threshold = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=1000,
+        title="Threshold t",
+        description="Decides how much a question may cost. With a small value more questions get "
+        "the larger share. 0.01 is the published value.",
+        json_schema_extra={"only": "adiffp, rfdiffp"},
+    ),
+]
+SpendRest = Annotated[
+    bool,
+    Field(
+        title="Spend the rest at the end",
+        description="The counts at the end of a path take all that the path has left. This makes "
+        "them less noisy and costs nothing more. In a forest that splits the budget, the rest "
+        "otherwise goes to the next tree, as published.",
+        json_schema_extra={"only": "adiffp, rfdiffp"},
+    ),
+]
+Prune = Annotated[
+    bool | None,
+    Field(
+        title="Fold what may be noise",
+        description="Where the noisy counts do not show that a further division means anything, it "
+        "is folded: records stop before it. This costs no epsilon. Folded parts stay in the result "
+        "and can be shown. The noise of a folded group is that of its parts together, so it is "
+        "larger. Default: as recommended or published for the method.",
+    ),
+]
+_CRITERION: Final = "A good question gives"
+_CRITERIA: Final = (
+    "Questions are compared by the mistakes that they leave (error), by how pure the groups become "
+    "(gini, and matsushita by another measure), or by how much they tell (information_gain)."
+)
 
-    Attributes
-    ----------
-    method : str
-        ``lookahead`` draws whole blocks of a tree, labels included, exactly from the
-        exponential mechanism. ``adiffp`` is the adaptive learner of Borhan (2018, Algorithm 1).
-        ``diffp_id3`` and ``diffp_c45`` spend the same on every level (Friedman, Schuster 2010),
-        the second with pruning; ``sulq_id3`` chooses by noisy counts (Blum et al. 2005).
-    criterion : str
-        What a good split is. ``lookahead`` knows ``error`` and ``gini``.
-    blocks : tuple of int or None
-        ``lookahead``: depth of each block, from the root down. ``None`` is the house rule.
-    leaf_share : float or None
-        ``lookahead``: share of the budget for the noisy class counts of the leaves, which are
-        for reading; labels are drawn with the tree. ``None`` is the house rule.
-    depth : int
-        Levels of splits of the methods that fix it in advance.
-    threshold : float
-        ``adiffp``: t of Algorithm 1.
-    spend_rest : bool
-        ``adiffp``: a leaf's counts take all that its path has left, not one step of it.
-    reserved_splits : bool
-        ``lookahead``: also split on ``(missing)`` and ``(other)``.
-    prune : bool or None
-        Fold, at no cost, what the noisy counts do not support: error-based pruning (C4.5); for
-        ``lookahead`` splits whose sides predict the same class and differ by no more than
-        noise. ``None``: as the method was published, and yes for ``lookahead``.
-    evaluate : bool
-        Train on the training part and evaluate on the hold-out part, at no extra cost.
-    """
 
-    method: TreeMethod = "lookahead"
-    criterion: Criterion = "error"
-    blocks: Annotated[tuple[Annotated[int, Field(ge=1, le=3)], ...], Field(max_length=3)] | None = (
-        None
-    )
-    leaf_share: float | None = Field(default=None, ge=0.01, le=0.99)
-    depth: int = Field(default=5, ge=1, le=8)
-    threshold: float = Field(default=0.01, ge=0, le=1000)
-    spend_rest: bool = True
-    reserved_splits: bool = False
-    prune: bool | None = None
-    evaluate: bool = True
+class TreeParameters(Parameters):
+    """What tree to fit and how."""
+
+    method: TreeMethod = Field(
+        default="lookahead", title="How the tree is grown",
+        description="lookahead draws whole blocks of questions, predictions included, exactly. "
+        "adiffp adapts what it spends as it grows (Borhan 2018, Algorithm 1). diffp_id3 and "
+        "diffp_c45 spend the same on every level (Friedman and Schuster 2010), the second with "
+        "pruning; sulq_id3 chooses by noisy counts (Blum et al. 2005).",
+    )  # fmt: skip
+    criterion: Criterion = Field(
+        default="error", title=_CRITERION,
+        description=f"{_CRITERIA} Exact lookahead knows error and gini.",
+    )  # fmt: skip
+    blocks: Blocks | None = Field(
+        default=None, title="Questions drawn at once",
+        description="How many questions in a row are drawn together, block after block: "
+        "'3, then 2' draws three levels of questions at once, and then two more below each end. "
+        "More levels need more epsilon and more people. Default: chosen from epsilon and the "
+        "public row limit.",
+        json_schema_extra={"only": "lookahead"},
+    )  # fmt: skip
+    leaf_share: float | None = Field(
+        default=None, ge=0.01, le=0.99, title="Share of epsilon for the noisy counts",
+        description="The counts of the groups are for reading: predictions are drawn with the "
+        "questions. Default: chosen from epsilon and the schema.",
+        json_schema_extra={"only": "lookahead"},
+    )  # fmt: skip
+    depth: int = Field(
+        default=5, ge=1, le=8, title="Questions in a row",
+        description="How many questions are asked one after another.",
+        json_schema_extra={"only": "diffp_id3, diffp_c45, sulq_id3"},
+    )  # fmt: skip
+    threshold: Threshold = 0.01
+    spend_rest: SpendRest = True
+    reserved_splits: bool = Field(
+        default=False, title="Ask for 'missing', 'other'",
+        description="Questions may also ask for missing and other values.",
+        json_schema_extra={"only": "lookahead"},
+    )  # fmt: skip
+    prune: Prune = None
+    evaluate: Evaluate = True
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -77,41 +113,45 @@ class TreeParameters(FrozenParameters):
         return self.method in PRUNES if self.prune is None else self.prune
 
 
-class ForestParameters(FrozenParameters):
-    """What forest to fit and how.
+class ForestParameters(Parameters):
+    """What forest to fit and how."""
 
-    Attributes
-    ----------
-    method : str
-        ``rfdiffp`` grows adaptive trees on random attributes (Borhan 2018, Algorithm 2).
-        ``random_trees`` grows trees at random and spends everything on their leaves
-        (Jagannathan et al. 2012).
-    sharing : {"parts", "split"}
-        Each tree on its own random part of the records with the whole budget, or each tree on
-        all records with its part of the budget. A bootstrap, as published, is not sound: one
-        record may count many times.
-    trees : int
-        Number of trees.
-    depth : int
-        ``random_trees``: levels of splits.
-    attributes : int or None
-        ``rfdiffp``: most attributes drawn at a node; their number is drawn too. ``None`` is
-        log2(number of attributes) + 1.
-    criterion, threshold, spend_rest, prune, evaluate
-        As in :class:`TreeParameters`. ``spend_rest=False`` is Algorithm 2 as published: with
-        ``sharing="split"`` a tree then passes on to the next one what it did not need.
-    """
-
-    method: ForestMethod = "rfdiffp"
-    criterion: Criterion = "gini"
-    sharing: Sharing = "parts"
-    trees: int = Field(default=10, ge=1, le=100)
-    depth: int = Field(default=5, ge=1, le=8)
-    attributes: int | None = Field(default=None, ge=1, le=10_000)
-    threshold: float = Field(default=0.01, ge=0, le=1000)
-    spend_rest: bool = True
-    prune: bool | None = None
-    evaluate: bool = True
+    method: ForestMethod = Field(
+        default="rfdiffp", title="How the trees are grown",
+        description="rfdiffp grows adaptive trees on random columns (Borhan 2018, Algorithm 2). "
+        "random_trees draws every question at random and spends everything on the counts "
+        "(Jagannathan et al. 2012).",
+    )  # fmt: skip
+    criterion: Criterion = Field(
+        default="gini", title=_CRITERION,
+        description=_CRITERIA,
+        json_schema_extra={"only": "rfdiffp"},
+    )  # fmt: skip
+    sharing: Sharing = Field(
+        default="parts", title="How the trees share",
+        description="Every tree sees other people, divided at random, and gets the whole of "
+        "epsilon (parts); or all people and its part of epsilon (split). A bootstrap, as "
+        "published, is not sound: one record may count many times.",
+    )  # fmt: skip
+    trees: int = Field(
+        default=10, ge=1, le=100, title="Number of trees",
+        description="They vote on every prediction.",
+    )  # fmt: skip
+    depth: int = Field(
+        default=5, ge=1, le=8, title="Questions in a row",
+        description="How many questions every tree asks one after another.",
+        json_schema_extra={"only": "random_trees"},
+    )  # fmt: skip
+    attributes: int | None = Field(
+        default=None, ge=1, le=10_000, title="Most columns drawn per question",
+        description="Most columns that are drawn for a question; how many is drawn, too. Default: "
+        "log2(number of columns) + 1.",
+        json_schema_extra={"only": "rfdiffp"},
+    )  # fmt: skip
+    threshold: Threshold = 0.01
+    spend_rest: SpendRest = True
+    prune: Prune = None
+    evaluate: Evaluate = True
 
     @property
     def prunes(self) -> bool:

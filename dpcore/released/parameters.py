@@ -1,0 +1,139 @@
+"""Parameters of runs, each described once, by its field: for all who offer or explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import cleandoc
+from textwrap import fill, indent
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+from dpcore.frozen import FrozenModel
+
+_WIDTH: Final = 90
+#: The parameter of every family that predicts.
+Evaluate = Annotated[
+    bool,
+    Field(
+        title="Check on people set aside",
+        description="They were set aside by a coin toss at upload. Building the result does not "
+        "use their records, so checking it costs no extra epsilon. The numbers are noisy too.",
+    ),
+]
+
+
+class Parameters(FrozenModel):
+    """Public choices of the analyst, each described by its field.
+
+    A field has a title of a few plain words, a description, and limits. If it counts only for some
+    choices of another, ``json_schema_extra={"only": ...}`` names them. Command line, estimators,
+    pages and the docstring of the class take all this from the field.
+    """
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        described = numpy_items(cls)
+        cls.__doc__ = f"{cleandoc(cls.__doc__ or '')}\n\nAttributes\n----------\n{described}\n"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter, as its field describes it."""
+
+    name: str
+    field: FieldInfo
+
+    @property
+    def title(self) -> str:
+        """A few plain words."""
+        return self.field.title or ""
+
+    @property
+    def description(self) -> str:
+        """What it does, for somebody who sees the title."""
+        return self.field.description or ""
+
+    @property
+    def help(self) -> str:
+        """Title and description, with the choices for which alone it counts."""
+        extra = self.field.json_schema_extra
+        only = f" ({extra['only']})" if isinstance(extra, dict) else ""
+        return f"{self.title}{only}. {self.description}"
+
+    @property
+    def default(self) -> Any:
+        """Its value unless told otherwise; ``None`` leaves it to a rule of the engine."""
+        return self.field.default
+
+    @property
+    def many(self) -> bool:
+        """Whether it is a tuple of values."""
+        return get_origin(_bare(self.field.annotation)) is tuple
+
+    @property
+    def optional(self) -> bool:
+        """Whether it may be ``None``."""
+        return NoneType in get_args(self.field.annotation)
+
+    @property
+    def kind(self) -> Any:
+        """Type of one value: a class or a ``Literal``."""
+        bare = _bare(self.field.annotation)
+        return _bare(get_args(bare)[0]) if self.many else bare
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Its values, if they can be listed."""
+        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
+
+    @cached_property
+    def limits(self) -> dict[str, Any]:
+        """What it is limited by, of ``ge``, ``gt``, ``le`` and ``lt``."""
+        return {
+            name: getattr(item, name)
+            for item in self.field.metadata
+            for name in ("ge", "gt", "le", "lt")
+            if hasattr(item, name)
+        }
+
+    @property
+    def type_words(self) -> str:
+        """Its type as docstrings write it."""
+        one = f"{{{', '.join(map(repr, self.choices))}}}" if self.choices else self.kind.__name__
+        whole = f"tuple of {one}" if self.many else one
+        return f"{whole} or None" if self.optional else whole
+
+
+def parameters_of(model: type[BaseModel]) -> dict[str, Parameter]:
+    """The parameters that a model describes, by name and in its order."""
+    return {name: Parameter(name, field) for name, field in model.model_fields.items()}
+
+
+def numpy_items(model: type[BaseModel], defaults: Mapping[str, Any] | None = None) -> str:
+    """Parameters as a section of a numpy docstring lists them, perhaps with defaults of its own."""
+    shown = defaults or {}
+    return "\n".join(
+        numpy_item(name, f"{own.type_words}, default={shown.get(name, own.default)!r}", own.help)
+        for name, own in parameters_of(model).items()
+    )
+
+
+def numpy_item(name: str, kind: str, text: str) -> str:
+    """One line of such a section, with the text below it."""
+    return f"{name} : {kind}\n{indent(fill(text, _WIDTH), '    ')}"
+
+
+def _bare(annotation: Any) -> Any:
+    """A type without ``None``, and without what is said of it beside."""
+    if get_origin(annotation) is Annotated:
+        return _bare(get_args(annotation)[0])
+    if get_origin(annotation) in {Union, UnionType}:
+        return _bare(next(kind for kind in get_args(annotation) if kind is not NoneType))
+    return annotation
