@@ -30,6 +30,8 @@ class ReleasedFamily:
         Pydantic model of what a run releases, with ``count_margin`` and ``evaluation``.
     text : callable
         (release, model) writes a released model as plain text for a terminal.
+    lead : str
+        What it does, in one sentence or two.
     evidence : type
         What a rehearsal reads off a released model.
     methods : mapping of str to str
@@ -54,6 +56,7 @@ class ReleasedFamily:
     parameters: type[BaseModel]
     model: type[BaseModel]
     text: Callable[[Release, Any], str]
+    lead: str = ""
     evidence: type[Evidence] = Evidence
     methods: Mapping[str, str] = field(default_factory=dict)
     targeted: bool = True

@@ -18,9 +18,10 @@ from tests.support.fake_learner import FakePairLearner, register_pairs
 from tests.support.page_tools import add_ward, button, checked, fit, open_page, submit, words
 
 PAIRS = registry.Family(
-    released=replace(FakePairLearner.family, methods={"one": "One", "two": "Two"}),
+    released=replace(
+        FakePairLearner.family, lead="Pairs of conditions.", methods={"one": "One", "two": "Two"}
+    ),
     page="tree.py",
-    lead="Pairs of conditions.",
     algorithm="Invented pairs",
     parameters=lambda: {"left": ("sex",), "right": ("age",)},
     body=lambda *_, **__: None,

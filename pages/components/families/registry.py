@@ -32,11 +32,9 @@ class Family:
     Attributes
     ----------
     released : ReleasedFamily
-        What the engine declares of it: name, title, methods, and what it predicts.
+        What the engine declares of it: name, title, lead, methods, and what it predicts.
     page : str
         Script of its page.
-    lead : str
-        What it does, in one sentence.
     algorithm : str
         Name of the algorithm in the review.
     parameters : callable
@@ -57,7 +55,6 @@ class Family:
 
     released: ReleasedFamily
     page: str
-    lead: str
     algorithm: str
     parameters: Callable[[], dict[str, Any]]
     body: Callable[..., None]
@@ -76,6 +73,11 @@ class Family:
     def title(self) -> str:
         """Name of its page and of its results."""
         return self.released.title
+
+    @property
+    def lead(self) -> str:
+        """What it does, below the title of its page."""
+        return self.released.lead
 
     @property
     def methods(self) -> Mapping[str, str]:
@@ -105,7 +107,6 @@ class Family:
 RULE_LIST = Family(
     released=get_family("rule_list"),
     page="rule_list.py",
-    lead="A short list of IF / ELSE IF rules that predicts one column, learned privately.",
     algorithm="Bayesian rule list",
     parameters=rule_list_inputs.parameters,
     body=rule_list_result.show,
@@ -116,8 +117,6 @@ RULE_LIST = Family(
 TREE = Family(
     released=get_family("tree"),
     page="tree.py",
-    lead="A decision tree: a few questions, one after another, that predict one column. "
-    "Learned privately.",
     algorithm="Decision tree",
     parameters=tree_inputs.parameters,
     body=tree_result.show,
@@ -128,8 +127,6 @@ TREE = Family(
 FOREST = Family(
     released=get_family("forest"),
     page="forest.py",
-    lead="Many decision trees that vote on one column. Learned privately. A forest is harder to "
-    "read than one tree.",
     algorithm="Forest of decision trees",
     parameters=forest_inputs.parameters,
     body=forest_result.show,
@@ -141,8 +138,6 @@ FOREST = Family(
 EBM = Family(
     released=get_family("ebm"),
     page="shape_functions.py",
-    lead="One curve per column: how much each of its values raises or lowers what is predicted. "
-    "Learned privately.",
     algorithm="Explainable boosting machine",
     parameters=ebm_inputs.parameters,
     body=ebm_result.show,
@@ -154,8 +149,6 @@ EBM = Family(
 REDESCRIPTIONS = Family(
     released=get_family("redescriptions"),
     page="redescriptions.py",
-    lead="Two ways of naming nearly the same people: one by the columns on the left, such as "
-    "diagnoses, one by those on the right, such as treatments. Learned privately.",
     algorithm="Redescriptions",
     parameters=redescriptions_inputs.parameters,
     body=redescriptions_result.show,
@@ -166,8 +159,6 @@ REDESCRIPTIONS = Family(
 ILP = Family(
     released=get_family("ilp"),
     page="relational_rules.py",
-    lead="Rules that predict one column from several tables, such as patients and their "
-    "prescriptions. Learned privately.",
     algorithm="Inductive logic programming",
     parameters=ilp_inputs.parameters,
     body=ilp_result.show,

@@ -13,6 +13,8 @@ from dpcore.released.family import ReleasedFamily
 ILP: Final = ReleasedFamily(
     name="ilp",
     title="Relational rules",
+    lead="Rules that predict one column from several tables, such as patients and their "
+    "prescriptions. Learned privately.",
     parameters=ILPParameters,
     model=ILPModel,
     text=ilp_text,

@@ -13,6 +13,8 @@ from dpcore.released.family import ReleasedFamily
 REDESCRIPTIONS: Final = ReleasedFamily(
     name="redescriptions",
     title="Redescriptions",
+    lead="Two ways of naming nearly the same people: one by the columns on the left, such as "
+    "diagnoses, one by those on the right, such as treatments. Learned privately.",
     parameters=RedescriptionParameters,
     model=RedescriptionModel,
     text=release_text,

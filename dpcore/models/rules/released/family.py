@@ -14,6 +14,7 @@ from dpcore.released.family import ReleasedFamily
 RULE_LIST: Final = ReleasedFamily(
     name="rule_list",
     title="Rule list",
+    lead="A short list of IF / ELSE IF rules that predicts one column, learned privately.",
     parameters=RuleListParameters,
     model=RuleListModel,
     text=rule_list_text,

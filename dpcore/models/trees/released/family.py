@@ -14,6 +14,8 @@ from dpcore.released.family import ReleasedFamily
 TREE: Final = ReleasedFamily(
     name="tree",
     title="Tree",
+    lead="A decision tree: a few questions, one after another, that predict one column. "
+    "Learned privately.",
     parameters=TreeParameters,
     model=TreeModel,
     text=tree_text,
@@ -30,6 +32,8 @@ TREE: Final = ReleasedFamily(
 FOREST: Final = ReleasedFamily(
     name="forest",
     title="Forest",
+    lead="Many decision trees that vote on one column. Learned privately. A forest is harder to "
+    "read than one tree.",
     parameters=ForestParameters,
     model=ForestModel,
     text=forest_text,

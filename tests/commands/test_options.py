@@ -1,0 +1,74 @@
+"""From the words of a command line to the parameters that they ask for."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from dpcore.commands.options import with_options
+from dpcore.errors import RequestError
+from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
+
+SAME = ("--share-antecedents", "2", "--share-list", "2.0", "--share-estimates", "2")
+
+
+def parse(*words: str) -> Any:
+    """The parameters of a rule list that some words ask for."""
+    asked = []
+
+    def command(
+        parameters: RuleListParameters, colour: str, loud: Annotated[bool, typer.Option()] = False
+    ) -> None:
+        asked.append((parameters, colour, loud))
+
+    app = typer.Typer()
+    app.command()(with_options(RuleListParameters, command, before="loud", fixed={"colour": "red"}))
+    result = CliRunner().invoke(app, list(words))
+    if result.exception is not None:
+        if isinstance(result.exception, SystemExit):
+            raise RequestError(result.output)
+        raise result.exception
+    [(parameters, colour, loud)] = asked
+    assert (colour, loud) == ("red", "--loud" in words)
+    return parameters
+
+
+@pytest.mark.parametrize(
+    ("words", "changes"),
+    [
+        ((), {}),
+        (("--loud",), {}),
+        (("--max-rules", "3", "--no-evaluate"), {"max_rules": 3, "evaluate": False}),
+        (("--alpha", "1", "--alpha", "0.5"), {"alpha": (1.0, 0.5)}),
+        (("--given", "a", "--given", "b"), {"antecedents": "given", "given": ("a", "b")}),
+        (("--share-list", "2"), {"shares": BudgetShares(list=Decimal(2))}),
+        (("--share-list", "1"), {}),
+        (SAME, {}),
+    ],
+)
+def test_what_is_not_named_is_left_to_the_model(
+    words: tuple[str, ...], changes: dict[str, Any]
+) -> None:
+    assert parse(*words) == RuleListParameters(**changes)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--max-rules", "101"), "--max-rules"),
+        (("--share-list", "much"), "list"),
+        (("--share-list", "0"), "list"),
+        (("--alpha", "0"), "alpha"),
+        (("--antecedents", "public", "--given", "a"), "exactly when"),
+        (("--tempered-prior",), "mcmc"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_sentence(
+    words: tuple[str, ...], sentence: str
+) -> None:
+    with pytest.raises(RequestError, match=sentence):
+        parse(*words)
