@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from inspect import cleandoc
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import InputError, RequestError
 from dpcore.learning.inferred_schema import domain_of, level_outside, warn_of
 from dpcore.learning.learner import Learner, Run
+from dpcore.learning.sklearn_init import make_init, parameter_section
 from dpcore.privacy.budgets import parse_epsilon
 from dpcore.privacy.randomness import source_for
 from dpcore.released.plan import RunPlan
@@ -36,13 +38,21 @@ _MOST = 2**53
 class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator over one learner of this engine.
 
-    A subclass names its learner and the model that the learner releases, and takes the
-    learner's parameters as keyword arguments beside ``epsilon``, ``schema``, ``accountant``,
-    ``random_state`` and perhaps ``target``.
+    A subclass names its learner and the model that the learner releases. It gets an ``__init__``
+    that stores the learner's parameters, as keyword arguments beside ``epsilon``, ``schema``,
+    ``accountant``, ``random_state`` and perhaps ``target``; its docstring describes them.
     """
 
     _learner: ClassVar[Learner]
     _model: ClassVar[type[BaseModel]]
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if hasattr(cls, "_learner"):
+            cls.__init__ = make_init(cls._learner.family)  # type: ignore[method-assign]
+            described = parameter_section(cls._learner.family)
+            before, mark, after = cleandoc(cls.__doc__ or "").partition("Attributes\n------")
+            cls.__doc__ = f"{before}{described}\n\n{mark}{after}"
 
     def __sklearn_tags__(self) -> Tags:
         """Missing values and text are members of the domain like any other value."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import pickle
 import warnings
 from decimal import Decimal
@@ -32,26 +31,9 @@ CLASSIFIERS = {name: case for name, case in PREDICTING.items() if not case.numer
 PREDICTS = pytest.mark.parametrize("case", PREDICTING.values(), ids=PREDICTING)
 CLASSIFIES = pytest.mark.parametrize("case", CLASSIFIERS.values(), ids=CLASSIFIERS)
 
-#: Parameters that an estimator does not take: a part of a parameter is no keyword.
-NO_KEYWORD = {"DPRuleListClassifier": {"shares"}}
-
 
 def test_every_family_has_an_estimator() -> None:
     assert {case.kind._learner.name for case in CASES.values()} == set(real_learners())
-
-
-@EVERY
-def test_every_parameter_is_a_keyword_with_its_default(case: Case) -> None:
-    shared = {"self", "epsilon", "schema", "target", "accountant", "random_state"}
-    keywords = inspect.signature(case.kind.__init__).parameters
-    fields = case.kind._learner.parameters.model_fields
-    assert set(keywords) - shared == set(fields) - NO_KEYWORD.get(case.kind.__name__, set())
-    for name in set(fields) & set(keywords):
-        default = keywords[name].default
-        expected = False if name == "evaluate" else fields[name].default
-        assert (Decimal(str(default)) if isinstance(expected, Decimal) else default) == expected
-        assert keywords[name].kind is inspect.Parameter.KEYWORD_ONLY
-        assert name in str(case.kind.__doc__)
 
 
 # A fit

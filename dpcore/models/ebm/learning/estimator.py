@@ -2,59 +2,21 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
 from dpcore.domain.columns import NumericColumn
-from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import PrivateClassifier, PrivateEstimator, PrivateRegressor
 from dpcore.models.ebm.learning.learner import EBMLearner
 from dpcore.models.ebm.released.model import EBMModel
-from dpcore.privacy.accountant import Accountant
 
 
 class _PrivateEBM(PrivateEstimator):
     _learner: ClassVar[Learner] = EBMLearner()
     _model: ClassVar[type[BaseModel]] = EBMModel
-
-    def __init__(
-        self,
-        epsilon: Any = 1.0,
-        *,
-        schema: Schema | None = None,
-        target: str | None = None,
-        method: str = "all_bins",
-        delta: Decimal | None = None,
-        max_bins: int | None = None,
-        epochs: int | None = None,
-        learning_rate: float | None = None,
-        leaves: int = 3,
-        bin_share: float | None = None,
-        pairs: int = 0,
-        replicates: int = 5,
-        evaluate: bool = False,
-        accountant: Accountant | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.target = target
-        self.method = method
-        self.delta = delta
-        self.max_bins = max_bins
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.leaves = leaves
-        self.bin_share = bin_share
-        self.pairs = pairs
-        self.replicates = replicates
-        self.evaluate = evaluate
-        self.accountant = accountant
-        self.random_state = random_state
 
 
 class DPEBMClassifier(PrivateClassifier, _PrivateEBM):
@@ -64,27 +26,6 @@ class DPEBMClassifier(PrivateClassifier, _PrivateEBM):
     sensitivities and proofs in ``docs/privacy/ebm.md``. Cost of a fit: O(epochs x replicates x
     n_features x n_outputs x max_rows), with one output for two classes and one per class
     otherwise.
-
-    Parameters
-    ----------
-    epsilon : float or Decimal
-        Cost of one call of ``fit``; ``delta`` is charged beside it.
-    schema : Schema or None
-        Public domain. ``None`` infers one from the data, which leaks: a
-        :class:`~dpcore.errors.PrivacyLeakWarning` says so, and so does the release, which is not
-        private.
-    target : str or None
-        Name of the target in ``schema``; ``None`` takes the name of ``y``, or the only column
-        that the schema marks as target.
-    method, delta, max_bins, epochs, learning_rate, leaves, bin_share, pairs, replicates, evaluate
-        See :class:`~dpcore.models.ebm.released.parameters.EBMParameters`.
-    accountant : Accountant or None
-        Charged before each fit, so once for each fold of a cross-validation. Clones share it.
-        Scores are charged to nobody: on private records they are exact, and **not private**.
-        ``model_.evaluation`` is the private check, if ``evaluate`` asks for it.
-    random_state : int or None
-        ``None`` uses the operating system's secure source. A seed makes the result
-        reproducible and **not private**.
 
     Attributes
     ----------
@@ -109,13 +50,6 @@ class DPEBMRegressor(PrivateRegressor, _PrivateEBM):
 
     Guarantee and cost are those of :class:`DPEBMClassifier`. Values of the target beyond the
     bounds of its column count as the bounds, and predictions stay within them.
-
-    Parameters
-    ----------
-    epsilon, schema, target, accountant, random_state
-        As for :class:`DPEBMClassifier`. The target must be a column of numbers.
-    method, delta, max_bins, epochs, learning_rate, leaves, bin_share, pairs, replicates, evaluate
-        See :class:`~dpcore.models.ebm.released.parameters.EBMParameters`.
 
     Attributes
     ----------

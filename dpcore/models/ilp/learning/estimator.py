@@ -26,7 +26,6 @@ from dpcore.learning.sklearn_base import (
 )
 from dpcore.models.ilp.learning.learner import ILPLearner
 from dpcore.models.ilp.released.model import Frames, ILPModel, split_tables
-from dpcore.privacy.accountant import Accountant
 from dpcore.released.release import Release
 
 
@@ -35,29 +34,6 @@ class DPILPClassifier(Labelling, LearnerEstimator):
 
     Guarantee: pure epsilon-DP, one person with all child rows added or removed, unconditional;
     proofs in ``docs/privacy/ilp.md``. Cost of a fit: O(clauses x lattice x max_rows / 64).
-
-    Parameters
-    ----------
-    epsilon : float or Decimal
-        Cost of one call of ``fit``.
-    schema : Schema or None
-        Public domain, with its child tables. ``None`` infers one for a single data frame,
-        which leaks: a :class:`~dpcore.errors.PrivacyLeakWarning` says so, and so does the
-        release, which is not private.
-    target : str or None
-        Name of the target in ``schema``; ``None`` takes the name of ``y``, or the only column
-        that the schema marks as target.
-    positive, method, literals, max_literals, max_variables, negation, clauses, \
-    positive_weight, negative_weight, count_share, length_prior, criterion, min_share, \
-    reserved_literals, evaluate
-        See :class:`~dpcore.models.ilp.language.parameters.ILPParameters`.
-    accountant : Accountant or None
-        Charged before each fit, so once for each fold of a cross-validation. Clones share it.
-        Scores are charged to nobody: on private records they are exact, and **not private**.
-        ``model_.evaluation`` is the private check, if ``evaluate`` asks for it.
-    random_state : int or None
-        ``None`` uses the operating system's secure source. A seed makes the result
-        reproducible and **not private**.
 
     Attributes
     ----------
@@ -72,51 +48,6 @@ class DPILPClassifier(Labelling, LearnerEstimator):
 
     _learner: ClassVar[Learner] = ILPLearner()
     _model: ClassVar[type[BaseModel]] = ILPModel
-
-    def __init__(
-        self,
-        epsilon: Any = 1.0,
-        *,
-        schema: Schema | None = None,
-        target: str | None = None,
-        positive: str | None = None,
-        method: str = "noisy_max",
-        literals: tuple[str, ...] | None = None,
-        max_literals: int = 3,
-        max_variables: int = 2,
-        negation: bool = False,
-        clauses: int = 2,
-        positive_weight: int = 1,
-        negative_weight: int = 1,
-        count_share: Any = 0.2,
-        length_prior: bool = True,
-        criterion: str = "best",
-        min_share: float = 0.05,
-        reserved_literals: bool = False,
-        evaluate: bool = False,
-        accountant: Accountant | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.target = target
-        self.positive = positive
-        self.method = method
-        self.literals = literals
-        self.max_literals = max_literals
-        self.max_variables = max_variables
-        self.negation = negation
-        self.clauses = clauses
-        self.positive_weight = positive_weight
-        self.negative_weight = negative_weight
-        self.count_share = count_share
-        self.length_prior = length_prior
-        self.criterion = criterion
-        self.min_share = min_share
-        self.reserved_literals = reserved_literals
-        self.evaluate = evaluate
-        self.accountant = accountant
-        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
         """A theory is about one class: it cannot tell the others from each other."""

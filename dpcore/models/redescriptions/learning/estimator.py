@@ -22,7 +22,6 @@ from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
 from dpcore.models.redescriptions.released.extraction import Constraints
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
-from dpcore.privacy.accountant import Accountant
 from dpcore.released.release import Release
 from dpcore.validation import validated
 
@@ -32,23 +31,6 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
 
     Guarantee: pure epsilon-DP, one person added or removed; unconditional for the default
     method; proofs in ``docs/privacy/redescriptions.md``.
-
-    Parameters
-    ----------
-    epsilon : float or Decimal
-        Cost of one call of ``fit``.
-    schema : Schema or None
-        Public domain. ``None`` infers one from the data, which leaks: a
-        :class:`~dpcore.errors.PrivacyLeakWarning` says so, and so does the release, which is not
-        private.
-    method, left, right, depth, starts, rounds, tree_share, margins, sampler, steps, pool_size, \
-    sensitivity, reserved_splits
-        See :class:`~dpcore.models.redescriptions.released.parameters.RedescriptionParameters`.
-    accountant : Accountant or None
-        Charged before each fit. Clones share it.
-    random_state : int or None
-        ``None`` uses the operating system's secure source. A seed makes the result
-        reproducible and **not private**.
 
     Attributes
     ----------
@@ -63,45 +45,6 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
 
     _learner: ClassVar[Learner] = RedescriptionLearner()
     _model: ClassVar[type[BaseModel]] = RedescriptionModel
-
-    def __init__(
-        self,
-        epsilon: Any = 1.0,
-        *,
-        schema: Schema | None = None,
-        method: str = "exact_pairs",
-        left: tuple[str, ...] | None = None,
-        right: tuple[str, ...] | None = None,
-        depth: int | None = None,
-        starts: int | None = None,
-        rounds: int = 1,
-        tree_share: float | None = None,
-        margins: bool | None = None,
-        sampler: str = "chain",
-        steps: int = 10_000,
-        pool_size: int = 20_000,
-        sensitivity: str = "proved",
-        reserved_splits: bool = False,
-        accountant: Accountant | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.schema = schema
-        self.method = method
-        self.left = left
-        self.right = right
-        self.depth = depth
-        self.starts = starts
-        self.rounds = rounds
-        self.tree_share = tree_share
-        self.margins = margins
-        self.sampler = sampler
-        self.steps = steps
-        self.pool_size = pool_size
-        self.sensitivity = sensitivity
-        self.reserved_splits = reserved_splits
-        self.accountant = accountant
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Spend ``epsilon`` and mine.
