@@ -173,7 +173,7 @@ def open_rule_list(page: Page, server: Server) -> None:
 
 def use_pool(page: Page, size: str) -> None:
     page.get_by_text("Advanced settings").click()
-    entry = page.get_by_label("Lists in the pool")
+    entry = page.get_by_label("Lists in the pool", exact=True)
     entry.fill(size)
     entry.press("Enter")
     settled(page)

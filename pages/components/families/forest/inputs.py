@@ -6,22 +6,23 @@ from typing import Any
 
 import streamlit as st
 
-from pages.components.families.shared.inputs import KEEP, evaluate, method, number
+from dpcore.models.trees.released.parameters import ForestParameters
+from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.inputs import evaluate, method, number, radio
 from pages.components.families.tree.inputs import adaptive, criterion, prune
 from pages.components.kit.texts import METHODS, text
 
 SHARING = {"parts": "Split the people", "split": "Split the budget"}
+OWN = parameters_of(ForestParameters)
 
 
 def parameters() -> dict[str, Any]:
     """Every parameter of a forest run, as the visitor set it."""
     left, right = st.columns(2, gap="large")
     with left:
-        chosen: dict[str, Any] = {
-            "method": method("How the trees are grown", METHODS["forest"], "forest")
-        }
+        chosen: dict[str, Any] = {"method": method(OWN, METHODS["forest"], "forest")}
     with right:
-        chosen["trees"] = number("Number of trees", 10, 1, 100, 1, "forest-trees")
+        chosen["trees"] = number(OWN["trees"], 1, "forest-trees")
         chosen["sharing"] = _sharing()
     with st.expander("Advanced settings"):
         chosen |= _advanced(chosen["method"])
@@ -29,16 +30,9 @@ def parameters() -> dict[str, Any]:
 
 
 def _sharing() -> str:
-    sharing = st.radio(
-        "How the trees share",
-        list(SHARING),
-        format_func=SHARING.__getitem__,
-        key="forest-sharing",
-        horizontal=True,
-        **KEEP,
-    )
+    sharing = radio(OWN["sharing"], SHARING, "forest-sharing", horizontal=True)
     st.markdown(text(f"sharing_{sharing}"))
-    return str(sharing)
+    return sharing
 
 
 def _advanced(method_name: str) -> dict[str, Any]:
@@ -46,17 +40,14 @@ def _advanced(method_name: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     with one:
         if method_name == "rfdiffp":
-            settings["criterion"] = criterion(method_name, "forest", "gini")
-            settings["attributes"] = number(
-                "Most columns drawn per question", None, 1, 10_000, 1, "forest-attributes",
-                placeholder="automatic",
-            )  # fmt: skip
+            settings["criterion"] = criterion(OWN, method_name, "forest")
+            settings["attributes"] = number(OWN["attributes"], 1, "forest-attributes")
         else:
-            settings["depth"] = number("Questions in a row", 5, 1, 8, 1, "forest-depth")
+            settings["depth"] = number(OWN["depth"], 1, "forest-depth")
     with two:
         if method_name == "rfdiffp":
-            settings |= adaptive("forest")
+            settings |= adaptive(OWN, "forest")
     with three:
-        settings["prune"] = prune("forest")
-        settings |= evaluate()
+        settings["prune"] = prune(OWN, "forest")
+        settings |= evaluate(OWN)
     return settings

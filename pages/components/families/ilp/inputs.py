@@ -9,7 +9,17 @@ import streamlit as st
 
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from pages.components.families.shared.inputs import KEEP, choice, evaluate, method, number, tick
+from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.inputs import (
+    KEEP,
+    choice,
+    evaluate,
+    explained,
+    method,
+    number,
+    tick,
+)
 from pages.components.kit import markup
 from pages.components.kit.texts import METHODS, text
 from pages.components.visitor import access
@@ -18,6 +28,7 @@ CRITERIA = {
     "best": "What cannot beat the best so far",
     "share": "What covers too few",
 }
+OWN = parameters_of(ILPParameters)
 
 
 def parameters() -> dict[str, Any]:
@@ -36,9 +47,7 @@ def parameters() -> dict[str, Any]:
     chosen: dict[str, Any] = {"positive": _positive(schema, target)}
     left, right = st.columns(2, gap="large")
     with left:
-        chosen["method"] = method(
-            "How clauses are chosen", METHODS["ilp"], "ilp", texts="ilp"
-        )  # fmt: skip
+        chosen["method"] = method(OWN, METHODS["ilp"], "ilp", texts="ilp")
     with right:
         chosen |= _limits(schema)
     place = st.container()
@@ -62,7 +71,7 @@ def _positive(schema: Schema, target: str) -> str:
         st.selectbox(
             f"Which value of {markup.plain(target)} should the clauses describe?", classes,
             index=len(classes) - 1, key=f"set-ilp-positive-{schema.hash[:8]}-{target}",
-            help=text("ilp_positive"), **KEEP,
+            help=explained(OWN["positive"]), **KEEP,
         )
     )  # fmt: skip
 
@@ -70,23 +79,13 @@ def _positive(schema: Schema, target: str) -> str:
 def _limits(schema: Schema) -> dict[str, Any]:
     one, two = st.columns(2)
     with one:
-        settings = {
-            "clauses": number(
-                "Number of clauses", 2, 1, 10, 1, "ilp-clauses", help=text("ilp_clauses")
-            ),
-        }
+        settings = {"clauses": number(OWN["clauses"], 1, "ilp-clauses")}
     with two:
-        settings["max_literals"] = number("Most conditions in a clause", 3, 1, 8, 1, "ilp-literals")
+        settings["max_literals"] = number(OWN["max_literals"], 1, "ilp-literals")
     if schema.children:
         with one:
-            settings["max_variables"] = number(
-                "Most rows in a clause", 2, 0, 3, 1, "ilp-variables",
-                help=text("ilp_variables"),
-            )  # fmt: skip
-        settings["negation"] = tick(
-            "May say that a row does not exist", "ilp-negation", value=False,
-            help=text("ilp_negation"),
-        )  # fmt: skip
+            settings["max_variables"] = number(OWN["max_variables"], 1, "ilp-variables")
+        settings["negation"] = tick(OWN["negation"], "set-ilp-negation")
     return settings
 
 
@@ -125,48 +124,24 @@ def _advanced(method_name: str) -> dict[str, Any]:
     one, two, three = st.columns(3)
     with one:
         settings = {
-            "positive_weight": number(
-                "Weight of those described", 1, 1, 100, 1, "ilp-weight", help=text("ilp_weight")
-            ),
-            "negative_weight": number(
-                "Weight of all others", 1, 1, 100, 1, "ilp-negative", help=text("ilp_negative")
-            ),
-            "count_share": _exact(
-                number(
-                    "Share of ε for the noisy counts", 0.2, 0.01, 0.99, 0.05, "ilp-count-share",
-                    help=text("ilp_count_share"),
-                )
-            ),
-        }  # fmt: skip
+            "positive_weight": number(OWN["positive_weight"], 1, "ilp-weight"),
+            "negative_weight": number(OWN["negative_weight"], 1, "ilp-negative"),
+            "count_share": number(OWN["count_share"], 0.05, "ilp-count-share"),
+        }
     with two:
         settings |= _of_method(method_name)
     with three:
-        settings["reserved_literals"] = tick(
-            "Ask for 'missing', 'other'", "ilp-reserved", value=False
-        )
-        settings |= evaluate()
+        settings["reserved_literals"] = tick(OWN["reserved_literals"], "set-ilp-reserved")
+        settings |= evaluate(OWN)
     return settings
 
 
 def _of_method(name: str) -> dict[str, Any]:
     if name == "noisy_max":
-        return {
-            "length_prior": tick(
-                "Same chance for each length", "ilp-prior", value=True, help=text("ilp_prior")
-            )
-        }
+        return {"length_prior": tick(OWN["length_prior"], "set-ilp-prior")}
     if name == "naive":
         return {}
-    settings = {
-        "criterion": choice("Leave out", CRITERIA, "ilp-criterion", help=text("ilp_criterion"))
-    }
+    settings: dict[str, Any] = {"criterion": choice(OWN["criterion"], CRITERIA, "ilp-criterion")}
     if settings["criterion"] == "share":
-        settings["min_share"] = number(
-            "Least share that is enough", 0.05, 0.0, 1.0, 0.01, "ilp-min-share"
-        )
+        settings["min_share"] = number(OWN["min_share"], 0.01, "ilp-min-share")
     return settings
-
-
-def _exact(share: float) -> str:
-    """A share as it was typed: steps of a float are not exact."""
-    return f"{share:.6g}"

@@ -9,7 +9,17 @@ import streamlit as st
 from dpcore.domain.columns import View
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from pages.components.families.shared.inputs import KEEP, choice, method, number, pick, tick
+from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
+from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.inputs import (
+    KEEP,
+    choice,
+    label,
+    method,
+    number,
+    pick,
+    tick,
+)
 from pages.components.kit import slot
 from pages.components.kit.texts import METHODS, text
 from pages.components.visitor import access
@@ -24,6 +34,7 @@ SENSITIVITIES = {
 }
 MARGINS = {"As recommended": None, "Yes": True, "No": False}
 SIDES: tuple[View, ...] = ("left", "right")
+OWN = parameters_of(RedescriptionParameters)
 
 
 def parameters() -> dict[str, Any]:
@@ -47,13 +58,10 @@ def parameters() -> dict[str, Any]:
 
 def _method() -> dict[str, Any]:
     """The method; where it may walk at random, what that means for the guarantee."""
-    name = method(
-        "How pairs of trees are chosen", METHODS["redescriptions"], "redescriptions",
-        texts="pairs",
-    )  # fmt: skip
+    name = method(OWN, METHODS["redescriptions"], "redescriptions", texts="pairs")
     chosen: dict[str, Any] = {"method": name}
     if name == "mcmc_tree_pair":
-        chosen["sampler"] = choice("How a pair is drawn", SAMPLERS, "pairs-sampler")
+        chosen["sampler"] = choice(OWN["sampler"], SAMPLERS, "pairs-sampler")
     if chosen.get("sampler") == "pool":
         st.markdown(text("pairs_pool"))
     elif name in {"alt_mcmc", "mcmc_tree_pair"}:
@@ -80,7 +88,7 @@ def _sides(schema: Schema) -> dict[str, list[str]]:
 
 def _columns(place: Any, schema: Schema, side: View, given: tuple[str, ...]) -> list[str]:
     chosen = place.multiselect(
-        f"Columns on the {side}", [column.name for column in schema], list(given),
+        label(OWN[side]), [column.name for column in schema], list(given),
         placeholder="Choose columns", wrap=True, key=f"set-{side}-{schema.hash[:8]}", **KEEP,
     )  # fmt: skip
     return [str(name) for name in chosen]
@@ -106,56 +114,33 @@ def _advanced(chosen: dict[str, Any]) -> dict[str, Any]:
         settings |= _budget()
     with three:
         settings |= _effort(chosen)
-        settings["reserved_splits"] = tick(
-            "Ask for 'missing', 'other'", "pairs-reserved", value=False
-        )
+        settings["reserved_splits"] = tick(OWN["reserved_splits"], "set-pairs-reserved")
     return settings
 
 
 def _searches(chosen: str) -> dict[str, Any]:
-    settings = {
-        "starts": _automatic("Searches", 1, 20, 1, "pairs-starts", help=text("starts")),
-    }
+    settings = {"starts": number(OWN["starts"], 1, "pairs-starts")}
     if chosen != "exact_pairs":
-        settings["depth"] = _automatic(
-            "Questions in a row", 1, 4, 1, "pairs-depth", help=text("pairs_depth")
-        )
+        settings["depth"] = number(OWN["depth"], 1, "pairs-depth")
     if chosen not in {"exact_pairs", "mcmc_tree_pair"}:
-        settings["rounds"] = number(
-            "Times back and forth", 1, 1, 10, 1, "pairs-rounds", help=text("rounds")
-        )
+        settings["rounds"] = number(OWN["rounds"], 1, "pairs-rounds")
     return settings
 
 
 def _budget() -> dict[str, Any]:
     return {
-        "tree_share": _automatic(
-            "Share of ε for choosing the trees", 0.01, 0.99, 0.05, "pairs-tree-share",
-            help=text("tree_share"),
-        ),
-        "margins": pick(
-            "Count the left groups once more", MARGINS, "pairs-margins", help=text("margins")
-        ),
-    }  # fmt: skip
+        "tree_share": number(OWN["tree_share"], 0.05, "pairs-tree-share"),
+        "margins": pick(OWN["margins"], MARGINS, "pairs-margins"),
+    }
 
 
 def _effort(chosen: dict[str, Any]) -> dict[str, Any]:
     """How long trees are drawn, and how noisily both together."""
     settings: dict[str, Any] = {}
     if chosen["method"] == "mcmc_tree_pair":
-        settings["sensitivity"] = choice(
-            "Scale of the noise on the choice", SENSITIVITIES, "pairs-sensitivity",
-            help=text("sensitivity"),
-        )  # fmt: skip
+        settings["sensitivity"] = choice(OWN["sensitivity"], SENSITIVITIES, "pairs-sensitivity")
     if chosen.get("sampler") == "pool":
-        settings["pool_size"] = number(
-            "Pairs in the pool", 20_000, 1, 1_000_000, 10_000, "pairs-pool"
-        )
+        settings["pool_size"] = number(OWN["pool_size"], 10_000, "pairs-pool")
     elif chosen["method"] in {"alt_mcmc", "mcmc_tree_pair"}:
-        settings["steps"] = number("Steps of the walk", 10_000, 1, 1_000_000, 1_000, "pairs-steps")
+        settings["steps"] = number(OWN["steps"], 1_000, "pairs-steps")
     return settings
-
-
-def _automatic(label: str, low: Any, high: Any, step: Any, key: str, **more: Any) -> Any:
-    """A number, or nothing: then the engine chooses."""
-    return number(label, None, low, high, step, key, placeholder="automatic", **more)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
+from dpcore.released.parameters import Parameter
 from pages.components.kit.texts import text
 
 #: Widgets keep what was chosen when the visitor looks at another page and comes back.
 KEEP: dict[str, Any] = {"persist_state": "session"}
+#: Parameters of a family, by name.
+Own = Mapping[str, Parameter]
 T = TypeVar("T")
 
 
@@ -44,42 +48,83 @@ def _described(schema: Schema, name: str) -> str:
     return f"{name}: {description}" if description else name
 
 
-def evaluate() -> dict[str, bool]:
+def label(parameter: Parameter) -> str:
+    """What a parameter is called above its widget."""
+    return _greek(parameter.title)
+
+
+def explained(parameter: Parameter) -> str:
+    """What a parameter does, as the help of its widget."""
+    return _greek(parameter.description)
+
+
+def _greek(words: str) -> str:
+    """Pages write as letters what the engine writes as words."""
+    return words.replace("epsilon", "ε").replace("delta", "δ")
+
+
+def evaluate(own: Own) -> dict[str, bool]:
     """Whether to keep people back for an honest check."""
-    wanted = st.checkbox(
-        "Check on people set aside", value=True, key="evaluate",
-        help=text("evaluation"), **KEEP,
-    )  # fmt: skip
-    return {"evaluate": wanted}
+    return {"evaluate": tick(own["evaluate"], "evaluate")}
 
 
-def method(question: str, titles: Mapping[str, str], family: str, texts: str = "method") -> str:
+def method(own: Own, titles: Mapping[str, str], family: str, texts: str = "method") -> str:
     """One of the methods of a family, each explained by a help text ``<texts>_<name>``."""
-    chosen = st.radio(
-        question, list(titles), format_func=titles.__getitem__, key=f"{family}-method", **KEEP
-    )
+    chosen = radio(own["method"], titles, f"{family}-method")
     st.markdown(text(f"{texts}_{chosen}"))
-    return str(chosen)
+    return chosen
 
 
-def choice(label: str, options: Mapping[Any, str], key: str, **more: Any) -> Any:
+def radio(parameter: Parameter, options: Mapping[str, str], key: str, **more: Any) -> str:
+    """One of a few named options, all of them in sight."""
+    return str(
+        st.radio(
+            label(parameter), list(options), list(options).index(parameter.default),
+            format_func=options.__getitem__, key=key, **KEEP, **more,
+        )
+    )  # fmt: skip
+
+
+def choice(parameter: Parameter, options: Mapping[str, str], key: str) -> str:
     """One of a few named options."""
-    return st.selectbox(
-        label, list(options), format_func=options.__getitem__, key=f"set-{key}", **KEEP, **more
-    )
+    return str(
+        st.selectbox(
+            label(parameter), list(options), list(options).index(parameter.default),
+            format_func=options.__getitem__, key=f"set-{key}", help=explained(parameter), **KEEP,
+        )
+    )  # fmt: skip
 
 
-def pick(label: str, options: Mapping[str, T], key: str, **more: Any) -> T:
+def pick(parameter: Parameter, options: Mapping[str, T], key: str) -> T:
     """One of a few values, by name."""
-    name = st.selectbox(label, list(options), key=f"set-{key}", **KEEP, **more)
-    return options[name]
+    names = [name for name, value in options.items() if value == parameter.default]
+    chosen = st.selectbox(
+        label(parameter), list(options), list(options).index(names[0]), key=f"set-{key}",
+        help=explained(parameter), **KEEP,
+    )  # fmt: skip
+    return options[chosen]
 
 
-def number(label: str, value: Any, low: Any, high: Any, step: Any, key: str, **more: Any) -> Any:
-    """A number within fixed limits."""
-    return st.number_input(label, low, high, value, step, key=f"set-{key}", **KEEP, **more)
+def number(parameter: Parameter, step: Any, key: str, digits: int = 2) -> Any:
+    """A number within the limits of a parameter, or nothing: then the engine chooses.
+
+    A limit that may not be reached is moved in by one unit of the last of the ``digits`` after the
+    point. An exact parameter is given as text, as steps of a float are not exact.
+    """
+    kind: Any = int if parameter.kind is int else float
+    default, limits, unit = parameter.default, parameter.limits, 10**-digits
+    low = limits["ge"] if "ge" in limits else limits["gt"] + unit
+    high = limits["le"] if "le" in limits else limits["lt"] - unit
+    chosen = st.number_input(
+        label(parameter), kind(low), kind(high), None if default is None else kind(default), step,
+        key=f"set-{key}", format=None if kind is int else f"%.{digits}f",
+        placeholder="automatic" if default is None else None, help=explained(parameter), **KEEP,
+    )  # fmt: skip
+    return f"{chosen:.6g}" if parameter.kind is Decimal and chosen is not None else chosen
 
 
-def tick(label: str, key: str, *, value: bool, **more: Any) -> bool:
+def tick(parameter: Parameter, key: str) -> bool:
     """A yes or no."""
-    return bool(st.checkbox(label, value=value, key=f"set-{key}", **KEEP, **more))
+    return bool(
+        st.checkbox(label(parameter), parameter.default, key=key, help=explained(parameter), **KEEP)
+    )

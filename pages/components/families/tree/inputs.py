@@ -6,8 +6,18 @@ from typing import Any
 
 import streamlit as st
 
-from pages.components.families.shared.inputs import choice, evaluate, method, number, pick, tick
-from pages.components.kit.texts import METHODS, text
+from dpcore.models.trees.released.parameters import TreeParameters
+from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.inputs import (
+    Own,
+    choice,
+    evaluate,
+    method,
+    number,
+    pick,
+    tick,
+)
+from pages.components.kit.texts import METHODS
 
 CRITERIA = {
     "error": "Fewest mistakes",
@@ -15,7 +25,7 @@ CRITERIA = {
     "information_gain": "Most information",
     "matsushita": "Purest groups (Matsushita)",
 }
-#: Criteria of each method; the first is what it is offered with.
+#: Criteria of the methods that do not know all of them.
 ALLOWED = {"lookahead": ("error", "gini")}
 BLOCKS: dict[str, tuple[int, ...] | None] = {
     "Automatic": None,
@@ -29,69 +39,51 @@ BLOCKS: dict[str, tuple[int, ...] | None] = {
 PRUNE = {"As recommended": None, "Yes": True, "No": False}
 
 
+OWN = parameters_of(TreeParameters)
+
+
 def parameters() -> dict[str, Any]:
     """Every parameter of a tree run, as the visitor set it."""
-    chosen: dict[str, Any] = {
-        "method": method("How the tree is grown", METHODS["tree"], "tree"),
-    }
+    chosen: dict[str, Any] = {"method": method(OWN, METHODS["tree"], "tree")}
     with st.expander("Advanced settings"):
         one, two, three = st.columns(3)
         with one:
-            chosen["criterion"] = criterion(chosen["method"], "tree")
+            chosen["criterion"] = criterion(OWN, chosen["method"], "tree")
         with two:
             chosen |= _shape(chosen["method"])
         with three:
-            chosen["prune"] = prune("tree")
-            chosen |= evaluate()
+            chosen["prune"] = prune(OWN, "tree")
+            chosen |= evaluate(OWN)
     return chosen
 
 
-def criterion(method_name: str, family: str, first: str = "error") -> str:
+def criterion(own: Own, method_name: str, family: str) -> str:
     """What a good question is; only what the method knows."""
     allowed = ALLOWED.get(method_name, tuple(CRITERIA))
     options = {name: CRITERIA[name] for name in allowed}
-    return str(
-        choice(
-            "A good question gives", options, f"{family}-criterion-{method_name}",
-            index=allowed.index(first),
-        )
-    )  # fmt: skip
+    return choice(own["criterion"], options, f"{family}-criterion-{method_name}")
 
 
-def prune(family: str) -> bool | None:
+def prune(own: Own, family: str) -> bool | None:
     """Whether to fold what may be noise."""
-    return pick("Fold what may be noise", PRUNE, f"{family}-prune", help=text("folded"))
+    return pick(own["prune"], PRUNE, f"{family}-prune")
 
 
 def _shape(method_name: str) -> dict[str, Any]:
     if method_name == "lookahead":
-        return _lookahead()
+        return {
+            "blocks": pick(OWN["blocks"], BLOCKS, "tree-blocks"),
+            "leaf_share": number(OWN["leaf_share"], 0.05, "tree-leaf-share"),
+            "reserved_splits": tick(OWN["reserved_splits"], "set-tree-reserved"),
+        }
     if method_name == "adiffp":
-        return adaptive("tree")
-    return {"depth": number("Questions in a row", 5, 1, 8, 1, "tree-depth")}
+        return adaptive(OWN, "tree")
+    return {"depth": number(OWN["depth"], 1, "tree-depth")}
 
 
-def _lookahead() -> dict[str, Any]:
-    return {
-        "blocks": pick("Questions drawn at once", BLOCKS, "tree-blocks", help=text("blocks")),
-        "leaf_share": number(
-            "Share of ε for the noisy counts", None, 0.01, 0.99, 0.05, "tree-leaf-share",
-            placeholder="automatic",
-        ),
-        "reserved_splits": tick(
-            "Ask for 'missing', 'other'", "tree-reserved", value=False
-        ),
-    }  # fmt: skip
-
-
-def adaptive(family: str) -> dict[str, Any]:
+def adaptive(own: Own, family: str) -> dict[str, Any]:
     """Settings of the adaptive learner."""
     return {
-        "threshold": number(
-            "Threshold t", 0.01, 0.0, 1000.0, 0.01, f"{family}-threshold", help=text("threshold")
-        ),
-        "spend_rest": tick(
-            "Spend the rest at the end", f"{family}-rest", value=True,
-            help=text("spend_rest"),
-        ),
-    }  # fmt: skip
+        "threshold": number(own["threshold"], 0.01, f"{family}-threshold"),
+        "spend_rest": tick(own["spend_rest"], f"set-{family}-rest"),
+    }
