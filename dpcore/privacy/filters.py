@@ -1,0 +1,133 @@
+"""Whether one more run keeps everything released about the same people within a cap.
+
+A filter sees what each run may cost before it is made, and accepts it or not; runs may be chosen
+by what earlier ones released. Proof that the cap then holds: ``docs/privacy/accounting.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import cached_property, lru_cache
+
+from dpcore.errors import BudgetError
+from dpcore.privacy.budgets import EPSILON_STEP, float_below
+from dpcore.privacy.losses import RHO_STEP, Loss, pure_epsilon
+
+#: Shares of delta: for runs that are added in rho, and for those that are added as they are.
+#: Whichever filter accepts, its share pays; so both together cost the whole.
+RHO_SHARE, ADDED_SHARE = Decimal("0.8"), Decimal("0.2")
+#: Share of delta that a single run with a delta of its own should use: two such can be added.
+RUN_SHARE = Decimal("0.1")
+#: Far more than the rounding errors of a conversion, relative to rho and to log(delta).
+_SLACK = 1e-11
+
+
+@dataclass(frozen=True)
+class PrivacyFilter:
+    """A cap on what everybody together may learn about one person, and what fits into it.
+
+    Parameters
+    ----------
+    epsilon : Decimal
+        Cap on epsilon.
+    delta : Decimal
+        Cap on delta; with 0 only runs that are pure are accepted, and their epsilons added.
+    """
+
+    epsilon: Decimal
+    delta: Decimal
+
+    def __post_init__(self) -> None:
+        if not (self.epsilon > 0 and 0 <= self.delta < 1):
+            raise BudgetError("A cap needs an epsilon above 0 and a delta from 0 to below 1.")
+
+    @cached_property
+    def rho(self) -> Decimal:
+        """Largest sum of rho that is accepted; 0 if there is no delta."""
+        return largest_rho(self.epsilon, self.delta * RHO_SHARE)
+
+    def accepts(self, total: Loss) -> bool:
+        """Whether the sum of all runs, the new one included, may stand."""
+        return self._added(total) or total.rho <= self.rho
+
+    def _added(self, total: Loss) -> bool:
+        return total.epsilon <= self.epsilon and total.delta <= self.delta * ADDED_SHARE
+
+    def spent(self, total: Loss) -> Decimal:
+        """Smallest epsilon whose cap, at this delta, would have accepted the same runs.
+
+        In whole steps of :data:`~dpcore.privacy.budgets.EPSILON_STEP`, rounded up.
+        """
+        fits = total.delta <= self.delta * ADDED_SHARE
+        added = [total.epsilon] if fits else []
+        share = self.delta * RHO_SHARE
+        composed = [smallest_epsilon(total.rho, share)] if share and total.rho.is_finite() else []
+        return min(added + composed, default=Decimal("Infinity"))
+
+    def left(self, total: Loss) -> Decimal:
+        """Largest epsilon, in whole steps, of a pure run that would still be accepted; may be 0.
+
+        Less than the cap without what is :meth:`spent`, if many small runs are composed: one
+        large run costs more than many small ones of the same sum.
+        """
+        fits = total.delta <= self.delta * ADDED_SHARE
+        added = max(Decimal(0), self.epsilon - total.epsilon) if fits else Decimal(0)
+        if total.rho > self.rho:
+            return added
+        return max(added, pure_epsilon(self.rho - total.rho))
+
+
+@lru_cache(maxsize=1024)
+def largest_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
+    """Largest rho, in whole steps, whose zero-concentrated DP implies (epsilon, delta)-DP.
+
+    Canonne, Kamath, Steinke (2020), Corollary 13: rho-zCDP implies it if for some order
+    alpha > 1, (alpha - 1)(alpha rho - epsilon) + c(alpha) <= log(delta). Every order gives a
+    rho that is sound; a search finds the best. Rounded down.
+    """
+    if delta <= 0:
+        return Decimal(0)
+    target, log_delta = float_below(epsilon), math.log(float_below(delta)) - _SLACK
+
+    def at(order: float) -> float:
+        above = math.exp(order)
+        return (target + (log_delta - _excess(order)) / above) / (1 + above)
+
+    best = at(_minimum(lambda order: -at(order))) * (1 - _SLACK)
+    return Decimal(max(0.0, best)).quantize(RHO_STEP, rounding=ROUND_FLOOR)
+
+
+@lru_cache(maxsize=4096)
+def smallest_epsilon(rho: Decimal, delta: Decimal) -> Decimal:
+    """Smallest epsilon, in whole steps, for which :func:`largest_rho` is not below ``rho``."""
+    log_delta = math.log(float_below(delta)) - _SLACK
+
+    def at(order: float) -> float:
+        above = math.exp(order)
+        return (1 + above) * float(rho) + (_excess(order) - log_delta) / above
+
+    best = max(0.0, at(_minimum(at)))
+    epsilon = Decimal(best).quantize(EPSILON_STEP, rounding=ROUND_CEILING)
+    while largest_rho(epsilon, delta) < rho:
+        epsilon += EPSILON_STEP
+    return epsilon
+
+
+def _excess(order: float) -> float:
+    """c(alpha) = alpha log(1 - 1/alpha) - log(alpha - 1), for alpha = 1 + exp(order)."""
+    return -(1 + math.exp(order)) * math.log1p(math.exp(-order)) - order
+
+
+def _minimum(function: Callable[[float], float]) -> float:
+    """Where a function of an order is least, if it has a single valley."""
+    low, high = -12.0, 40.0
+    while high - low > 1e-9:
+        first, second = low + (high - low) / 3, high - (high - low) / 3
+        if function(first) <= function(second):
+            high = second
+        else:
+            low = first
+    return low

@@ -1,0 +1,102 @@
+"""What a run may cost one person, in the measures in which runs are added up.
+
+Every conversion is proved in ``docs/privacy/accounting.md`` and rounded against the analyst.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+
+from dpcore.errors import BudgetError
+from dpcore.privacy.budgets import EPSILON_STEP
+
+#: The smallest step of a rho. Totals are whole multiples of it, so they add up exactly.
+RHO_STEP = Decimal("0.000000000001")
+#: A rho that nothing bounds: of a release that was not made by a mechanism of this engine.
+UNBOUNDED = Decimal("Infinity")
+#: Relative error of the few floating-point operations of a conversion, many times over.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Bounds on what one person may lose by a run; each holds by itself.
+
+    Attributes
+    ----------
+    epsilon, delta : Decimal
+        The run alone is (epsilon, delta)-DP; pure if delta is 0.
+    rho : Decimal
+        It is rho-zero-concentrated DP: its Renyi divergence of every order alpha is at most
+        alpha * rho (Bun, Steinke 2016). A whole multiple of :data:`RHO_STEP`, or unbounded.
+    """
+
+    epsilon: Decimal
+    delta: Decimal
+    rho: Decimal
+
+    def __post_init__(self) -> None:
+        if not (self.epsilon >= 0 and 0 <= self.delta < 1 and self.rho >= 0):
+            raise BudgetError("A loss cannot be negative, and its delta must be below 1.")
+
+    def __add__(self, other: Loss) -> Loss:
+        """Both, one after the other; exactly."""
+        return Loss(self.epsilon + other.epsilon, self.delta + other.delta, self.rho + other.rho)
+
+
+#: The loss of doing nothing.
+NOTHING = Loss(Decimal(0), Decimal(0), Decimal(0))
+
+
+def total_loss(losses: Iterable[Loss]) -> Loss:
+    """Everything, one after the other."""
+    return sum(losses, NOTHING)
+
+
+def pure_loss(epsilon: Decimal, delta: Decimal = Decimal(0)) -> Loss:
+    """Loss of which nothing else is known than epsilon; with a delta no rho bounds it."""
+    return Loss(epsilon, delta, UNBOUNDED if delta else pure_rho(epsilon))
+
+
+def pure_rho(epsilon: Decimal) -> Decimal:
+    """Rho of whatever is epsilon-DP: epsilon tanh(epsilon / 2), and no less in general.
+
+    That of two-sided geometric noise on a count that moves by one is the same: its loss takes
+    the two values epsilon and -epsilon only.
+    """
+    number = float(epsilon)
+    return rho_above(number * math.tanh(number / 2))
+
+
+def pure_epsilon(rho: Decimal) -> Decimal:
+    """Largest epsilon, in whole steps, of which :func:`pure_rho` is at most ``rho``."""
+    low, high = 0, 1
+    while pure_rho(high * EPSILON_STEP) <= rho:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if pure_rho(middle * EPSILON_STEP) <= rho else (low, middle)
+    return low * EPSILON_STEP
+
+
+def selection_rho(epsilon: Decimal) -> Decimal:
+    """Rho of one draw of the exponential mechanism, calibrated to epsilon: epsilon^2 / 8.
+
+    The logarithms of its probability ratios lie in a range of length epsilon (Durfee, Rogers
+    2019; Cesar, Rogers 2021). Not so permute-and-flip.
+    """
+    return rho_above(float(epsilon) ** 2 / 8)
+
+
+def gaussian_rho(mu: float) -> Decimal:
+    """Rho of discrete or continuous Gaussian noise with sensitivity / scale at most mu."""
+    return rho_above(mu * mu / 2)
+
+
+def rho_above(rho: float) -> Decimal:
+    """A computed rho as a whole multiple of :data:`RHO_STEP`, rounded up."""
+    exact = Decimal(rho * (1 + _ROUNDING))
+    return exact.quantize(RHO_STEP, rounding=ROUND_CEILING)
