@@ -26,7 +26,7 @@ from dpcore.errors import InputError, RequestError
 from dpcore.learning.inferred_schema import domain_of, level_outside, warn_of
 from dpcore.learning.learner import Learner, Run
 from dpcore.learning.sklearn_init import make_init, parameter_section
-from dpcore.privacy.budgets import parse_epsilon
+from dpcore.privacy.budgets import default_delta, parse_epsilon
 from dpcore.privacy.randomness import source_for
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
@@ -67,6 +67,9 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         settings = self.get_params()
         known = self._learner.parameters.model_fields
         given = {name: value for name, value in settings.items() if name in known}
+        if settings["accountant"] is not None and "delta" in given and given["delta"] is None:
+            usual = default_delta(schema.max_rows)
+            given["delta"] = min(settings["accountant"].run_delta, usual) or None
         epsilon = parse_epsilon(settings["epsilon"])
         return self._learner.plan(schema, target, epsilon, given | changes)
 
@@ -79,7 +82,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         """Charge the accountant, then read the records; ``children`` are further tables."""
         settings = self.get_params()
         if settings["accountant"] is not None:
-            settings["accountant"].spend(plan.epsilon, self._learner.title, plan.delta)
+            settings["accountant"].spend(plan.loss, self._learner.title)
         randomness = source_for(settings["random_state"])
         further = {name: frame_chunks(rows) for name, rows in (children or {}).items()}
         table = ingest(frame_chunks(frame), plan.schema, randomness, further)

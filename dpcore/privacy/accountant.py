@@ -7,17 +7,27 @@ from __future__ import annotations
 
 import threading
 from decimal import Decimal
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.budgets import format_epsilon, parse_delta, parse_epsilon
+from dpcore.privacy.budgets import exact_amount, format_epsilon, parse_delta, parse_epsilon
+from dpcore.privacy.filters import RUN_SHARE, PrivacyFilter
+from dpcore.privacy.losses import Loss, total_loss
+
+#: Delta of a budget for which none is given: well below one in 100,000 people.
+USUAL_DELTA: Final = Decimal("0.000001")
 
 
 class Accountant(Protocol):
     """What an estimator needs of a budget."""
 
-    def spend(self, epsilon: Decimal, label: str, delta: Decimal = Decimal(0)) -> None:
-        """Charge a guarantee before any record is read, or raise ``BudgetError``."""
+    @property
+    def run_delta(self) -> Decimal:
+        """Delta that a fit should ask for, if it needs one and none is given."""
+        ...
+
+    def spend(self, loss: Loss, label: str) -> None:
+        """Charge a fit before any record is read, or raise ``BudgetError``."""
         ...
 
 
@@ -25,22 +35,25 @@ class Charge(NamedTuple):
     """One line of an in-memory budget."""
 
     label: str
-    epsilon: Decimal
-    delta: Decimal
+    loss: Loss
 
 
 class BudgetAccountant:
-    """A capped budget by sequential composition.
+    """A cap on (epsilon, delta) for everything that is charged, however it was chosen.
 
+    A fit is accepted if all charges together keep the cap: by adding up epsilons and deltas, or
+    in zero-concentrated DP, in which many small fits cost far less than their sum (see
+    :class:`~dpcore.privacy.filters.PrivacyFilter`; proof: ``docs/privacy/accounting.md``).
     Copying (``copy.deepcopy``, ``sklearn.base.clone``) returns the same object. Pickling is
     refused, because a copy in another process would spend a budget of its own.
 
     Parameters
     ----------
     cap : Decimal, int, float or str
-        Total epsilon that may be spent.
-    delta_cap : Decimal, int, float, str or None
-        Total delta that may be spent; ``None`` only adds it up.
+        Epsilon that all fits together may cost.
+    delta_cap : Decimal, int, float or str
+        The delta of that bound; 0 accepts pure fits only. It should be well below one in the
+        number of people.
 
     Attributes
     ----------
@@ -48,48 +61,65 @@ class BudgetAccountant:
         Every charge, oldest first.
     """
 
-    def __init__(self, cap: object, delta_cap: object | None = None) -> None:
-        self.cap = parse_epsilon(cap)
-        self.delta_cap = None if delta_cap is None else parse_delta(delta_cap)
+    def __init__(self, cap: object, delta_cap: object = USUAL_DELTA) -> None:
+        self._filter = PrivacyFilter(parse_epsilon(cap), parse_delta(delta_cap))
         self.entries: list[Charge] = []
         self._lock = threading.Lock()
 
     @property
+    def cap(self) -> Decimal:
+        """Epsilon that all fits together may cost."""
+        return self._filter.epsilon
+
+    @property
+    def delta_cap(self) -> Decimal:
+        """The delta of that bound."""
+        return self._filter.delta
+
+    @property
+    def run_delta(self) -> Decimal:
+        """Delta that a fit should ask for, if it needs one and none is given."""
+        return self.delta_cap * RUN_SHARE
+
+    @property
+    def total(self) -> Loss:
+        """Sums of all charges."""
+        return total_loss(entry.loss for entry in self.entries)
+
+    @property
     def spent(self) -> Decimal:
-        """Sum of all epsilons charged."""
-        return sum((entry.epsilon for entry in self.entries), Decimal(0))
+        """Epsilon, at ``delta_cap``, of all charges together; rounded up."""
+        return self._filter.spent(self.total)
 
     @property
     def left(self) -> Decimal:
-        """Epsilon that may still be spent."""
-        return self.cap - self.spent
+        """Largest epsilon of a pure fit that would still be accepted."""
+        return self._filter.left(self.total)
 
-    @property
-    def delta_spent(self) -> Decimal:
-        """Sum of all deltas charged."""
-        return sum((entry.delta for entry in self.entries), Decimal(0))
-
-    def spend(self, epsilon: Decimal, label: str, delta: Decimal = Decimal(0)) -> None:
-        """Charge ``epsilon`` and ``delta``.
+    def spend(self, loss: Loss, label: str) -> None:
+        """Charge a fit.
 
         Raises
         ------
         BudgetError
-            If they are not usable amounts, or less than that is left; nothing is charged then.
+            If all charges would exceed the cap; nothing is charged then.
         """
-        epsilon, delta = parse_epsilon(epsilon), parse_delta(delta)
         with self._lock:
-            if epsilon > self.left:
-                raise BudgetError(
-                    f"This fit needs epsilon {format_epsilon(epsilon)}, but "
-                    f"{format_epsilon(self.left, up=False)} of {format_epsilon(self.cap)} is left."
-                )
-            if self.delta_cap is not None and self.delta_spent + delta > self.delta_cap:
-                left = (self.delta_cap - self.delta_spent).normalize()
-                raise BudgetError(
-                    f"This fit needs delta {delta:f}, but {left:f} of {self.delta_cap:f} is left."
-                )
-            self.entries.append(Charge(label, epsilon, delta))
+            if not self._filter.accepts(self.total + loss):
+                raise BudgetError(self._refusal(loss))
+            self.entries.append(Charge(label, loss))
+
+    def _refusal(self, loss: Loss) -> str:
+        if loss.delta and not self.delta_cap:
+            return (
+                "This budget has delta 0, so it takes fits that are pure only: choose another "
+                "method, or a budget with a delta."
+            )
+        return (
+            f"This fit would bring what is spent from epsilon {format_epsilon(self.spent)} to "
+            f"{format_epsilon(self._filter.spent(self.total + loss))} at delta "
+            f"{exact_amount(self.delta_cap)}, and the cap is {format_epsilon(self.cap)}."
+        )
 
     def __copy__(self) -> BudgetAccountant:
         return self

@@ -22,6 +22,7 @@ from dpcore.privacy.budgets import (
     odds_sentence,
     row_epsilon,
 )
+from dpcore.privacy.losses import Loss, pure_loss, pure_rho
 
 if TYPE_CHECKING:
     from dpcore.domain.schema import Part
@@ -102,6 +103,9 @@ class RunPlan:
         parallel: each may cost up to ``epsilon`` without adding to it.
     composition : str
         How the parts of ``split`` compose, in words; empty if they simply add up.
+    rho : Decimal or None
+        Zero-concentrated loss of a person in the steps of ``split``, if it is known to be less
+        than that of any run of this epsilon.
     """
 
     schema: Schema
@@ -117,6 +121,7 @@ class RunPlan:
     parallel: Mapping[str, Decimal] = field(default_factory=dict)
     noise: tuple[CountNoise, ...] = ()
     composition: str = ""
+    rho: Decimal | None = None
 
     def __post_init__(self) -> None:
         if self.split.total != self.epsilon:
@@ -135,6 +140,17 @@ class RunPlan:
         pure = self.split.parts.items() if self.definition == "pure" else ()
         for step in (*(name for name, share in pure if share), *self.parallel):
             self.row_epsilon(step)
+
+    @property
+    def loss(self) -> Loss:
+        """What the run may cost one person: in its steps, or set aside, whichever is more.
+
+        A person is in one part only, by a coin tossed when the records were taken in.
+        """
+        known = [] if self.rho is None else [self.rho]
+        steps = min([*known, pure_loss(self.epsilon, self.delta).rho])
+        aside = [pure_rho(share) for share in self.parallel.values()]
+        return Loss(self.epsilon, self.delta, max([steps, *aside]))
 
     @property
     def promised(self) -> Guarantee:

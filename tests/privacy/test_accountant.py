@@ -4,51 +4,66 @@ from decimal import Decimal
 import pytest
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.accountant import BudgetAccountant
+from dpcore.privacy.accountant import USUAL_DELTA, BudgetAccountant
+from dpcore.privacy.losses import Loss, gaussian_rho, pure_loss
 
 
-def test_a_budget_cannot_be_refilled_or_overspent():
+def test_a_budget_cannot_be_overspent():
     budget = BudgetAccountant("1")
-    budget.spend(Decimal("0.7"), "a fit")
-    for amount in ("-5", "0", "NaN", "0.4"):
-        with pytest.raises(BudgetError):
-            budget.spend(Decimal(amount), "another")
+    budget.spend(pure_loss(Decimal("0.7")), "a fit")
+    with pytest.raises(BudgetError, match=r"from epsilon 0\.70 to 1\.10 at delta 0\.000001"):
+        budget.spend(pure_loss(Decimal("0.4")), "another")
     assert budget.left == Decimal("0.3")
+    assert budget.spent == Decimal("0.7")
+    assert budget.entries == [("a fit", pure_loss(Decimal("0.7")))]
 
 
 def test_copies_share_one_budget():
     budget = BudgetAccountant("1")
-    deepcopy(budget).spend(Decimal(1), "a fit")
+    deepcopy(budget).spend(pure_loss(Decimal(1)), "a fit")
     assert budget.left == 0
 
 
-def test_deltas_add_up_beside_epsilons():
-    budget = BudgetAccountant("3")
-    budget.spend(Decimal(1), "a tree")
-    budget.spend(Decimal(1), "a machine", Decimal("0.000001"))
-    budget.spend(Decimal(1), "another", Decimal("0.00001"))
-    assert budget.delta_spent == Decimal("0.000011")
-    assert [entry.delta for entry in budget.entries] == [0, Decimal("1E-6"), Decimal("1E-5")]
-    assert budget.entries[1] == ("a machine", Decimal(1), Decimal("0.000001"))
+def test_many_small_fits_cost_less_than_their_sum():
+    budget = BudgetAccountant(5)
+    for _ in range(80):
+        budget.spend(pure_loss(Decimal("0.1")), "a small fit")
+    assert budget.total.epsilon == 8
+    assert 4 < budget.spent < 5
+    assert 0 < budget.left < 5 - budget.spent
 
 
-def test_a_cap_on_delta_holds():
-    budget = BudgetAccountant(10, delta_cap=1e-5)
-    budget.spend(Decimal(1), "a machine", Decimal("0.00001"))
-    with pytest.raises(BudgetError, match=r"delta 0\.000001, but 0 of 0\.00001 is left"):
-        budget.spend(Decimal(1), "a machine", Decimal("0.000001"))
-    assert budget.spent == 1
-    budget.spend(Decimal(1), "a tree")
-    assert budget.spent == 2
-
-
-@pytest.mark.parametrize("delta", ["-0.1", "1", "2", "NaN", "inf"])
-def test_what_is_no_delta_costs_nothing(delta):
+def test_fits_with_a_delta_are_seen_whatever_delta_they_claim():
     budget = BudgetAccountant(1)
-    with pytest.raises(BudgetError, match="Delta must be"):
-        budget.spend(Decimal("0.5"), "a fit", Decimal(delta))
-    assert budget.entries == []
+    telling = Loss(Decimal("0.0000001"), Decimal("0.01"), gaussian_rho(0.025))
+    with pytest.raises(BudgetError, match="and the cap is 1"):
+        for _ in range(10_000):
+            budget.spend(telling, "a machine")
+    assert len(budget.entries) < 100
+    assert budget.spent <= 1
+
+
+def test_a_budget_without_delta_takes_pure_fits_only():
+    budget = BudgetAccountant(1, delta_cap=0)
+    with pytest.raises(BudgetError, match="takes fits that are pure only"):
+        budget.spend(Loss(Decimal("0.1"), Decimal("1e-7"), Decimal("0.001")), "a machine")
+    budget.spend(pure_loss(Decimal(1)), "a tree")
+    assert (budget.spent, budget.left) == (1, 0)
+
+
+def test_a_delta_is_there_by_default_and_a_tenth_of_it_is_for_one_fit():
+    budget = BudgetAccountant(1)
+    assert budget.delta_cap == USUAL_DELTA
+    assert budget.run_delta == USUAL_DELTA / 10
+
+
+@pytest.mark.parametrize("cap", ["-5", "0", "NaN", "much"])
+def test_what_is_no_cap_is_refused(cap):
+    with pytest.raises(BudgetError):
+        BudgetAccountant(cap)
+
+
+@pytest.mark.parametrize("delta", ["-0.1", "1", "2", "NaN", "inf", "a little"])
+def test_what_is_no_delta_is_refused(delta):
     with pytest.raises(BudgetError, match="Delta must be"):
         BudgetAccountant(1, delta_cap=delta)
-    with pytest.raises(BudgetError, match="Delta must be a number"):
-        BudgetAccountant(1, delta_cap="a little")

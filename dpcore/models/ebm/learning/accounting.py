@@ -22,6 +22,7 @@ from dpcore.privacy.budgets import (
     gaussian_part,
     row_epsilon,
 )
+from dpcore.privacy.losses import gaussian_rho, selection_rho
 from dpcore.privacy.mechanisms import FineGaussian
 
 BINS, SIZES, SHAPES = "bins", "residual sizes", "shapes"
@@ -59,6 +60,19 @@ class Cost:
     def rounds(self) -> int:
         """Visits of a feature over all epochs and replicates."""
         return self.parameters.epochs * self.parameters.replicates
+
+    @property
+    def rho(self) -> Decimal:
+        """Zero-concentrated loss of a person by all steps: Gaussian noise, and selections.
+
+        A person's rows move a sum by ``rows_per_person`` times as much as one row.
+        """
+        gaussian = gaussian_rho(math.nextafter(self.mu * self.rows_per_person, math.inf))
+        choice = self.split.parts.get(CHOICE)
+        if choice is None:
+            return gaussian
+        pairs = self.parameters.pairs
+        return gaussian + pairs * selection_rho(choice / pairs)
 
     def part(self, step: str, count: int = 1, share: Fraction = Fraction(1)) -> float:
         """Mu per row of one of ``count`` equal queries that have ``share`` of a step."""

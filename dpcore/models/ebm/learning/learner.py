@@ -75,6 +75,7 @@ class EBMLearner(Learner):
             estimates_step=BINS,
             noise=_count_noise(cost, schema, target),
             composition=_composition(cost),
+            rho=cost.rho,
         )
         if plan.evaluated and isinstance(schema.column(target), NumericColumn):
             error_share(plan)

@@ -24,6 +24,7 @@ from dpcore.models.rules.released.family import RULE_LIST
 from dpcore.models.rules.released.model import DEFAULT_TEXT, Rule, RuleListModel
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 from dpcore.privacy.budgets import BudgetSplit, part_below
+from dpcore.privacy.losses import pure_rho, selection_rho
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
@@ -73,6 +74,7 @@ class RuleListLearner(Learner):
             sampler=chosen.sampler,
             estimates_step="estimates",
             composition=_PASSED_ON if split["antecedents"] else "",
+            rho=_rho(split),
         )
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
@@ -94,6 +96,16 @@ class RuleListLearner(Learner):
         run.progress("counting with noise", 1, 1)
         noise = CountNoise("a count", counting)
         return _model(run.plan, antecedents, chosen, noisy, estimates, noise, evaluation)
+
+
+def _rho(split: BudgetSplit) -> Decimal | None:
+    """Zero-concentrated loss: one draw of the exponential mechanism, and noisy counts.
+
+    What mining does not need goes to both of them, so that their parts are known too late.
+    """
+    if split["antecedents"]:
+        return None
+    return selection_rho(split["list"]) + pure_rho(split["estimates"])
 
 
 def _settled(parameters: RuleListParameters) -> RuleListParameters:

@@ -1,0 +1,262 @@
+"""The filter of a cap: attacked, and compared with second opinions."""
+
+from __future__ import annotations
+
+import math
+import random
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcore.domain.columns import CategoricalColumn
+from dpcore.domain.schema import Schema
+from dpcore.errors import BudgetError
+from dpcore.models.registry import LEARNERS
+from dpcore.privacy.filters import (
+    ADDED_SHARE,
+    RHO_SHARE,
+    RUN_SHARE,
+    PrivacyFilter,
+    largest_rho,
+    smallest_epsilon,
+)
+from dpcore.privacy.losses import (
+    NOTHING,
+    RHO_STEP,
+    UNBOUNDED,
+    Loss,
+    gaussian_rho,
+    pure_loss,
+    pure_rho,
+    total_loss,
+)
+
+CAP, DELTA = Decimal(5), Decimal("0.000001")
+EPSILONS = [Decimal(e) for e in ("0.001", "0.05", "0.5", "1", "5", "30")]
+#: Grid of dp-accounting's losses.
+INTERVAL = 1e-3
+DELTAS = [Decimal(d) for d in ("1e-12", "1e-6", "1e-3", "0.3")]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [*product(EPSILONS, DELTAS)])
+def test_conversions_agree_with_opendp_and_are_inverse(epsilon, delta):
+    dp = pytest.importorskip("opendp.prelude")
+    dp.enable_features("contrib")
+    rho = largest_rho(epsilon, delta)
+    if rho < 10**6 * RHO_STEP:  # Too few steps to be compared.
+        return
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
+    noise = dp.m.make_gaussian(*space, scale=float(1 / (2 * rho)) ** 0.5)
+    curve = dp.c.make_zCDP_to_approxDP(noise).map(1)
+    assert float(epsilon) == pytest.approx(curve.epsilon(float(delta)), rel=1e-5, abs=1e-8)
+    assert abs(smallest_epsilon(rho, delta) - epsilon) <= Decimal("1e-8") * (1 + epsilon)
+
+
+def test_the_same_gaussian_runs_are_accepted_as_by_opendp():
+    dp = pytest.importorskip("opendp.prelude")
+    dp.enable_features("contrib", "honest-but-curious")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
+    cap = PrivacyFilter(CAP, DELTA)
+    composition = dp.c.make_fully_adaptive_composition(*space, dp.zero_concentrated_divergence())
+    dice = random.Random(4)
+    for _ in range(5):
+        other = dp.c.make_privacy_filter(composition, d_in=1, d_out=float(cap.rho))([0])
+        total = NOTHING
+        while True:
+            scale = dice.uniform(2, 20)
+            total += Loss(Decimal(0), DELTA, gaussian_rho(1 / scale))
+            theirs = _takes(other, dp.m.make_gaussian(*space, scale=scale))
+            assert cap.accepts(total) == theirs
+            if not theirs:
+                break
+
+
+def _takes(queryable, measurement) -> bool:
+    from opendp.mod import OpenDPException
+
+    try:
+        queryable(measurement)
+    except OpenDPException:
+        return False
+    return True
+
+
+def test_what_is_accepted_is_never_more_than_the_loss_distribution_allows():
+    """dp-accounting composes the worst mechanisms of each run, exactly but for its grid."""
+    pld = pytest.importorskip("dp_accounting.pld").privacy_loss_distribution
+    dice = random.Random(7)
+    for _ in range(6):
+        cap = PrivacyFilter(Decimal(dice.choice((1, 2, 5))), DELTA)
+        total, composed = NOTHING, pld.identity(INTERVAL)
+        for _ in range(60):
+            loss, distribution = _run(dice, pld)
+            if cap.accepts(total + loss):
+                total, composed = total + loss, composed.compose(distribution)
+        assert composed.get_delta_for_epsilon(float(cap.epsilon)) <= float(cap.delta) * (1 + 1e-6)
+
+
+def _run(dice, pld):
+    if dice.random() < 0.5:
+        epsilon = dice.choice((0.05, 0.2, 0.7))
+        worst = pld.from_privacy_parameters(_parameters(epsilon), INTERVAL)
+        return pure_loss(Decimal(str(epsilon))), worst
+    mu = dice.choice((0.02, 0.1, 0.3))
+    noise = pld.from_gaussian_mechanism(1 / mu, value_discretization_interval=INTERVAL)
+    return Loss(Decimal(2), DELTA / 10, gaussian_rho(mu)), noise
+
+
+def _parameters(epsilon: float):
+    from dp_accounting.pld.common import DifferentialPrivacyParameters
+
+    return DifferentialPrivacyParameters(epsilon, 0.0)
+
+
+# An adversary who chooses every run by what was released before, played to the end
+
+
+class Adversary:
+    """Chooses runs by chance, differently after each answer: a fixed function of the answers."""
+
+    def __init__(self, seed: int, cap: PrivacyFilter) -> None:
+        self.seed, self.cap = seed, cap
+
+    def chosen(self, answers: tuple[int, ...], total: Loss) -> Loss | None:
+        dice = random.Random(f"{self.seed} {answers}")
+        for _ in range(8):
+            epsilon = Decimal(str(dice.choice((0.1, 0.3, 0.6, 1.2))))
+            loss = pure_loss(epsilon)
+            if dice.random() < 0.3:  # It may tell all, with a chance of its delta.
+                part = Decimal(str(dice.choice((0.02, 0.1, 0.3))))
+                loss = Loss(epsilon, self.cap.delta * part, UNBOUNDED)
+            if self.cap.accepts(total + loss):
+                return loss
+        return None
+
+
+def excess(adversary: Adversary, turns: int, epsilon: Fraction | float) -> float:
+    """Exact delta, at ``epsilon``, of all answers together, between two neighbours."""
+    factor, found = math.exp(float(epsilon)), 0.0
+    stack = [((), NOTHING, 1.0, 1.0)]
+    while stack:
+        answers, total, here, there = stack.pop()
+        loss = adversary.chosen(answers, total) if len(answers) < turns else None
+        if loss is None:
+            found += max(0.0, here - factor * there)
+            continue
+        told, odds = float(loss.delta), math.exp(float(loss.epsilon))
+        found += here * told  # Here this answer is certain to give the person away.
+        rest = 1 - told
+        yes, no = rest * odds / (1 + odds), rest / (1 + odds)
+        total = total + loss
+        stack.append(((*answers, 1), total, here * yes, there * no))
+        stack.append(((*answers, 0), total, here * no, there * yes))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.01"), ("2", "0.05"), ("0.5", "0.2")])
+def test_no_adaptive_choice_of_runs_exceeds_the_cap(seed, epsilon, delta):
+    cap = PrivacyFilter(Decimal(epsilon), Decimal(delta))
+    assert excess(Adversary(seed, cap), 12, float(epsilon)) <= float(delta)
+
+
+def test_the_adversary_would_find_a_filter_that_is_too_generous():
+    """The same game against a filter that counts half of every loss."""
+
+    class Generous(PrivacyFilter):
+        def accepts(self, total: Loss) -> bool:
+            return super().accepts(Loss(total.epsilon / 2, total.delta / 2, total.rho / 2))
+
+    cap = Generous(Decimal("0.5"), Decimal("0.01"))
+    assert any(excess(Adversary(seed, cap), 12, 0.5) > 0.01 for seed in range(12))
+
+
+def test_either_share_of_delta_pays_for_one_filter():
+    assert RHO_SHARE + ADDED_SHARE == 1
+    assert 2 * RUN_SHARE == ADDED_SHARE
+
+
+# What fits
+
+
+def test_pure_runs_never_fit_less_often_than_when_they_are_added():
+    for price in ("0.05", "0.1", "0.5", "1", "5"):
+        loss, cap = pure_loss(Decimal(price)), PrivacyFilter(CAP, DELTA)
+        assert fitting(cap, loss) >= CAP // Decimal(price)
+
+
+def fitting(cap: PrivacyFilter, loss: Loss) -> int:
+    """How many such runs fit one after the other."""
+    count, total = 0, NOTHING
+    while cap.accepts(total + loss):
+        count, total = count + 1, total + loss
+    return count
+
+
+def test_without_a_delta_epsilons_are_added_and_nothing_else_fits():
+    cap = PrivacyFilter(Decimal(1), Decimal(0))
+    assert fitting(cap, pure_loss(Decimal("0.01"))) == 100
+    assert not cap.accepts(Loss(Decimal("0.01"), Decimal("1e-9"), Decimal("0.000001")))
+
+
+def test_pure_runs_leave_room_for_one_with_a_delta_as_adding_does():
+    cap = PrivacyFilter(CAP, DELTA)
+    spent = pure_loss(Decimal(4)) + Loss(Decimal(1), DELTA * RUN_SHARE, Decimal("0.03"))
+    assert cap.accepts(spent)
+    assert cap.spent(spent) == CAP
+
+
+@given(st.lists(st.sampled_from(("0.01", "0.1", "0.7")), max_size=40))
+def test_what_is_spent_and_left_agree_with_what_is_accepted(prices):
+    cap, total = PrivacyFilter(Decimal(2), DELTA), NOTHING
+    for price in prices:
+        loss = pure_loss(Decimal(price))
+        if cap.accepts(total + loss):
+            total += loss
+    assert cap.spent(total) <= 2
+    assert cap.spent(total) <= total.epsilon
+    left = cap.left(total)
+    assert left == 0 or cap.accepts(total + pure_loss(left))
+    assert not cap.accepts(total + pure_loss(left + Decimal("0.000000002")))
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("0", "0"), ("1", "1"), ("-1", "0.1")])
+def test_what_is_no_cap_is_refused(epsilon, delta):
+    with pytest.raises(BudgetError):
+        PrivacyFilter(Decimal(epsilon), Decimal(delta))
+
+
+# Runs of the families
+
+
+def _schema() -> Schema:
+    columns = [
+        CategoricalColumn(name=name, categories=("a", "b")) for name in ("one", "two", "three")
+    ]
+    return Schema(name="small", max_rows=1000, columns=tuple(columns))
+
+
+def test_many_runs_with_a_large_delta_of_their_own_are_refused_in_time():
+    """Ten thousand of them would be billed a thousandth of epsilon, and tell all but everything."""
+    plan = LEARNERS["ebm"].plan(
+        _schema(), "three", Decimal("0.0000001"), {"delta": "0.01", "evaluate": False}
+    )
+    cap = PrivacyFilter(Decimal(1), DELTA)
+    accepted = fitting(cap, plan.loss)
+    assert 0 < accepted < 10_000
+    assert accepted * plan.loss.rho <= cap.rho
+
+
+@pytest.mark.parametrize("evaluate", [False, True])
+@pytest.mark.parametrize("name", ["rule_list", "tree", "ebm"])
+def test_a_plan_states_a_loss_that_is_not_more_than_that_of_its_epsilon(name, evaluate):
+    plan = LEARNERS[name].plan(_schema(), "three", Decimal("0.5"), {"evaluate": evaluate})
+    loss = plan.loss
+    assert (loss.epsilon, loss.delta) == (plan.epsilon, plan.delta)
+    assert loss.rho <= pure_rho(plan.epsilon)
+    assert (loss.rho == pure_rho(plan.epsilon)) == bool(evaluate or name == "tree")
+    assert total_loss([loss, loss]).rho == 2 * loss.rho
