@@ -118,7 +118,8 @@ class BudgetAccountant:
         return (
             f"This fit would bring what is spent from epsilon {format_epsilon(self.spent)} to "
             f"{format_epsilon(self._filter.spent(self.total + loss))} at delta "
-            f"{exact_amount(self.delta_cap)}, and the cap is {format_epsilon(self.cap)}."
+            f"{exact_amount(self.delta_cap)}, above the cap of {format_epsilon(self.cap)}. For a "
+            f"pure fit epsilon {format_epsilon(self.left, up=False)} is left."
         )
 
     def __copy__(self) -> BudgetAccountant:

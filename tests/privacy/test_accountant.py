@@ -11,7 +11,7 @@ from dpcore.privacy.losses import Loss, gaussian_rho, pure_loss
 def test_a_budget_cannot_be_overspent():
     budget = BudgetAccountant("1")
     budget.spend(pure_loss(Decimal("0.7")), "a fit")
-    with pytest.raises(BudgetError, match=r"from epsilon 0\.70 to 1\.10 at delta 0\.000001"):
+    with pytest.raises(BudgetError, match=r"to 1\.10 at delta 0\.000001.* 0\.30 is left"):
         budget.spend(pure_loss(Decimal("0.4")), "another")
     assert budget.left == Decimal("0.3")
     assert budget.spent == Decimal("0.7")
@@ -38,7 +38,7 @@ def test_fits_with_a_delta_are_seen_whatever_delta_they_claim():
     telling = Loss(Decimal("0.0000001"), Decimal("0.01"), gaussian_rho(0.025))
     for _ in range(76):
         budget.spend(telling, "a machine")
-    with pytest.raises(BudgetError, match="and the cap is 1"):
+    with pytest.raises(BudgetError, match="above the cap of 1"):
         budget.spend(telling, "a machine")
     assert budget.spent <= 1
 
