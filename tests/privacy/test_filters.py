@@ -258,5 +258,5 @@ def test_a_plan_states_a_loss_that_is_not_more_than_that_of_its_epsilon(name, ev
     loss = plan.loss
     assert (loss.epsilon, loss.delta) == (plan.epsilon, plan.delta)
     assert loss.rho <= pure_rho(plan.epsilon)
-    assert (loss.rho == pure_rho(plan.epsilon)) == bool(evaluate or name == "tree")
+    assert (loss.rho == pure_rho(plan.epsilon)) == evaluate
     assert total_loss([loss, loss]).rho == 2 * loss.rho

@@ -39,7 +39,7 @@ def problem_of(utility, classes=2, weight=0.25):
     """A problem without records, for its leaf values alone."""
     literals = np.zeros((1, 1), dtype=np.uint64)
     vectors = np.zeros((classes, 1), dtype=np.uint64)
-    fixed = ExactWeight(round(weight * 2**20), 20, 0.0)
+    fixed = ExactWeight(round(weight * 2**20), 20, error=0.0, slack=0.0)
     return _Problem(literals, vectors, np.zeros(1), 1, utility, fixed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -18,6 +19,7 @@ from dpcore.models.trees.learning.pair_values import LeafUtility
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.privacy.budgets import BudgetSplit, row_epsilon
+from dpcore.privacy.losses import pure_rho
 from dpcore.released.plan import CountNoise, RunPlan
 
 LEAVES: Final = "leaves"
@@ -48,12 +50,14 @@ def plan_exact(asked: Asked) -> RunPlan:
     plan = asked.plan(
         split, parameters=chosen, sampler="exact lookahead", estimates_step=LEAVES, noise=noise
     )
-    for block in _block_plans(plan):
+    rho = pure_rho(split[LEAVES])
+    for level, block in enumerate(_block_plans(plan)):
         # One literal more than splits: the choice not to split.
-        ExactWeight.fit(
+        weight = ExactWeight.fit(
             block.utility, block.depth, block.epsilon, schema.max_rows, splits + 1, classes
         )
-    return plan
+        rho += weight.rho(split[_step(level)])
+    return replace(plan, rho=rho)
 
 
 def _step(level: int) -> str:

@@ -32,6 +32,7 @@ from dpcore.data.bits import count_bits
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.joint_counts import JointCounts, in_threads, joint_counts
 from dpcore.models.trees.learning.pair_values import GRID, LEAF_UTILITIES, LeafUtility, fill_pairs
+from dpcore.privacy.losses import selection_rho
 from dpcore.privacy.mechanisms import weighted_index
 from dpcore.privacy.randomness import RandomSource
 
@@ -50,12 +51,14 @@ class ExactWeight:
     (monotone, sensitivity 1) and 2 for ``purity`` (sensitivity 1, either direction). Each of
     the ``choices`` splits of a block is drawn with scores that are off by at most ``error``,
     so with a log-probability that is off by at most 2 error, on each of two neighbours: the
-    draw costs at most 4 x choices x error more. The weight is lowered by that.
+    draw costs at most 4 x choices x error more, ``slack``. The weight is lowered by that. The
+    logarithms of its probability ratios lie in a range of length epsilon + ``slack``.
     """
 
     numerator: int
     bits: int
     error: float
+    slack: float
 
     @classmethod
     def fit(
@@ -103,12 +106,16 @@ class ExactWeight:
         numerator = math.floor((Fraction(epsilon) - slack) * 2**bits / reach)
         if numerator < 1:
             raise BudgetError("This epsilon is too small for a tree: use a larger one.")
-        return cls(numerator, bits, error)
+        return cls(numerator, bits, error, float(slack))
 
     @property
     def value(self) -> float:
         """The weight as a number."""
         return math.ldexp(self.numerator, -self.bits)
+
+    def rho(self, epsilon: Decimal) -> Decimal:
+        """Zero-concentrated loss of a person by a draw that costs them ``epsilon``."""
+        return selection_rho(epsilon + Decimal(2 * self.slack))
 
     def scores(self, bests: Ints, rests: Floats) -> Ints:
         """Integer scores, in steps of 2^-bits, of candidates exp(weight best + rest)."""
