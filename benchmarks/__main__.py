@@ -11,6 +11,7 @@ import typer
 
 from benchmarks import app as app_suite
 from benchmarks import (
+    budget,
     ebm,
     ebm_coverage,
     ebm_growth,
@@ -286,6 +287,13 @@ def unspent_command(
     _check_known("data set", data, (*unspent.TABLES, unspent.THREE, unspent.TWO))
     report.records += unspent.run(data, epsilon, quick=quick)
     report.show(table_of("Unspent budget", report.records))
+
+
+@_suite("budget")
+def budget_command(report: Report, epsilon: Epsilon = None) -> None:
+    """How many runs of every family fit into a cap, added and composed."""
+    report.records += budget.run(epsilon)
+    report.show(budget.table(report.records))
 
 
 @_suite("ledger")
