@@ -116,12 +116,14 @@ def test_every_fit_is_charged_until_nothing_is_left(case: Case) -> None:
     budget = BudgetAccountant(50)
     first = case.fit(accountant=budget)
     clone(first).fit(case.rows, case.truth)
-    with pytest.raises(BudgetError, match="is left"):
-        case.fit(accountant=budget)
-    assert [entry.epsilon for entry in budget.entries] == [Decimal(20)] * 2
     assert {entry.label for entry in budget.entries} == {case.kind._learner.title}
-    assert budget.spent == 40
-    assert budget.delta_spent == 2 * first.release_.certificate.delta
+    card = first.release_.certificate
+    assert [entry.loss.epsilon for entry in budget.entries] == [card.epsilon] * 2
+    assert budget.total.delta == 2 * card.delta
+    assert budget.spent <= 40
+    if not card.delta:  # Gaussian noise composes, so that more than two such fits are accepted.
+        with pytest.raises(BudgetError, match="is left"):
+            clone(first).fit(case.rows, case.truth)
 
 
 @PREDICTS
@@ -129,8 +131,8 @@ def test_cross_validation_charges_every_fold(case: Case) -> None:
     budget = BudgetAccountant(100)
     scores = cross_val_score(case.make(accountant=budget), case.rows, case.truth, cv=5)
     assert len(scores) == 5
-    assert scores.mean() > 0.6
-    assert [entry.epsilon for entry in budget.entries] == [Decimal(20)] * 5
+    assert scores.mean() > 0.9
+    assert [entry.loss.epsilon for entry in budget.entries] == [Decimal(20)] * 5
 
 
 @EVERY
@@ -142,14 +144,14 @@ def test_the_charge_comes_before_the_records(
     budget, seen = BudgetAccountant(cap), []
 
     def broken(*_: Any) -> None:
-        seen.append(budget.spent)
+        seen.append(len(budget.entries))
         raise IngestError("The disk is full.")
 
     monkeypatch.setattr(sklearn_base, "ingest", broken)
     with pytest.raises(error):
         case.fit(accountant=budget)
-    assert seen == ([20] if error is IngestError else [])
-    assert budget.spent == sum(seen)
+    assert seen == ([1] if error is IngestError else [])
+    assert len(budget.entries) == len(seen)
 
 
 @EVERY
@@ -258,7 +260,7 @@ def test_several_rows_of_a_person(case: Case) -> None:
     people = case.rows.assign(person=[f"p{i // 3}" for i in range(ROWS)])
     model = case.make(schema=schema, epsilon=200, random_state=2).fit(people, case.truth)
     assert model.release_.certificate.max_rows_per_person == 2
-    assert model.score(people, case.truth) > 0.7
+    assert model.score(people, case.truth) > 0.8
 
 
 @EVERY

@@ -31,12 +31,23 @@ def test_a_regressor_releases_a_machine_for_numbers():
 def test_both_parts_of_the_guarantee_are_charged(case):
     budget = BudgetAccountant(30, delta_cap="0.0001")
     case.fit(accountant=budget, delta="0.00001")
-    assert budget.spent == 20
-    assert budget.delta_spent == Decimal("0.00001")
-    tight = BudgetAccountant(30, delta_cap="0.000001")
+    assert budget.spent <= 20
+    assert budget.total.delta == Decimal("0.00001")
+    tight = BudgetAccountant(20, delta_cap="0.00000001")
     with pytest.raises(BudgetError, match="delta"):
-        case.fit(accountant=tight)
+        case.fit(accountant=tight, delta="0.01")
     assert tight.spent == 0
+    pure = BudgetAccountant(30, delta_cap=0)
+    with pytest.raises(BudgetError, match="pure only"):
+        case.fit(accountant=pure)
+
+
+@pytest.mark.parametrize("case", [CLASSIFIER, REGRESSOR])
+def test_a_budget_gives_a_fit_its_part_of_delta(case):
+    """So a fit of the whole epsilon is accepted, as adding epsilons would."""
+    budget = BudgetAccountant(20)
+    assert case.fit(accountant=budget).release_.certificate.delta == budget.run_delta
+    assert 19 < budget.spent <= 20
 
 
 def test_a_release_of_the_other_kind_of_target_is_refused():
