@@ -46,16 +46,10 @@ Quick = Annotated[bool, typer.Option("--quick", help="Fewer fits: under a minute
 Data = Annotated[list[str] | None, typer.Option("--data", help="Only this data set; repeatable.")]
 Epsilon = Annotated[list[float] | None, typer.Option("--epsilon", help="Only this; repeatable.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the records to this file.")]
-Markdown = Annotated[
-    bool, typer.Option("--markdown", help="Print the section of docs/benchmarks.md instead.")
-]
-Write = Annotated[
-    bool, typer.Option("--write", help="Put that section in its place in docs/benchmarks.md.")
-]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print the section of docs/benchmarks.md instead.")]
+Write = Annotated[bool, typer.Option("--write", help="Put that section in its place in docs/benchmarks.md.")]
 Method = Annotated[list[str] | None, typer.Option("--method", help="Only this; repeatable.")]
-Repeats = Annotated[
-    int, typer.Option("--repeats", min=1, help="Cross-validations, each with another shuffle.")
-]
+Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Cross-validations, each with another shuffle.")]
 Peers = Annotated[
     Path | None,
     typer.Option(
@@ -91,9 +85,7 @@ def _suite(name: str) -> Callable[[Callable[..., None]], None]:
         _, *own = inspect.signature(measure, eval_str=True).parameters.values()
         shared = {"json": (Json, None), "markdown": (Markdown, False), "write": (Write, False)}
         parameters = own + [
-            inspect.Parameter(
-                option, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=kind
-            )
+            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=kind)
             for option, (kind, value) in shared.items()
         ]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -112,9 +104,7 @@ def _place(name: str, content: str) -> str:
 
 
 @_suite("rules")
-def rules_command(
-    report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None
-) -> None:
+def rules_command(report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None) -> None:
     """Rule lists on Adult, Mushroom and Titanic, beside the thesis's figures."""
     _check_known("data set", data, rules.SETTINGS)
     report.records += rules.run(data, epsilon, quick=quick)
@@ -124,9 +114,7 @@ def rules_command(
 @_suite("trees")
 def trees_command(
     report: Report,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Two folds and three epsilons: some minutes.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Two folds and three epsilons: some minutes.")] = False,
     data: Data = None,
     epsilon: Epsilon = None,
     method: Method = None,
@@ -159,9 +147,7 @@ def trees_command(
 @_suite("ebm")
 def ebm_command(
     report: Report,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Two splits and two epsilons: some minutes.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Two splits and two epsilons: some minutes.")] = False,
     data: Data = None,
     epsilon: Epsilon = None,
     method: Method = None,
@@ -199,9 +185,7 @@ def ebm_coverage_command(report: Report, quick: Quick = False) -> None:
 @_suite("redescriptions")
 def redescriptions_command(
     report: Report,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Two runs of three methods: under two minutes.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Two runs of three methods: under two minutes.")] = False,
     data: Data = None,
     epsilon: Epsilon = None,
     method: Method = None,
@@ -225,9 +209,7 @@ def redescriptions_command(
 @_suite("ilp")
 def ilp_command(
     report: Report,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Two training sets of each size: some minutes.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Two training sets of each size: some minutes.")] = False,
     data: Data = None,
     method: Method = None,
     figure: Annotated[
@@ -247,9 +229,7 @@ def ilp_command(
     if request.facts and not ilp_facts.possible():
         typer.echo(ilp_facts.LEFT_OUT, err=True)
     elif request.facts:
-        facts = [
-            r for name in request.facts for r in ilp_facts_runs.run(ilp.SUITE, name, quick=quick)
-        ]
+        facts = [r for name in request.facts for r in ilp_facts_runs.run(ilp.SUITE, name, quick=quick)]
         report.show(ilp_tables.facts_table(facts))
         report.records += facts
     if request.wants(ilp.SPEED):
@@ -261,9 +241,7 @@ def ilp_command(
 @_suite("rehearsal")
 def rehearsal_command(
     report: Report,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Two data sets and one epsilon: under a minute.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Two data sets and one epsilon: under a minute.")] = False,
     data: Data = None,
 ) -> None:
     """Whether the accuracy of rehearsals tells that of private runs, on seven data sets."""
@@ -277,9 +255,7 @@ def rehearsal_command(
 @_suite("unspent")
 def unspent_command(
     report: Report,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Two fits of each method: under a minute.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Two fits of each method: under a minute.")] = False,
     data: Data = None,
     epsilon: Epsilon = None,
 ) -> None:
@@ -300,9 +276,7 @@ def budget_command(report: Report, epsilon: Epsilon = None) -> None:
 def ledger_command(
     report: Report,
     quick: Annotated[bool, typer.Option("--quick", help="Ten seconds instead of thirty.")] = False,
-    url: Annotated[
-        str | None, typer.Option("--url", help="An empty database. Default: a SQLite file.")
-    ] = None,
+    url: Annotated[str | None, typer.Option("--url", help="An empty database. Default: a SQLite file.")] = None,
     processes: Annotated[int, typer.Option("--processes", min=4)] = ledger.PROCESSES,
 ) -> None:
     """Seconds of a reservation while many processes spend at once, some of them killed."""

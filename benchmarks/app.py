@@ -41,9 +41,17 @@ def run(*, quick: bool) -> Iterator[Record]:
     goals = {"start to first page": 3.0, "first page in a running app": 3.0}
     for what, seconds in times.items():
         yield Record(
-            SUITE, "demonstration", what, None, "seconds", float(np.median(seconds)),
-            summarise(seconds)[1], len(seconds), goals.get(what, 0.3), "goal",
-        )  # fmt: skip
+            SUITE,
+            "demonstration",
+            what,
+            None,
+            "seconds",
+            float(np.median(seconds)),
+            summarise(seconds)[1],
+            len(seconds),
+            goals.get(what, 0.3),
+            "goal",
+        )
 
 
 def _one_visit(home: Path, times: dict[str, list[float]], repeats: int) -> None:

@@ -32,9 +32,8 @@ def run(epsilons: list[float] | None) -> Iterator[Record]:
             loss = _loss(name, Decimal(str(epsilon)))
             added = int(CAP.epsilon / loss.epsilon)
             yield Record(
-                SUITE, DATA, name, epsilon, "runs", float(fitting(loss)), 0.0, 1,
-                float(added), "epsilons added",
-            )  # fmt: skip
+                SUITE, DATA, name, epsilon, "runs", float(fitting(loss)), 0.0, 1, float(added), "epsilons added"
+            )
 
 
 @cache

@@ -67,11 +67,7 @@ def _from_folder(folder: Path, name: str) -> pd.DataFrame:
 
 def _answered(frame: pd.DataFrame) -> pd.DataFrame:
     """A questionnaire in which 0 means not answered, except for yes/no questions."""
-    coded = [
-        column
-        for column in frame.select_dtypes("number")
-        if not column.startswith(("race_", "VCL"))
-    ]
+    coded = [column for column in frame.select_dtypes("number") if not column.startswith(("race_", "VCL"))]
     return frame.assign(**{column: frame[column].mask(frame[column] == 0) for column in coded})
 
 
@@ -92,9 +88,14 @@ def _adult() -> pd.DataFrame:
 
 def _titanic() -> pd.DataFrame:
     names = {
-        "pclass": "Pclass", "survived": "Survived", "sex": "Sex", "age": "Age",
-        "sibsp": "SibSp", "parch": "Parch", "embarked": "Embarked",
-    }  # fmt: skip
+        "pclass": "Pclass",
+        "survived": "Survived",
+        "sex": "Sex",
+        "age": "Age",
+        "sibsp": "SibSp",
+        "parch": "Parch",
+        "embarked": "Embarked",
+    }
     return _openml("titanic", 1).rename(columns=names)
 
 
@@ -135,8 +136,7 @@ def _code_book() -> dict[str, dict[str, str]]:
     lines = (_SCHEMAS / "mushroom_codes.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(":") for line in lines if line and not line.startswith("#"))
     return {
-        column.strip(): {entry.split("=")[1]: entry.split("=")[0] for entry in words.split()}
-        for column, words in pairs
+        column.strip(): {entry.split("=")[1]: entry.split("=")[0] for entry in words.split()} for column, words in pairs
     }
 
 

@@ -112,9 +112,8 @@ def records(results: Sequence[Results]) -> Iterator[Record]:
             yield from _cell_records(found, method, epsilon)
         mean, error = summarise(found.encoding)
         yield Record(
-            SUITE, found.data, "encoding the records", None, "seconds", mean, error,
-            len(found.encoding), None, "",
-        )  # fmt: skip
+            SUITE, found.data, "encoding the records", None, "seconds", mean, error, len(found.encoding), None, ""
+        )
 
 
 def _cell_records(found: Results, method: str, epsilon: float | None) -> Iterator[Record]:
@@ -122,24 +121,35 @@ def _cell_records(found: Results, method: str, epsilon: float | None) -> Iterato
     count, shared = len(figures), (SUITE, found.data, method, epsilon)
     paper = PAPER[found.data].at(method, epsilon)
     yield Record(
-        *shared, found.metric, *summarise(figures), count,
-        None if paper is None else paper.figure, "" if paper is None else SOURCE,
-    )  # fmt: skip
+        *shared,
+        found.metric,
+        *summarise(figures),
+        count,
+        None if paper is None else paper.figure,
+        "" if paper is None else SOURCE,
+    )
     if method != CONSTANT:
         theirs = found.seconds(PEERS[0], epsilon) if method in PRIVATE else []
         yield Record(
-            *shared, "seconds", float(np.median(seconds)), summarise(seconds)[1], count,
+            *shared,
+            "seconds",
+            float(np.median(seconds)),
+            summarise(seconds)[1],
+            count,
             float(np.median(theirs)) if theirs else None,
             f"{PEERS[0]}, same run" if theirs else "",
-        )  # fmt: skip
+        )
     gap = found.gap(method, epsilon)
     if gap is not None:
-        yield Record(
-            *shared, f"{found.metric} better than {PEERS[0]} by", *gap, count, 0.0, "same splits"
-        )
+        yield Record(*shared, f"{found.metric} better than {PEERS[0]} by", *gap, count, 0.0, "same splits")
     margin = found.margin(epsilon) if method == HOUSE else None
     if margin is not None:
         yield Record(
-            *shared, f"{found.metric} better than the better of both by", margin, math.nan, count,
-            0.0, f"{SOURCE} and {PEERS[0]}",
-        )  # fmt: skip
+            *shared,
+            f"{found.metric} better than the better of both by",
+            margin,
+            math.nan,
+            count,
+            0.0,
+            f"{SOURCE} and {PEERS[0]}",
+        )

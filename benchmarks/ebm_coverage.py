@@ -46,9 +46,16 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
         for epsilon in track(EPSILONS, f"Bands of {name}", console=Console(stderr=True)):
             shares = [_share(data, epsilon, seed) for seed in range(2 if quick else _RUNS)]
             yield Record(
-                suite, name, "all bins", epsilon, "coverage of the 95 % bands",
-                *summarise(shares), len(shares), 0.95, "nominal",
-            )  # fmt: skip
+                suite,
+                name,
+                "all bins",
+                epsilon,
+                "coverage of the 95 % bands",
+                *summarise(shares),
+                len(shares),
+                0.95,
+                "nominal",
+            )
 
 
 def _share(data: Split, epsilon: float, seed: int) -> float:

@@ -49,16 +49,9 @@ class Fit:
     seconds: float
 
 
-def fit_split(
-    data: Split, number: int, methods: Sequence[str], epsilons: Sequence[float]
-) -> list[Fit]:
+def fit_split(data: Split, number: int, methods: Sequence[str], epsilons: Sequence[float]) -> list[Fit]:
     """Fit every one of our methods at every epsilon on one split, one after the other."""
-    fits = [
-        _fit(data, number, method, epsilon)
-        for method in PRIVATE
-        if method in methods
-        for epsilon in epsilons
-    ]
+    fits = [_fit(data, number, method, epsilon) for method in PRIVATE if method in methods for epsilon in epsilons]
     if CONSTANT in methods:
         fits.append(_constant(data, number))
     return fits

@@ -54,9 +54,17 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
                 figures["time per row / that at the fewest"] = (ratio, 1.0, "linear growth")
             for metric, (figure, reference, source) in figures.items():
                 yield Record(
-                    suite, f"{DATA}, {rows:,} rows x {FEATURES}", f"all bins, {task}", 1.0,
-                    metric, figure, math.nan, len(found["seconds"]), reference, source,
-                )  # fmt: skip
+                    suite,
+                    f"{DATA}, {rows:,} rows x {FEATURES}",
+                    f"all bins, {task}",
+                    1.0,
+                    metric,
+                    figure,
+                    math.nan,
+                    len(found["seconds"]),
+                    reference,
+                    source,
+                )
 
 
 def measure(task: str, rows: int) -> dict[str, Any]:
@@ -90,8 +98,7 @@ def _table(task: str, rows: int) -> PrivateTable:
     numbers = source.random((rows, FEATURES))
     signal = numbers[:, 0] - numbers[:, 1] + source.normal(0, 0.2, rows)
     columns: list[dict[str, Any]] = [
-        {"name": f"x{i}", "type": "real", "lower": 0, "upper": 1, "bins": _BINS}
-        for i in range(FEATURES)
+        {"name": f"x{i}", "type": "real", "lower": 0, "upper": 1, "bins": _BINS} for i in range(FEATURES)
     ]
     frame = pd.DataFrame(numbers, columns=[column["name"] for column in columns])
     if task == "binary":

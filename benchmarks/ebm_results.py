@@ -65,25 +65,16 @@ class Figures:
 
 #: By data set; the paper's tables of classification and regression.
 PAPER = {
-    "adult": Figures(
-        (0.874, 0.883, 0.888, 0.890, 0.893), (0.004, 0.005, 0.005, 0.005, 0.004, 0.004),
-        0.928, 0.001,
-    ),
+    "adult": Figures((0.874, 0.883, 0.888, 0.890, 0.893), (0.004, 0.005, 0.005, 0.005, 0.004, 0.004), 0.928, 0.001),
     "telco_churn": Figures(
-        (0.826, 0.828, 0.829, 0.830, 0.832), (0.017, 0.018, 0.016, 0.017, 0.016, 0.013),
-        0.845, 0.001,
+        (0.826, 0.828, 0.829, 0.830, 0.832), (0.017, 0.018, 0.016, 0.017, 0.016, 0.013), 0.845, 0.001
     ),
-    "california_housing": Figures(
-        (79479, 75843, 73081, 72603, 72395), (2019, 1055, 635, 805, 782, 380), 57038, 1,
-    ),
+    "california_housing": Figures((79479, 75843, 73081, 72603, 72395), (2019, 1055, 635, 805, 782, 380), 57038, 1),
     "wine_quality": Figures(
-        (0.938, 0.822, 0.776, 0.742, 0.729), (0.012, 0.034, 0.012, 0.015, 0.009, 0.014),
-        0.702, 0.001,
+        (0.938, 0.822, 0.776, 0.742, 0.729), (0.012, 0.034, 0.012, 0.015, 0.009, 0.014), 0.702, 0.001
     ),
-    "elevators": Figures(
-        (0.006, 0.005, 0.005, 0.004, 0.004), (0.002, 0.0, 0.0, 0.0, 0.0, 0.0), 0.002, 0.001,
-    ),
-}  # fmt: skip
+    "elevators": Figures((0.006, 0.005, 0.005, 0.004, 0.004), (0.002, 0.0, 0.0, 0.0, 0.0, 0.0), 0.002, 0.001),
+}
 
 
 @dataclass
@@ -169,9 +160,7 @@ def parts(results: Sequence[Results], order: Sequence[str]) -> Iterator[Part]:
     for found in results:
         methods = [method for method in order if method in found.methods]
         yield _figure_table(found, methods)
-        timed = [
-            m for m in methods if any((m, epsilon) in found.fits for epsilon in found.epsilons)
-        ]
+        timed = [m for m in methods if any((m, epsilon) in found.fits for epsilon in found.epsilons)]
         if timed:
             yield _seconds_table(found, timed)
     yield (

@@ -19,9 +19,7 @@ from benchmarks.records import Record
 SUITE = "ilp"
 GROWTH, SPEED = "more clauses", "speed"
 DATA = (*CONCEPTS, GROWTH, *ilp_facts.TASKS, SPEED)
-SIZES = (
-    25, 50, 75, 100, 150, 250, 500, 1_000, 1_500, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000,
-)  # fmt: skip
+SIZES = (25, 50, 75, 100, 150, 250, 500, 1_000, 1_500, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000)
 _QUICK_SIZES = (50, 100, 150, 250, 500, 1_000, 1_500, 2_500, 5_000, 10_000)
 GROWTH_SIZES = (250, 2_500, 25_000)
 _QUICK_GROWTH_SIZES = (250, 2_500)
@@ -86,10 +84,7 @@ def measure(request: Request) -> list[Results]:
     Training sets come from public seeds; noise comes from the secure source, so figures move
     from call to call.
     """
-    found = {
-        concept.name: Results(concept.name, tuple(sizes), guess(concept))
-        for concept, sizes in request.concepts
-    }
+    found = {concept.name: Results(concept.name, tuple(sizes), guess(concept)) for concept, sizes in request.concepts}
     for name, batch in _scores(request):
         found[name].add(batch)
     return list(found.values())
@@ -107,8 +102,7 @@ def _scores(request: Request) -> Iterator[tuple[str, list[Score]]]:
                     futures[pool.submit(_batch, *given)] = concept.name
         console = Console(stderr=True)
         try:
-            for done in track(as_completed(futures), "Training sets", len(futures),
-                              console=console):  # fmt: skip
+            for done in track(as_completed(futures), "Training sets", len(futures), console=console):
                 done.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
@@ -128,21 +122,44 @@ def records(results: Sequence[Results]) -> Iterator[Record]:
             for method in found.methods:
                 mean, error = found.accuracy(method, size)
                 yield Record(
-                    SUITE, f"{found.concept}, {size:,} trains", method, float(EPSILON),
-                    "accuracy on test trains", mean, error, len(found.values(method, size)),
-                    found.guess, "all trains east",
-                )  # fmt: skip
+                    SUITE,
+                    f"{found.concept}, {size:,} trains",
+                    method,
+                    float(EPSILON),
+                    "accuracy on test trains",
+                    mean,
+                    error,
+                    len(found.values(method, size)),
+                    found.guess,
+                    "all trains east",
+                )
         for method in found.methods:
             size = found.reached(method)
             if found.concept in CONCEPTS and size is not None:
                 yield Record(
-                    SUITE, found.concept, method, float(EPSILON), REACHED, size, float("nan"),
-                    len(found.values(method, size)), None, "",
-                )  # fmt: skip
+                    SUITE,
+                    found.concept,
+                    method,
+                    float(EPSILON),
+                    REACHED,
+                    size,
+                    float("nan"),
+                    len(found.values(method, size)),
+                    None,
+                    "",
+                )
         for bar in BARS:
             figure = bar.figure(found) if found.concept in CONCEPTS else None
             if figure is not None:
                 yield Record(
-                    SUITE, found.concept, bar.method, float(EPSILON), bar.what, figure,
-                    float("nan"), 1, bar.goal, "goal",
-                )  # fmt: skip
+                    SUITE,
+                    found.concept,
+                    bar.method,
+                    float(EPSILON),
+                    bar.what,
+                    figure,
+                    float("nan"),
+                    1,
+                    bar.goal,
+                    "goal",
+                )

@@ -87,9 +87,7 @@ class _Facts:
     def attribute(self, things: pd.Series, predicates: dict[str, str], other: str) -> pd.Series:
         """For each thing, the value whose predicate holds of it; ``other`` if none does."""
         values = {
-            thing: value
-            for predicate, value in predicates.items()
-            for thing in self._by_predicate[predicate]["arg1"]
+            thing: value for predicate, value in predicates.items() for thing in self._by_predicate[predicate]["arg1"]
         }
         return things.map(values).fillna(other)
 

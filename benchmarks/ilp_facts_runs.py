@@ -41,10 +41,7 @@ def run(suite: str, data: str, *, quick: bool) -> Iterator[Record]:
         for method, epsilon in cells:
             figures = [accuracy(data, task, method, epsilon, n) for n in range(splits)]
             for source, reference in {**reported, GUESS: guess}.items():
-                yield Record(
-                    suite, name, method, epsilon, METRIC, *summarise(figures), splits,
-                    reference, source,
-                )  # fmt: skip
+                yield Record(suite, name, method, epsilon, METRIC, *summarise(figures), splits, reference, source)
 
 
 def split(relational: Relational, number: int) -> Flags:

@@ -89,14 +89,18 @@ def _many_rows(people: int) -> tuple[Schema, Frames]:
 
 _MANY = partial(_many_rows, 100_000)
 CASES = (
-    Case("10,000 trains, 12 conditions, up to 4", partial(_trains, 10_000),
-         {"max_literals": 4}, whole=False, goal=LATTICE_GOAL),
-    Case("10,000 trains, 100,000 cars, up to 4", partial(_many_rows, 10_000),
-         {"max_literals": 4}, whole=False),
+    Case(
+        "10,000 trains, 12 conditions, up to 4",
+        partial(_trains, 10_000),
+        {"max_literals": 4},
+        whole=False,
+        goal=LATTICE_GOAL,
+    ),
+    Case("10,000 trains, 100,000 cars, up to 4", partial(_many_rows, 10_000), {"max_literals": 4}, whole=False),
     Case("100,000 trains, 1,000,000 cars, up to 3", _MANY, {"max_literals": 3}, goal=FIT_GOAL),
     Case("hospital, up to 3", partial(_demo, "hospital"), {"max_literals": 3}),
     Case("hospital, up to 4", partial(_demo, "hospital"), {"max_literals": 4}),
-)  # fmt: skip
+)
 _QUICK_CASES = (0, 2, 3)
 
 
@@ -114,10 +118,17 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
             (MEMORY, found["extra"] / 1e6, None),
         ):
             yield Record(
-                suite, case.name, HOUSE, 1.0, metric, figure, math.nan,
-                len(found["seconds"]) if metric == what else 1, reference,
+                suite,
+                case.name,
+                HOUSE,
+                1.0,
+                metric,
+                figure,
+                math.nan,
+                len(found["seconds"]) if metric == what else 1,
+                reference,
                 "goal: below" if reference else "",
-            )  # fmt: skip
+            )
 
 
 def measure(case: Case) -> dict[str, Any]:
@@ -129,8 +140,7 @@ def measure(case: Case) -> dict[str, Any]:
     lattice, listing = _timed(partial(build_lattice, schema, schema.targets[0], parameters))
     forget_peak()
     before = psutil.Process().memory_info().rss
-    work = partial(fitted, table, HOUSE, case.settings) if case.whole else partial(
-        _counted, table, lattice)  # fmt: skip
+    work = partial(fitted, table, HOUSE, case.settings) if case.whole else partial(_counted, table, lattice)
     seconds = [_timed(work)[1] for _ in range(_REPEATS)]
     return {
         "clauses": len(lattice),

@@ -43,9 +43,7 @@ def accuracy_table(found: Results) -> Table:
     reached = [found.reached(method) for method in found.methods]
     table.add_section()
     most = max(found.sizes)
-    table.add_row(
-        f"first {LEARNED:.0%}", *(f"{size:,}" if size else f"> {most:,}" for size in reached)
-    )
+    table.add_row(f"first {LEARNED:.0%}", *(f"{size:,}" if size else f"> {most:,}" for size in reached))
     return table
 
 
@@ -100,12 +98,16 @@ def speed_table(records: Sequence[Record]) -> Table:
         timed = next(item for name, item in found.items() if name in (LATTICE, FIT))
         goal = timed.reference
         table.add_row(
-            case, f"{found[CLAUSES].mean:,.0f}", f"{found[INGESTION].mean:.2f}",
-            f"{found[LISTING].mean:.2f}", timed.metric.removeprefix("seconds of "),
-            f"{timed.mean:.3f}", "" if goal is None else f"< {goal:g}",
+            case,
+            f"{found[CLAUSES].mean:,.0f}",
+            f"{found[INGESTION].mean:.2f}",
+            f"{found[LISTING].mean:.2f}",
+            timed.metric.removeprefix("seconds of "),
+            f"{timed.mean:.3f}",
+            "" if goal is None else f"< {goal:g}",
             "" if goal is None else "reached" if timed.mean < goal else "MISSED",
             f"{found[MEMORY].mean:.0f}",
-        )  # fmt: skip
+        )
     return table
 
 
@@ -141,11 +143,14 @@ def write_figure(results: Sequence[Results], path: Path) -> None:
         for place, method in enumerate(found.methods):
             cells = [found.accuracy(method, size) for size in found.sizes]
             line = go.Scatter(
-                x=found.sizes, y=[100 * mean for mean, _ in cells], name=method,
+                x=found.sizes,
+                y=[100 * mean for mean, _ in cells],
+                name=method,
                 error_y={"array": [0 if math.isnan(e) else 100 * e for _, e in cells]},
-                line={"color": qualitative.Safe[place]}, legendgroup=method,
+                line={"color": qualitative.Safe[place]},
+                legendgroup=method,
                 showlegend=column == 1,
-            )  # fmt: skip
+            )
             figure.add_trace(line, 1, column)
         figure.add_hline(100 * found.guess, line_dash="dot", row=1, col=column)
     figure.update_xaxes(type="log", title="trains")

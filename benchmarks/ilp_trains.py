@@ -136,9 +136,7 @@ class Score:
     accuracy: float
 
 
-def scores(
-    concept: Concept, trains: int, number: int, methods: Sequence[str], fits: int
-) -> list[Score]:
+def scores(concept: Concept, trains: int, number: int, methods: Sequence[str], fits: int) -> list[Score]:
     """Several fits of each method to one training set."""
     table, test = draw(concept, trains, number).table, fresh_trains(concept)
     return [

@@ -50,16 +50,29 @@ def run(url: str | None = None, *, processes: int = PROCESSES, quick: bool) -> I
     data = f"{chosen.partition(':')[0]}, {processes} processes"
     for name, share, goal in (("median", 50, None), ("99 %", 99, GOAL), ("worst", 100, None)):
         yield Record(
-            SUITE, data, "reserve", None, f"seconds, {name}", float(np.percentile(took, share)),
-            float("nan"), len(took), goal, "goal" if goal else "",
-        )  # fmt: skip
+            SUITE,
+            data,
+            "reserve",
+            None,
+            f"seconds, {name}",
+            float(np.percentile(took, share)),
+            float("nan"),
+            len(took),
+            goal,
+            "goal" if goal else "",
+        )
 
 
 def _open_account(engine: Engine) -> None:
     row = {
-        "id": _DATASET, "name": _DATASET, "schema": "{}", "schema_hash": "", "public": True,
-        "truth": "", "created": utc_now(),
-    }  # fmt: skip
+        "id": _DATASET,
+        "name": _DATASET,
+        "schema": "{}",
+        "schema_hash": "",
+        "public": True,
+        "truth": "",
+        "created": utc_now(),
+    }
     write(engine, lambda connection: connection.execute(datasets.insert().values(**row)))
     Ledger(engine).open_account(_DATASET, _BUDGET)
 
@@ -70,10 +83,7 @@ def _crowd(home: Path, url: str, processes: int, seconds: float) -> list[float]:
     context.set_forkserver_preload(["benchmarks.ledger"])
     start, times = context.Event(), home / "times"
     times.mkdir()
-    crowd = [
-        context.Process(target=_spend, args=(home, url, times / str(n), seconds, start))
-        for n in range(processes)
-    ]
+    crowd = [context.Process(target=_spend, args=(home, url, times / str(n), seconds, start)) for n in range(processes)]
     for process in crowd:
         process.start()
     while len(list(times.iterdir())) < processes:

@@ -39,9 +39,7 @@ def machines(problem: Any, epsilons: list[float]) -> dict[tuple[str, float], Cal
     def private(epsilon: float) -> Callable[[], Any]:
         return lambda: private_kind(epsilon=epsilon, composition="gdp", **public)
 
-    found: dict[tuple[str, float], Callable[[], Any]] = {
-        (PRIVATE, epsilon): private(epsilon) for epsilon in epsilons
-    }
+    found: dict[tuple[str, float], Callable[[], Any]] = {(PRIVATE, epsilon): private(epsilon) for epsilon in epsilons}
     if problem["plain"]:
         kinds = public["feature_types"]
         found[PLAIN, np.inf] = lambda: plain_kind(interactions=0, outer_bags=1, feature_types=kinds)
@@ -56,9 +54,7 @@ def _public(problem: Any) -> dict[str, Any]:
         "delta": float(problem["delta"]),
         "feature_types": ["continuous" if number else "nominal" for number in continuous],
         "privacy_bounds": {
-            place: pair
-            for place, (pair, number) in enumerate(zip(ranges, continuous, strict=True))
-            if number
+            place: pair for place, (pair, number) in enumerate(zip(ranges, continuous, strict=True)) if number
         },
     }
     if len(problem["target_bounds"]):
@@ -85,9 +81,7 @@ def measure(problem: Any, epsilons: list[float]) -> tuple[list[dict[str, Any]], 
                 predictions.append(model.predict(frame[test]))
             else:
                 predictions.append(model.predict_proba(frame[test])[:, 1])
-            entries.append(
-                {"method": method, "epsilon": epsilon, "split": number, "seconds": seconds}
-            )
+            entries.append({"method": method, "epsilon": epsilon, "split": number, "seconds": seconds})
     return entries, np.stack(predictions)
 
 

@@ -49,10 +49,7 @@ def summarise(values: Sequence[float], groups: Sequence[int] | None = None) -> t
 
 def write_json(records: Iterable[Record], path: Path) -> None:
     """Write all records as one JSON list; undefined numbers become null."""
-    rows = [
-        {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in asdict(r).items()}
-        for r in records
-    ]
+    rows = [{k: None if isinstance(v, float) and math.isnan(v) else v for k, v in asdict(r).items()} for r in records]
     path.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 
 

@@ -177,9 +177,17 @@ def records(results: Sequence[Results]) -> Iterator[Record]:
             yield from _cell_records(found, method, epsilon)
         for (method, epsilon), seconds in found.seconds.items():
             yield Record(
-                SUITE, found.data, method, epsilon, "seconds", float(np.median(seconds)),
-                summarise(seconds)[1], len(seconds), None, "",
-            )  # fmt: skip
+                SUITE,
+                found.data,
+                method,
+                epsilon,
+                "seconds",
+                float(np.median(seconds)),
+                summarise(seconds)[1],
+                len(seconds),
+                None,
+                "",
+            )
 
 
 def _cell_records(found: Results, method: str, epsilon: float | None) -> Iterator[Record]:
@@ -195,9 +203,7 @@ def _cell_records(found: Results, method: str, epsilon: float | None) -> Iterato
     yield Record(*shared, RATIO, ratio, math.nan, runs, goal, source)
     if found.planted:
         recovered = found.recovered(method, epsilon)
-        yield Record(
-            *shared, "planted redescriptions recovered", *recovered, runs, found.planted, "planted"
-        )
+        yield Record(*shared, "planted redescriptions recovered", *recovered, runs, found.planted, "planted")
     yield from _reported_records(found, method, epsilon)
 
 
@@ -210,14 +216,20 @@ def _reading_records(
     for metric, mean, error in _metrics(readings, support) if readings else ():
         goal = None if note else _goal(found.data, method, epsilon, metric)
         yield Record(
-            SUITE, found.data, method, epsilon, metric + note, mean, error, len(readings), goal,
+            SUITE,
+            found.data,
+            method,
+            epsilon,
+            metric + note,
+            mean,
+            error,
+            len(readings),
+            goal,
             "" if goal is None else "goal",
-        )  # fmt: skip
+        )
 
 
-def _metrics(
-    readings: Sequence[Reading], support: float | None
-) -> Iterator[tuple[str, float, float]]:
+def _metrics(readings: Sequence[Reading], support: float | None) -> Iterator[tuple[str, float, float]]:
     """Name, pooled figure, and standard error over runs."""
     whole, single = pooled(readings, support), [pooled([one], support) for one in readings]
 
@@ -255,6 +267,5 @@ def _reported_records(found: Results, method: str, epsilon: float | None) -> Ite
     ):
         if reference is not None:
             yield Record(
-                SUITE, found.data, method, epsilon, metric, figure, math.nan, len(readings),
-                reference, PROGRAM,
-            )  # fmt: skip
+                SUITE, found.data, method, epsilon, metric, figure, math.nan, len(readings), reference, PROGRAM
+            )

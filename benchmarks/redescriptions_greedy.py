@@ -30,9 +30,7 @@ def greedy_model(data: TwoViews, depth: int = DEPTH, starts: int = STARTS) -> Re
     literals = {view: view_conditions(schema, columns[view], reserved=False) for view in _VIEWS}
     search = _Search(Sides(data.table, columns, literals), depth)
     pairs = tuple(search.pair(number) for number in range(starts))
-    return RedescriptionModel(
-        left_columns=columns["left"], right_columns=columns["right"], pairs=pairs
-    )
+    return RedescriptionModel(left_columns=columns["left"], right_columns=columns["right"], pairs=pairs)
 
 
 @dataclass
@@ -67,14 +65,11 @@ class _Search:
     def _start(self) -> dict[View, int]:
         """Places of the two literals with the largest leverage among unused columns."""
         free = {
-            view: [i for i, item in enumerate(items) if item.column not in self._used]
-            or list(range(len(items)))
+            view: [i for i, item in enumerate(items) if item.column not in self._used] or list(range(len(items)))
             for view, items in self.sides.literals.items()
         }
         bits = self.sides.bits
-        table = leverages(
-            bits["left"][free["left"]], bits["right"][free["right"]], self.sides.everyone[None, :]
-        )
+        table = leverages(bits["left"][free["left"]], bits["right"][free["right"]], self.sides.everyone[None, :])
         chosen = np.unravel_index(int(table.argmax()), table.shape)
         places = {view: free[view][int(at)] for view, at in zip(_VIEWS, chosen, strict=True)}
         self._used |= {self.sides.literals[view][place].column for view, place in places.items()}

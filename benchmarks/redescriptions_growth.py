@@ -36,9 +36,7 @@ ROWS = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 #: Rows of the largest data set of the paper, and what its slowest run stays below, in seconds.
 PAPER_ROWS, PAPER_SECONDS = 115_200, 36_000.0
 PAPER_SOURCE = "paper: under 10 hours"
-STARTS, ROUNDS = (
-    f"{LOOKAHEAD}, depth 3, 4 starts of 1 round", f"{LOOKAHEAD}, depth 3, 4 starts of 4 rounds",
-)  # fmt: skip
+STARTS, ROUNDS = (f"{LOOKAHEAD}, depth 3, 4 starts of 1 round", f"{LOOKAHEAD}, depth 3, 4 starts of 4 rounds")
 SETTINGS: dict[str, Mapping[str, Any]] = {
     **PRIVATE,
     STARTS: {"method": "lookahead", "depth": 3, "starts": 4, "rounds": 1},
@@ -57,9 +55,7 @@ def possible() -> bool:
 def run(suite: str, *, quick: bool) -> Iterator[Record]:
     """Seconds and extra memory at epsilon 1."""
     for method in () if quick else SETTINGS:
-        yield from _timed(
-            suite, method, in_fresh_process("benchmarks.redescriptions_growth", method, PAPER_ROWS)
-        )
+        yield from _timed(suite, method, in_fresh_process("benchmarks.redescriptions_growth", method, PAPER_ROWS))
     for method in (HOUSE,) if quick else _GROWING:
         first: float | None = None
         for rows in ROWS[:1] if quick else ROWS:
@@ -77,9 +73,8 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
                 figures["time per row / that at the fewest"] = (ratio, 1.0, "linear growth")
             for metric, (figure, reference, source) in figures.items():
                 yield Record(
-                    suite, _name(rows), method, 1.0, metric, figure, math.nan,
-                    len(found["learning"]), reference, source,
-                )  # fmt: skip
+                    suite, _name(rows), method, 1.0, metric, figure, math.nan, len(found["learning"]), reference, source
+                )
 
 
 def _timed(suite: str, method: str, found: dict[str, Any]) -> Iterator[Record]:
@@ -90,9 +85,8 @@ def _timed(suite: str, method: str, found: dict[str, Any]) -> Iterator[Record]:
         ("the paper's seconds / ours", PAPER_SECONDS / both, None, ""),
     ):
         yield Record(
-            suite, _name(PAPER_ROWS), method, 1.0, metric, figure, math.nan,
-            len(found["learning"]), reference, source,
-        )  # fmt: skip
+            suite, _name(PAPER_ROWS), method, 1.0, metric, figure, math.nan, len(found["learning"]), reference, source
+        )
 
 
 def _name(rows: int) -> str:

@@ -199,9 +199,11 @@ class Bar:
 
 
 MEDIAN, SHARE, ERROR, RATIO = (
-    "median true Jaccard index", "share with a true p < .01", "mean error of the Jaccard index",
+    "median true Jaccard index",
+    "share with a true p < .01",
+    "mean error of the Jaccard index",
     "median over that without privacy",
-)  # fmt: skip
+)
 _ATTRIBUTES = {MEDIAN: "median", SHARE: "significant", ERROR: "error"}
 BARS = (
     Bar(CMS, 1.0, MEDIAN, least=0.6),

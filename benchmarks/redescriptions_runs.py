@@ -31,17 +31,16 @@ PUBLISHED: dict[str, Mapping[str, Any]] = {
     MCMC: {"method": "alt_mcmc", "depth": 4, "starts": 4, "rounds": 1},
     MCMC_ROUNDS: {"method": "alt_mcmc", "depth": 4, "starts": 1, "rounds": 4},
     PAIR: {"method": "mcmc_tree_pair", "depth": 4, "starts": 4, "tree_share": 0.1},
-    "MCMCTreePair, balanced": {
-        "method": "mcmc_tree_pair", "depth": 4, "starts": 4, "tree_share": 0.5,
-    },
-    "MCMCTreePair, pool": {
-        "method": "mcmc_tree_pair", "depth": 4, "starts": 4, "tree_share": 0.1, "sampler": "pool",
-    },
+    "MCMCTreePair, balanced": {"method": "mcmc_tree_pair", "depth": 4, "starts": 4, "tree_share": 0.5},
+    "MCMCTreePair, pool": {"method": "mcmc_tree_pair", "depth": 4, "starts": 4, "tree_share": 0.1, "sampler": "pool"},
     "MCMCTreePair, sensitivity 1": {
-        "method": "mcmc_tree_pair", "depth": 4, "starts": 4, "tree_share": 0.1,
+        "method": "mcmc_tree_pair",
+        "depth": 4,
+        "starts": 4,
+        "tree_share": 0.1,
         "sensitivity": "published",
     },
-}  # fmt: skip
+}
 #: Parameters of our methods; the rest stays at the house defaults.
 PRIVATE: dict[str, Mapping[str, Any]] = {
     HOUSE: {},
@@ -143,9 +142,7 @@ def run_once(data: TwoViews, method: str, epsilon: float | None) -> Run:
     return Run(method, epsilon, seconds, readings, recovered(model, data))
 
 
-def released(
-    data: TwoViews, method: str, epsilon: float | None
-) -> tuple[RedescriptionModel, float]:
+def released(data: TwoViews, method: str, epsilon: float | None) -> tuple[RedescriptionModel, float]:
     """What a method releases, and the seconds until it can be read."""
     learner = get_learner("redescriptions")
     start = time.perf_counter()
@@ -164,10 +161,7 @@ def recovered(model: RedescriptionModel, data: TwoViews) -> int:
         return 0
     said = model.extract(data.schema)
     sides = [_members(model, data, item) for item in said.pruned(said.suggested_support)]
-    return sum(
-        any(item.agreement(data.frame, *side) >= RECOVERED for side in sides)
-        for item in data.planted
-    )
+    return sum(any(item.agreement(data.frame, *side) >= RECOVERED for side in sides) for item in data.planted)
 
 
 def _members(model: RedescriptionModel, data: TwoViews, item: Redescription) -> tuple[Flags, Flags]:

@@ -108,13 +108,19 @@ def _reported_table(found: Results) -> Table:
             continue
         ours = pooled(readings, 0)
         table.add_row(
-            f"{epsilon:g}", method, f"{ours.found:.0f}",
+            f"{epsilon:g}",
+            method,
+            f"{ours.found:.0f}",
             "" if theirs.found is None else str(theirs.found),
-            _number(ours.noisy, 3), f"{theirs.noisy:.3f}",
-            _number(ours.exact, 3), f"{theirs.exact:.3f}", _number(ours.exact / theirs.exact, 2),
-            _number(ours.error, 3), "" if theirs.error is None else f"{theirs.error:.3f}",
+            _number(ours.noisy, 3),
+            f"{theirs.noisy:.3f}",
+            _number(ours.exact, 3),
+            f"{theirs.exact:.3f}",
+            _number(ours.exact / theirs.exact, 2),
+            _number(ours.error, 3),
+            "" if theirs.error is None else f"{theirs.error:.3f}",
             "" if theirs.error is None else _number(ours.error / theirs.error, 2),
-        )  # fmt: skip
+        )
     return table
 
 

@@ -33,9 +33,7 @@ from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 
 SUITE = "rehearsal"
-DATA = (
-    "adult", "mushroom", "nursery", "telco_churn", "titanic", "california_housing", "wine_quality",
-)  # fmt: skip
+DATA = ("adult", "mushroom", "nursery", "telco_churn", "titanic", "california_housing", "wine_quality")
 FAMILIES = ("rule_list", "tree", "ebm")
 #: Earlier releases: family and epsilon.
 EARLIER = (("tree", "0.5"), ("ebm", "1"), ("rule_list", "0.5"))
@@ -208,7 +206,13 @@ def cases_table(cases: Sequence[Case]) -> Table:
         mean = float(np.mean(case.private))
         gap = 100 * (case.rehearsed - mean) / case.unit
         table.add_row(
-            case.data, case.known, case.family, case.epsilon, f"{mean:.4g}",
-            f"{case.rehearsed:.4g}", f"{gap:+.1f}", "close" if case.close else "",
-        )  # fmt: skip
+            case.data,
+            case.known,
+            case.family,
+            case.epsilon,
+            f"{mean:.4g}",
+            f"{case.rehearsed:.4g}",
+            f"{gap:+.1f}",
+            "close" if case.close else "",
+        )
     return table

@@ -93,7 +93,5 @@ def with_section(page: str, suite: str, content: str) -> str:
     before, found, rest = page.partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed):
-        raise ValueError(
-            f"docs/benchmarks.md has no place for '{suite}': add the lines {begin} and {end}."
-        )
+        raise ValueError(f"docs/benchmarks.md has no place for '{suite}': add the lines {begin} and {end}.")
     return f"{before}{begin}\n{content}\n{end}{after}"

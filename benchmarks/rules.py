@@ -41,26 +41,39 @@ class Setting:
 
 SETTINGS = {
     "adult": Setting(
-        30_000, 300, 13, 3_000,
-        (0.663, 0.609, 0.642, 0.605), (17.6, 17.8, 23.4, 9.0),
-        (3.06, 2.94, 2.86, 2.733), (386.8, 354.9, 335.5, 248.5),
+        30_000,
+        300,
+        13,
+        3_000,
+        (0.663, 0.609, 0.642, 0.605),
+        (17.6, 17.8, 23.4, 9.0),
+        (3.06, 2.94, 2.86, 2.733),
+        (386.8, 354.9, 335.5, 248.5),
     ),
     "mushroom": Setting(
-        7_000, 300, 7, 1_500,
-        (0.978, 0.974, 0.972, 0.613), (12.2, 10.0, 8.4, 12.6),
-        (3.42, 3.44, 3.87, 3.19), (44.2, 38.6, 34.8, 30.8),
+        7_000,
+        300,
+        7,
+        1_500,
+        (0.978, 0.974, 0.972, 0.613),
+        (12.2, 10.0, 8.4, 12.6),
+        (3.42, 3.44, 3.87, 3.19),
+        (44.2, 38.6, 34.8, 30.8),
     ),
     "titanic": Setting(
-        800, 28, 3, 1_000,
-        (0.782, 0.770, 0.650, 0.563), (5.4, 12.4, 7.2, 6.8),
-        (1.56, 1.57, 1.65, 1.65), (2.57, 2.81, 2.56, 2.13),
+        800,
+        28,
+        3,
+        1_000,
+        (0.782, 0.770, 0.650, 0.563),
+        (5.4, 12.4, 7.2, 6.8),
+        (1.56, 1.57, 1.65, 1.65),
+        (2.57, 2.81, 2.56, 2.13),
     ),
-}  # fmt: skip
+}
 
 
-def run(
-    names: list[str] | None, epsilons: list[float] | None, *, quick: bool, seeds: int = 5
-) -> Iterator[Record]:
+def run(names: list[str] | None, epsilons: list[float] | None, *, quick: bool, seeds: int = 5) -> Iterator[Record]:
     """Fit on ``seeds`` random splits of each data set and yield every figure.
 
     Noise comes from the secure source, so figures move within their standard errors. Each
@@ -117,9 +130,7 @@ def _fit(
     return model, time.perf_counter() - start
 
 
-def _cell(
-    data: BenchData, splits: list[Split], sampler: str, epsilon: float, repeats: int
-) -> Iterator[Record]:
+def _cell(data: BenchData, splits: list[Split], sampler: str, epsilon: float, repeats: int) -> Iterator[Record]:
     setting = SETTINGS[data.name]
     parameters = _parameters(setting, sampler)
     _fit(data, splits[0].table, epsilon, parameters)
@@ -148,19 +159,33 @@ def _cell(
         source = _THESIS if reference is not None else ""
         if metric == "seconds":
             mean = float(np.median(values))
-        yield Record(
-            SUITE, data.name, sampler, epsilon, metric, mean, error, len(values), reference, source
-        )
+        yield Record(SUITE, data.name, sampler, epsilon, metric, mean, error, len(values), reference, source)
         if metric == "length":
             yield Record(
-                SUITE, data.name, sampler, epsilon, "length - lambda",
-                mean - setting.list_length, error, len(values), 0.0, "prior mean",
-            )  # fmt: skip
+                SUITE,
+                data.name,
+                sampler,
+                epsilon,
+                "length - lambda",
+                mean - setting.list_length,
+                error,
+                len(values),
+                0.0,
+                "prior mean",
+            )
         if metric == "seconds" and reference is not None:
             yield Record(
-                SUITE, data.name, sampler, epsilon, "times faster",
-                reference / mean, float("nan"), len(values), 1.0, f"{_THESIS}, its machine",
-            )  # fmt: skip
+                SUITE,
+                data.name,
+                sampler,
+                epsilon,
+                "times faster",
+                reference / mean,
+                float("nan"),
+                len(values),
+                1.0,
+                f"{_THESIS}, its machine",
+            )
 
 
 def _speed(data: BenchData, *, quick: bool) -> Iterator[Record]:
@@ -170,6 +195,14 @@ def _speed(data: BenchData, *, quick: bool) -> Iterator[Record]:
         parameters = _parameters(SETTINGS["adult"], "pool", pool_size=size)
         seconds = [_fit(data, table, 0.5, parameters)[1] for _ in range(3)]
         yield Record(
-            SUITE, data.name, f"pool of {size:,}", 0.5, "seconds", float(np.median(seconds)),
-            summarise(seconds)[1], 3, 1.0 if size == 100_000 else 10.0, "goal",
-        )  # fmt: skip
+            SUITE,
+            data.name,
+            f"pool of {size:,}",
+            0.5,
+            "seconds",
+            float(np.median(seconds)),
+            summarise(seconds)[1],
+            3,
+            1.0 if size == 100_000 else 10.0,
+            "goal",
+        )

@@ -156,17 +156,12 @@ def _fold_scores(request: Request, name: str, repeat: int, number: int) -> list[
 
 def _peer_scores(request: Request, name: str) -> list[Score]:
     assert request.peers is not None
-    found = score_peers(
-        request.peers, name, request.folds, request.repeats, request.chosen_epsilons
-    )
+    found = score_peers(request.peers, name, request.folds, request.repeats, request.chosen_epsilons)
     return [
-        Score(
-            peer.method, peer.epsilon, peer.repeat, peer.fold, peer.accuracy, peer.seconds,
-            note=peer.encoding,
-        )
+        Score(peer.method, peer.epsilon, peer.repeat, peer.fold, peer.accuracy, peer.seconds, note=peer.encoding)
         for peer in best_encodings(found)
         if peer.method in request.chosen_peers
-    ]  # fmt: skip
+    ]
 
 
 def _seconds(name: str, request: Request) -> Seconds:
@@ -215,9 +210,17 @@ def _accuracy_record(data: str, method: str, epsilon: float | None, values: list
     reference = dict(zip(places, figures, strict=True)).get(epsilon or 0.0)
     mean, error = summarise(values)
     return Record(
-        SUITE, data, method, epsilon, "accuracy", mean, error, len(values), reference,
+        SUITE,
+        data,
+        method,
+        epsilon,
+        "accuracy",
+        mean,
+        error,
+        len(values),
+        reference,
         "" if reference is None else source,
-    )  # fmt: skip
+    )
 
 
 def _rival_records(found: Results, method: str, epsilon: float) -> Iterator[Record]:
@@ -235,17 +238,20 @@ def _rival_records(found: Results, method: str, epsilon: float) -> Iterator[Reco
         count = len(ours)
         yield Record(*shared, f"accuracy minus that of {rival}", gap, spread, count, None, "")
         p = p_value(ours, theirs)
-        yield Record(
-            *shared, f"p against {rival}", p, math.nan, count, None, "paired t test over folds"
-        )
+        yield Record(*shared, f"p against {rival}", p, math.nan, count, None, "paired t test over folds")
 
 
-def _seconds_record(
-    found: Results, method: str, epsilon: float | None, seconds: list[float]
-) -> Record:
+def _seconds_record(found: Results, method: str, epsilon: float | None, seconds: list[float]) -> Record:
     theirs = found.peer_seconds(method, epsilon)
     return Record(
-        SUITE, found.data, method, epsilon, "seconds", float(np.median(seconds)),
-        summarise(seconds)[1], len(seconds), theirs,
+        SUITE,
+        found.data,
+        method,
+        epsilon,
+        "seconds",
+        float(np.median(seconds)),
+        summarise(seconds)[1],
+        len(seconds),
+        theirs,
         "" if theirs is None else f"{peer_of(method)}, same run",
-    )  # fmt: skip
+    )

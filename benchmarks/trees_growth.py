@@ -47,9 +47,17 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
             figures["time per row / that at the fewest"] = (ratio, 1.0, "linear growth")
         for metric, (figure, reference, source) in figures.items():
             yield Record(
-                suite, f"{DATA}, {rows:,} rows", method, 1.0, metric, figure, math.nan,
-                len(found["seconds"]), reference, source,
-            )  # fmt: skip
+                suite,
+                f"{DATA}, {rows:,} rows",
+                method,
+                1.0,
+                metric,
+                figure,
+                math.nan,
+                len(found["seconds"]),
+                reference,
+                source,
+            )
 
 
 def measure(rows: int) -> dict[str, Any]:

@@ -120,10 +120,7 @@ def score_fold(
     """Fit every method at every epsilon on one fold."""
     data = fold(name, folds, repeat, number)
     scores = [
-        _score(data, method, epsilon, repeat, number)
-        for method in PRIVATE
-        if method in methods
-        for epsilon in epsilons
+        _score(data, method, epsilon, repeat, number) for method in PRIVATE if method in methods for epsilon in epsilons
     ]
     return scores + [_score(data, m, None, repeat, number) for m in PLAIN if m in methods]
 

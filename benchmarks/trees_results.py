@@ -111,14 +111,9 @@ def _accuracy_table(found: Results, methods: Sequence[str]) -> Table:
 
 def _forest_table(found: Results) -> Table:
     table = _table(f"{found.data}: forests", found.epsilons)
-    pairs = [
-        (found.at(ADAPTIVE_FOREST, epsilon), found.at(RANDOM_TREES, epsilon))
-        for epsilon in found.epsilons
-    ]
+    pairs = [(found.at(ADAPTIVE_FOREST, epsilon), found.at(RANDOM_TREES, epsilon)) for epsilon in found.epsilons]
     figures = [
-        _signed(float(np.mean(ours) - np.mean(theirs))) + " " + verdict(ours, theirs)
-        if ours and theirs
-        else ""
+        _signed(float(np.mean(ours) - np.mean(theirs))) + " " + verdict(ours, theirs) if ours and theirs else ""
         for ours, theirs in pairs
     ]
     table.add_row("RFDiffP less PRDT", *figures)

@@ -36,21 +36,17 @@ EPSILONS = (0.1, 1.0)
 TABLES, TRAINS = ("titanic", "mushroom", "telco_churn"), (1_000, 10_000)
 #: Family and parameters of each method on tables, and on trains.
 METHODS: dict[str, tuple[str, Mapping[str, Any]]] = {
-    "rule list, mined": (
-        "rule_list",
-        {"antecedents": "dp_fim", "max_antecedent_length": 3, "pool_size": 20_000},
-    ),
+    "rule list, mined": ("rule_list", {"antecedents": "dp_fim", "max_antecedent_length": 3, "pool_size": 20_000}),
     "rule list, mined above 20 %": (
         "rule_list",
-        {"antecedents": "dp_fim", "max_antecedent_length": 3, "pool_size": 20_000,
-         "min_support": 0.2},
+        {"antecedents": "dp_fim", "max_antecedent_length": 3, "pool_size": 20_000, "min_support": 0.2},
     ),
     "ADiffP": ("tree", {"method": "adiffp"}),
     "DiffP-ID3": ("tree", {"method": "diffp_id3"}),
     "DiffP-C4.5": ("tree", {"method": "diffp_c45"}),
     "SuLQ-ID3": ("tree", {"method": "sulq_id3"}),
     "pairs": ("ebm", {"pairs": 3}),
-}  # fmt: skip
+}
 REDUCTIONS = {
     "relevance-aware": {"criterion": "best"},
     "relevance-aware, by share": {"criterion": "share"},
@@ -72,9 +68,11 @@ def watched() -> Iterator[Spent]:
     spent = Spent([], [])
     with ExitStack() as patches:
         for kind, door in (
-            (GeometricMechanism, "release"), (FineGaussian, "release"),
-            (ExponentialMechanism, "select"), (NoisyMax, "select"),
-        ):  # fmt: skip
+            (GeometricMechanism, "release"),
+            (FineGaussian, "release"),
+            (ExponentialMechanism, "select"),
+            (NoisyMax, "select"),
+        ):
             patches.enter_context(mock.patch.object(kind, door, _telling(kind, door, spent)))
         yield spent
 
@@ -124,9 +122,7 @@ def _records(data: str, method: str, epsilon: float, fits: list[Fit]) -> Iterato
     }
     for metric, values in measured.items():
         if values:
-            yield Record(
-                SUITE, data, method, epsilon, metric, *summarise(values), len(values), None, ""
-            )
+            yield Record(SUITE, data, method, epsilon, metric, *summarise(values), len(values), None, "")
 
 
 @lru_cache(maxsize=8)

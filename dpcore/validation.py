@@ -44,9 +44,7 @@ def validated(model: type[Model], content: Any) -> Model:
         raise RequestError(explain_validation(error, whole="settings")) from None
 
 
-def explain_validation(
-    error: ValidationError, content: object = None, whole: str = "schema"
-) -> str:
+def explain_validation(error: ValidationError, content: object = None, whole: str = "schema") -> str:
     """Turn a pydantic error into sentences that name the field and what to do.
 
     Parameters
@@ -60,10 +58,7 @@ def explain_validation(
     around = {item["loc"][:end] for item in faults for end in range(len(item["loc"]))}
     # A list counts as too short, too, because its entries are faulty: one complaint is enough.
     items = [i for i in faults if i["type"] != "too_short" or i["loc"] not in around]
-    lines = [
-        f"{_place(item['loc'], content) or whole}: {_complaint(item)}"
-        for item in items[:_MOST_FAULTS]
-    ]
+    lines = [f"{_place(item['loc'], content) or whole}: {_complaint(item)}" for item in items[:_MOST_FAULTS]]
     more = [f"and {len(items) - _MOST_FAULTS} more"] if len(items) > _MOST_FAULTS else []
     return "; ".join(lines + more) + "."
 

@@ -32,10 +32,15 @@ def page() -> None:
     stranded.show()
     waiting = len(budget_requests.open_ones())
     view = st.segmented_control(
-        "Task", list(VIEWS), default=ADD, required=True, key="custodian-view",
+        "Task",
+        list(VIEWS),
+        default=ADD,
+        required=True,
+        key="custodian-view",
         format_func=lambda name: f"{name} ({waiting})" if name == REQUESTS and waiting else name,
-        label_visibility="collapsed", persist_state="session",
-    )  # fmt: skip
+        label_visibility="collapsed",
+        persist_state="session",
+    )
     VIEWS[view or ADD]()
 
 

@@ -14,9 +14,7 @@ from pages.components.visitor import access, login, menu
 
 def page() -> None:
     st.title("Data sets", anchor=False)
-    markup.lead(
-        "Everything here is public: it says what records could hold, not what they do hold."
-    )
+    markup.lead("Everything here is public: it says what records could hold, not what they do hold.")
     known = access.datasets()
     if not known:
         _nothing_yet()

@@ -41,9 +41,7 @@ def _how_to_begin() -> str:
     return f"Set up a run on one of the pages {', '.join(some)} and {last}."
 
 
-def _find(
-    releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers: Mapping[str, Sharing]
-) -> None:
+def _find(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers: Mapping[str, Sharing]) -> None:
     kept = release_filter.choose(releases, notes, sharing.others(readers))
     if kept:
         _browse(kept, notes, readers)
@@ -51,16 +49,12 @@ def _find(
         markup.empty("No result fits", "Ask for less in the filter above, or clear it.")
 
 
-def _browse(
-    releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers: Mapping[str, Sharing]
-) -> None:
+def _browse(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers: Mapping[str, Sharing]) -> None:
     by = sharing.others(readers)
     names = {r.id: release_names.label(r, notes.get(r.id), by.get(r.id, "")) for r in releases}
     reading, comparing = st.tabs(["Read one", "Compare two"], key="releases-view")
     with reading:
-        chosen = st.selectbox(
-            "Result", list(names), format_func=names.__getitem__, key=release_names.OPEN
-        )
+        chosen = st.selectbox("Result", list(names), format_func=names.__getitem__, key=release_names.OPEN)
         release = next(release for release in releases if release.id == chosen)
         release_names.show(release, notes.get(chosen), own=sharing.own(chosen, readers))
         sharing.show(chosen, readers)

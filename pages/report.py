@@ -22,8 +22,7 @@ from pages.components.visitor import access
 def page() -> None:
     st.title("Report", anchor=False)
     markup.lead(
-        "Put results together into one file, to attach to a request for access to the records. "
-        "Making it is free."
+        "Put results together into one file, to attach to a request for access to the records. Making it is free."
     )
     dataset = access.chosen_dataset()
     if dataset is None:
@@ -48,15 +47,18 @@ def _choose(dataset: DatasetInfo, releases: Sequence[Release]) -> list[Release]:
     st.subheader("Results to include", anchor=False)
     notes = access.service().release_notes(dataset.id)
     by = sharing.others(sharing.read(dataset.id))
-    names = {
-        r.id: release_names.label(r, notes.get(r.id), by.get(r.id, "")) for r in reversed(releases)
-    }
+    names = {r.id: release_names.label(r, notes.get(r.id), by.get(r.id, "")) for r in reversed(releases)}
     part = draft.RESULTS
     wanted = st.multiselect(
-        "Results", list(names), format_func=names.__getitem__,
-        key=draft.key(dataset.id, part), max_selections=MOST_RELEASES,
-        placeholder="Choose one or more", on_change=draft.keep, args=(dataset.id, part),
-    )  # fmt: skip
+        "Results",
+        list(names),
+        format_func=names.__getitem__,
+        key=draft.key(dataset.id, part),
+        max_selections=MOST_RELEASES,
+        placeholder="Choose one or more",
+        on_change=draft.keep,
+        args=(dataset.id, part),
+    )
     return [release for release in reversed(releases) if release.id in wanted]
 
 
@@ -75,17 +77,19 @@ def _finish(dataset: DatasetInfo, chosen: Sequence[Release], written: Applicatio
     st.download_button(
         "Download the dossier (HTML)",
         made_file.later(_maker(dataset, chosen, written), name, "text/html"),
-        name, "text/html", type="primary",
-        icon=":material/description:", on_click="ignore", key="report-download",
-    )  # fmt: skip
+        name,
+        "text/html",
+        type="primary",
+        icon=":material/description:",
+        on_click="ignore",
+        key="report-download",
+    )
     st.caption(text("report_print"))
 
 
 def _costs(sums: Sequence[Total]) -> None:
     """What the dossier will say about privacy, in its own words."""
-    rows = [
-        markup.row([escape(cell) for cell in (_capital(s.what), s.epsilon, s.delta)]) for s in sums
-    ]
+    rows = [markup.row([escape(cell) for cell in (_capital(s.what), s.epsilon, s.delta)]) for s in sums]
     markup.table("What it cost in privacy, exactly", ["What", "ε", "δ"], rows)
     markup.sentences(f"{_capital(s.what)}: {s.odds}" for s in sums)
 
@@ -94,9 +98,7 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _maker(
-    dataset: DatasetInfo, chosen: Sequence[Release], written: Application
-) -> Callable[[], str]:
+def _maker(dataset: DatasetInfo, chosen: Sequence[Release], written: Application) -> Callable[[], str]:
     """What makes the file, on the click that downloads it."""
     service, ids = access.service(), [release.id for release in chosen]
     return lambda: release_file.or_sentence(lambda: service.dossier(dataset.id, ids, written))

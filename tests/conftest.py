@@ -12,15 +12,30 @@ TESTS = Path(__file__).parent
 MARKED = {
     "browser": ["browser"],
     "heavy": [
-        "audit", "benchmarks", "browser", "commands", "demo", "intake", "pages", "rehearsal",
-        "service", "test_compiled.py", "test_package.py", "learning/test_sklearn_checks.py",
-        "models/test_configurations.py", "models/ebm/test_noise.py",
-        "models/redescriptions/test_significance.py", "workspace/test_installation.py",
-        "workspace/test_ledger_concurrency.py", "workspace/test_restarts.py",
-        "workspace/test_restore_drill.py", "workspace/test_sessions.py",
-        "workspace/test_stranded_runs.py", "workspace/test_workers.py",
+        "audit",
+        "benchmarks",
+        "browser",
+        "commands",
+        "demo",
+        "intake",
+        "pages",
+        "rehearsal",
+        "service",
+        "test_compiled.py",
+        "test_package.py",
+        "learning/test_sklearn_checks.py",
+        "models/test_configurations.py",
+        "models/ebm/test_noise.py",
+        "models/redescriptions/test_significance.py",
+        "workspace/test_installation.py",
+        "workspace/test_ledger_concurrency.py",
+        "workspace/test_restarts.py",
+        "workspace/test_restore_drill.py",
+        "workspace/test_sessions.py",
+        "workspace/test_stranded_runs.py",
+        "workspace/test_workers.py",
     ],
-}  # fmt: skip
+}
 
 # Machines differ, and the first call of a kernel compiles it: no deadline for one example.
 settings.register_profile("frostglass", deadline=None)

@@ -14,7 +14,6 @@ def test_a_later_process_reads_what_the_first_one_compiled(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", PROGRAM]
     told = [
-        subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-        for _ in range(2)
+        subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout for _ in range(2)
     ]
     assert told == ["0 True\n", "1 True\n"]

@@ -153,9 +153,7 @@ def run(program: Path, *arguments: object, folder: Path) -> str:
     kept = {name: value for name, value in os.environ.items() if name not in left_out}
     settings = {**kept, "FROSTGLASS_HOME": str(folder / "home")}
     command = [program, *map(str, arguments)]
-    done = subprocess.run(
-        command, check=False, cwd=folder, env=settings, capture_output=True, text=True
-    )
+    done = subprocess.run(command, check=False, cwd=folder, env=settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -31,9 +31,7 @@ def test_a_table_keeps_its_numbers_and_loses_its_formulas() -> None:
     frame = pd.DataFrame({"value": [-0.5, 2.0, -1e-5], "@name": mixed, "+": [-1, 2, 3]})
     header, *rows = csv.reader(io.StringIO(frame_csv(frame)))
     assert header == ["value", "'@name", "'+"]
-    assert rows == [
-        ["-0.5", "-3", "-1"], ["2.0", '\'=HYPERLINK("http://x","y")', "2"], ["-1e-05", "", "3"],
-    ]  # fmt: skip
+    assert rows == [["-0.5", "-3", "-1"], ["2.0", '\'=HYPERLINK("http://x","y")', "2"], ["-1e-05", "", "3"]]
 
 
 FORMULA = "=cmd|' /C calc'!A0"
@@ -42,25 +40,20 @@ SCHEMA = Schema.from_mapping(
         "name": "set",
         "max_rows": 4000,
         "columns": [
-            {"name": "@age", "type": "integer", "lower": -20, "upper": 100, "bins": 4,
-             "view": "right"},
-            {"name": "+ward", "type": "categorical", "categories": [FORMULA, "-x", "c"],
-             "view": "left"},
+            {"name": "@age", "type": "integer", "lower": -20, "upper": 100, "bins": 4, "view": "right"},
+            {"name": "+ward", "type": "categorical", "categories": [FORMULA, "-x", "c"], "view": "left"},
             {"name": "-tired", "type": "boolean", "view": "right"},
-            {"name": "=died", "type": "categorical", "categories": ["-no", "+yes", "@maybe"],
-             "target": True},
+            {"name": "=died", "type": "categorical", "categories": ["-no", "+yes", "@maybe"], "target": True},
         ],
     }
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("kind", ["rule_list", "tree", "forest", "ebm", "redescriptions", "ilp"])
 def test_no_result_of_any_family_holds_a_formula(kind: str) -> None:
     learner = LEARNERS[kind]
     target = "=died" if learner.targeted else ""
-    plan = learner.plan(
-        SCHEMA, target, Decimal(2), {"pool_size": 300} if kind == "rule_list" else {}
-    )
+    plan = learner.plan(SCHEMA, target, Decimal(2), {"pool_size": 300} if kind == "rule_list" else {})
     release = rehearse(learner, SCHEMA, plan)
     model = parse_model(release)
     if kind == "redescriptions":

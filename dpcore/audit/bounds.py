@@ -190,9 +190,7 @@ class Audit:
         """Audit the mechanism and its controls."""
         runs = max(100, int(trials * self.share))
         bound, *controls = (
-            epsilon_lower_bound(
-                mechanism, self.events, trials=runs, confidence=confidence, delta=self.delta
-            )
+            epsilon_lower_bound(mechanism, self.events, trials=runs, confidence=confidence, delta=self.delta)
             for mechanism in (self.mechanism, *self.controls.values())
         )
         broken = dict(zip(self.controls, controls, strict=True))

@@ -202,6 +202,4 @@ def lookahead_tree_audit() -> Audit:
 def adaptive_tree_audit() -> Audit:
     """Whole fit of an adaptive (ADiffP) tree: count, selection and class counts on each path."""
     sound = AdaptiveRuns({"method": "adiffp", "prune": False})
-    return Audit(
-        "adaptive tree, whole fit", sound, likelihood_events, sound.broken(_TIMES), share=_SHARE
-    )
+    return Audit("adaptive tree, whole fit", sound, likelihood_events, sound.broken(_TIMES), share=_SHARE)

@@ -82,9 +82,7 @@ class _Runs(ABC):
         wanted = {"clauses": 1, "max_literals": 1, "length_prior": False, **self.chosen}
         plan = learner.plan(schema, "ill", _EPSILON, wanted)
         people = pd.DataFrame([("p", "no"), ("q", "yes")][: 1 + side], columns=["person", "ill"])
-        events = pd.DataFrame(
-            [("p", _KINDS[0]), *[("q", _KINDS[-1])] * _ROWS * side], columns=["person", "kind"]
-        )
+        events = pd.DataFrame([("p", _KINDS[0]), *[("q", _KINDS[-1])] * _ROWS * side], columns=["person", "kind"])
         # One table serves all runs: nothing random of it reaches the output.
         table = ingest(frame_chunks(people), schema, source, {"event": frame_chunks(events)})
         with self.broken():
@@ -114,16 +112,17 @@ class LevelRuns(ClauseChoiceRuns):
     """Which clause the relevance-aware reduction chooses, when no subtree has to go."""
 
     chosen: ClassVar[Mapping[str, Any]] = {
-        "count_share": "0.01", "method": "relevance_aware", "criterion": "share", "min_share": 0,
-    }  # fmt: skip
+        "count_share": "0.01",
+        "method": "relevance_aware",
+        "criterion": "share",
+        "min_share": 0,
+    }
 
 
 class ClauseCountRuns(_Runs):
     """Noisy positives whom the one clause there is covers, and whom none does."""
 
-    chosen: ClassVar[Mapping[str, Any]] = {
-        "count_share": "0.99", "literals": (f"event: kind = {_KINDS[-1]}",),
-    }  # fmt: skip
+    chosen: ClassVar[Mapping[str, Any]] = {"count_share": "0.99", "literals": (f"event: kind = {_KINDS[-1]}",)}
 
     def _label(self, model: ILPModel) -> int:
         """Whether anybody ill seems to be in some group.
@@ -173,13 +172,9 @@ def choice_audit() -> Audit:
 def level_audit() -> Audit:
     """The clause that the relevance-aware reduction chooses."""
     controls: dict[str, AuditedMechanism] = {
-        f"noise for one clause, divided by {_FAR_LESS_NOISE}": replace(
-            LevelRuns(), broken=_each_count_alone
-        )
+        f"noise for one clause, divided by {_FAR_LESS_NOISE}": replace(LevelRuns(), broken=_each_count_alone)
     }
-    return Audit(
-        "relational rules, level by level", LevelRuns(), likelihood_events, controls, share=_SHARE
-    )
+    return Audit("relational rules, level by level", LevelRuns(), likelihood_events, controls, share=_SHARE)
 
 
 def count_audit() -> Audit:
@@ -187,9 +182,7 @@ def count_audit() -> Audit:
     controls: dict[str, AuditedMechanism] = {
         f"noise divided by {_LESS_NOISE}": replace(ClauseCountRuns(), broken=_less_noise_on_counts)
     }
-    return Audit(
-        "relational rules, counts", ClauseCountRuns(), likelihood_events, controls, share=_SHARE
-    )
+    return Audit("relational rules, counts", ClauseCountRuns(), likelihood_events, controls, share=_SHARE)
 
 
 AUDITS: Sequence[Callable[[], Audit]] = (choice_audit, level_audit, count_audit)

@@ -53,9 +53,7 @@ _Chosen = Mapping[str, Any]
 
 
 def _schema(rows_per_person: int) -> Schema:
-    columns = [
-        {"name": name, "type": "boolean", "view": view} for name, view in _COLUMNS.items()
-    ]  # fmt: skip
+    columns = [{"name": name, "type": "boolean", "view": view} for name, view in _COLUMNS.items()]
     return Schema.from_mapping(
         {
             "name": "audit",
@@ -155,9 +153,13 @@ class PoolRuns(PairChoiceRuns):
     """A pair of trees out of a pool of random pairs."""
 
     chosen: ClassVar[_Chosen] = {
-        "method": "mcmc_tree_pair", "sampler": "pool", "pool_size": 64, "depth": 1,
-        "tree_share": 0.99, "margins": False,
-    }  # fmt: skip
+        "method": "mcmc_tree_pair",
+        "sampler": "pool",
+        "pool_size": 64,
+        "depth": 1,
+        "tree_share": 0.99,
+        "margins": False,
+    }
     crowd: ClassVar[_Crowd] = {(0, 0, 1, 1): 7, (0, 1, 0, 1): 8, (0, 1, 1, 1): 6}
     added = (1, 0, 0, 0)
 
@@ -226,17 +228,12 @@ def count_audit() -> Audit:
         "left leaves counted without noise": replace(sound, broken=_exact_leaves),
         "contribution bound removed": replace(sound, rows_per_person=_ROWS),
     }
-    return Audit(
-        "redescriptions, tables of a whole run", sound, likelihood_events, controls, share=_SHARE
-    )
+    return Audit("redescriptions, tables of a whole run", sound, likelihood_events, controls, share=_SHARE)
 
 
-def _choice_audit(
-    name: str, sound: _Runs, broken: Mapping[str, Break], share: float = _SHARE
-) -> Audit:
+def _choice_audit(name: str, sound: _Runs, broken: Mapping[str, Break], share: float = _SHARE) -> Audit:
     controls = {
-        f"{what} with {_MORE_WEIGHT} times the weight": replace(sound, broken=heavy)
-        for what, heavy in broken.items()
+        f"{what} with {_MORE_WEIGHT} times the weight": replace(sound, broken=heavy) for what, heavy in broken.items()
     }
     return Audit(f"redescriptions, {name}", sound, likelihood_events, dict(controls), share=share)
 

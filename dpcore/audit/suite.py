@@ -76,9 +76,7 @@ _CANDIDATES, _FAVOURED = 20, 2
 _SENSITIVITY = 1000
 
 
-def _selection(
-    select: Callable[[Ints, SecureRandom], int], favoured: int, others: int
-) -> AuditedMechanism:
+def _selection(select: Callable[[Ints, SecureRandom], int], favoured: int, others: int) -> AuditedMechanism:
     """All candidates alike on input 0; on input 1 they move by what is given."""
     scores = np.zeros((2, _CANDIDATES), dtype=np.int64)
     scores[1, :_FAVOURED] = favoured

@@ -30,9 +30,7 @@ def add(
         ),
     ],
     schema: Annotated[Path, typer.Option(help="Schema file, YAML or JSON.")],
-    budget: Annotated[
-        str, typer.Option(metavar="EPSILON", help="All that may ever be spent on it, together.")
-    ],
+    budget: Annotated[str, typer.Option(metavar="EPSILON", help="All that may ever be spent on it, together.")],
     right: Annotated[
         Path | None,
         typer.Option(
@@ -48,12 +46,8 @@ def add(
             help="Most that one analyst may spend without a grant; 0: nothing ('ledger grant').",
         ),
     ] = None,
-    run_cap: Annotated[
-        str | None, typer.Option(metavar="EPSILON", help="Most that one run may cost.")
-    ] = None,
-    public: Annotated[
-        bool, typer.Option("--public", help="Anybody may see the records: demonstrations only.")
-    ] = False,
+    run_cap: Annotated[str | None, typer.Option(metavar="EPSILON", help="Most that one run may cost.")] = None,
+    public: Annotated[bool, typer.Option("--public", help="Anybody may see the records: demonstrations only.")] = False,
 ) -> None:
     """Store a data set and open its budget; all or nothing."""
     from dpcore.domain.schema import Schema
@@ -110,9 +104,7 @@ def orphans() -> None:
 
     with open_service() as service:
         rows = [[stray.id, stray.name or "-", _STATES[stray.state]] for stray in service.strays()]
-    typer.echo(
-        text_table(["id", "name", "state"], rows) if rows else "Every data set is where it belongs."
-    )
+    typer.echo(text_table(["id", "name", "state"], rows) if rows else "Every data set is where it belongs.")
 
 
 @app.command("adopt")
@@ -127,18 +119,14 @@ def adopt(
             help="All that may ever be spent on it, what was spent before included; 0: nothing.",
         ),
     ] = "0",
-    spent: Annotated[
-        str, typer.Option(metavar="EPSILON", help="What was spent on it before, as far as known.")
-    ] = "0",
+    spent: Annotated[str, typer.Option(metavar="EPSILON", help="What was spent on it before, as far as known.")] = "0",
     delta: Annotated[str, typer.Option(metavar="DELTA", help="Delta that was spent before.")] = "0",
 ) -> None:
     """Enter a folder that the database does not know, as a private data set."""
     from dpcore.commands.text import balance_text
     from dpcore.privacy.budgets import parse_delta, parse_limit
 
-    amounts = {
-        "budget": parse_limit(budget), "spent": parse_limit(spent), "delta": parse_delta(delta),
-    }  # fmt: skip
+    amounts = {"budget": parse_limit(budget), "spent": parse_limit(spent), "delta": parse_delta(delta)}
     with open_service() as service:
         info = service.adopt(folder, name=name, note=note, **amounts)
         typer.echo(f"adopted: '{info.name}' ({info.id}), {balance_text(service.balance(info.id))}")

@@ -30,17 +30,11 @@ if TYPE_CHECKING:
     from dpcore.workspace.requests import RunRequest
 
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="What to predict.")]
-Epsilon = Annotated[
-    str, typer.Option(metavar="EPSILON", help="What to spend: less is more private.")
-]
-QuoteOnly = Annotated[
-    bool, typer.Option("--quote", help="Only say what it would cost and promise: free.")
-]
+Epsilon = Annotated[str, typer.Option(metavar="EPSILON", help="What to spend: less is more private.")]
+QuoteOnly = Annotated[bool, typer.Option("--quote", help="Only say what it would cost and promise: free.")]
 Rehearse = Annotated[
     bool,
-    typer.Option(
-        "--rehearse", help="Run on made-up records, shaped by schema and earlier releases: free."
-    ),
+    typer.Option("--rehearse", help="Run on made-up records, shaped by schema and earlier releases: free."),
 ]
 Output = Annotated[
     Path | None,

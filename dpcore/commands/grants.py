@@ -15,12 +15,8 @@ from dpcore.errors import RequestError
 if TYPE_CHECKING:
     from dpcore.service import Service
 
-Analyst = Annotated[
-    str, typer.Argument(metavar="ANALYST", help="E-mail address or name, as in the ledger.")
-]
-SomeDataset = Annotated[
-    str | None, typer.Argument(metavar="[DATASET]", help="Only this data set; else all.")
-]
+Analyst = Annotated[str, typer.Argument(metavar="ANALYST", help="E-mail address or name, as in the ledger.")]
+SomeDataset = Annotated[str | None, typer.Argument(metavar="[DATASET]", help="Only this data set; else all.")]
 Reason = Annotated[str, typer.Option(help="Why; the ledger keeps it and the analyst reads it.")]
 _DAY = "2026-01-31"
 
@@ -37,9 +33,7 @@ def accounts(dataset: Dataset) -> None:
 def grant(
     dataset: Dataset,
     analyst: Analyst,
-    limit: Annotated[
-        str, typer.Option(metavar="EPSILON", help="All that this analyst may ever spend, or 0.")
-    ],
+    limit: Annotated[str, typer.Option(metavar="EPSILON", help="All that this analyst may ever spend, or 0.")],
     note: Reason,
 ) -> None:
     """Set what one analyst may spend in all: given, extended or lowered."""
@@ -79,9 +73,7 @@ def answer(
         str | None,
         typer.Option(metavar="EPSILON", help="All that the analyst may ever spend from now on."),
     ] = None,
-    decline: Annotated[
-        bool, typer.Option("--decline", help="Refuse; say why in the note.")
-    ] = False,
+    decline: Annotated[bool, typer.Option("--decline", help="Refuse; say why in the note.")] = False,
     note: Annotated[str, typer.Option(help="What the analyst reads.")] = "",
 ) -> None:
     """Answer a request for more budget: with a new limit, or --decline."""
@@ -103,17 +95,11 @@ def log(
     ] = None,
     analyst: Annotated[str | None, typer.Option(help="Only lines about this analyst.")] = None,
     actor: Annotated[str | None, typer.Option(help="Only what this person did.")] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="DAY", help=f"First day in UTC, such as {_DAY}.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="DAY", help="Last day in UTC, included.")
-    ] = None,
+    since: Annotated[str | None, typer.Option(metavar="DAY", help=f"First day in UTC, such as {_DAY}.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="DAY", help="Last day in UTC, included.")] = None,
     text: Annotated[str, typer.Option(help="Only lines with these words in the note.")] = "",
     run: Annotated[str, typer.Option(help="Only lines of the run whose id begins so.")] = "",
-    csv: Annotated[
-        Path | None, typer.Option(help="Write the lines to this new file, with exact amounts.")
-    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the lines to this new file, with exact amounts.")] = None,
 ) -> None:
     """Print the audit log: every line that fits, oldest first."""
     from dpcore.commands.text_ledger import ledger_text

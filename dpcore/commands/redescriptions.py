@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 def _redescriptions(
     constraints: Constraints,
     release: Annotated[str, typer.Argument(help="Id of a release, or a release file.")],
-    csv: Annotated[
-        Path | None, typer.Option(help="New file for all that are found, as a table.")
-    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="New file for all that are found, as a table.")] = None,
 ) -> None:
     """Read the redescriptions of a release under other constraints, as often as you like: free."""
     from dpcore.models.redescriptions.released.plain_text import redescriptions_text
@@ -42,10 +40,7 @@ def _extracted(text: str, constraints: Constraints) -> RedescriptionSet:
 
     release = find_release(text)
     if release.kind != REDESCRIPTIONS.name:
-        raise RequestError(
-            f"This release is a '{release.kind}': choose one of redescriptions, or use 'release "
-            "show'."
-        )
+        raise RequestError(f"This release is a '{release.kind}': choose one of redescriptions, or use 'release show'.")
     model: RedescriptionModel = parse_model(release)
     return model.extract(release.domain, constraints)
 

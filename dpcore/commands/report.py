@@ -14,19 +14,13 @@ _FILE = typer.Option(help="File to write; it must not exist yet.")
 
 def report(
     dataset: Dataset,
-    releases: Annotated[
-        list[str], typer.Argument(metavar="RELEASE...", help="Ids of releases of this data set.")
-    ],
+    releases: Annotated[list[str], typer.Argument(metavar="RELEASE...", help="Ids of releases of this data set.")],
     output: Annotated[Path, _FILE],
     title: Annotated[str, typer.Option(help="Title of the dossier.")] = "",
     applicant: Annotated[str, typer.Option(help="Who asks for access.")] = "",
     request: Annotated[str, typer.Option(help="What is asked for, and for which use.")] = "",
-    finding: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="A finding; repeat it.")
-    ] = None,
-    hypothesis: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="A hypothesis; repeat it.")
-    ] = None,
+    finding: Annotated[list[str] | None, typer.Option(metavar="TEXT", help="A finding; repeat it.")] = None,
+    hypothesis: Annotated[list[str] | None, typer.Option(metavar="TEXT", help="A hypothesis; repeat it.")] = None,
     justification: Annotated[str, typer.Option(help="Why these epsilons were chosen.")] = "",
     settings: Annotated[str, typer.Option(help="How settings of the runs were chosen.")] = "",
 ) -> None:
@@ -66,12 +60,8 @@ def release_page(
 
 def note(
     release: Annotated[str, typer.Argument(help="Id of a release.")],
-    name: Annotated[
-        str | None, typer.Option(help="Its name, one line; empty takes it away.")
-    ] = None,
-    text: Annotated[
-        str | None, typer.Option("--note", help="A note on it; empty takes it away.")
-    ] = None,
+    name: Annotated[str | None, typer.Option(help="Its name, one line; empty takes it away.")] = None,
+    text: Annotated[str | None, typer.Option("--note", help="A note on it; empty takes it away.")] = None,
 ) -> None:
     """Give a release a name and a note. Both are free and may be changed at any time."""
     with open_service() as service:

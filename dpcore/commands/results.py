@@ -17,9 +17,7 @@ ledger = make_group("See what has been spent and by whom; decide who may spend h
 
 @releases.command("list")
 def list_releases(
-    dataset: Annotated[
-        str | None, typer.Option(metavar="DATASET", help="Only those of this data set.")
-    ] = None,
+    dataset: Annotated[str | None, typer.Option(metavar="DATASET", help="Only those of this data set.")] = None,
 ) -> None:
     """List releases, newest first."""
     from dpcore.privacy.budgets import format_epsilon
@@ -40,9 +38,7 @@ def list_releases(
             ]
             for release in service.releases(chosen)
         ]
-    typer.echo(
-        text_table(["id", "name", "model", "data set", "target", "epsilon", "time (UTC)"], rows)
-    )
+    typer.echo(text_table(["id", "name", "model", "data set", "target", "epsilon", "time (UTC)"], rows))
 
 
 @releases.command("show")
@@ -134,19 +130,11 @@ ledger.command("log")(grants.log)
 
 
 def audit(
-    trials: Annotated[
-        int, typer.Option(min=1000, help="Runs of each mechanism; fewer prove less.")
-    ] = 20_000,
-    replay: Annotated[
-        bool, typer.Option("--replay", help="Replay whole runs on neighbouring tables instead.")
-    ] = False,
-    configurations: Annotated[
-        int, typer.Option(min=1, help="With --replay: random runs, over all methods.")
-    ] = 1000,
+    trials: Annotated[int, typer.Option(min=1000, help="Runs of each mechanism; fewer prove less.")] = 20_000,
+    replay: Annotated[bool, typer.Option("--replay", help="Replay whole runs on neighbouring tables instead.")] = False,
+    configurations: Annotated[int, typer.Option(min=1, help="With --replay: random runs, over all methods.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="With --replay: which random runs.")] = 0,
-    family: Annotated[
-        str, typer.Option(metavar="NAME", help="With --replay: one algorithm only.")
-    ] = "",
+    family: Annotated[str, typer.Option(metavar="NAME", help="With --replay: one algorithm only.")] = "",
 ) -> None:
     """Attack the mechanisms on this machine, and broken versions of them that must be caught."""
     if replay:

@@ -21,16 +21,10 @@ app = make_group("Write and check the public description of a data set.")
 def init(
     file: Annotated[
         Path,
-        typer.Argument(
-            help="CSV, Parquet, SQLite or DuckDB file; only names and declared types are read."
-        ),
+        typer.Argument(help="CSV, Parquet, SQLite or DuckDB file; only names and declared types are read."),
     ],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="New file; default: standard output.")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="Name of the data set; default: that of the file.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="New file; default: standard output.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the data set; default: that of the file.")] = None,
     suggest: Annotated[
         list[str] | None,
         typer.Option(
@@ -51,8 +45,7 @@ def init(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="With several files or tables: column that identifies people; default: guessed "
-            "from its name.",
+            help="With several files or tables: column that identifies people; default: guessed from its name.",
         ),
     ] = None,
     table: TableOption = None,
@@ -90,12 +83,8 @@ def init(
 @app.command("check")
 def check(
     file: Annotated[Path, typer.Argument(help="Schema file, YAML or JSON.")],
-    data: Annotated[
-        Path | None, typer.Option(help="Data file whose header must have the schema's columns.")
-    ] = None,
-    right: Annotated[
-        Path | None, typer.Option(help="A second data file, to be joined with the first.")
-    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Data file whose header must have the schema's columns.")] = None,
+    right: Annotated[Path | None, typer.Option(help="A second data file, to be joined with the first.")] = None,
     table: TableOption = None,
 ) -> None:
     """Check a schema file and, if asked, that data files have its tables and columns."""
@@ -108,9 +97,7 @@ def check(
     if data is not None:
         _check_data(schema, data, right, table)
     targets = ", ".join(schema.targets) or "none marked"
-    children = "".join(
-        f", table '{child.name}' with {len(child.columns)}" for child in schema.children
-    )
+    children = "".join(f", table '{child.name}' with {len(child.columns)}" for child in schema.children)
     typer.echo(
         f"ok: '{schema.name}', {len(schema.columns)} columns{children}, targets: {targets}, "
         f"at most {schema.max_rows} rows, hash {schema.hash[:12]}"

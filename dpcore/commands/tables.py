@@ -42,9 +42,7 @@ def table_files(options: Sequence[str] | None) -> dict[str, Path]:
     return files
 
 
-def source_of(
-    file: Path, entity: str, options: Sequence[str] | None, right: Path | None = None
-) -> Source:
+def source_of(file: Path, entity: str, options: Sequence[str] | None, right: Path | None = None) -> Source:
     """What the service is given: a file, or several by the names of their tables.
 
     Raises
@@ -55,9 +53,7 @@ def source_of(
     return source_with(file, entity, table_files(options), right)
 
 
-def source_with(
-    file: Path, entity: str, further: Mapping[str, Path], right: Path | None = None
-) -> Source:
+def source_with(file: Path, entity: str, further: Mapping[str, Path], right: Path | None = None) -> Source:
     """As :func:`source_of`, from the files of the further tables."""
     from dpcore.intake.sql_files import is_database
 
@@ -68,7 +64,5 @@ def source_with(
     if is_database(file):
         raise RequestError("A database file holds its tables itself: leave --table out.")
     if entity in further:
-        raise RequestError(
-            f"The main table is called '{entity}' already: give --table another name."
-        )
+        raise RequestError(f"The main table is called '{entity}' already: give --table another name.")
     return {entity: file, **further}

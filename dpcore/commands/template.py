@@ -42,9 +42,7 @@ _CHILDREN = """\
 # Further tables: any number of rows about each person. Neighbouring data sets differ in one
 # person with all these rows. 'key' is the column that says whose row it is.
 """
-_ROWS_KEPT = (
-    "max_rows_per_person:  # required: rows kept of each person, chosen at random; it is public"
-)
+_ROWS_KEPT = "max_rows_per_person:  # required: rows kept of each person, chosen at random; it is public"
 _Look = Callable[[str], dict[str, Any]]
 _REQUIRED: dict[str, list[str]] = {
     "boolean": [],
@@ -101,12 +99,9 @@ def schema_template(
     unknown = [column for column in suggest if column not in known]
     if unknown:
         raise IngestError(
-            f"There is no column '{unknown[0]}' to suggest a domain for. "
-            f"Columns: {', '.join(known[:20])}."
+            f"There is no column '{unknown[0]}' to suggest a domain for. Columns: {', '.join(known[:20])}."
         )
-    columns = [
-        look(column["name"]) if column["name"] in suggest else column for column in draft["columns"]
-    ]
+    columns = [look(column["name"]) if column["name"] in suggest else column for column in draft["columns"]]
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += _unit(draft["person_column"])
     lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
@@ -120,9 +115,7 @@ def title_of(path: Path) -> str:
     return path.name.partition(".")[0] or "data"
 
 
-def _relational(
-    title: str, source: Source, suggest: Collection[str], entity: str | None, key: str | None
-) -> str:
+def _relational(title: str, source: Source, suggest: Collection[str], entity: str | None, key: str | None) -> str:
     """The text for several tables."""
     files = files_of(source)
     headers = headers_of(source)
@@ -139,9 +132,7 @@ def _relational(
     for table, column in _wanted(suggest, draft):
         place = _table(draft, table)["columns"]
         known = [item["name"] for item in place]
-        place[known.index(column)] = ask(
-            "table column", files, source=source, table=table, name=column
-        )
+        place[known.index(column)] = ask("table column", files, source=source, table=table, name=column)
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += [_ENTITY.rstrip(), _dump({"entity": entity}), *_unit(draft["person_column"])]
     lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
@@ -170,12 +161,7 @@ def _meant(text: str, columns: Mapping[str, list[str]], entity: str) -> tuple[st
     if text in columns[entity]:
         return entity, text
     plain = [(table, name) for table, names in columns.items() for name in names if name == text]
-    full = [
-        (table, name)
-        for table, names in columns.items()
-        for name in names
-        if f"{table}.{name}" == text
-    ]
+    full = [(table, name) for table, names in columns.items() for name in names if f"{table}.{name}" == text]
     found = full or plain
     if len(found) == 1:
         return found[0]
@@ -197,9 +183,7 @@ def _drafting(path: Path, right: Path | None, key: str | None) -> tuple[dict[str
         both = partial(ask, files=[path, right], left=path, right=right, key=key)
         return both("joint draft"), lambda name: both("joint column", name=name)
     if key is not None:
-        raise RequestError(
-            "--key identifies people in several files: name another with --right or --table."
-        )
+        raise RequestError("--key identifies people in several files: name another with --right or --table.")
     one = partial(ask, files=[path], path=path)
     return one("draft"), lambda name: one("column", name=name)
 
@@ -209,9 +193,7 @@ def _key(left: Path, right: Path) -> str:
     key = suggest_person(shared) or (shared[0] if len(shared) == 1 else None)
     if key is None:
         listed = ", ".join(f"'{name}'" for name in shared[:10])
-        raise IngestError(
-            f"Both files have {listed}: say with --key which of them identifies people."
-        )
+        raise IngestError(f"Both files have {listed}: say with --key which of them identifies people.")
     return key
 
 

@@ -49,17 +49,12 @@ def _evaluation(evaluation: Evaluation | RegressionEvaluation) -> str:
 
 
 def _figure(figure: Figure) -> str:
-    return (
-        f"{figure.value:.3f} (noise ±{figure.noise_margin:.3f}, "
-        f"sampling ±{figure.sampling_margin:.3f})"
-    )
+    return f"{figure.value:.3f} (noise ±{figure.noise_margin:.3f}, sampling ±{figure.sampling_margin:.3f})"
 
 
 def certificate_text(certificate: Certificate) -> str:
     """What a release promises, line by line."""
-    split = ", ".join(
-        f"{step} {format_epsilon(part)}" for step, part in certificate.budget_split.items()
-    )
+    split = ", ".join(f"{step} {format_epsilon(part)}" for step, part in certificate.budget_split.items())
     delta = f", delta = {certificate.delta:f}" if certificate.delta else ""
     protects = "protects" if certificate.private else "would protect"
     lines = [
@@ -67,8 +62,7 @@ def certificate_text(certificate: Certificate) -> str:
         f"epsilon = {format_epsilon(certificate.epsilon)}{delta} ({split})",
         f"{protects} {certificate.privacy_unit}: {certificate.neighboring_relation}; "
         f"at most {certificate.max_rows_per_person} rows each, {certificate.max_rows} in all",
-        f"guarantee: {certificate.guarantee}; sampler: {certificate.sampler}; "
-        f"randomness: {certificate.randomness}",
+        f"guarantee: {certificate.guarantee}; sampler: {certificate.sampler}; randomness: {certificate.randomness}",
         f"bounds and categories: {words_of(certificate.origins)}",
         f"time that the run took: {time_sentence(certificate)}",
         guaranteed_odds(certificate.epsilon, certificate.delta, certificate.guarantee),
@@ -89,8 +83,7 @@ def quote_text(quote: Quote) -> str:
     margin = quote.plan.count_margin()
     delta = f" and delta = {quote.plan.delta:f}" if quote.plan.delta else ""
     lines = [
-        f"This run would cost epsilon = {format_epsilon(quote.cost)}{delta}; nothing has been "
-        "spent.",
+        f"This run would cost epsilon = {format_epsilon(quote.cost)}{delta}; nothing has been spent.",
         f"Left now {_left(quote.balance_before.left)}, afterwards {_left(quote.left_after)} "
         f"(then {quote.runs_like_this_left} more runs like this one).",
         f"Noise on each printed count: ±{margin} with 95% confidence.",

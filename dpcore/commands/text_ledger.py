@@ -87,9 +87,7 @@ def _limit(standing: Standing) -> str:
 def _limits(entry: LedgerEntry) -> str:
     caps = {"total": entry.cap, "analyst": entry.analyst_cap, "run": entry.run_cap}
     return ", ".join(
-        f"{name} {format_epsilon(cap, up=False, places=_PLACES)}"
-        for name, cap in caps.items()
-        if cap is not None
+        f"{name} {format_epsilon(cap, up=False, places=_PLACES)}" for name, cap in caps.items() if cap is not None
     )
 
 

@@ -70,10 +70,7 @@ def ingest(
     records: list[ChildRecords] = []
     if schema.children and children:
         keys = pd.Index(people.names(), dtype=object)[owners]
-        records = [
-            _child_records(children[child.name], child, schema, keys, randomness)
-            for child in schema.children
-        ]
+        records = [_child_records(children[child.name], child, schema, keys, randomness) for child in schema.children]
     codes = [column[order] for column in held.codes]
     numbers = [column[order] for column in held.numbers if column is not None]
     return PrivateTable.build(schema, codes, numbers, coin[owners], records)
@@ -150,8 +147,7 @@ class _Rows:
         if not self._pieces:
             return
         whole: list[Any] = [
-            None if parts[0] is None else np.concatenate(parts)
-            for parts in zip(*self._pieces, strict=True)
+            None if parts[0] is None else np.concatenate(parts) for parts in zip(*self._pieces, strict=True)
         ]
         owners, words = whole[:2]
         order = np.lexsort((words, owners))
@@ -190,8 +186,7 @@ def _child_records(
         held.add(owners.astype(np.int64), chunk, randomness)
     if not held.seen:
         raise IngestError(
-            f"The table '{child.name}' holds a header but no rows. Give its rows, or take it out "
-            "of the schema."
+            f"The table '{child.name}' holds a header but no rows. Give its rows, or take it out of the schema."
         )
     held.thin()
     if not len(held):

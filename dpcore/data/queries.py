@@ -135,9 +135,7 @@ class LogLikelihood:
     def utility(self, captures: Ints) -> int:
         """Integer utility of capture counts of shape (n_rules + 1, n_classes)."""
         places = np.arange(captures.shape[1])
-        return int(
-            self.class_table[places, captures].sum() - self.total_table[captures.sum(axis=1)].sum()
-        )
+        return int(self.class_table[places, captures].sum() - self.total_table[captures.sum(axis=1)].sum())
 
 
 def _grid_step(max_rows: int, largest: float, smallest_alpha: float) -> float:

@@ -51,9 +51,7 @@ def _mapped(directory: Path, schema: Schema) -> dict[str, Array]:
         If one is missing, damaged or too short.
     """
     try:
-        return {
-            name: np.load(directory / f"{name}.npy", mmap_mode="r") for name in _array_names(schema)
-        }
+        return {name: np.load(directory / f"{name}.npy", mmap_mode="r") for name in _array_names(schema)}
     except (OSError, ValueError, EOFError):
         raise SchemaError(_INCOMPLETE) from None
 
@@ -244,9 +242,7 @@ class PrivateTable:
             if isinstance(column, NumericColumn):
                 content[column.name] = next(numeric)[present]
             else:
-                content[column.name] = np.asarray(column.cells, dtype=object)[
-                    self.codes[i, present]
-                ]
+                content[column.name] = np.asarray(column.cells, dtype=object)[self.codes[i, present]]
         return pd.DataFrame(content)
 
     def public_tables(self, part: Part = "all") -> dict[str, pd.DataFrame]:

@@ -155,9 +155,7 @@ def _background(generator: Generator) -> tuple[pd.DataFrame, Array]:
             "coronary_disease": coronary,
             "heart_failure": failure,
             "atrial_fibrillation": _chance(generator, -3.1 + 0.7 * old + 0.6 * failure),
-            "kidney_disease": _chance(
-                generator, -3.1 + 0.7 * old + 0.5 * diabetes + 0.4 * pressure
-            ),
+            "kidney_disease": _chance(generator, -3.1 + 0.7 * old + 0.5 * diabetes + 0.4 * pressure),
             "copd": _chance(generator, -3.6 + 0.3 * old + 1.5 * smoked),
             "arthritis": _chance(generator, -1.5 + 0.5 * old + 0.3 * heavy - 0.2 * male),
             "depression": _chance(generator, -1.9 - 0.1 * old - 0.4 * male),
@@ -173,9 +171,7 @@ def _medicines(frame: pd.DataFrame, generator: Generator) -> pd.DataFrame:
     statin = _chance(generator, -3.5 + 3.6 * high + 2.0 * coronary)
     drug = _chance(generator, -3.5 + 4.3 * ill["hypertension"] + 1.5 * ill["heart_failure"])
     count = generator.poisson(0.6 + 0.9 * sum(ill.values())) + statin + drug
-    return frame.assign(
-        statin=statin, blood_pressure_drug=drug, medicines=np.clip(count, 0, 20).astype(int)
-    )
+    return frame.assign(statin=statin, blood_pressure_drug=drug, medicines=np.clip(count, 0, 20).astype(int))
 
 
 @dataclass(frozen=True)
@@ -198,9 +194,7 @@ class _Values:
         """A coin per person."""
         return np.asarray(self.generator.random(len(self.frame)) < share)
 
-    def between(
-        self, low: Array | float, high: Array | float, mean: Array | float, spread: float
-    ) -> Array:
+    def between(self, low: Array | float, high: Array | float, mean: Array | float, spread: float) -> Array:
         """Normal values cut off at both ends, one per person."""
         low, high = np.asarray(low), np.asarray(high)
         first, last = ndtr((low - mean) / spread), ndtr((high - mean) / spread)
@@ -208,9 +202,8 @@ class _Values:
         return np.asarray(np.clip(mean + spread * ndtri(drawn), low, high))
 
     def beyond(
-        self, above: Flags, edge: float, step: float, low: float, high: float,
-        mean: Array | float, spread: float,
-    ) -> Array:  # fmt: skip
+        self, above: Flags, edge: float, step: float, low: float, high: float, mean: Array | float, spread: float
+    ) -> Array:
         """Values that, rounded to ``step``, lie above the edge where told so, else not above."""
         return self.between(
             np.where(above, edge + 0.51 * step, low),
@@ -289,9 +282,7 @@ def _others(values: _Values) -> None:
     smokes = (values.frame["smoking"] == "current").to_numpy(dtype=float)
     blood = values.between(70, 190, 136 + 10 * male - 2 * old - 5 * values.of("kidney_disease"), 11)
     values.put("haemoglobin", blood, 0, values.chance(0.05))
-    inflamed = (
-        0.4 + 0.3 * heavy + 0.3 * smokes + 0.6 * values.of("copd") + 0.2 * values.of("arthritis")
-    )
+    inflamed = 0.4 + 0.3 * heavy + 0.3 * smokes + 0.6 * values.of("copd") + 0.2 * values.of("arthritis")
     values.put("crp", np.exp(values.between(-2, 5.2, inflamed, 0.9)), 1, values.chance(0.30))
     liver = np.exp(values.between(1.8, 6, 3.05 + 0.12 * heavy + 0.15 * male, 0.4))
     values.put("alt", liver, 0, values.chance(0.15))

@@ -117,9 +117,7 @@ def _illnesses(frame: pd.DataFrame, generator: Generator) -> dict[str, Flags]:
     }
 
 
-def _rows(
-    generator: Generator, chances: Array | float, **columns: dict[str, float] | tuple[str, ...]
-) -> _Rows:
+def _rows(generator: Generator, chances: Array | float, **columns: dict[str, float] | tuple[str, ...]) -> _Rows:
     """At most one row per patient; of the labels of each column one is drawn."""
     chosen = np.flatnonzero(_chance(generator, chances))
     return chosen, _values(generator, len(chosen), columns)
@@ -136,9 +134,7 @@ def _values(
     return values
 
 
-def _more(
-    generator: Generator, unasked: Flags, rows: int, **columns: dict[str, float] | tuple[str, ...]
-) -> _Rows:
+def _more(generator: Generator, unasked: Flags, rows: int, **columns: dict[str, float] | tuple[str, ...]) -> _Rows:
     """Many rows about a few of the patients that the theory says nothing about."""
     few = np.flatnonzero(unasked & _chance(generator, _MANY))
     chosen = np.repeat(few, rows)
@@ -166,9 +162,13 @@ def _prescriptions(ill: dict[str, Flags], generator: Generator) -> _Parts:
         drugs(0.05 + 0.60 * ill["pneumonia"], "amoxicillin", routes=both),
     ]
     more = _more(
-        generator, _without(clot, ache), 6, drug=("furosemide", "metformin", "amoxicillin"),
-        daily_dose=_DOSES, route=("oral",),
-    )  # fmt: skip
+        generator,
+        _without(clot, ache),
+        6,
+        drug=("furosemide", "metformin", "amoxicillin"),
+        daily_dose=_DOSES,
+        route=("oral",),
+    )
     return usual, more
 
 
@@ -194,9 +194,13 @@ def _measurements(ill: dict[str, Flags], generator: Generator) -> _Parts:
         results(0.25, "albumin", 0.40, 0.0),
     ]
     more = _more(
-        generator, _without(high), 8, test=("creatinine", "potassium", "glucose", "crp"),
-        result=("normal",), ward=("intensive",),
-    )  # fmt: skip
+        generator,
+        _without(high),
+        8,
+        test=("creatinine", "potassium", "glucose", "crp"),
+        result=("normal",),
+        ward=("intensive",),
+    )
     return usual, more
 
 
@@ -220,9 +224,7 @@ def _diagnoses(ill: dict[str, Flags], generator: Generator) -> _Parts:
         codes(0.08, "acute", "S72"),
         codes(0.05, "chronic", "C50"),
     ]
-    more = _more(
-        generator, _without(acute, kidney), 6, code=("J18", "F05", "S72"), status=("acute",)
-    )
+    more = _more(generator, _without(acute, kidney), 6, code=("J18", "F05", "S72"), status=("acute",))
     return usual, more
 
 
@@ -250,9 +252,7 @@ def _frame(rows: _Rows) -> pd.DataFrame:
 def _truth(frame: pd.DataFrame, children: Children) -> str:
     """What was planted, in Markdown, with counts taken from the records themselves."""
     rows = ", ".join(f"{len(children[child.name]):,} of {child.name}" for child in _SCHEMA.children)
-    beyond = [
-        _beyond(children[child.name], child.max_rows_per_person) for child in _SCHEMA.children
-    ]
+    beyond = [_beyond(children[child.name], child.max_rows_per_person) for child in _SCHEMA.children]
     return "\n\n".join(
         [
             "### What is true of `hospital`",

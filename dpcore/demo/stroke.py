@@ -64,9 +64,7 @@ def make_stroke() -> Demo:
     visits = _admissions(patients, generator)
     frame = _with_gaps(_findings(visits, generator), generator)
     frame["stroke_within_year"] = STROKE.draw(frame, generator) == 1
-    frame["discharge"] = np.asarray(DISCHARGE.classes, dtype=object)[
-        DISCHARGE.draw(frame, generator)
-    ]
+    frame["discharge"] = np.asarray(DISCHARGE.classes, dtype=object)[DISCHARGE.draw(frame, generator)]
     schema = Schema.from_file(Path(__file__).with_name("stroke.yaml"))
     ordered = frame[["patient_id", *(column.name for column in schema)]]
     return Demo(ordered, schema, _truth(ordered), "stroke")
@@ -131,9 +129,7 @@ def _findings(visits: pd.DataFrame, generator: Generator) -> pd.DataFrame:
     frame["systolic_bp"] = np.clip(np.rint(pressure), 80, 240).astype(int)
     frame["glucose"] = np.round(np.clip(sugar, 2, 30), 1)
     frame["bmi"] = np.round(np.clip(frame["bmi"] + generator.normal(0, 0.4, rows), 14, 60), 1)
-    frame["cholesterol"] = np.round(
-        np.clip(frame["cholesterol"] + generator.normal(0, 0.2, rows), 2, 12), 1
-    )
+    frame["cholesterol"] = np.round(np.clip(frame["cholesterol"] + generator.normal(0, 0.2, rows), 2, 12), 1)
     frame["creatinine"] = np.clip(np.rint(kidney), 30, 800).astype(int)
     frame["activity"] = _choose(
         generator,
@@ -141,8 +137,7 @@ def _findings(visits: pd.DataFrame, generator: Generator) -> pd.DataFrame:
         np.column_stack([np.exp(0.4 * old), np.ones(rows), 0.5 * np.exp(-0.4 * old)]),
     )
     fibrillation, attack, sweet = (
-        frame[name].to_numpy(dtype=float)
-        for name in ("atrial_fibrillation", "prior_tia", "diabetes")
+        frame[name].to_numpy(dtype=float) for name in ("atrial_fibrillation", "prior_tia", "diabetes")
     )
     blocked = _chance(generator, -3.2 + 3.4 * fibrillation)
     frame["anticoagulant"] = blocked
@@ -157,15 +152,11 @@ def _pathway(frame: pd.DataFrame, generator: Generator) -> pd.DataFrame:
     points = np.clip(np.rint(generator.gamma(1.5, 5.5, rows)), 1, 42).astype(int)
     frame["nihss"] = np.where(acute, points, 0)
     ways = [np.where(acute, 0.02, 0.45), np.where(acute, 0.83, 0.45), np.full(rows, 0.12)]
-    frame["admission"] = _choose(
-        generator, ("planned", "emergency", "transfer"), np.column_stack(ways)
-    )
+    frame["admission"] = _choose(generator, ("planned", "emergency", "transfer"), np.column_stack(ways))
     cardiac = (frame["atrial_fibrillation"] | frame["heart_failure"]).to_numpy(dtype=float)
     ones = np.ones(rows)
     weights = [0.25 + 0.2 * acute, 0.15 + 1.2 * acute, 0.10 + 0.8 * cardiac, 0.6 * ones]
-    frame["ward"] = _choose(
-        generator, ("emergency", "neurology", "cardiology", "general"), np.column_stack(weights)
-    )
+    frame["ward"] = _choose(generator, ("emergency", "neurology", "cardiology", "general"), np.column_stack(weights))
     return frame
 
 

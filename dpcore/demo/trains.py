@@ -68,9 +68,14 @@ CARS: Final = (
 
 def _theory(noise: float, *clauses: PlantedClause) -> PlantedTheory:
     return PlantedTheory(
-        target="direction", classes=("west", "east"), entity="train", key="train_id",
-        clauses=clauses, chance=1 - noise, otherwise=noise,
-    )  # fmt: skip
+        target="direction",
+        classes=("west", "east"),
+        entity="train",
+        key="train_id",
+        clauses=clauses,
+        chance=1 - noise,
+        otherwise=noise,
+    )
 
 
 def clauses_theory(clauses: int, noise: float = 0.0) -> PlantedTheory:
@@ -131,9 +136,7 @@ def trains_schema(
     if any(name not in chosen for name in uses):
         raise ValueError(f"The theory asks about {len(uses)} columns: keep at least these.")
     kept = [
-        column.model_copy(update={"modes": _ways(column, asked)})
-        for column in car.columns
-        if column.name in chosen
+        column.model_copy(update={"modes": _ways(column, asked)}) for column in car.columns if column.name in chosen
     ]
     content = _SCHEMA.model_dump(mode="json")
     content["children"][0]["columns"] = [column.model_dump(mode="json") for column in kept]
@@ -169,9 +172,7 @@ class _Cars:
 
     @staticmethod
     def joined(parts: list[_Cars]) -> _Cars:
-        codes = {
-            name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes
-        }
+        codes = {name: np.concatenate([part.codes[name] for part in parts]) for name in parts[0].codes}
         return _Cars(codes, np.concatenate([part.there for part in parts]))
 
 
@@ -199,8 +200,7 @@ def draw_trains(
     """
     generator = public_generator(seed)
     held = np.arange(trains) < round(trains * share)
-    cars = _Cars.joined([_drawn(theory, held.sum(), True, generator),
-                         _drawn(theory, (~held).sum(), False, generator)])  # fmt: skip
+    cars = _Cars.joined([_drawn(theory, held.sum(), True, generator), _drawn(theory, (~held).sum(), False, generator)])
     order = generator.permutation(trains)
     cars, held = cars.chosen(order), held[order]
     names = np.asarray([f"T{number:06d}" for number in range(trains)], dtype=object)

@@ -122,10 +122,7 @@ class Query:
 
     def holds(self, frame: pd.DataFrame) -> Flags:
         """Which rows satisfy the query."""
-        groups = [
-            np.logical_and.reduce([condition.holds(frame) for condition in group])
-            for group in self.groups
-        ]
+        groups = [np.logical_and.reduce([condition.holds(frame) for condition in group]) for group in self.groups]
         return np.asarray(np.logical_or.reduce(groups))
 
 
@@ -235,15 +232,10 @@ class Demo:
 
 
 def _labels(values: pd.Series) -> list[str]:
-    return [
-        ("yes" if value else "no") if isinstance(value, bool | np.bool_) else str(value)
-        for value in values
-    ]
+    return [("yes" if value else "no") if isinstance(value, bool | np.bool_) else str(value) for value in values]
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table; vertical bars in cells are escaped."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
-    )
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

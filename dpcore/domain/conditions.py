@@ -81,9 +81,7 @@ def threshold_conditions(column: Any, *, reserved: bool) -> list[Condition]:
     return conditions
 
 
-def schema_conditions(
-    schema: Schema, target: str, *, thresholds: bool, reserved: bool
-) -> list[Condition]:
+def schema_conditions(schema: Schema, target: str, *, thresholds: bool, reserved: bool) -> list[Condition]:
     """Every condition over the columns other than ``target``, in schema order.
 
     ``thresholds`` gives ordered columns ``<=`` / ``>`` conditions; otherwise each record
@@ -142,9 +140,7 @@ def _unknown_column(text: str, schema: Schema) -> NoReturn:
     match = _COMPARISON.search(text)
     if match:
         schema.column(text[: match.start()])
-    raise RequestError(
-        f"'{text}' is not a condition. Write 'column = value', 'column <= edge' or 'column > edge'."
-    )
+    raise RequestError(f"'{text}' is not a condition. Write 'column = value', 'column <= edge' or 'column > edge'.")
 
 
 def parse_conjunction(text: str, schema: Schema) -> list[Condition]:

@@ -180,22 +180,17 @@ class Schema(_Table):
             raise ValueError("with further tables, the main one must have one row per person")
         cells = sum(child.max_rows_per_person * len(child.columns) for child in self.children)
         if self.max_rows * cells > MAX_CHILD_CELLS:
-            raise ValueError(
-                "with so many rows, child tables must have fewer columns or keep fewer rows of a "
-                "person"
-            )
+            raise ValueError("with so many rows, child tables must have fewer columns or keep fewer rows of a person")
         for child in self.children:
             if any(column.name.startswith(f"{child.name}: ") for column in self.columns):
                 raise ValueError(f"no column may be called '{child.name}: ...', as conditions are")
             if self.max_rows * child.max_rows_per_person > MAX_CHILD_ROWS:
                 raise ValueError(
-                    f"max_rows times max_rows_per_person of '{child.name}' must not exceed "
-                    f"{MAX_CHILD_ROWS}"
+                    f"max_rows times max_rows_per_person of '{child.name}' must not exceed {MAX_CHILD_ROWS}"
                 )
             if any(column.name == self.key_of(child) for column in child.columns):
                 raise ValueError(
-                    f"'{self.key_of(child)}' says whose row of '{child.name}' it is, and cannot "
-                    "also be a stored column"
+                    f"'{self.key_of(child)}' says whose row of '{child.name}' it is, and cannot also be a stored column"
                 )
         return self
 

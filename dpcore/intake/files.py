@@ -20,13 +20,9 @@ import pyarrow.parquet as pq
 from dpcore.data.ingest import check_header
 from dpcore.errors import IngestError
 
-_NOT_TEXT = (
-    "The file is not UTF-8 text. Save it as 'CSV UTF-8' (or convert it from its encoding) "
-    "and upload it again."
-)
+_NOT_TEXT = "The file is not UTF-8 text. Save it as 'CSV UTF-8' (or convert it from its encoding) and upload it again."
 _BROKEN = (
-    "The file is not a well-formed CSV: a quotation mark is never closed, or stands inside a "
-    "value. Export it again."
+    "The file is not a well-formed CSV: a quotation mark is never closed, or stands inside a value. Export it again."
 )
 _LONG_HEADER = (
     "The first line of the file is too long to be a header. The first line names the columns, at "
@@ -34,10 +30,7 @@ _LONG_HEADER = (
 )
 _NO_FILE = "There is no file of this name, or it cannot be opened. Check the path."
 _BROKEN_PARQUET = "The file is not a readable Parquet file. Export it again."
-_FAR_DATE = (
-    "A date in the file is outside the years 1 to 9999. Correct it, or leave its column out of the "
-    "schema."
-)
+_FAR_DATE = "A date in the file is outside the years 1 to 9999. Correct it, or leave its column out of the schema."
 #: Most characters of a header, line ends included.
 MAX_HEADER = 1 << 20
 
@@ -65,9 +58,7 @@ def read_header(path: Path) -> list[str]:
     return names
 
 
-def read_chunks(
-    path: Path, columns: list[str] | None = None, chunk_rows: int = 100_000
-) -> Iterator[pd.DataFrame]:
+def read_chunks(path: Path, columns: list[str] | None = None, chunk_rows: int = 100_000) -> Iterator[pd.DataFrame]:
     """Stream an upload as frames of at most ``chunk_rows`` rows.
 
     CSV values stay text; the schema decides what they mean. ``columns`` limits what is read.
@@ -117,9 +108,7 @@ def _parquet_names(path: Path) -> list[str]:
         return [str(name) for name in pq.ParquetFile(path).schema_arrow.names]
 
 
-def _parquet_chunks(
-    path: Path, columns: list[str] | None, chunk_rows: int
-) -> Iterator[pd.DataFrame]:
+def _parquet_chunks(path: Path, columns: list[str] | None, chunk_rows: int) -> Iterator[pd.DataFrame]:
     with _parquet_faults():
         batches = pq.ParquetFile(path).iter_batches(chunk_rows, columns=columns, use_threads=False)
         for batch in batches:

@@ -106,11 +106,7 @@ def joint_columns(left: Path, right: Path, key: str) -> JointColumns:
             )
     shared = set(headers["left"]) & set(headers["right"])
     named = {
-        side: [
-            (_suffixed(name, side) if name in shared else name, name)
-            for name in names
-            if name != key
-        ]
+        side: [(_suffixed(name, side) if name in shared else name, name) for name in names if name != key]
         for side, names in headers.items()
     }
     _check_names([key, *(name for side in named.values() for name, _ in side)])
@@ -137,8 +133,7 @@ def _check_names(names: list[str]) -> None:
     if twice:
         listed = ", ".join(f"'{name}'" for name in twice[:10])
         raise IngestError(
-            f"Joined, the two files would have several columns called {listed}. Rename a column "
-            "in one of the files."
+            f"Joined, the two files would have several columns called {listed}. Rename a column in one of the files."
         )
     check_header(names)
 
@@ -186,9 +181,7 @@ def join_key(schema: Schema) -> str:
     return schema.privacy_unit.column
 
 
-def read_joined(
-    left: Path, right: Path, key: str, columns: Sequence[str]
-) -> Iterator[pd.DataFrame]:
+def read_joined(left: Path, right: Path, key: str, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Stream the people of two files, one row each: those in both, then those in one alone.
 
     Whoever is in one file only has missing values in the columns of the other. Rows whose key
@@ -255,9 +248,7 @@ def _people_rows(path: Path, side: View, key: str, names: dict[str, str]) -> Ite
 def _nullable(frame: pd.DataFrame) -> pd.DataFrame:
     """The same values in types that have a place for a missing one and keep integers exact."""
     kinds = {"b": "boolean", "i": "Int64", "u": "UInt64"}
-    return frame.astype(
-        {name: kinds[dtype.kind] for name, dtype in frame.dtypes.items() if dtype.kind in kinds}
-    )
+    return frame.astype({name: kinds[dtype.kind] for name, dtype in frame.dtypes.items() if dtype.kind in kinds})
 
 
 def _finished(rows: pd.DataFrame, key: str) -> pd.DataFrame:

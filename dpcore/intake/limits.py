@@ -79,9 +79,7 @@ def stored_bytes(schema: Schema) -> int:
     """Bytes of a stored table, at most: public, as every array has a public shape."""
     cells = sum(len(column.cells) for column in schema.columns)
     row = 10 * len(schema.columns) + cells / 8 + (_PERSON if schema.privacy_unit.column else 0)
-    slots = sum(
-        child.max_rows_per_person * (2 * len(child.columns) + 1 / 8) for child in schema.children
-    )
+    slots = sum(child.max_rows_per_person * (2 * len(child.columns) + 1 / 8) for child in schema.children)
     return round(schema.max_rows * (row + slots)) + (len(schema.to_json()) << 2)
 
 

@@ -203,17 +203,13 @@ def _column(_: Tell, path: str, name: str, kind: str | None = None) -> dict[str,
     return suggest_column(Path(path), name, kind)
 
 
-def _table_column(
-    _: Tell, source: Any, table: str, name: str, kind: str | None = None
-) -> dict[str, Any]:
+def _table_column(_: Tell, source: Any, table: str, name: str, kind: str | None = None) -> dict[str, Any]:
     from dpcore.intake.suggestions import suggest_table_column
 
     return suggest_table_column(_source(source), table, name, kind)
 
 
-def _joint_column(
-    _: Tell, left: str, right: str, key: str, name: str, kind: str | None = None
-) -> dict[str, Any]:
+def _joint_column(_: Tell, left: str, right: str, key: str, name: str, kind: str | None = None) -> dict[str, Any]:
     from dpcore.intake.suggestions import suggest_joint_column
 
     return suggest_joint_column(Path(left), Path(right), key, name, kind)

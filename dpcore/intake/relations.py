@@ -74,8 +74,7 @@ def _wanted(schema: Schema) -> dict[str, list[str]]:
     unit = schema.privacy_unit.column
     main = [*(column.name for column in schema), *([] if unit is None else [unit])]
     children = {
-        child.name: [*(column.name for column in child.columns), schema.key_of(child)]
-        for child in schema.children
+        child.name: [*(column.name for column in child.columns), schema.key_of(child)] for child in schema.children
     }
     return {schema.entity: main, **children}
 
@@ -86,9 +85,7 @@ def _check_given(schema: Schema, given: Tables) -> None:
     declared = [schema.entity, *(child.name for child in schema.children)]
     for name in declared:
         if name not in given:
-            raise IngestError(
-                f"The table '{name}' of the schema is missing: add its file under this name."
-            )
+            raise IngestError(f"The table '{name}' of the schema is missing: add its file under this name.")
     for name in given:
         if name not in declared:
             raise IngestError(
@@ -164,9 +161,7 @@ def read_table(
             yield from read_chunks(Path(file), list(columns), chunk_rows)
 
 
-def _database_rows(
-    path: Path, table: str, columns: Sequence[str], chunk_rows: int
-) -> Iterator[pd.DataFrame]:
+def _database_rows(path: Path, table: str, columns: Sequence[str], chunk_rows: int) -> Iterator[pd.DataFrame]:
     with open_database_file(path) as database:
         headers = database.headers()
         _check_columns(table, _header_of(table, headers), columns)

@@ -28,21 +28,11 @@ _WAIT_SECONDS = 2.0
 
 _NO_FILE = "There is no file of this name, or it cannot be opened. Check the path."
 _NO_DATABASE = (
-    "The file is not an SQLite or DuckDB database. Export it again, or use CSV or Parquet files, "
-    "one for each table."
+    "The file is not an SQLite or DuckDB database. Export it again, or use CSV or Parquet files, one for each table."
 )
-_DAMAGED = (
-    "The database cannot be read: it is damaged or encrypted, or a newer program made it. "
-    "Export it again."
-)
-_LOCKED = (
-    "The database is in use by another program. Close that program, or make a copy of the file, "
-    "and try again."
-)
-_UNFINISHED = (
-    "The database was not closed properly. Open and close it with the program that made it, and "
-    "try again."
-)
+_DAMAGED = "The database cannot be read: it is damaged or encrypted, or a newer program made it. Export it again."
+_LOCKED = "The database is in use by another program. Close that program, or make a copy of the file, and try again."
+_UNFINISHED = "The database was not closed properly. Open and close it with the program that made it, and try again."
 _NOT_TEXT = "A text in the database is not UTF-8. Convert it and try again."
 
 
@@ -232,9 +222,7 @@ def _duckdb_faults() -> Iterator[None]:
 
 
 #: Types whose values are read as they are. All others, such as dates and lists, become text.
-_PLAIN = frozenset(
-    {"BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "VARCHAR"}
-)
+_PLAIN = frozenset({"BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "VARCHAR"})
 
 
 class _DuckDB:

@@ -31,19 +31,13 @@ PUBLICATION_WARNING = (
     "or edges become public: anybody who sees the schema learns them."
 )
 #: An identifier of anything: of a person, but also of a visit, a ward or a device.
-_IDENTIFIER = re.compile(
-    r"(^|_)(patient|person|subject|member|beneficiary|customer|mrn|ssn)?_?(id|nr|number)$"
-)
+_IDENTIFIER = re.compile(r"(^|_)(patient|person|subject|member|beneficiary|customer|mrn|ssn)?_?(id|nr|number)$")
 #: An identifier that says it is of a person; the first that fits is proposed.
 _PERSON = (
-    re.compile(
-        r"(^|_)(patient|person|subject|member|beneficiary|customer|mrn|ssn)_?(id|nr|number)$"
-    ),
+    re.compile(r"(^|_)(patient|person|subject|member|beneficiary|customer|mrn|ssn)_?(id|nr|number)$"),
     re.compile(r"^id$"),
 )
-_YES_NO = re.compile(
-    r"^(is|has|had|on|any)_|_(flag|yn)$|^(male|female|died|dead|deceased|readmitted)$"
-)
+_YES_NO = re.compile(r"^(is|has|had|on|any)_|_(flag|yn)$|^(male|female|died|dead|deceased|readmitted)$")
 _TEXT = re.compile(r"name|address|comment|note|text|date|time|phone|mail|zip|post_?code")
 #: Well-known measurements, with bounds that any textbook gives.
 _MEASUREMENTS: dict[str, dict[str, Any]] = {
@@ -216,9 +210,7 @@ def suggest_column(path: Path, name: str, kind: str | None = None) -> dict[str, 
     return _draft_from(read_chunks(path, [name]), name, kind)
 
 
-def suggest_table_column(
-    source: Source, table: str, name: str, kind: str | None = None
-) -> dict[str, Any]:
+def suggest_table_column(source: Source, table: str, name: str, kind: str | None = None) -> dict[str, Any]:
     """Draft of one column of one of several tables: see :func:`suggest_column`.
 
     Raises
@@ -243,9 +235,7 @@ def _draft_from(chunks: Iterable[pd.DataFrame], name: str, kind: str | None) -> 
     return {"name": name, "type": kind, "categories": _categories(name, known)}
 
 
-def suggest_joint_column(
-    left: Path, right: Path, key: str, name: str, kind: str | None = None
-) -> dict[str, Any]:
+def suggest_joint_column(left: Path, right: Path, key: str, name: str, kind: str | None = None) -> dict[str, Any]:
     """Draft of one column of two joined files, by its joined name: see :func:`suggest_column`.
 
     Raises

@@ -65,9 +65,8 @@ _NO_READER = "Files cannot be read now. Try again; if that does not help, tell t
 
 
 def ask(
-    question: str, files: Any = (), *, schema: Schema | None = None, watch: Watch | None = None,
-    **details: Any,
-) -> Any:  # fmt: skip
+    question: str, files: Any = (), *, schema: Schema | None = None, watch: Watch | None = None, **details: Any
+) -> Any:
     """Have a question about files answered.
 
     Parameters

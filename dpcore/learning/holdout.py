@@ -30,9 +30,7 @@ def cell_codes(table: PrivateTable, columns: Iterable[str]) -> dict[str, Ints]:
     return {name: table.codes[table.schema.index(name)] for name in columns}
 
 
-def group_counts(
-    table: PrivateTable, target: str, part: Part, groups: Ints, group_count: int
-) -> Ints:
+def group_counts(table: PrivateTable, target: str, part: Part, groups: Ints, group_count: int) -> Ints:
     """Rows of a part per group and class. Sensitivity :data:`GROUPS`.
 
     Parameters
@@ -76,9 +74,7 @@ def evaluate_groups(run: Run, groups: Ints, estimates: Floats, labels: Ints) -> 
     return _evaluated(run, counts, estimates, labels)
 
 
-def evaluate_rules(
-    run: Run, rules: Words, estimates: Floats, labels: Ints | None = None
-) -> Evaluation | None:
+def evaluate_rules(run: Run, rules: Words, estimates: Floats, labels: Ints | None = None) -> Evaluation | None:
     """The same for a list of rules, each for the people whom no earlier one captures.
 
     ``None`` if the plan has no evaluation.

@@ -21,9 +21,7 @@ _BINS = 10
 _ENGINE = __name__.partition(".")[0]
 
 
-def domain_of(
-    frame: pd.DataFrame, schema: Schema | None, target: str, *, numeric_target: bool = False
-) -> Schema:
+def domain_of(frame: pd.DataFrame, schema: Schema | None, target: str, *, numeric_target: bool = False) -> Schema:
     """The schema, read off the data if none is given. Warns if no result with it is private.
 
     Raises
@@ -96,8 +94,7 @@ def _infer_target(values: pd.Series[Any], *, numeric: bool) -> dict[str, Any]:
         return _infer_numbers(values)
     if pd.api.types.is_float_dtype(values.dtype) and (_finite(values) % 1 != 0).any():
         raise InputError(
-            "Unknown label type: y is continuous. Use a regressor, or pass y as text if every "
-            "number is a class."
+            "Unknown label type: y is continuous. Use a regressor, or pass y as text if every number is a class."
         )
     fields = _infer_categories(values)
     if len(fields.get("categories", (False, True))) < 2:

@@ -107,14 +107,10 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         parameters = dict(cls._learner.parameters.model_validate(release.parameters))
         known = {name: parameters[name] for name in cls._get_param_names() if name in parameters}
         warn_of(release.domain.problem)
-        estimator = cls(
-            epsilon=release.certificate.epsilon, schema=release.domain, **settings, **known
-        )
+        estimator = cls(epsilon=release.certificate.epsilon, schema=release.domain, **settings, **known)
         return estimator, cls._model.model_validate(release.model)
 
-    def _fitted(
-        self, release: Release, model: Any, outputs: Mapping[str, Any], features: int
-    ) -> Self:
+    def _fitted(self, release: Release, model: Any, outputs: Mapping[str, Any], features: int) -> Self:
         self.release_ = release
         self.model_ = model
         self.schema_ = release.domain
@@ -150,9 +146,7 @@ class PrivateEstimator(LearnerEstimator):
             If the rows do not fit the schema, such as more rows than ``max_rows``.
         """
         settings = self.get_params()
-        prepared = prepare_fit(
-            X, y, settings["schema"], settings["target"], numeric_target=self._numeric_target
-        )
+        prepared = prepare_fit(X, y, settings["schema"], settings["target"], numeric_target=self._numeric_target)
         self._check_target(prepared.schema.column(prepared.target))
         plan = self._plan(prepared.schema, prepared.target)
         outputs = self._outputs(prepared.schema.column(prepared.target))
@@ -250,9 +244,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     @classmethod
     def _check_target(cls, column: Any) -> None:
         if not isinstance(column, NumericColumn):
-            raise RequestError(
-                f"The target '{column.name}' is not a number in the schema: use a classifier."
-            )
+            raise RequestError(f"The target '{column.name}' is not a number in the schema: use a classifier.")
 
 
 @dataclass(frozen=True)
@@ -391,9 +383,7 @@ def check_size(frame: pd.DataFrame) -> None:
     """
     for count, what in zip(frame.shape, ("sample(s)", "feature(s)"), strict=True):
         if count == 0:
-            raise InputError(
-                f"X has 0 {what} (shape={frame.shape}) while a minimum of 1 is required."
-            )
+            raise InputError(f"X has 0 {what} (shape={frame.shape}) while a minimum of 1 is required.")
 
 
 def class_labels(column: Any) -> Array:

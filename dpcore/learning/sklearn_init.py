@@ -46,9 +46,7 @@ def make_init(family: ReleasedFamily) -> Callable[..., None]:
 def _defaults(family: ReleasedFamily) -> dict[str, Any]:
     """Defaults in types that scikit-learn knows; an evaluation must be asked for."""
     own = {name: one.default for name, one in parameters_of(family.parameters).items()}
-    plain = {
-        name: float(value) if isinstance(value, Decimal) else value for name, value in own.items()
-    }
+    plain = {name: float(value) if isinstance(value, Decimal) else value for name, value in own.items()}
     return plain | ({"evaluate": False} if "evaluate" in own else {})
 
 

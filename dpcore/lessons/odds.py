@@ -36,9 +36,7 @@ def worst_odds(before: float, epsilon: Decimal) -> Odds:
     """
     factor = math.exp(float(epsilon))
     rest = 1 - before
-    return Odds(
-        before, before / (before + rest * factor), before * factor / (before * factor + rest)
-    )
+    return Odds(before, before / (before + rest * factor), before * factor / (before * factor + rest))
 
 
 def shown_chance(chance: float) -> str:

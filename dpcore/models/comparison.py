@@ -89,10 +89,7 @@ def compare_methods(
         raise RequestError(f"Choose methods and epsilons for 1 to {_MOST_FITS} fits.")
     plans = [_plan(table, target, method, epsilon) for method in methods for epsilon in epsilons]
     frame = table.public_frame("holdout")
-    read = {
-        name: public_records(get_learner(name).family, table, "holdout")
-        for name in {kind for kind, _ in methods}
-    }
+    read = {name: public_records(get_learner(name).family, table, "holdout") for name in {kind for kind, _ in methods}}
     people, measured = _rmse(target, frame) if numbers else _accuracy(table, target, frame)
     scores = []
     for place, plan in enumerate(plans):
@@ -116,9 +113,7 @@ def compare_methods(
     return scores
 
 
-def _plan(
-    table: PrivateTable, target: str, method: tuple[str, Mapping[str, Any]], epsilon: Decimal
-) -> RunPlan:
+def _plan(table: PrivateTable, target: str, method: tuple[str, Mapping[str, Any]], epsilon: Decimal) -> RunPlan:
     algorithm, parameters = method
     learner = get_learner(algorithm)
     try:
@@ -131,14 +126,10 @@ def _plan(
 def _check_targeted(methods: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
     for learner in (get_learner(algorithm) for algorithm, _ in methods):
         if not learner.targeted:
-            raise RequestError(
-                f"{learner.title} predict nothing, so their predictions cannot be compared."
-            )
+            raise RequestError(f"{learner.title} predict nothing, so their predictions cannot be compared.")
 
 
-def _as_numbers(
-    table: PrivateTable, target: str, methods: Sequence[tuple[str, Mapping[str, Any]]]
-) -> bool:
+def _as_numbers(table: PrivateTable, target: str, methods: Sequence[tuple[str, Mapping[str, Any]]]) -> bool:
     """Whether the methods predict a number. Those that predict its groups cannot be mixed in."""
     if not isinstance(target_column(table.schema, target), NumericColumn):
         return False
@@ -147,8 +138,7 @@ def _as_numbers(
     if len(kinds) > 1:
         title = next(family.title for family in families if family.numbers)
         raise RequestError(
-            f"{title} predict '{target}' as a number, the other methods predict its "
-            "groups: compare them apart."
+            f"{title} predict '{target}' as a number, the other methods predict its groups: compare them apart."
         )
     return kinds == {True}
 
@@ -169,9 +159,7 @@ def _rmse(target: str, frame: Any) -> _Measure:
     known = ~np.isnan(truth)
     if not known.any():
         raise RequestError(_nobody(target, *_ASIDE))
-    return int(known.sum()), lambda predicted: float(
-        np.sqrt(np.mean((predicted - truth)[known] ** 2))
-    )
+    return int(known.sum()), lambda predicted: float(np.sqrt(np.mean((predicted - truth)[known] ** 2)))
 
 
 def plain_tree_accuracy(table: PrivateTable, target: str) -> float | None:
@@ -207,9 +195,7 @@ def _check_part(table: PrivateTable, target: str, *, numbers: bool) -> None:
         raise RequestError("This data set sets nobody aside, so nothing can be measured.")
 
 
-def _labels(
-    table: PrivateTable, target: str, frame: Any, people: tuple[str, str] = _ASIDE
-) -> tuple[Ints, Flags]:
+def _labels(table: PrivateTable, target: str, frame: Any, people: tuple[str, str] = _ASIDE) -> tuple[Ints, Flags]:
     """Class codes of a frame, and which of them are classes."""
     codes = encode_columns(frame, table.schema, [target])[target]
     known = codes < len(table.schema.column(target).classes)

@@ -20,9 +20,7 @@ _TOLD = 16
 _UNCLEAR, _GROUND = "#c3ccd0", "#ffffff"
 
 
-def shape_figure(
-    words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None = None
-) -> go.Figure:
+def shape_figure(words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None = None) -> go.Figure:
     """What a term adds, with the noise, and how many records there are.
 
     Parameters
@@ -46,8 +44,7 @@ def shape_alt(words: EBMWords, term: Term, outputs: Sequence[int]) -> str:
     parts = []
     for output in outputs:
         told = (
-            f"{name}: {words.amount(score[output])}"
-            for name, score in zip(words.bins(term), term.scores, strict=True)
+            f"{name}: {words.amount(score[output])}" for name, score in zip(words.bins(term), term.scores, strict=True)
         )
         parts.append(f"Added to {words.effect(output)}: {', '.join(told)}.")
     return " ".join([start, *parts])
@@ -62,34 +59,54 @@ def importance_figure(words: EBMWords) -> go.Figure:
     right = [max(term.importance, alone) for term, alone in zip(terms, noise, strict=True)]
     figure = go.Figure(
         go.Bar(
-            name="importance", orientation="h", y=rows, x=[term.importance for term in terms],
-            marker={"color": [colour(0) if term.clear else _UNCLEAR for term in terms],
-                    "line": {"color": INK, "width": 0.7},
-                    "pattern": {"shape": ["" if term.clear else "/" for term in terms]}},
-            hoverinfo="skip", showlegend=False,
+            name="importance",
+            orientation="h",
+            y=rows,
+            x=[term.importance for term in terms],
+            marker={
+                "color": [colour(0) if term.clear else _UNCLEAR for term in terms],
+                "line": {"color": INK, "width": 0.7},
+                "pattern": {"shape": ["" if term.clear else "/" for term in terms]},
+            },
+            hoverinfo="skip",
+            showlegend=False,
         )
-    )  # fmt: skip
+    )
     # A pale border, so that the mark stands out from the bar that it lies on.
     for name, width, shade in (("border", 7, _GROUND), ("what noise alone would give", 3, INK)):
         figure.add_trace(
             go.Scatter(
-                name=name, mode="markers", y=rows, x=noise, hoverinfo="skip",
+                name=name,
+                mode="markers",
+                y=rows,
+                x=noise,
+                hoverinfo="skip",
                 showlegend=shade == INK,
                 marker={"symbol": "line-ns", "size": 17, "line": {"width": width, "color": shade}},
             )
-        )  # fmt: skip
+        )
     figure.add_trace(
         go.Scatter(
-            name="amounts", mode="text", x=right, y=rows, textposition="middle right",
-            text=[f"   {importance(words, term)}" for term in terms], cliponaxis=False,
-            textfont={"size": 14, "color": INK}, hoverinfo="skip", showlegend=False,
+            name="amounts",
+            mode="text",
+            x=right,
+            y=rows,
+            textposition="middle right",
+            text=[f"   {importance(words, term)}" for term in terms],
+            cliponaxis=False,
+            textfont={"size": 14, "color": INK},
+            hoverinfo="skip",
+            showlegend=False,
         )
-    )  # fmt: skip
+    )
     figure.update_layout(
-        clear_layout(), height=110 + 32 * len(terms), dragmode=False, showlegend=True,
+        clear_layout(),
+        height=110 + 32 * len(terms),
+        dragmode=False,
+        showlegend=True,
         margin={"l": 10, "r": 30, "t": 30, "b": 50},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
-    )  # fmt: skip
+    )
     most = max(right, default=1.0)
     figure.update_xaxes(
         title={"text": _average_title(words), "standoff": 12},
@@ -99,9 +116,8 @@ def importance_figure(words: EBMWords) -> go.Figure:
         automargin=True,
     )
     figure.update_yaxes(
-        autorange="reversed", automargin=True, fixedrange=True, ticksuffix="  ", tickvals=rows,
-        ticktext=labels,
-    )  # fmt: skip
+        autorange="reversed", automargin=True, fixedrange=True, ticksuffix="  ", tickvals=rows, ticktext=labels
+    )
     return figure
 
 

@@ -26,27 +26,28 @@ def shown_bins(term: Term) -> list[int]:
     return sorted(int(place) for place in order[:MOST_BARS])
 
 
-def category_figure(
-    words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None
-) -> go.Figure:
+def category_figure(words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None) -> go.Figure:
     """One bar per category and output, from 0, with a 95 % whisker for the noise."""
     bins = shown_bins(term)
     names = words.bins(term)
     labels = [safe(shorten(names[code], 40)) for code in bins]
-    figure = make_subplots(
-        rows=1, cols=2, shared_yaxes=True, column_widths=[0.7, 0.3], horizontal_spacing=0.05
-    )
+    figure = make_subplots(rows=1, cols=2, shared_yaxes=True, column_widths=[0.7, 0.3], horizontal_spacing=0.05)
     for trace in _scores(words, term, outputs, truth, bins):
         figure.add_trace(trace, row=1, col=1)
     for trace in _counts(words, term, outputs, truth, bins):
         figure.add_trace(trace, row=1, col=2)
     rows = len(bins) * (22 + 16 * len(outputs))
     figure.update_layout(
-        clear_layout(), height=150 + rows, dragmode=False, hovermode="closest", barmode="group",
+        clear_layout(),
+        height=150 + rows,
+        dragmode=False,
+        hovermode="closest",
+        barmode="group",
         margin={"l": 10, "r": 70, "t": 40 if len(outputs) > 1 else 12, "b": 60},
-        showlegend=len(outputs) > 1, bargap=0.3,
+        showlegend=len(outputs) > 1,
+        bargap=0.3,
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
-    )  # fmt: skip
+    )
     _axes(figure, words, term, outputs, bins, labels)
     return figure
 
@@ -63,9 +64,7 @@ def _axes(
     ticks = score_ticks(words, *limits, about=3)
     heading = title(words, outputs)
     if words.model.task == "binary":
-        ticks["ticktext"] = [
-            text.replace(" (odds ", "<br>").removesuffix(")") for text in ticks["ticktext"]
-        ]
+        ticks["ticktext"] = [text.replace(" (odds ", "<br>").removesuffix(")") for text in ticks["ticktext"]]
         heading += "<br>(×: as a factor of the odds)"
     figure.update_xaxes(
         title={"text": heading, "standoff": 14},
@@ -76,13 +75,16 @@ def _axes(
     )
     figure.update_xaxes(title={"text": "noisy<br>records", "standoff": 14}, nticks=3, row=1, col=2)
     figure.update_xaxes(
-        gridcolor="#dee2e6", zerolinecolor=SOFT, zerolinewidth=1.5, fixedrange=True,
-        automargin=True, tickangle=0,
-    )  # fmt: skip
+        gridcolor="#dee2e6", zerolinecolor=SOFT, zerolinewidth=1.5, fixedrange=True, automargin=True, tickangle=0
+    )
     figure.update_yaxes(
-        autorange="reversed", automargin=True, fixedrange=True, ticksuffix="  ",
-        tickvals=list(range(len(bins))), ticktext=labels,
-    )  # fmt: skip
+        autorange="reversed",
+        automargin=True,
+        fixedrange=True,
+        ticksuffix="  ",
+        tickvals=list(range(len(bins))),
+        ticktext=labels,
+    )
 
 
 def _scores(
@@ -95,15 +97,26 @@ def _scores(
     told = details(words, term, outputs, truth)
     for output in outputs:
         yield go.Bar(
-            name=safe(words.outcome(output)), orientation="h", y=list(range(len(bins))),
+            name=safe(words.outcome(output)),
+            orientation="h",
+            y=list(range(len(bins))),
             x=[term.scores[code][output] for code in bins],
-            error_x={"type": "data", "array": [Z95 * term.errors[c][output] for c in bins],
-                     "thickness": 2, "width": 5, "color": INK},
-            marker={"color": colour(output), "line": {"color": INK, "width": 0.7},
-                    "pattern": {"shape": _PATTERNS[output % len(_PATTERNS)]}},
-            hovertext=[told[code] for code in bins], hovertemplate="%{hovertext}<extra></extra>",
+            error_x={
+                "type": "data",
+                "array": [Z95 * term.errors[c][output] for c in bins],
+                "thickness": 2,
+                "width": 5,
+                "color": INK,
+            },
+            marker={
+                "color": colour(output),
+                "line": {"color": INK, "width": 0.7},
+                "pattern": {"shape": _PATTERNS[output % len(_PATTERNS)]},
+            },
+            hovertext=[told[code] for code in bins],
+            hovertemplate="%{hovertext}<extra></extra>",
             legendgroup=str(output),
-        )  # fmt: skip
+        )
 
 
 def _counts(
@@ -116,23 +129,38 @@ def _counts(
     told = details(words, term, outputs, truth)
     counts = [term.noisy_counts[code] for code in bins]
     yield go.Bar(
-        name="noisy records", orientation="h", y=list(range(len(bins))), x=counts,
-        marker={"color": [_BELOW if count < 0 else _BARS for count in counts],
-                "line": {"color": "#4b7f90", "width": 0.7},
-                "pattern": {"shape": ["/" if count < 0 else "" for count in counts],
-                            "fgcolor": INK}},
-        hovertext=[told[code] for code in bins], hovertemplate="%{hovertext}<extra></extra>",
+        name="noisy records",
+        orientation="h",
+        y=list(range(len(bins))),
+        x=counts,
+        marker={
+            "color": [_BELOW if count < 0 else _BARS for count in counts],
+            "line": {"color": "#4b7f90", "width": 0.7},
+            "pattern": {"shape": ["/" if count < 0 else "" for count in counts], "fgcolor": INK},
+        },
+        hovertext=[told[code] for code in bins],
+        hovertemplate="%{hovertext}<extra></extra>",
         showlegend=False,
-    )  # fmt: skip
+    )
     yield go.Scatter(
-        name="counts", mode="text", x=[max(count, 0) for count in counts],
-        y=list(range(len(bins))), text=[minus(f"  {count:,}") for count in counts],
-        textposition="middle right", textfont={"size": 13, "color": INK}, hoverinfo="skip",
-        cliponaxis=False, showlegend=False,
-    )  # fmt: skip
+        name="counts",
+        mode="text",
+        x=[max(count, 0) for count in counts],
+        y=list(range(len(bins))),
+        text=[minus(f"  {count:,}") for count in counts],
+        textposition="middle right",
+        textfont={"size": 13, "color": INK},
+        hoverinfo="skip",
+        cliponaxis=False,
+        showlegend=False,
+    )
     if truth is not None:
         yield go.Scatter(
-            name="true records", mode="markers", x=[truth[code] for code in bins],
-            y=list(range(len(bins))), hoverinfo="skip", showlegend=False,
+            name="true records",
+            mode="markers",
+            x=[truth[code] for code in bins],
+            y=list(range(len(bins))),
+            hoverinfo="skip",
+            showlegend=False,
             marker={"symbol": "diamond-open", "size": 9, "color": _TRUTH, "line": {"width": 2}},
-        )  # fmt: skip
+        )

@@ -43,9 +43,7 @@ class CaseBar:
         return reach if self.total else max(self.start, reach)
 
 
-def case_steps(
-    words: EBMWords, contributions: Sequence[Contribution], output: int = 0
-) -> list[CaseBar]:
+def case_steps(words: EBMWords, contributions: Sequence[Contribution], output: int = 0) -> list[CaseBar]:
     """Intercept, terms by size, all others together, and the sum."""
     model = words.model
     ranked = sorted(contributions, key=lambda part: -abs(part.score[output]))
@@ -57,9 +55,7 @@ def case_steps(
         change = sum(part.score[output] for part in rest)
         error = float(np.linalg.norm([part.error[output] for part in rest]))
         parts.append((f"all {len(rest)} others", change, error))
-    first = CaseBar(
-        "before any column", 0.0, model.intercept[output], model.intercept_error[output], True
-    )
+    first = CaseBar("before any column", 0.0, model.intercept[output], model.intercept_error[output], True)
     steps = [first]
     for name, change, error in parts:
         steps.append(CaseBar(name, steps[-1].end, change, error))
@@ -77,9 +73,7 @@ def case_name(words: EBMWords, part: Contribution) -> str:
     return name if len(term.axes) > 1 else f"{part.name}: {name}"
 
 
-def case_figure(
-    words: EBMWords, contributions: Sequence[Contribution], output: int = 0
-) -> go.Figure:
+def case_figure(words: EBMWords, contributions: Sequence[Contribution], output: int = 0) -> go.Figure:
     """Waterfall with signs and 95 % whiskers; the last bar tells the prediction."""
     steps = case_steps(words, contributions, output)
     rows = list(range(len(steps)))
@@ -87,18 +81,31 @@ def case_figure(
     figure.add_trace(_amounts(words, steps))
     limits = _limits(steps)
     figure.update_layout(
-        clear_layout(), height=110 + 34 * len(steps), dragmode=False, showlegend=False,
-        margin={"l": 10, "r": 20, "t": 10, "b": 60}, bargap=0.35,
-    )  # fmt: skip
+        clear_layout(),
+        height=110 + 34 * len(steps),
+        dragmode=False,
+        showlegend=False,
+        margin={"l": 10, "r": 20, "t": 10, "b": 60},
+        bargap=0.35,
+    )
     figure.update_xaxes(
-        title={"text": _title(words, output), "standoff": 14}, automargin=True, tickangle=0,
-        range=list(limits), gridcolor="#dee2e6", zerolinecolor=SOFT, fixedrange=True,
+        title={"text": _title(words, output), "standoff": 14},
+        automargin=True,
+        tickangle=0,
+        range=list(limits),
+        gridcolor="#dee2e6",
+        zerolinecolor=SOFT,
+        fixedrange=True,
         **_ticks(words, *limits),
-    )  # fmt: skip
+    )
     figure.update_yaxes(
-        autorange="reversed", automargin=True, fixedrange=True, ticksuffix="  ", tickvals=rows,
+        autorange="reversed",
+        automargin=True,
+        fixedrange=True,
+        ticksuffix="  ",
+        tickvals=rows,
         ticktext=[safe(shorten(step.name, 48)) for step in steps],
-    )  # fmt: skip
+    )
     return figure
 
 
@@ -133,20 +140,24 @@ def _bars(words: EBMWords, steps: Sequence[CaseBar]) -> go.Bar:
     rows = [row for row, step in enumerate(steps) if not step.total]
     changes = [steps[row].change for row in rows]
     return go.Bar(
-        name="steps", orientation="h", y=rows, base=[steps[row].start for row in rows], x=changes,
-        hovertext=[safe(_told(words, steps[row])) for row in rows], hoverinfo="text",
-        marker={"color": [_ADDS if change >= 0 else _TAKES for change in changes],
-                "pattern": {"shape": ["" if change >= 0 else "/" for change in changes]},
-                "line": {"color": INK, "width": 0.7}},
+        name="steps",
+        orientation="h",
+        y=rows,
+        base=[steps[row].start for row in rows],
+        x=changes,
+        hovertext=[safe(_told(words, steps[row])) for row in rows],
+        hoverinfo="text",
+        marker={
+            "color": [_ADDS if change >= 0 else _TAKES for change in changes],
+            "pattern": {"shape": ["" if change >= 0 else "/" for change in changes]},
+            "line": {"color": INK, "width": 0.7},
+        },
         error_x=_whiskers([steps[row].error for row in rows]),
-    )  # fmt: skip
+    )
 
 
 def _whiskers(errors: Sequence[float]) -> dict[str, Any]:
-    return {
-        "type": "data", "array": [Z95 * error for error in errors], "thickness": 1.5, "width": 4,
-        "color": INK,
-    }  # fmt: skip
+    return {"type": "data", "array": [Z95 * error for error in errors], "thickness": 1.5, "width": 4, "color": INK}
 
 
 def _connectors(steps: Sequence[CaseBar]) -> go.Scatter:
@@ -157,29 +168,37 @@ def _connectors(steps: Sequence[CaseBar]) -> go.Scatter:
         x += [step.end, step.end, None]
         y += [row, row + 1, None]
     return go.Scatter(
-        name="connectors", x=x, y=y, mode="lines", hoverinfo="skip",
-        line={"color": SOFT, "width": 1, "dash": "dot"},
-    )  # fmt: skip
+        name="connectors", x=x, y=y, mode="lines", hoverinfo="skip", line={"color": SOFT, "width": 1, "dash": "dot"}
+    )
 
 
 def _sums(words: EBMWords, steps: Sequence[CaseBar]) -> go.Scatter:
     rows = [row for row, step in enumerate(steps) if step.total]
     return go.Scatter(
-        name="sums", mode="markers", y=rows, x=[steps[row].end for row in rows],
-        hovertext=[safe(_told(words, steps[row])) for row in rows], hoverinfo="text",
+        name="sums",
+        mode="markers",
+        y=rows,
+        x=[steps[row].end for row in rows],
+        hovertext=[safe(_told(words, steps[row])) for row in rows],
+        hoverinfo="text",
         marker={"symbol": "diamond", "size": 13, "color": INK},
         error_x=_whiskers([steps[row].error for row in rows]),
-    )  # fmt: skip
+    )
 
 
 def _amounts(words: EBMWords, steps: Sequence[CaseBar]) -> go.Scatter:
     """The amount of each step, at the right of its bar and whisker."""
     return go.Scatter(
-        name="amounts", mode="text", hoverinfo="skip", cliponaxis=False,
+        name="amounts",
+        mode="text",
+        hoverinfo="skip",
+        cliponaxis=False,
         x=[step.right for step in steps],
-        y=list(range(len(steps))), text=[_amount(words, step) for step in steps],
-        textposition="middle right", textfont={"size": 14, "color": INK},
-    )  # fmt: skip
+        y=list(range(len(steps))),
+        text=[_amount(words, step) for step in steps],
+        textposition="middle right",
+        textfont={"size": 14, "color": INK},
+    )
 
 
 def _amount(words: EBMWords, step: CaseBar) -> str:

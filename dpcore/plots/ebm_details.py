@@ -20,9 +20,7 @@ _FEWEST_TICKS = 3
 _ONE_LINE = 38
 
 
-def details(
-    words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None
-) -> list[str]:
+def details(words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None) -> list[str]:
     """What pointing at each bin tells: name, scores with their noise, noisy count."""
     names = words.bins(term)
     start = "" if len(term.axes) > 1 else f"{term.name}: "

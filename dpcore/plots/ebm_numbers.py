@@ -39,17 +39,13 @@ def spans(axis: Axis, column: Any) -> list[tuple[float, float]]:
     return [(min(low, high - thin), high) for low, high in pairwise(points)]
 
 
-def number_figure(
-    words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None
-) -> go.Figure:
+def number_figure(words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None) -> go.Figure:
     """Step line over the true axis with a 95 % noise band; noisy records per unit below it."""
     return _Drawing(words, term, outputs, truth).figure()
 
 
 class _Drawing:
-    def __init__(
-        self, words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None
-    ) -> None:
+    def __init__(self, words: EBMWords, term: Term, outputs: Sequence[int], truth: Sequence[int] | None) -> None:
         self._words, self._term, self._outputs, self._truth = words, term, outputs, truth
         self._column = words.schema.column(term.axes[0].column)
         self._spans = spans(term.axes[0], self._column)
@@ -59,46 +55,48 @@ class _Drawing:
         self._limits = score_limits(term, outputs)
 
     def figure(self) -> go.Figure:
-        figure = make_subplots(
-            rows=2, cols=1, shared_xaxes=True, row_heights=[0.72, 0.28], vertical_spacing=0.06
-        )
+        figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.72, 0.28], vertical_spacing=0.06)
         for trace in self._upper():
             figure.add_trace(trace, row=1, col=1)
         for trace in self._lower():
             figure.add_trace(trace, row=2, col=1)
         figure.update_layout(
-            clear_layout(), height=520, dragmode=False, hovermode="closest", barmode="overlay",
+            clear_layout(),
+            height=520,
+            dragmode=False,
+            hovermode="closest",
+            barmode="overlay",
             margin={"l": 10, "r": 20, "t": 40 if len(self._outputs) > 1 else 12, "b": 50},
             showlegend=len(self._outputs) > 1,
             legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
-        )  # fmt: skip
+        )
         self._axes(figure)
         return figure
 
     def _axes(self, figure: go.Figure) -> None:
         marks = nice_ticks(self._start, self._end)
         figure.update_xaxes(
-            range=[
-                self._start - 0.02 * (self._end - self._start),
-                self._missing + 0.1 * (self._end - self._start),
-            ],
+            range=[self._start - 0.02 * (self._end - self._start), self._missing + 0.1 * (self._end - self._start)],
             tickvals=[*marks, self._missing],
             ticktext=[minus(f"{mark:,g}") for mark in marks] + ["missing"],
-            gridcolor="#e9eef0", fixedrange=True, zeroline=False, tickangle=0,
-        )  # fmt: skip
+            gridcolor="#e9eef0",
+            fixedrange=True,
+            zeroline=False,
+            tickangle=0,
+        )
         figure.update_xaxes(title=axis_title(self._column), row=2, col=1)
         figure.update_yaxes(
-            title=title(self._words, self._outputs), range=list(self._limits),
-            **score_ticks(self._words, *self._limits), row=1, col=1,
-        )  # fmt: skip
+            title=title(self._words, self._outputs),
+            range=list(self._limits),
+            **score_ticks(self._words, *self._limits),
+            row=1,
+            col=1,
+        )
         figure.update_yaxes(title="noisy records<br>per unit", nticks=4, row=2, col=1)
         figure.update_yaxes(
-            gridcolor="#dee2e6", zerolinecolor=SOFT, zerolinewidth=1.5, automargin=True,
-            fixedrange=True,
-        )  # fmt: skip
-        figure.add_vline(
-            (self._end + self._missing) / 2, line={"color": FAINT, "dash": "dot", "width": 1.5}
+            gridcolor="#dee2e6", zerolinecolor=SOFT, zerolinewidth=1.5, automargin=True, fixedrange=True
         )
+        figure.add_vline((self._end + self._missing) / 2, line={"color": FAINT, "dash": "dot", "width": 1.5})
 
     # Scores
 
@@ -121,41 +119,57 @@ class _Drawing:
         x, high = self._steps(scores + Z95 * errors)
         _, low = self._steps(scores - Z95 * errors)
         return go.Scatter(
-            name=f"noise of {safe(self._words.outcome(output))}", x=x + x[::-1],
-            y=high + low[::-1], mode="lines", fill="toself", line={"width": 0},
-            fillcolor=faded(colour(output), _BAND), hoverinfo="skip", showlegend=False,
-        )  # fmt: skip
+            name=f"noise of {safe(self._words.outcome(output))}",
+            x=x + x[::-1],
+            y=high + low[::-1],
+            mode="lines",
+            fill="toself",
+            line={"width": 0},
+            fillcolor=faded(colour(output), _BAND),
+            hoverinfo="skip",
+            showlegend=False,
+        )
 
     def _line(self, output: int) -> go.Scatter:
         x, y = self._steps(self._scores[:-1, output])
         return go.Scatter(
-            name=safe(self._words.outcome(output)), x=x, y=y,
-            mode="lines", hoverinfo="skip", legendgroup=str(output),
+            name=safe(self._words.outcome(output)),
+            x=x,
+            y=y,
+            mode="lines",
+            hoverinfo="skip",
+            legendgroup=str(output),
             showlegend=len(self._outputs) == 1,
             line={"color": colour(output), "width": 2.5, "dash": DASHES[output % len(DASHES)]},
-        )  # fmt: skip
+        )
 
     def _symbols(self, output: int) -> go.Scatter:
         """A symbol per class on some of the bins; the legend shows it with its line."""
         bins = range(0, len(self._spans), 1 + (len(self._spans) - 1) // _MARKED)
         return go.Scatter(
-            name=safe(self._words.outcome(output)), mode="lines+markers",
+            name=safe(self._words.outcome(output)),
+            mode="lines+markers",
             x=[x for code in bins for x in (sum(self._spans[code]) / 2, None)],
             y=[y for code in bins for y in (self._scores[code, output], None)],
             marker={"color": colour(output), "symbol": SYMBOLS[output % len(SYMBOLS)], "size": 9},
             line={"color": colour(output), "width": 2.5, "dash": DASHES[output % len(DASHES)]},
-            hoverinfo="skip", legendgroup=str(output),
-        )  # fmt: skip
+            hoverinfo="skip",
+            legendgroup=str(output),
+        )
 
     def _missing_mark(self, place: int, output: int) -> go.Scatter:
         shift = (place - (len(self._outputs) - 1) / 2) * 0.022 * (self._end - self._start)
         return go.Scatter(
-            name="missing", x=[self._missing + shift], y=[self._scores[-1, output]],
-            mode="markers", hoverinfo="skip", legendgroup=str(output), showlegend=False,
+            name="missing",
+            x=[self._missing + shift],
+            y=[self._scores[-1, output]],
+            mode="markers",
+            hoverinfo="skip",
+            legendgroup=str(output),
+            showlegend=False,
             marker={"color": colour(output), "symbol": SYMBOLS[output % len(SYMBOLS)], "size": 11},
-            error_y={"type": "data", "array": [Z95 * self._errors[-1, output]], "width": 5,
-                     "thickness": 2},
-        )  # fmt: skip
+            error_y={"type": "data", "array": [Z95 * self._errors[-1, output]], "width": 5, "thickness": 2},
+        )
 
     def _hover(self) -> go.Bar:
         """Invisible bars over the whole height: whatever is pointed at tells its bin."""
@@ -163,11 +177,16 @@ class _Drawing:
         wide = 0.14 * (self._end - self._start)
         places = [*self._spans, (self._missing - wide / 2, self._missing + wide / 2)]
         return go.Bar(
-            name="details", x=[(a + b) / 2 for a, b in places], width=[b - a for a, b in places],
-            base=low, y=[high - low] * len(places), marker={"color": "rgba(0,0,0,0)"},
+            name="details",
+            x=[(a + b) / 2 for a, b in places],
+            width=[b - a for a, b in places],
+            base=low,
+            y=[high - low] * len(places),
+            marker={"color": "rgba(0,0,0,0)"},
             hovertext=details(self._words, self._term, self._outputs, self._truth),
-            hovertemplate="%{hovertext}<extra></extra>", showlegend=False,
-        )  # fmt: skip
+            hovertemplate="%{hovertext}<extra></extra>",
+            showlegend=False,
+        )
 
     # Records
 
@@ -185,10 +204,17 @@ class _Drawing:
         yield self._below(np.flatnonzero(density < 0))
         known = "" if self._truth is None else f"<br>(true {self._truth[-1]:,})"
         yield go.Scatter(
-            name="missing records", x=[self._missing], y=[0], mode="text", showlegend=False,
-            text=[minus(f"{self._term.noisy_counts[-1]:,}") + known], textposition="top center",
-            textfont={"size": 13, "color": INK}, hoverinfo="skip", cliponaxis=False,
-        )  # fmt: skip
+            name="missing records",
+            x=[self._missing],
+            y=[0],
+            mode="text",
+            showlegend=False,
+            text=[minus(f"{self._term.noisy_counts[-1]:,}") + known],
+            textposition="top center",
+            textfont={"size": 13, "color": INK},
+            hoverinfo="skip",
+            cliponaxis=False,
+        )
         if self._truth is not None:
             yield self._true_density(np.asarray(self._truth, dtype=float)[:-1] / widths)
 
@@ -204,15 +230,20 @@ class _Drawing:
         bins = np.flatnonzero(wanted)
         told = details(self._words, self._term, self._outputs, self._truth)
         return go.Bar(
-            name=name, x=[sum(self._spans[code]) / 2 for code in bins], y=density[bins].tolist(),
+            name=name,
+            x=[sum(self._spans[code]) / 2 for code in bins],
+            y=density[bins].tolist(),
             width=[self._spans[code][1] - self._spans[code][0] for code in bins],
-            marker={"color": shade, "line": {"color": "#4b7f90", "width": 0.7},
-                    "pattern": {"shape": pattern, "fgcolor": INK}},
-            error_y={"type": "data", "array": margins[bins].tolist(), "width": 2, "thickness": 1,
-                     "color": SOFT},
-            hovertext=[told[code] for code in bins], hovertemplate="%{hovertext}<extra></extra>",
+            marker={
+                "color": shade,
+                "line": {"color": "#4b7f90", "width": 0.7},
+                "pattern": {"shape": pattern, "fgcolor": INK},
+            },
+            error_y={"type": "data", "array": margins[bins].tolist(), "width": 2, "thickness": 1, "color": SOFT},
+            hovertext=[told[code] for code in bins],
+            hovertemplate="%{hovertext}<extra></extra>",
             showlegend=False,
-        )  # fmt: skip
+        )
 
     def _below(self, bins: Array) -> go.Scatter:
         """Counts below zero in digits, or a sign where there is no room: bars may be too small."""
@@ -220,15 +251,25 @@ class _Drawing:
         counts = [minus(f"{self._term.noisy_counts[code]:,}") for code in bins]
         wide = [self._spans[code][1] - self._spans[code][0] > room for code in bins]
         return go.Scatter(
-            name="counts below 0", x=[sum(self._spans[code]) / 2 for code in bins],
-            y=[0] * len(bins), mode="text", textposition="top center", showlegend=False,
+            name="counts below 0",
+            x=[sum(self._spans[code]) / 2 for code in bins],
+            y=[0] * len(bins),
+            mode="text",
+            textposition="top center",
+            showlegend=False,
             text=[count if fits else "▾" for count, fits in zip(counts, wide, strict=True)],
-            textfont={"size": 12, "color": INK}, hoverinfo="skip", cliponaxis=False,
-        )  # fmt: skip
+            textfont={"size": 12, "color": INK},
+            hoverinfo="skip",
+            cliponaxis=False,
+        )
 
     def _true_density(self, density: Array) -> go.Scatter:
         return go.Scatter(
-            name="true records", x=[sum(span) / 2 for span in self._spans], y=density.tolist(),
-            mode="markers", showlegend=False, hoverinfo="skip",
+            name="true records",
+            x=[sum(span) / 2 for span in self._spans],
+            y=density.tolist(),
+            mode="markers",
+            showlegend=False,
+            hoverinfo="skip",
             marker={"symbol": "diamond-open", "size": 8, "color": _TRUTH, "line": {"width": 2}},
-        )  # fmt: skip
+        )

@@ -15,9 +15,7 @@ from dpcore.plots.style import INK, clear_layout, safe, shorten
 
 #: Orange takes away, blue-green adds; both deepen with the amount, and cells carry signs that
 #: are readable on every one of these colours.
-_SCALE = (
-    (0.0, "#e58a52"), (0.25, "#f6c8a8"), (0.5, "#ffffff"), (0.75, "#a9d4de"), (1.0, "#5aa9bb"),
-)  # fmt: skip
+_SCALE = ((0.0, "#e58a52"), (0.25, "#f6c8a8"), (0.5, "#ffffff"), (0.75, "#a9d4de"), (1.0, "#5aa9bb"))
 #: More cells than this have no room for numbers.
 _MOST_NUMBERS = 120
 
@@ -33,24 +31,43 @@ def pair_figure(words: EBMWords, term: Term, output: int, truth: Sequence[int] |
     ticks["ticktext"] = [text.partition(" (")[0] for text in ticks["ticktext"]]
     figure = go.Figure(
         go.Heatmap(
-            z=scores.tolist(), x=list(range(shape[1])), y=list(range(shape[0])), xgap=1, ygap=1,
-            zmin=-most, zmax=most, colorscale=[list(stop) for stop in _SCALE],
-            hovertext=told.tolist(), hovertemplate="%{hovertext}<extra></extra>",
-            colorbar={"title": {"text": title(words, [output]), "side": "right"},
-                      "outlinecolor": INK, "outlinewidth": 0.5, **ticks},
+            z=scores.tolist(),
+            x=list(range(shape[1])),
+            y=list(range(shape[0])),
+            xgap=1,
+            ygap=1,
+            zmin=-most,
+            zmax=most,
+            colorscale=[list(stop) for stop in _SCALE],
+            hovertext=told.tolist(),
+            hovertemplate="%{hovertext}<extra></extra>",
+            colorbar={
+                "title": {"text": title(words, [output]), "side": "right"},
+                "outlinecolor": INK,
+                "outlinewidth": 0.5,
+                **ticks,
+            },
         )
-    )  # fmt: skip
+    )
     figure.add_trace(_numbers(words, term, output))
     figure.update_layout(
-        clear_layout(), height=200 + 40 * min(shape[0], 12), dragmode=False,
-        margin={"l": 10, "r": 10, "t": 20, "b": 60}, showlegend=False,
-    )  # fmt: skip
+        clear_layout(),
+        height=200 + 40 * min(shape[0], 12),
+        dragmode=False,
+        margin={"l": 10, "r": 10, "t": 20, "b": 60},
+        showlegend=False,
+    )
     for update, side in ((figure.update_yaxes, 0), (figure.update_xaxes, 1)):
         update(
-            title=axis_title(words.schema.column(term.axes[side].column)), automargin=True,
-            tickvals=list(range(shape[side])), ticktext=sides[side], showgrid=False,
-            zeroline=False, fixedrange=True, range=[-0.5, shape[side] - 0.5],
-        )  # fmt: skip
+            title=axis_title(words.schema.column(term.axes[side].column)),
+            automargin=True,
+            tickvals=list(range(shape[side])),
+            ticktext=sides[side],
+            showgrid=False,
+            zeroline=False,
+            fixedrange=True,
+            range=[-0.5, shape[side] - 0.5],
+        )
     return figure
 
 
@@ -69,13 +86,15 @@ def _numbers(words: EBMWords, term: Term, output: int) -> go.Scatter:
     cells = range(len(term.scores) if len(term.scores) <= _MOST_NUMBERS else 0)
     scores = [term.scores[cell][output] for cell in cells]
     seen = [
-        abs(score) > Z95 * term.errors[cell][output]
-        and term.noisy_counts[cell] > Z95 * term.count_errors[cell]
+        abs(score) > Z95 * term.errors[cell][output] and term.noisy_counts[cell] > Z95 * term.count_errors[cell]
         for cell, score in zip(cells, scores, strict=True)
     ]
     return go.Scatter(
-        name="numbers", mode="text", hoverinfo="skip",
-        x=[cell % width for cell in cells], y=[cell // width for cell in cells],
+        name="numbers",
+        mode="text",
+        hoverinfo="skip",
+        x=[cell % width for cell in cells],
+        y=[cell // width for cell in cells],
         text=[words.amount(s) if clear else "·" for s, clear in zip(scores, seen, strict=True)],
         textfont={"size": 13, "color": INK},
-    )  # fmt: skip
+    )

@@ -66,19 +66,22 @@ def _bars(
 ) -> go.Figure:
     figure = go.Figure(
         go.Bar(
-            x=list(values), y=labels, text=texts, orientation="h", textposition="outside",
-            cliponaxis=False, marker={"color": shades},
+            x=list(values),
+            y=labels,
+            text=texts,
+            orientation="h",
+            textposition="outside",
+            cliponaxis=False,
+            marker={"color": shades},
             hovertemplate="%{y}: %{text}<extra></extra>",
         )
-    )  # fmt: skip
+    )
     figure.update_layout(
         clear_layout(),
         height=80 + 36 * len(labels),
         margin={"l": 10, "r": 60, "t": 10, "b": 50},
         dragmode=False,
     )
-    figure.update_xaxes(
-        title=title, gridcolor="#dee2e6", fixedrange=True, rangemode="tozero", **axis
-    )
+    figure.update_xaxes(title=title, gridcolor="#dee2e6", fixedrange=True, rangemode="tozero", **axis)
     figure.update_yaxes(autorange="reversed", automargin=True, fixedrange=True, ticksuffix="  ")
     return figure

@@ -58,8 +58,7 @@ def prolog_program(release: Release) -> str:
     model: ILPModel = parse_model(release)
     card, label = release.certificate, model.classes[model.positive]
     lines = [
-        f"% Relational rules for {_comment(f'{release.target} = {label}')}, learned "
-        f"{card.learned}.",
+        f"% Relational rules for {_comment(f'{release.target} = {label}')}, learned {card.learned}.",
         f"% Data set {_comment(release.dataset_name)}, epsilon {format_epsilon(card.epsilon)}. "
         f"Noise on each count: +-{model.count_margin}, 95%.",
     ]
@@ -67,8 +66,7 @@ def prolog_program(release: Release) -> str:
     for text, group, written in zip(clause_texts(release), model.groups, program, strict=False):
         low, high = group.intervals[model.positive]
         counts = ", ".join(
-            f"{_comment(name)}: {count}"
-            for name, count in zip(model.classes, group.noisy_counts, strict=True)
+            f"{_comment(name)}: {count}" for name, count in zip(model.classes, group.noisy_counts, strict=True)
         )
         lines += [
             "",
@@ -93,30 +91,31 @@ def ilp_figure(release: Release) -> go.Figure:
     model: ILPModel = parse_model(release)
     texts = clause_texts(release)
     figure = go.Figure()
-    for place, (name, counts) in enumerate(
-        zip(_side_names(model, release.target), _sides(model), strict=True)
-    ):
+    for place, (name, counts) in enumerate(zip(_side_names(model, release.target), _sides(model), strict=True)):
         others = len(model.classes) - 1 if place else 1
         figure.add_trace(
             go.Bar(
-                name=safe(name), x=counts, y=[text.title for text in texts], orientation="h",
+                name=safe(name),
+                x=counts,
+                y=[text.title for text in texts],
+                orientation="h",
                 marker={"color": colour(place), "pattern": {"shape": _PATTERNS[place]}},
-                error_x={"type": "constant", "value": model.count_margin * others**0.5,
-                         "thickness": 1.5, "width": 4},
+                error_x={"type": "constant", "value": model.count_margin * others**0.5, "thickness": 1.5, "width": 4},
                 customdata=[safe(shorten(text.words, 90)) for text in texts],
-                hovertemplate="%{y}: %{customdata}<br>noisy count %{x:,}"
-                "<extra>%{fullData.name}</extra>",
+                hovertemplate="%{y}: %{customdata}<br>noisy count %{x:,}<extra>%{fullData.name}</extra>",
             )
-        )  # fmt: skip
+        )
     figure.update_layout(
-        clear_layout(), height=120 + 62 * len(texts), barmode="group", bargap=0.35,
+        clear_layout(),
+        height=120 + 62 * len(texts),
+        barmode="group",
+        bargap=0.35,
         margin={"l": 10, "r": 20, "t": 36, "b": 50},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
-    )  # fmt: skip
+    )
     figure.update_xaxes(
-        title=f"noisy number of {safe(release.domain.entity)} records",
-        gridcolor=FAINT, zerolinecolor=FAINT,
-    )  # fmt: skip
+        title=f"noisy number of {safe(release.domain.entity)} records", gridcolor=FAINT, zerolinecolor=FAINT
+    )
     figure.update_yaxes(autorange="reversed", automargin=True)
     return figure
 

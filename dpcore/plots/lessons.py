@@ -23,11 +23,13 @@ _BEFORE = tuple(step / 200 for step in range(1, 200))
 
 def _layout(figure: go.Figure, height: int, **more: Any) -> None:
     figure.update_layout(
-        clear_layout(), height=height, dragmode=False, margin={"l": 10, "r": 20, "t": 60, "b": 60},
-        legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0,
-                "traceorder": "normal"},
+        clear_layout(),
+        height=height,
+        dragmode=False,
+        margin={"l": 10, "r": 20, "t": 60, "b": 60},
+        legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0, "traceorder": "normal"},
         **more,
-    )  # fmt: skip
+    )
     figure.update_xaxes(gridcolor=_GRID, zerolinecolor=SOFT, fixedrange=True)
     figure.update_yaxes(gridcolor=_GRID, zerolinecolor=_GRID, fixedrange=True, automargin=True)
 
@@ -56,10 +58,14 @@ def answers_figure(
         figure.add_trace(_band(truth - margin, truth + margin, top))
     figure.add_trace(
         go.Scatter(
-            name=f"exact {noun}", x=[truth, truth], y=[0, top], mode="lines",
-            line={"color": INK, "width": 2, "dash": "dash"}, hoverinfo="skip",
+            name=f"exact {noun}",
+            x=[truth, truth],
+            y=[0, top],
+            mode="lines",
+            line={"color": INK, "width": 2, "dash": "dash"},
+            hoverinfo="skip",
         )
-    )  # fmt: skip
+    )
     for name, shown, code, symbol, size in (
         (f"noisy {noun}s", answers[:-1], 0, "circle", 9),
         (f"latest noisy {noun}", answers[-1:], 1, "diamond", 14),
@@ -67,12 +73,19 @@ def answers_figure(
         first = rows if code else 1
         figure.add_trace(
             go.Scatter(
-                name=name, x=list(shown), y=[first + place for place in range(len(shown))],
-                mode="markers", hovertemplate="number %{y}: %{x:,}<extra></extra>",
-                marker={"color": colour(code), "symbol": symbol, "size": size,
-                        "line": {"color": "#ffffff", "width": 1}},
+                name=name,
+                x=list(shown),
+                y=[first + place for place in range(len(shown))],
+                mode="markers",
+                hovertemplate="number %{y}: %{x:,}<extra></extra>",
+                marker={
+                    "color": colour(code),
+                    "symbol": symbol,
+                    "size": size,
+                    "line": {"color": "#ffffff", "width": 1},
+                },
             )
-        )  # fmt: skip
+        )
     reach = margin or 1
     low = min(0, truth - 1.5 * reach, *answers)
     high = max(truth + 1.5 * reach, *answers)
@@ -85,14 +98,17 @@ def answers_figure(
 
 def _band(low: float, high: float, top: float) -> go.Scatter:
     return go.Scatter(
-        name="95% of the answers", x=[low, high, high, low, low], y=[0, 0, top, top, 0],
-        fill="toself", fillcolor=_BAND, mode="none", hoverinfo="skip",
-    )  # fmt: skip
+        name="95% of the answers",
+        x=[low, high, high, low, low],
+        y=[0, 0, top, top, 0],
+        fill="toself",
+        fillcolor=_BAND,
+        mode="none",
+        hoverinfo="skip",
+    )
 
 
-def answers_alt(
-    truth: int, answers: Sequence[int], margin: int | None, noun: str = "answer"
-) -> str:
+def answers_alt(truth: int, answers: Sequence[int], margin: int | None, noun: str = "answer") -> str:
     """The dots in words."""
     told = f"1 noisy {noun}"
     if len(answers) > 1:
@@ -111,26 +127,32 @@ def neighbours_figure(pair: Neighbours) -> go.Figure:
     ):
         figure.add_trace(
             go.Scatter(
-                name=name, x=list(pair.answers), y=list(chances), mode="lines+markers",
+                name=name,
+                x=list(pair.answers),
+                y=list(chances),
+                mode="lines+markers",
                 line={"color": colour(code), "dash": dash, "width": 2.5, "shape": "hvh"},
                 marker={"symbol": symbol, "size": 7},
                 hovertemplate="answer %{x}: %{y:.2%}<extra>%{fullData.name}</extra>",
             )
-        )  # fmt: skip
+        )
     place = pair.answers.index(pair.count)
     high, low = pair.present[place], pair.absent[place]
     if pair.count != pair.count_without:
         figure.add_trace(
             go.Scatter(
-                x=[pair.count, pair.count], y=[low, high], mode="lines", showlegend=False,
-                line={"color": INK, "width": 4}, hoverinfo="skip",
+                x=[pair.count, pair.count],
+                y=[low, high],
+                mode="lines",
+                showlegend=False,
+                line={"color": INK, "width": 4},
+                hoverinfo="skip",
             )
-        )  # fmt: skip
+        )
     factor = "the same chance" if high == low else f"× {pair.largest_ratio:.2f} = e<sup>ε</sup>"
     figure.add_annotation(
-        x=pair.count, y=high, text=f"<b>{factor}</b>", ax=70, ay=-18, arrowcolor=INK,
-        font={"size": 16, "color": INK},
-    )  # fmt: skip
+        x=pair.count, y=high, text=f"<b>{factor}</b>", ax=70, ay=-18, arrowcolor=INK, font={"size": 16, "color": INK}
+    )
     _layout(figure, 380)
     figure.update_xaxes(title="noisy answer (people)", nticks=12)
     figure.update_yaxes(title="chance of this answer", tickformat=".1~%", rangemode="tozero")
@@ -162,17 +184,26 @@ def odds_figure(odds: Odds, epsilon: Decimal) -> go.Figure:
     ):
         figure.add_trace(
             go.Scatter(
-                name=f"after the answer, {name}", x=list(_BEFORE), y=ends, mode="lines",
-                line={"color": colour(0), "width": 2.5, "dash": dash}, hoverinfo="skip",
-                fill="tonexty" if name == "at least" else None, fillcolor=_BAND,
+                name=f"after the answer, {name}",
+                x=list(_BEFORE),
+                y=ends,
+                mode="lines",
+                line={"color": colour(0), "width": 2.5, "dash": dash},
+                hoverinfo="skip",
+                fill="tonexty" if name == "at least" else None,
+                fillcolor=_BAND,
             )
-        )  # fmt: skip
+        )
     figure.add_trace(
         go.Scatter(
-            name="nothing learned", x=[0, 1], y=[0, 1], mode="lines", hoverinfo="skip",
+            name="nothing learned",
+            x=[0, 1],
+            y=[0, 1],
+            mode="lines",
+            hoverinfo="skip",
             line={"color": SOFT, "width": 1.5, "dash": "dot"},
         )
-    )  # fmt: skip
+    )
     figure.add_trace(_chosen(odds))
     _layout(figure, 430)
     for update, title in (
@@ -186,13 +217,18 @@ def odds_figure(odds: Odds, epsilon: Decimal) -> go.Figure:
 def _chosen(odds: Odds) -> go.Scatter:
     ends = [odds.lowest, odds.before, odds.highest]
     return go.Scatter(
-        name="your example", x=[odds.before] * 3, y=ends, mode="lines+markers+text",
+        name="your example",
+        x=[odds.before] * 3,
+        y=ends,
+        mode="lines+markers+text",
         line={"color": colour(1), "width": 4},
         marker={"symbol": ["triangle-up", "circle", "triangle-down"], "size": 11},
         text=[shown_chance(odds.lowest), "", shown_chance(odds.highest)],
         textposition=["bottom center", "middle right", "top center"],
-        textfont={"color": INK, "size": 15}, cliponaxis=False, hoverinfo="skip",
-    )  # fmt: skip
+        textfont={"color": INK, "size": 15},
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
 
 
 def odds_alt(odds: Odds, epsilon: Decimal) -> str:
@@ -204,9 +240,7 @@ def odds_alt(odds: Odds, epsilon: Decimal) -> str:
     )
 
 
-def averages_figure(
-    truth: int, found: Averages, epsilon: Decimal, cap: Decimal, questions: int
-) -> go.Figure:
+def averages_figure(truth: int, found: Averages, epsilon: Decimal, cap: Decimal, questions: int) -> go.Figure:
     """Above, the average closes in on the truth; below, what the questions cost.
 
     Parameters
@@ -231,16 +265,22 @@ def averages_figure(
     for name, end in ends.items():
         fill = "tonexty" if name == "lower end" else None
         trace = go.Scatter(
-            name=name, x=asked, y=end, mode="lines", fill=fill, fillcolor=_BAND, hoverinfo="skip",
-            line={"color": "#8fc3d2", "width": 1.5}, showlegend=fill is None,
-        )  # fmt: skip
+            name=name,
+            x=asked,
+            y=end,
+            mode="lines",
+            fill=fill,
+            fillcolor=_BAND,
+            hoverinfo="skip",
+            line={"color": "#8fc3d2", "width": 1.5},
+            showlegend=fill is None,
+        )
         figure.add_trace(trace, row=1, col=1)
     figure.add_trace(_line("average so far", asked, found.means, 0, "solid"), row=1, col=1)
     line = {"color": INK, "width": 2, "dash": "dash"}
     truths = go.Scatter(
-        name="true count", x=[1, questions], y=[truth, truth], mode="lines", line=line,
-        hoverinfo="skip",
-    )  # fmt: skip
+        name="true count", x=[1, questions], y=[truth, truth], mode="lines", line=line, hoverinfo="skip"
+    )
     figure.add_trace(truths, row=1, col=1)
     for trace in _costs(epsilon, questions, cap):
         figure.add_trace(trace, row=2, col=1)
@@ -257,9 +297,13 @@ def _costs(epsilon: Decimal, questions: int, cap: Decimal) -> list[go.Scatter]:
     basic = [float(epsilon * asked) for asked in every]
     gaussian = [gaussian_cost(epsilon, asked) for asked in every]
     limit = go.Scatter(
-        name="toy budget", x=[0.5, questions + 0.5], y=[float(cap)] * 2, mode="lines",
-        line={"color": INK, "width": 2, "dash": "dot"}, hoverinfo="skip",
-    )  # fmt: skip
+        name="toy budget",
+        x=[0.5, questions + 0.5],
+        y=[float(cap)] * 2,
+        mode="lines",
+        line={"color": INK, "width": 2, "dash": "dot"},
+        hoverinfo="skip",
+    )
     return [
         _line("ε adds up", every, basic, 1, "solid"),
         _line("ε with Gaussian noise", every, gaussian, 2, "dash"),
@@ -267,20 +311,19 @@ def _costs(epsilon: Decimal, questions: int, cap: Decimal) -> list[go.Scatter]:
     ]
 
 
-def _line(
-    name: str, places: Sequence[int], values: Sequence[float], code: int, dash: str
-) -> go.Scatter:
+def _line(name: str, places: Sequence[int], values: Sequence[float], code: int, dash: str) -> go.Scatter:
     return go.Scatter(
-        name=name, x=list(places), y=list(values), mode="lines+markers",
+        name=name,
+        x=list(places),
+        y=list(values),
+        mode="lines+markers",
         line={"color": colour(code), "width": 2.5, "dash": dash},
         marker={"size": 5 if len(places) > 1 else 10, "symbol": SYMBOLS[code]},
         hovertemplate="%{x} questions: %{y:,.3~f}<extra>%{fullData.name}</extra>",
-    )  # fmt: skip
+    )
 
 
-def averages_alt(
-    truth: int, found: Averages, epsilon: Decimal, cap: Decimal, questions: int
-) -> str:
+def averages_alt(truth: int, found: Averages, epsilon: Decimal, cap: Decimal, questions: int) -> str:
     """Both panels in words."""
     bought = len(found.means)
     return (

@@ -17,36 +17,46 @@ def membership_figure(found: MembershipAttack) -> go.Figure:
     shares = [found.exact / found.repetitions, found.private / found.repetitions]
     figure = go.Figure(
         go.Bar(
-            name="right guesses", orientation="h", x=shares,
-            y=["exact answers", "noisy answers"], text=[f"{share:.1%}" for share in shares],
-            textposition="inside", insidetextanchor="start", textfont={"size": 16, "color": INK},
+            name="right guesses",
+            orientation="h",
+            x=shares,
+            y=["exact answers", "noisy answers"],
+            text=[f"{share:.1%}" for share in shares],
+            textposition="inside",
+            insidetextanchor="start",
+            textfont={"size": 16, "color": INK},
             marker={"color": ["#f3c9a8", "#8fc3d2"], "line": {"color": INK, "width": 0.7}},
             hovertemplate="%{y}: %{x:.1%} of the guesses are right<extra></extra>",
             showlegend=False,
         )
-    )  # fmt: skip
+    )
     for name, share, dash, shade in (
         ("no better than a coin (50%)", 0.5, "dot", SOFT),
         (f"ceiling for noisy answers ({found.ceiling:.1%})", found.ceiling, "dash", INK),
     ):
         figure.add_trace(
             go.Scatter(
-                name=name, x=[share, share], y=[-0.5, 1.5], mode="lines", hoverinfo="skip",
-                yaxis="y2", line={"color": shade, "width": 3, "dash": dash},
+                name=name,
+                x=[share, share],
+                y=[-0.5, 1.5],
+                mode="lines",
+                hoverinfo="skip",
+                yaxis="y2",
+                line={"color": shade, "width": 3, "dash": dash},
             )
-        )  # fmt: skip
+        )
     figure.update_layout(
-        clear_layout(), height=280, dragmode=False, margin={"l": 10, "r": 20, "t": 60, "b": 60},
+        clear_layout(),
+        height=280,
+        dragmode=False,
+        margin={"l": 10, "r": 20, "t": 60, "b": 60},
         legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0},
         yaxis2={"overlaying": "y", "range": [-0.5, 1.5], "visible": False, "fixedrange": True},
-    )  # fmt: skip
-    figure.update_xaxes(
-        title="guesses that are right", range=[0, 1.02], tickformat=".0%", gridcolor="#dee2e6",
-        fixedrange=True,
-    )  # fmt: skip
-    figure.update_layout(
-        yaxis={"autorange": "reversed", "automargin": True, "fixedrange": True, "ticksuffix": "  "}
     )
+    figure.update_xaxes(
+        title="guesses that are right", range=[0, 1.02], tickformat=".0%", gridcolor="#dee2e6", fixedrange=True
+    )
+    figure.update_layout(yaxis={"autorange": "reversed", "automargin": True, "fixedrange": True, "ticksuffix": "  "})
     return figure
 
 
@@ -68,22 +78,33 @@ def people_figure(found: Reconstruction) -> go.Figure:
             across, down = marks.setdefault(_name(row, guess, guess == true), ([], []))
             across.append(place + 1)
             down.append(row)
-    figure = go.Figure(
-        [_marks(name, *marks.get(name, ([None], [None]))) for name in _STYLES]
-    )  # fmt: skip
+    figure = go.Figure([_marks(name, *marks.get(name, ([None], [None]))) for name in _STYLES])
     figure.update_layout(
-        clear_layout(), height=290, dragmode=False, margin={"l": 10, "r": 20, "t": 60, "b": 60},
+        clear_layout(),
+        height=290,
+        dragmode=False,
+        margin={"l": 10, "r": 20, "t": 60, "b": 60},
         legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0},
-    )  # fmt: skip
+    )
     figure.update_xaxes(
-        title="invented person", range=[0.2, len(found.truth) + 0.8], dtick=5, tick0=5,
-        showgrid=False, zeroline=False, fixedrange=True,
-    )  # fmt: skip
+        title="invented person",
+        range=[0.2, len(found.truth) + 0.8],
+        dtick=5,
+        tick0=5,
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
+    )
     figure.update_yaxes(
-        tickvals=[0, 1, 2], ticktext=["the secret", "from exact counts", "from noisy counts"],
-        range=[2.5, -0.5], showgrid=False, zeroline=False, fixedrange=True, automargin=True,
+        tickvals=[0, 1, 2],
+        ticktext=["the secret", "from exact counts", "from noisy counts"],
+        range=[2.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
+        automargin=True,
         ticksuffix="  ",
-    )  # fmt: skip
+    )
     return figure
 
 
@@ -103,10 +124,14 @@ def _name(row: int, guess: bool, right: bool) -> str:
 def _marks(name: str, across: Sequence[int | None], down: Sequence[int | None]) -> go.Scatter:
     symbol, shade = _STYLES[name]
     return go.Scatter(
-        name=name, x=list(across), y=list(down), mode="markers",
+        name=name,
+        x=list(across),
+        y=list(down),
+        mode="markers",
         marker={"symbol": symbol, "size": 13, "color": shade, "line": {"width": 2}},
-        hovertemplate=f"person %{{x}}: {name}<extra></extra>", showlegend=True,
-    )  # fmt: skip
+        hovertemplate=f"person %{{x}}: {name}<extra></extra>",
+        showlegend=True,
+    )
 
 
 def people_alt(found: Reconstruction) -> str:

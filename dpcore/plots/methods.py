@@ -26,9 +26,7 @@ class EpsilonCurve:
     highs: tuple[float, ...]
 
 
-def methods_figure(
-    lines: Sequence[EpsilonCurve], ceiling: float | None = None, measure: str = "accuracy"
-) -> go.Figure:
+def methods_figure(lines: Sequence[EpsilonCurve], ceiling: float | None = None, measure: str = "accuracy") -> go.Figure:
     """Accuracy or RMSE on people set aside against epsilon; error bars from lowest to highest.
 
     ``ceiling`` is the accuracy of a tree that is not private.
@@ -43,9 +41,7 @@ def methods_figure(
     return figure
 
 
-def lay_out_over_epsilon(
-    figure: go.Figure, ticks: Sequence[float], measure: str, people: str, *, height: int
-) -> None:
+def lay_out_over_epsilon(figure: go.Figure, ticks: Sequence[float], measure: str, people: str, *, height: int) -> None:
     """Axes of a figure that shows a measure on some people against epsilon."""
     figure.update_layout(
         clear_layout(),
@@ -55,13 +51,16 @@ def lay_out_over_epsilon(
         dragmode=False,
     )
     figure.update_xaxes(
-        title="ε of a run (more privacy ◀  ▶ more accuracy)", type="log", gridcolor=GRID,
-        tickvals=list(ticks), ticktext=[f"{tick:g}" for tick in ticks], fixedrange=True,
-    )  # fmt: skip
+        title="ε of a run (more privacy ◀  ▶ more accuracy)",
+        type="log",
+        gridcolor=GRID,
+        tickvals=list(ticks),
+        ticktext=[f"{tick:g}" for tick in ticks],
+        fixedrange=True,
+    )
     figure.update_yaxes(
-        title=f"{measure} on {people}", tickformat=_TICKS[measure], gridcolor=GRID,
-        automargin=True, fixedrange=True,
-    )  # fmt: skip
+        title=f"{measure} on {people}", tickformat=_TICKS[measure], gridcolor=GRID, automargin=True, fixedrange=True
+    )
 
 
 def _trace(line: EpsilonCurve, place: int, numbers: str) -> go.Scatter:
@@ -84,9 +83,7 @@ def _trace(line: EpsilonCurve, place: int, numbers: str) -> go.Scatter:
     )
 
 
-def methods_alt(
-    lines: Sequence[EpsilonCurve], ceiling: float | None = None, measure: str = "accuracy"
-) -> str:
+def methods_alt(lines: Sequence[EpsilonCurve], ceiling: float | None = None, measure: str = "accuracy") -> str:
     """The chart in words."""
     told = [f"{line.name}: {_points(line, measure)}." for line in lines]
     if ceiling is not None:

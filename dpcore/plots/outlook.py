@@ -41,8 +41,7 @@ def outlook_figure(line: EpsilonCurve, marks: OutlookMarks, measure: str) -> go.
     figure = go.Figure(
         [
             _edge(line, line.highs),
-            _edge(line, line.lows, fill="tonexty", fillcolor=_BAND, name="Lowest to highest",
-                  showlegend=True),
+            _edge(line, line.lows, fill="tonexty", fillcolor=_BAND, name="Lowest to highest", showlegend=True),
             go.Scatter(
                 name=line.name,
                 x=list(line.epsilons),
@@ -56,7 +55,7 @@ def outlook_figure(line: EpsilonCurve, marks: OutlookMarks, measure: str) -> go.
             _level(line, marks.wanted, "What you want", INK, "dash", numbers),
             _level(line, marks.baseline, marks.baseline_name, SOFT, "dot", numbers),
         ]
-    )  # fmt: skip
+    )
     lay_out_over_epsilon(figure, line.epsilons, measure, "invented people", height=400)
     return figure
 
@@ -66,9 +65,7 @@ def _edge(line: EpsilonCurve, values: tuple[float, ...], **more: object) -> go.S
     return go.Scatter(x=list(line.epsilons), y=list(values), **{**shown, **more})
 
 
-def _level(
-    line: EpsilonCurve, value: float, name: str, tone: str, dash: str, numbers: str
-) -> go.Scatter:
+def _level(line: EpsilonCurve, value: float, name: str, tone: str, dash: str, numbers: str) -> go.Scatter:
     return go.Scatter(
         name=name,
         x=[line.epsilons[0], line.epsilons[-1]],
@@ -100,8 +97,7 @@ def outlook_alt(line: EpsilonCurve, marks: OutlookMarks, measure: str) -> str:
         return percent(value) if measure == "accuracy" else f"{value:.3g}"
 
     points = ", ".join(
-        f"{shown(mean)} at epsilon {epsilon:g}"
-        for epsilon, mean in zip(line.epsilons, line.means, strict=True)
+        f"{shown(mean)} at epsilon {epsilon:g}" for epsilon, mean in zip(line.epsilons, line.means, strict=True)
     )
     return (
         f"{measure[0].upper()}{measure[1:]} on invented people: {points}. Wanted: "

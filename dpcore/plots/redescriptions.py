@@ -58,9 +58,7 @@ def redescriptions_figure(
     figure = go.Figure()
     if aside:
         figure.add_trace(_points(items, rest, "set aside", symbol="diamond-open", tint=_ASIDE))
-    figure.add_trace(
-        _points(items, kept, "kept", symbol="circle", tint=colour(0), intervals=intervals)
-    )
+    figure.add_trace(_points(items, kept, "kept", symbol="circle", tint=colour(0), intervals=intervals))
     marked = [step for step in (threshold, found.suggested_support) if step > 0]
     spread = _spread([*(items[place].support for place in shown), *marked])
     low = min((items[place].jaccard for place in shown), default=0.5)
@@ -72,19 +70,26 @@ def redescriptions_figure(
     figure.update_layout(**_layout())
     figure.update_xaxes(**_support_axis(spread))
     figure.update_yaxes(
-        title="noisy Jaccard index", range=[bottom, 1.02], gridcolor="#dee2e6", fixedrange=True,
-        tickformat=".2~f", automargin=True, zeroline=False,
-    )  # fmt: skip
+        title="noisy Jaccard index",
+        range=[bottom, 1.02],
+        gridcolor="#dee2e6",
+        fixedrange=True,
+        tickformat=".2~f",
+        automargin=True,
+        zeroline=False,
+    )
     return figure
 
 
 def _layout() -> dict[str, Any]:
     return clear_layout(
-        height=420, margin={"l": 10, "r": 20, "t": 30, "b": 50}, dragmode=False,
-        hovermode="closest", showlegend=True,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "itemclick": False,
-                "itemdoubleclick": False},
-    )  # fmt: skip
+        height=420,
+        margin={"l": 10, "r": 20, "t": 30, "b": 50},
+        dragmode=False,
+        hovermode="closest",
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "itemclick": False, "itemdoubleclick": False},
+    )
 
 
 def _points(
@@ -102,15 +107,19 @@ def _points(
     if symbol == "circle":
         marker["line"] = {"width": 1, "color": "#ffffff"}
     return draw(
-        name=f"{name} ({len(places):,})", mode="markers", customdata=list(places),
+        name=f"{name} ({len(places):,})",
+        mode="markers",
+        customdata=list(places),
         x=np.array([items[place].support for place in places]),
         y=np.array([items[place].jaccard for place in places]),
-        marker=marker, unselected={"marker": {"opacity": 0.8}}, selected={"marker": {"opacity": 1}},
+        marker=marker,
+        unselected={"marker": {"opacity": 0.8}},
+        selected={"marker": {"opacity": 1}},
         error_y=_bars([items[place] for place in places]) if intervals else None,
         text=[_words(items[place]) if place < _MOST_WORDS else "" for place in places],
         hovertemplate="%{text}noisy Jaccard index %{y:.2f}<br>noisy support %{x:,.0f}<br>"
         "Click to read it.<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def _words(item: Redescription) -> str:
@@ -132,13 +141,15 @@ def _bars(items: Sequence[Redescription]) -> dict[str, Any]:
 def _ring(item: Redescription) -> go.Scatter:
     """A ring around the chosen one, with its intervals in both directions."""
     return go.Scatter(
-        name="the one you read", mode="markers", x=[item.support], y=[item.jaccard],
+        name="the one you read",
+        mode="markers",
+        x=[item.support],
+        y=[item.jaccard],
         marker={"symbol": "circle-open", "size": 22, "color": INK, "line": {"width": 3}},
         error_y=_bars([item]) | {"thickness": 2, "width": 0, "color": INK},
-        error_x={"type": "data", "array": [item.support_margin], "thickness": 2, "width": 0,
-                 "color": INK},
+        error_x={"type": "data", "array": [item.support_margin], "thickness": 2, "width": 0, "color": INK},
         hoverinfo="skip",
-    )  # fmt: skip
+    )
 
 
 def _spread(supports: Sequence[float]) -> tuple[float, float]:
@@ -160,9 +171,13 @@ def _thresholds(threshold: float, suggested: int, bottom: float) -> list[go.Scat
 
 def _upright(name: str, at: float, dash: str, tint: str, bottom: float) -> go.Scatter:
     return go.Scatter(
-        name=name, mode="lines", x=[at, at], y=[bottom, 1.02], hoverinfo="skip",
+        name=name,
+        mode="lines",
+        x=[at, at],
+        y=[bottom, 1.02],
+        hoverinfo="skip",
         line={"width": 2, "color": tint, "dash": dash},
-    )  # fmt: skip
+    )
 
 
 def _support_axis(spread: tuple[float, float]) -> dict[str, Any]:

@@ -11,9 +11,7 @@ from dpcore.plots.style import INK, SOFT, clear_layout, colour
 _PARTS = (("left only", "/", "#8fc3d2"), ("both", "", colour(0)), ("right only", "\\", "#f3c9a8"))
 
 
-def agreement_figure(
-    item: Redescription, margins: tuple[int, int, int], exact: Exact | None = None
-) -> go.Figure:
+def agreement_figure(item: Redescription, margins: tuple[int, int, int], exact: Exact | None = None) -> go.Figure:
     """Noisy people of each kind as parts of one bar; below it the exact ones, if they are known.
 
     Parameters
@@ -29,23 +27,43 @@ def agreement_figure(
         sizes = [_sizes(item)[place]] + ([] if exact is None else [_exact(exact)[place]])
         figure.add_trace(
             go.Bar(
-                name=_legend(name, item, margins, place), orientation="h", y=rows, x=sizes,
-                marker={"color": tint, "line": {"color": INK, "width": 1},
-                        "pattern": {"shape": pattern, "fgcolor": INK, "size": 9,
-                                    "solidity": 0.15, "fillmode": "overlay"}},
+                name=_legend(name, item, margins, place),
+                orientation="h",
+                y=rows,
+                x=sizes,
+                marker={
+                    "color": tint,
+                    "line": {"color": INK, "width": 1},
+                    "pattern": {"shape": pattern, "fgcolor": INK, "size": 9, "solidity": 0.15, "fillmode": "overlay"},
+                },
                 hovertemplate=f"{name}: %{{x:,.0f}} people (%{{y}})<extra></extra>",
             )
-        )  # fmt: skip
+        )
     figure.update_layout(
-        clear_layout(), barmode="stack", height=130 + 36 * len(rows), dragmode=False, bargap=0.25,
-        margin={"l": 10, "r": 20, "t": 10, "b": 10}, showlegend=True,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "traceorder": "normal",
-                "itemclick": False, "itemdoubleclick": False},
-    )  # fmt: skip
+        clear_layout(),
+        barmode="stack",
+        height=130 + 36 * len(rows),
+        dragmode=False,
+        bargap=0.25,
+        margin={"l": 10, "r": 20, "t": 10, "b": 10},
+        showlegend=True,
+        legend={
+            "orientation": "h",
+            "y": 1.02,
+            "yanchor": "bottom",
+            "traceorder": "normal",
+            "itemclick": False,
+            "itemdoubleclick": False,
+        },
+    )
     figure.update_xaxes(
         title={"text": "people for whom at least one side holds", "font": {"color": SOFT}},
-        gridcolor="#dee2e6", fixedrange=True, tickformat=",d", automargin=True, rangemode="tozero",
-    )  # fmt: skip
+        gridcolor="#dee2e6",
+        fixedrange=True,
+        tickformat=",d",
+        automargin=True,
+        rangemode="tozero",
+    )
     figure.update_yaxes(autorange="reversed", fixedrange=True, ticksuffix="  ", automargin=True)
     return figure
 
@@ -62,15 +80,11 @@ def _legend(name: str, item: Redescription, margins: tuple[int, int, int], place
     return f"{name}: {_sizes(item)[place]:,.0f} ±{margins[place]:,}"
 
 
-def agreement_alt(
-    item: Redescription, margins: tuple[int, int, int], exact: Exact | None = None
-) -> str:
+def agreement_alt(item: Redescription, margins: tuple[int, int, int], exact: Exact | None = None) -> str:
     """The bar in words."""
     told = ", ".join(_legend(name, item, margins, place) for place, (name, *_) in enumerate(_PARTS))
     true = ""
     if exact is not None:
-        numbers = (
-            f"{name}: {number:,}" for (name, *_), number in zip(_PARTS, _exact(exact), strict=True)
-        )
+        numbers = (f"{name}: {number:,}" for (name, *_), number in zip(_PARTS, _exact(exact), strict=True))
         true = f" True people: {', '.join(numbers)}."
     return f"Noisy people for whom at least one side holds. {told}.{true}"

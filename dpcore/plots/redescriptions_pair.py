@@ -51,9 +51,7 @@ def outline(tree: Tree, schema: Schema) -> list[OutlineLine]:
     return list(_below(tree, schema, 0, 0, reached))
 
 
-def _below(
-    tree: Tree, schema: Schema, node: int, depth: int, reached: list[bool]
-) -> Iterator[OutlineLine]:
+def _below(tree: Tree, schema: Schema, node: int, depth: int, reached: list[bool]) -> Iterator[OutlineLine]:
     split = split_on(tree.splits[node], schema)
     for branch in (0, 1):
         child = 2 * node + 1 + branch
@@ -68,31 +66,35 @@ def _below(
 
 def pair_figure(pair: TreePair, chosen: Redescription | None = None) -> go.Figure:
     """Noisy people in each pair of leaves; those that the chosen redescription joins are framed."""
-    names = [
-        [leaf_name(tree, leaf) for leaf in range(tree.leaf_count)]
-        for tree in (pair.left, pair.right)
-    ]
+    names = [[leaf_name(tree, leaf) for leaf in range(tree.leaf_count)] for tree in (pair.left, pair.right)]
     counts = [list(row) for row in pair.noisy_counts]
     written = max(len(side) for side in names) <= _MOST_WRITTEN
     figure = go.Figure(
         go.Heatmap(
-            z=counts, x=names[1], y=names[0], colorscale=[[0, "#f4fafc"], [1, "#0b5d70"]],
-            zmin=0, xgap=2, ygap=2, texttemplate="%{text}" if written else None,
+            z=counts,
+            x=names[1],
+            y=names[0],
+            colorscale=[[0, "#f4fafc"], [1, "#0b5d70"]],
+            zmin=0,
+            xgap=2,
+            ygap=2,
+            texttemplate="%{text}" if written else None,
             text=[[f"{count:,}".replace("-", "−") for count in row] for row in counts],
             hovertemplate="%{y} and %{x}: %{text} people (noisy)<extra></extra>",
             colorbar={"title": {"text": "noisy<br>people"}, "thickness": 14, "tickformat": ",d"},
         )
-    )  # fmt: skip
+    )
     figure.update_layout(
-        clear_layout(), height=150 + max(26, 44 - 2 * len(names[0])) * len(names[0]),
-        margin={"l": 10, "r": 10, "t": 10, "b": 50}, dragmode=False,
+        clear_layout(),
+        height=150 + max(26, 44 - 2 * len(names[0])) * len(names[0]),
+        margin={"l": 10, "r": 10, "t": 10, "b": 50},
+        dragmode=False,
         shapes=_frames(chosen),
-    )  # fmt: skip
+    )
     figure.update_xaxes(title="groups of the right tree", fixedrange=True, showgrid=False)
     figure.update_yaxes(
-        title="groups of the left tree", autorange="reversed", fixedrange=True, automargin=True,
-        showgrid=False,
-    )  # fmt: skip
+        title="groups of the left tree", autorange="reversed", fixedrange=True, automargin=True, showgrid=False
+    )
     return figure
 
 
@@ -101,26 +103,17 @@ def _frames(chosen: Redescription | None) -> list[dict[str, object]]:
         return []
     line = {"color": INK, "width": 3}
     return [
-        {"type": "rect", "x0": right - 0.5, "x1": right + 0.5, "y0": left - 0.5,
-         "y1": left + 0.5, "line": line}
+        {"type": "rect", "x0": right - 0.5, "x1": right + 0.5, "y0": left - 0.5, "y1": left + 0.5, "line": line}
         for left in chosen.left_leaves
         for right in chosen.right_leaves
-    ]  # fmt: skip
+    ]
 
 
 def pair_alt(pair: TreePair) -> str:
     """The heat map in words; the table below holds every count."""
-    counts = [
-        (count, left, right)
-        for left, row in enumerate(pair.noisy_counts)
-        for right, count in enumerate(row)
-    ]
+    counts = [(count, left, right) for left, row in enumerate(pair.noisy_counts) for right, count in enumerate(row)]
     largest = sorted(counts, reverse=True)[:3]
     told = ", ".join(
-        f"{leaf_name(pair.left, left)} and {leaf_name(pair.right, right)}: {count:,}"
-        for count, left, right in largest
+        f"{leaf_name(pair.left, left)} and {leaf_name(pair.right, right)}: {count:,}" for count, left, right in largest
     )
-    return (
-        f"Noisy people in each of {len(counts)} pairs of groups. The largest: {told}. The table "
-        "below holds all."
-    )
+    return f"Noisy people in each of {len(counts)} pairs of groups. The largest: {told}. The table below holds all."

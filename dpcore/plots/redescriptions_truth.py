@@ -33,45 +33,44 @@ def _kind(item: Redescription, exact: Exact, threshold: float) -> str:
     return "kept" if exact.p_value <= LEVEL else "chance"
 
 
-def _groups(
-    found: Sequence[Redescription], exact: Sequence[Exact], threshold: float
-) -> dict[str, list[int]]:
+def _groups(found: Sequence[Redescription], exact: Sequence[Exact], threshold: float) -> dict[str, list[int]]:
     groups: dict[str, list[int]] = {"aside": [], "kept": [], "chance": []}
     for place, (item, true) in enumerate(zip(found, exact, strict=True)):
         groups[_kind(item, true, threshold)].append(place)
     return {kind: places for kind, places in groups.items() if places}
 
 
-def truth_figure(
-    found: Sequence[Redescription], exact: Sequence[Exact], threshold: float
-) -> go.Figure:
+def truth_figure(found: Sequence[Redescription], exact: Sequence[Exact], threshold: float) -> go.Figure:
     """Noisy against true Jaccard index, as in figures 2 and 3 of Mihelčić and Miettinen (2023)."""
     figure = go.Figure(
         go.Scatter(
-            name="noisy = true", mode="lines", x=[0, 1], y=[0, 1], hoverinfo="skip",
+            name="noisy = true",
+            mode="lines",
+            x=[0, 1],
+            y=[0, 1],
+            hoverinfo="skip",
             line={"color": SOFT, "dash": "dot", "width": 2},
         )
-    )  # fmt: skip
+    )
     draw = go.Scatter if len(found) <= MOST_DRAWN else go.Scattergl
     for kind, places in _groups(found, exact, threshold).items():
         symbol, tint, _ = _MARKS[kind]
         figure.add_trace(
             draw(
-                name=f"{_NAMES[kind]} ({len(places):,})", mode="markers",
+                name=f"{_NAMES[kind]} ({len(places):,})",
+                mode="markers",
                 x=np.array([exact[place].jaccard for place in places]),
                 y=np.array([found[place].jaccard for place in places]),
                 marker={"symbol": symbol, "size": 9, "color": tint, "opacity": 0.8},
                 hovertemplate="true Jaccard index %{x:.2f}<br>noisy %{y:.2f}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     _finish(figure, "true Jaccard index", "noisy Jaccard index")
     figure.update_yaxes(range=[-0.02, 1.02])
     return figure
 
 
-def truth_histogram(
-    found: Sequence[Redescription], exact: Sequence[Exact], threshold: float
-) -> go.Figure:
+def truth_histogram(found: Sequence[Redescription], exact: Sequence[Exact], threshold: float) -> go.Figure:
     """How many redescriptions have which true Jaccard index."""
     figure = go.Figure()
     edges = np.linspace(0, 1, _BINS + 1)
@@ -80,14 +79,19 @@ def truth_histogram(
         numbers, _ = np.histogram([exact[place].jaccard for place in places], edges)
         figure.add_trace(
             go.Bar(
-                name=_NAMES[kind], x=(edges[:-1] + edges[1:]) / 2, y=numbers,
-                width=1 / _BINS, customdata=edges[:-1],
-                marker={"color": tint, "line": {"color": INK, "width": 0.7},
-                        "pattern": {"shape": pattern, "fgcolor": "#ffffff", "size": 7,
-                                    "fillmode": "overlay"}},
+                name=_NAMES[kind],
+                x=(edges[:-1] + edges[1:]) / 2,
+                y=numbers,
+                width=1 / _BINS,
+                customdata=edges[:-1],
+                marker={
+                    "color": tint,
+                    "line": {"color": INK, "width": 0.7},
+                    "pattern": {"shape": pattern, "fgcolor": "#ffffff", "size": 7, "fillmode": "overlay"},
+                },
                 hovertemplate="true Jaccard index from %{customdata:.2f}: %{y}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     _finish(figure, "true Jaccard index", "redescriptions")
     figure.update_layout(barmode="stack")
     figure.update_yaxes(tickformat=",d")
@@ -96,25 +100,30 @@ def truth_histogram(
 
 def _finish(figure: go.Figure, across: str, up: str) -> None:
     figure.update_layout(
-        clear_layout(), height=430, margin={"l": 10, "r": 20, "t": 10, "b": 100}, dragmode=False,
-        hovermode="closest", showlegend=True,
-        legend={"orientation": "h", "y": -0.22, "yanchor": "top", "itemclick": False,
-                "itemdoubleclick": False, "traceorder": "normal"},
-    )  # fmt: skip
-    figure.update_xaxes(
-        title=across, range=[-0.02, 1.02], gridcolor="#dee2e6", fixedrange=True, zeroline=False
+        clear_layout(),
+        height=430,
+        margin={"l": 10, "r": 20, "t": 10, "b": 100},
+        dragmode=False,
+        hovermode="closest",
+        showlegend=True,
+        legend={
+            "orientation": "h",
+            "y": -0.22,
+            "yanchor": "top",
+            "itemclick": False,
+            "itemdoubleclick": False,
+            "traceorder": "normal",
+        },
     )
-    figure.update_yaxes(
-        title=up, gridcolor="#dee2e6", fixedrange=True, automargin=True, zeroline=False
-    )
+    figure.update_xaxes(title=across, range=[-0.02, 1.02], gridcolor="#dee2e6", fixedrange=True, zeroline=False)
+    figure.update_yaxes(title=up, gridcolor="#dee2e6", fixedrange=True, automargin=True, zeroline=False)
 
 
 def truth_alt(found: Sequence[Redescription], exact: Sequence[Exact], threshold: float) -> str:
     """Both figures in words."""
     groups = _groups(found, exact, threshold)
     told = "; ".join(
-        f"{_NAMES[kind]}: {len(places):,}{_apart(places, found, exact)}"
-        for kind, places in groups.items()
+        f"{_NAMES[kind]}: {len(places):,}{_apart(places, found, exact)}" for kind, places in groups.items()
     )
     return f"Noisy against true Jaccard index. {told}."
 

@@ -62,14 +62,11 @@ def _estimates(model: RuleListModel, code: int, labels: list[str], place: int) -
             "width": 5,
         },
         customdata=[f"{percent(low)} to {percent(high)}" for low, high in intervals],
-        hovertemplate="%{y}<br>noisy estimate %{x:.1%}<br>noise alone: %{customdata}"
-        "<extra></extra>",
+        hovertemplate="%{y}<br>noisy estimate %{x:.1%}<br>noise alone: %{customdata}<extra></extra>",
     )
 
 
 def rule_list_alt(release: Release) -> str:
     """The figure in words, for a reader who cannot see it."""
     model: RuleListModel = parse_model(release)
-    return "Noisy estimates with intervals, rule by rule. " + " ".join(
-        model.reading(release.target)
-    )
+    return "Noisy estimates with intervals, rule by rule. " + " ".join(model.reading(release.target))

@@ -43,9 +43,7 @@ def _joined(shapes: Iterable[Sequence[Point]]) -> tuple[list[float | None], list
     return x, y
 
 
-def lines(
-    name: str, shapes: Iterable[Sequence[Point]], shade: str, width: float, dash: str = "solid"
-) -> go.Scatter:
+def lines(name: str, shapes: Iterable[Sequence[Point]], shade: str, width: float, dash: str = "solid") -> go.Scatter:
     """Many lines as one trace."""
     x, y = _joined(shapes)
     line = {"color": shade, "width": width, "dash": dash}
@@ -63,14 +61,18 @@ def areas(
     """Many filled outlines as one trace."""
     x, y = _joined(shapes)
     return go.Scatter(
-        name=name, x=x, y=y, mode="lines", fill="toself", fillcolor=fill,
-        line={"color": edge, "width": width, "dash": dash}, hoverinfo="skip",
-    )  # fmt: skip
+        name=name,
+        x=x,
+        y=y,
+        mode="lines",
+        fill="toself",
+        fillcolor=fill,
+        line={"color": edge, "width": width, "dash": dash},
+        hoverinfo="skip",
+    )
 
 
-def texts(
-    name: str, places: Sequence[Point], texts: Sequence[str], side: str, shade: str, size: int
-) -> go.Scatter:
+def texts(name: str, places: Sequence[Point], texts: Sequence[str], side: str, shade: str, size: int) -> go.Scatter:
     """Many texts as one trace."""
     return go.Scatter(
         name=name,

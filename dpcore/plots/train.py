@@ -166,13 +166,16 @@ def train_figure(cars: pd.DataFrame) -> go.Figure:
     figure = go.Figure(list(drawing.traces()))
     axis = {"visible": False, "fixedrange": True}
     figure.update_layout(
-        clear_layout(), height=_HEIGHT, showlegend=False, dragmode=False, hovermode="closest",
-        margin={"l": 0, "r": 0, "t": 0, "b": 0}, meta={"width": drawing.width},
-    )  # fmt: skip
-    figure.update_xaxes(range=[0, drawing.width], constrain="domain", **axis)
-    figure.update_yaxes(
-        range=[_HEIGHT, 0], scaleanchor="x", scaleratio=1, constrain="domain", **axis
+        clear_layout(),
+        height=_HEIGHT,
+        showlegend=False,
+        dragmode=False,
+        hovermode="closest",
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        meta={"width": drawing.width},
     )
+    figure.update_xaxes(range=[0, drawing.width], constrain="domain", **axis)
+    figure.update_yaxes(range=[_HEIGHT, 0], scaleanchor="x", scaleratio=1, constrain="domain", **axis)
     return figure
 
 
@@ -245,9 +248,13 @@ class _Drawing:
         left, right = _MARGIN, _MARGIN + _ENGINE
         chimney = [(left + 18, 46), (left + 14, 22), (left + 40, 22), (left + 36, 46)]
         boiler = [
-            (left + 10, 46), (right - 44, 46), (right - 44, _FLOOR), (left + 10, _FLOOR),
-            (left + 4, _FLOOR - 12), (left + 4, 58),
-        ]  # fmt: skip
+            (left + 10, 46),
+            (right - 44, 46),
+            (right - 44, _FLOOR),
+            (left + 10, _FLOOR),
+            (left + 4, _FLOOR - 12),
+            (left + 4, 58),
+        ]
         plough = [(left + 6, _FLOOR), (left + 20, _FLOOR), (left - 8, _RAIL - 4)]
         beam = _box(left + 10, _FLOOR, right, _FLOOR + 1 + _BEAM)
         cab, roof = _box(right - 44, 26, right, _FLOOR), _box(right - 51, 18, right + 5, 26)
@@ -264,10 +271,14 @@ class _Drawing:
         places = [left + car.width / 2 for car, left in zip(self._cars, self._lefts, strict=True)]
         said = [f"car {n}: {safe(car.words)}" for n, car in enumerate(self._cars, 1)]
         return go.Scatter(
-            name="words", x=places, y=[(_TOP + _FLOOR) / 2] * len(places), mode="markers",
-            marker={"size": 46, "opacity": 0}, hovertext=said,
+            name="words",
+            x=places,
+            y=[(_TOP + _FLOOR) / 2] * len(places),
+            mode="markers",
+            marker={"size": 46, "opacity": 0},
+            hovertext=said,
             hovertemplate="%{hovertext}<extra></extra>",
-        )  # fmt: skip
+        )
 
 
 def _closed(outline: Sequence[Point]) -> Outline:
@@ -320,9 +331,15 @@ def _body(shape: str | None, left: float, width: float, inset: float = 0) -> Out
     if shape == "hexagon":
         slant, half = 16.0 - inset / 4, (top + bottom) / 2
         return _closed(
-            [(left + slant, top), (right - slant, top), (right, half), (right - slant, bottom),
-             (left + slant, bottom), (left, half)]
-        )  # fmt: skip
+            [
+                (left + slant, top),
+                (right - slant, top),
+                (right, half),
+                (right - slant, bottom),
+                (left + slant, bottom),
+                (left, half),
+            ]
+        )
     return _box(left, top, right, bottom)
 
 
@@ -347,6 +364,4 @@ def _load(load: str | None, middle: float) -> Outline:
     y = (_TOP + _FLOOR) / 2 + {"triangle": 3, "inverted_triangle": -3}.get(load or "", 0)
     angles = [math.radians(first + 360 * i / corners) for i in range(corners)]
     radius = _LOAD if load in {None, "circle", "rectangle"} else _LOAD + 2
-    return _closed(
-        [(middle + radius * math.cos(angle), y + radius * math.sin(angle)) for angle in angles]
-    )
+    return _closed([(middle + radius * math.cos(angle), y + radius * math.sin(angle)) for angle in angles])

@@ -137,10 +137,7 @@ class _Drawing:
 
     def _leaders(self) -> go.Scatter:
         boxes, end = self._layout.boxes, self._layout.panel_left - 8
-        leaders = [
-            [(boxes[row].right + 3, boxes[row].middle), (end, boxes[row].middle)]
-            for row in self._layout.rows
-        ]
+        leaders = [[(boxes[row].right + 3, boxes[row].middle), (end, boxes[row].middle)] for row in self._layout.rows]
         return lines("leaders", leaders, FAINT, 1, dash="dot")
 
     # Boxes
@@ -162,8 +159,7 @@ class _Drawing:
             if frames:
                 fill = _DIM if dash == "dot" else _GROUND
                 line, width = (INK, 3.0) if marked else (_LINE, 1.0)
-                yield areas(name + (" on the path" if marked else ""), frames, fill, line, width,
-                             dash=dash)  # fmt: skip
+                yield areas(name + (" on the path" if marked else ""), frames, fill, line, width, dash=dash)
 
     def _labels(self) -> list[int]:
         return sorted({self._tree.nodes[p].label for p in self._layout.shown})
@@ -185,15 +181,19 @@ class _Drawing:
             "conditions",
             [(box.left + STRIPE + 3, box.top + 7) for box in boxes],
             ["<br>".join(safe(line) for line in box.lines) for box in boxes],
-            "bottom right", INK, 13,
-        )  # fmt: skip
+            "bottom right",
+            INK,
+            13,
+        )
         labels = [self._tree.nodes[p].label for p in self._layout.shown]
         yield texts(
             "symbols",
             [(box.left + STRIPE / 2, box.middle) for box in boxes],
             [glyph(label) for label in labels],
-            "middle center", _GROUND, 13,
-        )  # fmt: skip
+            "middle center",
+            _GROUND,
+            13,
+        )
 
     # Panel
 
@@ -201,19 +201,26 @@ class _Drawing:
         left, rows = self._layout.panel_left, self._layout.rows
         middles = [self._layout.boxes[row].middle for row in rows]
         right = left + PANEL
-        yield texts("heading", [(left, HEADER - 26)], ["Group: prediction"], "middle right",
-                     SOFT, 13)  # fmt: skip
-        yield texts("heading", [(right, HEADER - 26)], [self._chance_heading()], "middle left",
-                     SOFT, 13)  # fmt: skip
-        yield texts("predictions", [(left, y - 11) for y in middles],
-                     [self._prediction(row) for row in rows], "middle right", INK, 13)  # fmt: skip
-        yield texts("chances", [(right, y - 11) for y in middles],
-                     [self._chance(row) for row in rows], "middle left", INK, 13)  # fmt: skip
+        yield texts("heading", [(left, HEADER - 26)], ["Group: prediction"], "middle right", SOFT, 13)
+        yield texts("heading", [(right, HEADER - 26)], [self._chance_heading()], "middle left", SOFT, 13)
+        yield texts(
+            "predictions",
+            [(left, y - 11) for y in middles],
+            [self._prediction(row) for row in rows],
+            "middle right",
+            INK,
+            13,
+        )
+        yield texts(
+            "chances", [(right, y - 11) for y in middles], [self._chance(row) for row in rows], "middle left", INK, 13
+        )
         scales = [rectangle(Box(left, y, PANEL, 12, ())) for y in middles]
         yield areas("scales", scales, "#e8f2f5", FAINT, 1)
         yield areas("intervals", [self._interval(row) for row in rows], _BAND, _EDGE, 1)
-        points = [rectangle(Box(self._at(self._estimate(row)) - 2, y - 2, 4, 16, ()))
-                  for row, y in zip(rows, middles, strict=True)]  # fmt: skip
+        points = [
+            rectangle(Box(self._at(self._estimate(row)) - 2, y - 2, 4, 16, ()))
+            for row, y in zip(rows, middles, strict=True)
+        ]
         yield areas("estimates", points, INK, INK, 0.5)
         if self._truth is not None:
             yield self._true_marks(self._truth)
@@ -267,10 +274,9 @@ class _Drawing:
             x=[self._at(truth[row][self._code(row)] / sum(truth[row])) for row in known],
             y=[self._layout.boxes[row].middle + 6 for row in known],
             mode="markers",
-            marker={"symbol": "diamond", "size": 12, "color": _GROUND,
-                    "line": {"color": _TRUTH, "width": 2.5}},
+            marker={"symbol": "diamond", "size": 12, "color": _GROUND, "line": {"color": _TRUTH, "width": 2.5}},
             hoverinfo="skip",
-        )  # fmt: skip
+        )
 
     # Hover
 
@@ -306,8 +312,7 @@ class _Drawing:
         if node.noisy_total is not None:
             told.append(f"noisy count of all: {_signed(node.noisy_total)}")
         told.append(
-            f"budget spent here: {_budget(node.spent)}, on the way here in all: "
-            f"{_budget(tree.path_spent(position))}"
+            f"budget spent here: {_budget(node.spent)}, on the way here in all: {_budget(tree.path_spent(position))}"
         )
         return "<br>".join(told + self._fold_line(position))
 

@@ -62,9 +62,7 @@ class Box:
         return bottom - _BAR, bottom
 
 
-def rows_in_order(
-    tree: TreeModel, *, unfold: bool = False, levels: int | None = None
-) -> tuple[int, ...]:
+def rows_in_order(tree: TreeModel, *, unfold: bool = False, levels: int | None = None) -> tuple[int, ...]:
     """Nodes that end a row of the diagram, top to bottom.
 
     Without ``unfold`` these are the nodes where records stop; with it, collapsed nodes show
@@ -194,9 +192,7 @@ class TreeLayout:
     def boxes(self) -> dict[int, Box]:
         """Rectangle of every shown node."""
         ends = accumulate(self._slots.values(), initial=float(HEADER))
-        middles = {
-            row: end + slot / 2 for (row, slot), end in zip(self._slots.items(), ends, strict=False)
-        }
+        middles = {row: end + slot / 2 for (row, slot), end in zip(self._slots.items(), ends, strict=False)}
         for position in reversed(self.shown):
             if position not in middles:
                 below = self.below(position)

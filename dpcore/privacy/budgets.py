@@ -56,9 +56,7 @@ def parse_epsilon(value: object) -> Decimal:
     if epsilon <= 0:
         raise BudgetError("Epsilon must be above 0: with no budget nothing can be released.")
     if epsilon > EPSILON_LIMIT:
-        raise BudgetError(
-            f"Epsilon must be at most {EPSILON_LIMIT}: a larger one promises nothing."
-        )
+        raise BudgetError(f"Epsilon must be at most {EPSILON_LIMIT}: a larger one promises nothing.")
     if epsilon != epsilon.quantize(EPSILON_STEP, rounding=ROUND_DOWN):
         raise BudgetError("Epsilon must have at most 9 decimal places.")
     return epsilon.quantize(EPSILON_STEP)
@@ -147,8 +145,7 @@ class BudgetSplit:
         if not whole.is_finite() or whole <= 0 or any(weight < 0 for weight in exact.values()):
             raise BudgetError("The shares of a budget must be positive.")
         parts = {
-            name: (total * weight / whole).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
-            for name, weight in exact.items()
+            name: (total * weight / whole).quantize(EPSILON_STEP, rounding=ROUND_DOWN) for name, weight in exact.items()
         }
         last = [name for name, weight in exact.items() if weight > 0][-1]
         parts[last] += total - sum(parts.values(), Decimal(0))
@@ -340,9 +337,7 @@ def calibrate_fine_gaussian(
     slack = 1.001 * draws * (1 + reach_squared) / (24 * FINE_SCALE**2)
     if slack > _SLACK_SHARE * target:
         raise BudgetError("This epsilon is too small for so many noisy sums: ask for fewer.")
-    return calibrate_gaussian(
-        math.nextafter(target - slack, 0.0), excess * (1 - 1e-8) * math.exp(-slack), profile
-    )
+    return calibrate_gaussian(math.nextafter(target - slack, 0.0), excess * (1 - 1e-8) * math.exp(-slack), profile)
 
 
 def gaussian_part(mu: float, share: Decimal | Fraction) -> float:

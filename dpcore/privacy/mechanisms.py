@@ -266,9 +266,7 @@ class _Selection(ABC):
     def _build(self, scale: float, measure: Any) -> Any:
         dp = _opendp()
         metric = dp.linf_distance(T="i64", monotonic=self.monotone)
-        return dp.m.make_noisy_max(
-            dp.vector_domain(dp.atom_domain(T="i64")), metric, measure, scale
-        )
+        return dp.m.make_noisy_max(dp.vector_domain(dp.atom_domain(T="i64")), metric, measure, scale)
 
     def privacy_map(self, distance: int) -> float:
         """Epsilon spent on score vectors at L-infinity distance ``distance``."""
@@ -332,9 +330,7 @@ def _gumbel_max(scale: float) -> Any:
     )
 
 
-def round_utility(
-    utilities: Floats, sensitivity: float, step: float, error: float = 0.0
-) -> tuple[Ints, int]:
+def round_utility(utilities: Floats, sensitivity: float, step: float, error: float = 0.0) -> tuple[Ints, int]:
     """Put real-valued utilities on an integer grid, with a sensitivity that stays true.
 
     Parameters

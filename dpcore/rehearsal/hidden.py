@@ -64,15 +64,11 @@ def hidden_levels(model: EBMModel, each: Mapping[str, Marginal]) -> Hidden:
     return _at((low + high) / 2, shares, pulls, each)
 
 
-def _at(
-    closeness: float, shares: Floats, pulls: Mapping[str, Floats], each: Mapping[str, Marginal]
-) -> Hidden:
+def _at(closeness: float, shares: Floats, pulls: Mapping[str, Floats], each: Mapping[str, Marginal]) -> Hidden:
     values = _values(len(shares), pulls)
     return Hidden(
-        shares,
-        {name: tilted(each[name], shares, closeness * values @ pull.T)
-         for name, pull in pulls.items()},
-    )  # fmt: skip
+        shares, {name: tilted(each[name], shares, closeness * values @ pull.T) for name, pull in pulls.items()}
+    )
 
 
 def _values(levels: int, pulls: Mapping[str, Floats]) -> Floats:
@@ -130,9 +126,7 @@ def _wanted(model: EBMModel) -> float | None:
     return None
 
 
-def _reached(
-    hidden: Hidden, model: EBMModel, pulls: Mapping[str, Floats], each: Mapping[str, Marginal]
-) -> float:
+def _reached(hidden: Hidden, model: EBMModel, pulls: Mapping[str, Floats], each: Mapping[str, Marginal]) -> float:
     """The same on records that follow the levels."""
     generator = public_generator(0)
     codes = drawn(each, hidden.levels(_TRIAL, generator), hidden.tilts, generator)

@@ -142,9 +142,7 @@ def _plan(
         return None
 
 
-def _measured(
-    shape: Shape, family: ReleasedFamily
-) -> tuple[Records, Callable[[Array], float], float]:
+def _measured(shape: Shape, family: ReleasedFamily) -> tuple[Records, Callable[[Array], float], float]:
     """Fresh records, the quality of predictions for them, and that of a constant."""
     frame, children = shape.draw(_FRESH_ROWS, _FRESH)
     records = Records(shape.schema, {shape.schema.entity: frame, **children})

@@ -66,9 +66,7 @@ def rehearse(
     return Rehearsal(**dict(release), shaped_by=shape.used)
 
 
-def shape_for(
-    learner: Learner, schema: Schema, plan: RunPlan, releases: Sequence[Release]
-) -> Shape:
+def shape_for(learner: Learner, schema: Schema, plan: RunPlan, releases: Sequence[Release]) -> Shape:
     """The shape of invented records for a plan."""
     if not learner.targeted:
         return shape_of(schema, "", releases, (plan.parameters.left, plan.parameters.right))
@@ -84,9 +82,7 @@ def invented_table(shape: Shape, seed: int) -> PrivateTable:
     return ingest(frame_chunks(frame), small, SeededRandom(seed + _COINS), further)
 
 
-def run_on(
-    learner: Learner, table: PrivateTable, plan: RunPlan, epsilon: Decimal, seed: int
-) -> tuple[RunPlan, Any]:
+def run_on(learner: Learner, table: PrivateTable, plan: RunPlan, epsilon: Decimal, seed: int) -> tuple[RunPlan, Any]:
     """Run a plan at an epsilon on invented records, with a limited amount of work."""
     again = learner.plan(table.schema, plan.target, epsilon, _limited(learner, plan.parameters))
     return again, learner.run(Run(table, again, SeededRandom(seed + _RUN)))

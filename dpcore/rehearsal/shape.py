@@ -95,9 +95,7 @@ class Shape:
 def usable(schema: Schema, releases: Sequence[Release]) -> list[Release]:
     """Releases about records of this very schema: the largest budget first, then the newest."""
     fitting = [r for r in releases if r.certificate.schema_hash == schema.hash]
-    ranked = sorted(
-        fitting, key=lambda r: (r.certificate.epsilon, r.certificate.created), reverse=True
-    )
+    ranked = sorted(fitting, key=lambda r: (r.certificate.epsilon, r.certificate.created), reverse=True)
     return ranked[:MOST_RELEASES]
 
 
@@ -215,18 +213,14 @@ def _with(
     return records.exchanged(values, cells)
 
 
-def _echoing(
-    records: Records, each: dict[str, Marginal], groups: Ints, generator: np.random.Generator
-) -> Records:
+def _echoing(records: Records, each: dict[str, Marginal], groups: Ints, generator: np.random.Generator) -> Records:
     """The same records, but columns that no release tells of echo what the target follows.
 
     Columns of real people tell of each other, so there are many ways to predict nearly as well.
     """
     shares = np.bincount(groups) / len(groups)
     tilts = {
-        name: tilted(
-            marginal, shares, generator.normal(0, _ECHO, (len(shares), len(marginal.shares)))
-        )
+        name: tilted(marginal, shares, generator.normal(0, _ECHO, (len(shares), len(marginal.shares))))
         for name, marginal in each.items()
     }
     return _with(records, each, drawn(each, groups, tilts, generator), generator)

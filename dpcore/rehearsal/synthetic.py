@@ -40,14 +40,11 @@ def synthetic_tables(
     columns |= _linked(schema, views, rows, generator)
     unit = schema.privacy_unit
     keys = np.arange(rows) // unit.max_rows_per_person
-    children = {
-        child.name: _child_rows(schema, child, keys, generator) for child in schema.children
-    }
+    children = {child.name: _child_rows(schema, child, keys, generator) for child in schema.children}
     if target:
         names = [column.name for column in schema.columns if column.name != target]
         own = [columns[name] for name in names[: _OWN_CAUSES if children else _CAUSES]]
-        causes = own + [_has_first(child, children[child.name], schema, keys)
-                        for child in schema.children[:_CAUSES]]  # fmt: skip
+        causes = own + [_has_first(child, children[child.name], schema, keys) for child in schema.children[:_CAUSES]]
         if causes:
             columns[target] = _effect(schema, target, causes, generator)
     frame = pd.DataFrame(columns)
@@ -56,9 +53,7 @@ def synthetic_tables(
     return frame, children
 
 
-def _child_rows(
-    schema: Schema, child: ChildTable, keys: Ints, generator: np.random.Generator
-) -> pd.DataFrame:
+def _child_rows(schema: Schema, child: ChildTable, keys: Ints, generator: np.random.Generator) -> pd.DataFrame:
     most = min(child.max_rows_per_person, _CHILD_ROWS)
     counts = generator.integers(0, most + 1, len(keys))
     counts[0] = max(1, counts[0])  # A table without rows could not be ingested.

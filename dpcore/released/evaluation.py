@@ -74,9 +74,7 @@ def evaluate(
         auc = _figure(noisy_counts, redraws, partial(auc_of, scores=estimates[:, 1]), _auc_error)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
-        accuracy=_figure(
-            noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_error
-        ),
+        accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_error),
         auc=auc,
         count_margin=count_margin,
     )

@@ -57,9 +57,7 @@ class Records:
 
     def exchanged(self, columns: Mapping[str, Any], codes: Mapping[str, Ints]) -> Records:
         """The same records with other values in some columns, of cells that may be known."""
-        main = pd.DataFrame(
-            {str(name): columns.get(str(name), values) for name, values in self.main.items()}
-        )
+        main = pd.DataFrame({str(name): columns.get(str(name), values) for name, values in self.main.items()})
         kept = {name: known for name, known in self.known.items() if name not in columns}
         tables = {**self.tables, self.schema.entity: main}
         return Records(self.schema, tables, {**kept, **codes})

@@ -62,9 +62,7 @@ def sum_tail(scale: float, terms: int, confidence: float) -> int:
     return int(np.searchsorted(within, confidence + 1e-9))
 
 
-def noise_intervals(
-    noisy_counts: Ints, alpha: Sequence[float], scale: float, confidence: float = 0.95
-) -> Floats:
+def noise_intervals(noisy_counts: Ints, alpha: Sequence[float], scale: float, confidence: float = 0.95) -> Floats:
     """Intervals for the estimates that the same list would have without noise.
 
     For each class, its count and the sum of the others are moved apart by their noise

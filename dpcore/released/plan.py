@@ -215,15 +215,10 @@ def guarantee_sentence(plan: RunPlan) -> str:
     )
 
 
-def guaranteed_odds(
-    epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str = "in this result"
-) -> str:
+def guaranteed_odds(epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str = "in this result") -> str:
     """Say what a promise means as odds, with the condition that it rests on."""
     if guarantee == "none":
-        return (
-            f"Not private: whatever someone sees {seen} may tell them anything about a person "
-            "in the data."
-        )
+        return f"Not private: whatever someone sees {seen} may tell them anything about a person in the data."
     odds = odds_sentence(epsilon, delta, seen)
     if guarantee == "unconditional":
         return odds
@@ -257,6 +252,4 @@ def check_classes(schema: Schema, target: str) -> None:
     if classes < 2:
         raise RequestError(f"The target '{target}' has a single class: choose one with at least 2.")
     if classes > _MOST_CLASSES:
-        raise RequestError(
-            f"The target '{target}' has more than {_MOST_CLASSES} classes: choose another."
-        )
+        raise RequestError(f"The target '{target}' has more than {_MOST_CLASSES} classes: choose another.")

@@ -134,8 +134,7 @@ def _ends(model: TreeModel, before: str = "") -> list[Group]:
     """Groups where the records of a tree stop."""
     return [
         Group.of(
-            f"{before}{number}. {pretty(model.condition(place))} → "
-            f"{model.classes[model.nodes[place].label]}",
+            f"{before}{number}. {pretty(model.condition(place))} → {model.classes[model.nodes[place].label]}",
             model.nodes[place],
             model.nodes[place].count_margin,
         )
@@ -147,11 +146,7 @@ def _forest(release: Release, model: ForestModel) -> Content:
     use = model.attribute_use()
     told = "; ".join(f"{column}: {share:.0%}" for column, share in use.items())
     alt = f"Share of the splits per column. {told}."
-    groups = [
-        group
-        for number, tree in enumerate(model.trees, 1)
-        for group in _ends(tree, f"Tree {number}, ")
-    ]
+    groups = [group for number, tree in enumerate(model.trees, 1) for group in _ends(tree, f"Tree {number}, ")]
     caption = "Groups at the end of each tree"
     tables = [groups_table(caption, "Group", groups, release.target, model.classes, FEW_ROWS)]
     return Content(
@@ -172,9 +167,7 @@ def _ebm(release: Release, model: EBMModel) -> Content:
     for term in drawn:
         shown = shape_figure(words, term, outputs), shape_alt(words, term, outputs)
         pictures.append(Picture(f"Shape of {term.name}", *shown))
-    return Content(
-        words.reading(), pictures, [importances_table(words), scores_table(words, drawn)]
-    )
+    return Content(words.reading(), pictures, [importances_table(words), scores_table(words, drawn)])
 
 
 def _redescriptions(release: Release, model: RedescriptionModel) -> Content:

@@ -17,9 +17,7 @@ def schema_tables(schema: Schema) -> list[Table]:
     """The columns of every table."""
     several = f", table '{schema.entity}'" if schema.children else ""
     main = _table(f"Columns of {schema.name}{several}", schema.columns)
-    children = [
-        _table(f"Columns of the table '{child.name}'", child.columns) for child in schema.children
-    ]
+    children = [_table(f"Columns of the table '{child.name}'", child.columns) for child in schema.children]
     return [main, *children]
 
 

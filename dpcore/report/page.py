@@ -144,17 +144,13 @@ def _check(dataset: DatasetInfo, releases: Sequence[Release]) -> None:
     for release in releases:
         if release.dataset_id != dataset.id:
             raise RequestError(
-                f"Result {release.id[:6]} belongs to another data set: choose results of "
-                f"'{dataset.name}' only."
+                f"Result {release.id[:6]} belongs to another data set: choose results of '{dataset.name}' only."
             )
 
 
 def _section(release: Release, note: ReleaseNote | None, place: int) -> Section:
     found, kind = content(release), heading(release)
-    drawn = [
-        (picture, _drawn(picture, f"figure-{place}-{number}"))
-        for number, picture in enumerate(found.pictures, 1)
-    ]
+    drawn = [(picture, _drawn(picture, f"figure-{place}-{number}")) for number, picture in enumerate(found.pictures, 1)]
     return Section(note.name if note and note.name else kind, kind, release, note, found, drawn)
 
 
@@ -170,9 +166,8 @@ def _drawn(picture: Picture, place: str) -> Markup:
     shrink = max(_SMALLEST, min(1.0, _HEIGHT / height))
     shrink = min(shrink, WIDTH / width)
     markup = to_html(
-        figure, config=_CHART, include_plotlyjs=False, include_mathjax=False, full_html=False,
-        div_id=place,
-    )  # fmt: skip
+        figure, config=_CHART, include_plotlyjs=False, include_mathjax=False, full_html=False, div_id=place
+    )
     return Markup('<div style="zoom: {:.3f}">').format(shrink) + Markup(markup) + Markup("</div>")
 
 
@@ -193,8 +188,4 @@ def _render(template: str, **values: Any) -> str:
     from plotly.offline import get_plotlyjs
 
     style = (_TEMPLATES / "style.css").read_text(encoding="utf-8")
-    return (
-        _templates()
-        .get_template(template)
-        .render(style=Markup(style), script=Markup(get_plotlyjs()), **values)
-    )
+    return _templates().get_template(template).render(style=Markup(style), script=Markup(get_plotlyjs()), **values)

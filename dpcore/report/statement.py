@@ -42,8 +42,7 @@ def statement(
         "δ of everything spent on the data set": every.delta,
         "Composition": "the ε and δ of all runs add up (basic composition), in a ledger that "
         "reserves before records are read; " + _inside(releases),
-        "Mechanisms and samplers": _all(sampler_name(card.sampler) for card in cards)
-        + ", with exact discrete noise",
+        "Mechanisms and samplers": _all(sampler_name(card.sampler) for card in cards) + ", with exact discrete noise",
         "Kind of guarantee": _all(card.guarantee for card in cards),
         "Randomness": _all(_randomness(card.randomness) for card in cards),
         "Time that runs take": time_sentence(*cards),

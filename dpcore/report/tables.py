@@ -98,10 +98,7 @@ def groups_table(
     shown = len(classes) - 1
     head = [who, f"Noisy chance of {target} = {classes[shown]} (noise alone)"]
     head += [f"Noisy count: {label}" for label in classes]
-    short = [
-        (group.who, group.chance(shown), *(group.count(code) for code in range(len(classes))))
-        for group in groups
-    ]
+    short = [(group.who, group.chance(shown), *(group.count(code) for code in range(len(classes)))) for group in groups]
     return Table.of(caption, head, short, most)
 
 
@@ -151,9 +148,7 @@ def redescriptions_table(items: Sequence[Redescription]) -> Table:
         )
         for item in items
     ]
-    head = (
-        "Left", "Right", "Noisy Jaccard index (noise alone)", "Noisy support", "By chance alone",
-    )  # fmt: skip
+    head = ("Left", "Right", "Noisy Jaccard index (noise alone)", "Noisy support", "By chance alone")
     return Table.of("Redescriptions that are kept, best first", head, rows)
 
 

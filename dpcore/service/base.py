@@ -123,9 +123,7 @@ class ServiceBase:
         if user.expired():
             raise LoginError("Your login has ended. Log in again; nothing of yours is lost.")
         if not user.roles.intersection(roles):
-            raise AccessError(
-                f"This needs the role {' or '.join(roles)}, which you do not have here."
-            )
+            raise AccessError(f"This needs the role {' or '.join(roles)}, which you do not have here.")
 
     def _visible(self, dataset_id: str) -> DatasetInfo:
         """A data set that the caller may know of. Raises ``NotFoundError``."""

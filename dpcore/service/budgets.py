@@ -32,14 +32,11 @@ class Budgets(ServiceBase):
         """Custodian: change the caps given; the ledger keeps every change."""
         found = self._managed(dataset_id)
         self._ledger.raise_caps(
-            found, cap=budget, analyst_cap=analyst_cap, run_cap=run_cap, note=note,
-            actor=self._user.name,
-        )  # fmt: skip
+            found, cap=budget, analyst_cap=analyst_cap, run_cap=run_cap, note=note, actor=self._user.name
+        )
         return self._ledger.balance(found)
 
-    def charge(
-        self, dataset_id: str, epsilon: Decimal, delta: Decimal = Decimal(0), *, note: str
-    ) -> Balance:
+    def charge(self, dataset_id: str, epsilon: Decimal, delta: Decimal = Decimal(0), *, note: str) -> Balance:
         """Custodian: enter what was spent outside of this ledger; see ``docs/deployment.md``."""
         found = self._managed(dataset_id)
         self._ledger.charge(found, epsilon, delta, note=note, actor=self._user.name)

@@ -148,9 +148,8 @@ class Datasets(ServiceBase):
         """
         self._require("custodian")
         return self._strays.adopt(
-            dataset_id, name=name, cap=budget, spent=spent, delta=delta, note=note,
-            actor=self._user.name,
-        )  # fmt: skip
+            dataset_id, name=name, cap=budget, spent=spent, delta=delta, note=note, actor=self._user.name
+        )
 
     def remove_records(self, dataset_id: str, *, note: str) -> None:
         """Custodian: remove the records of a data set, or a stray folder, for good.
@@ -199,9 +198,7 @@ class Datasets(ServiceBase):
             return self._store.dataset(demo.schema.name)
 
 
-def _table_of(
-    source: Source | pd.DataFrame, schema: Schema, right: str | Path | None, watch: Watch | None
-) -> Savable:
+def _table_of(source: Source | pd.DataFrame, schema: Schema, right: str | Path | None, watch: Watch | None) -> Savable:
     """What becomes the table: files are read by a process of their own, frames by this one."""
     files = list(source.values()) if isinstance(source, Mapping) else [source]
     if all(isinstance(file, str | Path) for file in files):
@@ -212,9 +209,7 @@ def _table_of(
 class _InMemory:
     """A table made of frames, in this process, when the store says where."""
 
-    def __init__(
-        self, source: Source | pd.DataFrame, schema: Schema, right: str | Path | None = None
-    ) -> None:
+    def __init__(self, source: Source | pd.DataFrame, schema: Schema, right: str | Path | None = None) -> None:
         self._source, self._schema, self._right = source, schema, right
 
     def save(self, directory: Path) -> None:

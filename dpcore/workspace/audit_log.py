@@ -36,10 +36,24 @@ EVENTS: Mapping[str, str] = {
 }
 #: Columns of the CSV file.
 COLUMNS = (
-    "number", "time", "data set", "data set id", "kind", "what happened", "analyst", "done by",
-    "epsilon", "delta", "total limit", "limit per analyst", "limit per run", "run", "release",
-    "answers", "note",
-)  # fmt: skip
+    "number",
+    "time",
+    "data set",
+    "data set id",
+    "kind",
+    "what happened",
+    "analyst",
+    "done by",
+    "epsilon",
+    "delta",
+    "total limit",
+    "limit per analyst",
+    "limit per run",
+    "run",
+    "release",
+    "answers",
+    "note",
+)
 
 
 @dataclass(frozen=True)

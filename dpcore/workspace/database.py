@@ -311,9 +311,7 @@ def write(engine: Engine, work: Callable[[Connection], T], *, patience: float | 
     return _repeat(lambda: _writing(engine, work), waiting)
 
 
-def write_once(
-    engine: Engine, work: Callable[[Connection], None], done: Callable[[Connection], bool]
-) -> None:
+def write_once(engine: Engine, work: Callable[[Connection], None], done: Callable[[Connection], bool]) -> None:
     """Like :func:`write`, for what must not happen twice.
 
     ``done`` says whether an earlier attempt, whose acknowledgement was lost, has happened.

@@ -92,9 +92,7 @@ class Desk:
         found = [KeptFile(**(entry | {"path": self.folder / entry["path"]})) for entry in listed]
         return [kept for kept in found if kept.path.is_file()]
 
-    def keep(
-        self, place: str, name: str, content: BinaryIO, endings: Iterable[str] = ()
-    ) -> KeptFile:
+    def keep(self, place: str, name: str, content: BinaryIO, endings: Iterable[str] = ()) -> KeptFile:
         """Put a file on the desk. ``endings`` are those that its name may give it, else ``.csv``.
 
         Raises

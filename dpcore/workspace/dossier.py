@@ -55,9 +55,7 @@ class Application:
         for field in fields(self):
             limit = LINE_LIMIT if field.name in _LINES else TEXT_LIMIT
             if len(getattr(self, field.name)) > limit:
-                raise RequestError(
-                    f"The {_NAMES[field.name]} is too long: use at most {limit:,} characters."
-                )
+                raise RequestError(f"The {_NAMES[field.name]} is too long: use at most {limit:,} characters.")
 
 
 def paragraphs(text: str) -> list[str]:

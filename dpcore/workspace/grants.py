@@ -32,9 +32,7 @@ class Grants:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def grant(
-        self, dataset_id: str, analyst: str, limit: Decimal, reason: str, *, actor: str | None
-    ) -> None:
+    def grant(self, dataset_id: str, analyst: str, limit: Decimal, reason: str, *, actor: str | None) -> None:
         """Set what one analyst may spend on a data set in all: given, extended or lowered.
 
         Raises
@@ -101,9 +99,7 @@ class Grants:
 
         return write(self._engine, work)
 
-    def answer(
-        self, number: int, limit: Decimal | None, reason: str, *, actor: str | None
-    ) -> BudgetRequest:
+    def answer(self, number: int, limit: Decimal | None, reason: str, *, actor: str | None) -> BudgetRequest:
         """Answer a request: with a new limit for its analyst, or ``None`` to decline it.
 
         Raises
@@ -124,18 +120,21 @@ class Grants:
                 raise ConflictError(f"This request is {asked.state} already.")
             if limit is None:
                 append(
-                    connection, "decline", asked.dataset_id, analyst=asked.analyst,
-                    note=why, actor=actor, answers=number,
-                )  # fmt: skip
+                    connection,
+                    "decline",
+                    asked.dataset_id,
+                    analyst=asked.analyst,
+                    note=why,
+                    actor=actor,
+                    answers=number,
+                )
             else:
                 _grant(connection, asked.dataset_id, asked.analyst, limit, why, actor, number)
             return _request(connection, number)
 
         return write(self._engine, work)
 
-    def requests(
-        self, datasets: Collection[str] | None = None, analyst: str | None = None
-    ) -> list[BudgetRequest]:
+    def requests(self, datasets: Collection[str] | None = None, analyst: str | None = None) -> list[BudgetRequest]:
         """Requests, oldest first: those on some data sets, and of one analyst, or all."""
         return read(self._engine, lambda connection: _requests(connection, datasets, analyst))
 
@@ -144,17 +143,13 @@ class Grants:
 
         def work(connection: Connection) -> list[Account]:
             caps_of(connection, dataset_id)
-            chosen = sa.select(_E.analyst).where(
-                _E.dataset_id == dataset_id, _E.kind.in_(_ABOUT_ANALYSTS)
-            )
+            chosen = sa.select(_E.analyst).where(_E.dataset_id == dataset_id, _E.kind.in_(_ABOUT_ANALYSTS))
             names = connection.execute(chosen.distinct()).scalars().all()
             return [_account(connection, dataset_id, name) for name in sorted(names)]
 
         return read(self._engine, work)
 
-    def _switch(
-        self, kind: str, dataset_id: str, analyst: str, reason: str, actor: str | None
-    ) -> None:
+    def _switch(self, kind: str, dataset_id: str, analyst: str, reason: str, actor: str | None) -> None:
         name, why = canonical_name(analyst), _needed(reason)
 
         def work(connection: Connection) -> None:
@@ -186,9 +181,8 @@ def _grant(
     answers: int | None = None,
 ) -> None:
     append(
-        connection, "grant", dataset_id, analyst=analyst, analyst_cap=limit,
-        note=reason, actor=actor, answers=answers,
-    )  # fmt: skip
+        connection, "grant", dataset_id, analyst=analyst, analyst_cap=limit, note=reason, actor=actor, answers=answers
+    )
 
 
 def _account(connection: Connection, dataset_id: str, analyst: str) -> Account:
@@ -211,9 +205,7 @@ def _request(connection: Connection, number: int) -> BudgetRequest:
     return _with_answers(connection, [row])[0]
 
 
-def _requests(
-    connection: Connection, datasets: Collection[str] | None, analyst: str | None
-) -> list[BudgetRequest]:
+def _requests(connection: Connection, datasets: Collection[str] | None, analyst: str | None) -> list[BudgetRequest]:
     chosen = sa.select(ledger_entries).where(_E.kind == "ask").order_by(_E.sequence)
     if datasets is not None:
         chosen = chosen.where(_E.dataset_id.in_(datasets))

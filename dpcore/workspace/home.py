@@ -279,11 +279,7 @@ def stored_in(datasets: Path) -> frozenset[str]:
     """Names of the folders of data sets in a folder, which may be absent."""
     if not datasets.exists():
         return frozenset()
-    return frozenset(
-        path.name
-        for path in datasets.iterdir()
-        if _IDENTIFIER.fullmatch(path.name) and path.is_dir()
-    )
+    return frozenset(path.name for path in datasets.iterdir() if _IDENTIFIER.fullmatch(path.name) and path.is_dir())
 
 
 def to_disk(path: Path) -> None:

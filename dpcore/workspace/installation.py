@@ -62,10 +62,7 @@ EXCHANGED = (
     "The file of the database was removed or replaced while the application was running. Stop the "
     "application everywhere, put the right file back, and start it again."
 )
-_AWAY = (
-    "The database does not answer. Start it, or correct FROSTGLASS_DATABASE_URL; then try again. "
-    "Nothing is lost."
-)
+_AWAY = "The database does not answer. Start it, or correct FROSTGLASS_DATABASE_URL; then try again. Nothing is lost."
 _GONE = (
     "The home folder, or its file installation.json, is not where it was when the application was "
     "started. See that its disk is there, and try again. Nothing was changed."
@@ -78,10 +75,7 @@ _UNMARKED = (
 _BROKEN = f"The database cannot be read. {_WAY_OUT}"
 
 #: Columns of a line that its fingerprint covers: those that every version of the tables has.
-_COLUMNS = (
-    "sequence, kind, time, dataset_id, analyst, run_id, epsilon, delta, nonce, request_hash, "
-    "release_id, note"
-)
+_COLUMNS = "sequence, kind, time, dataset_id, analyst, run_id, epsilon, delta, nonce, request_hash, release_id, note"
 _NEWEST = sa.text(
     f"SELECT {_COLUMNS}, (SELECT count(*) FROM ledger_entries WHERE sequence > :after) "
     "FROM ledger_entries ORDER BY sequence DESC LIMIT 1"
@@ -89,9 +83,7 @@ _NEWEST = sa.text(
 _NUMBERED = sa.text(f"SELECT {_COLUMNS} FROM ledger_entries WHERE sequence = :number")
 _COUNT = sa.text("SELECT count(*) FROM ledger_entries WHERE sequence <= :number")
 #: Whether budget is claimed, or records are about to be read, in lines after one.
-_SPENDS = sa.text(
-    "SELECT 1 FROM ledger_entries WHERE sequence > :after AND kind IN ('reserve', 'touch')"
-)
+_SPENDS = sa.text("SELECT 1 FROM ledger_entries WHERE sequence > :after AND kind IN ('reserve', 'touch')")
 _DATASETS = sa.text("SELECT id FROM datasets")
 
 
@@ -162,9 +154,7 @@ class Facts:
         if self.binding is None:
             return self._fault_of_strangers()
         # A database of an early version has no identifier: its lines must be those seen here.
-        if self.database != self.binding.installation and (
-            self.database is not None or self.mark == NO_LINE
-        ):
+        if self.database != self.binding.installation and (self.database is not None or self.mark == NO_LINE):
             return OTHER
         return None if self.follows else OLDER
 
@@ -207,9 +197,7 @@ def open_installation(folder: Path, url: str) -> Engine:
         if facts.fault is not None:
             raise InstallationError(facts.fault)
         engine = open_database(url)
-        identifier = facts.database or (
-            facts.binding.installation if facts.binding is not None else uuid.uuid4().hex
-        )
+        identifier = facts.database or (facts.binding.installation if facts.binding is not None else uuid.uuid4().hex)
         # The home first: a database that is bound alone would be taken for another home's.
         if facts.binding is None:
             home.bind(identifier, facts.newest)

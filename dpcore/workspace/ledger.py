@@ -114,9 +114,7 @@ class Ledger:
         A cap may be lowered too: what was spent stays spent, and new runs are refused.
         """
         changes = {
-            name: amount
-            for name, amount in _parse_caps(cap, analyst_cap, run_cap).items()
-            if amount is not None
+            name: amount for name, amount in _parse_caps(cap, analyst_cap, run_cap).items() if amount is not None
         }
 
         def work(connection: Connection) -> None:
@@ -242,9 +240,7 @@ class Ledger:
         # Only the worker that claimed a run touches it, so a touch that is found was this one.
         write_once(self._engine, work, lambda c: state_of(c, reservation_id) == "touched")
 
-    def commit(
-        self, reservation_id: str, release: Release, *, on_committed: Hook | None = None
-    ) -> None:
+    def commit(self, reservation_id: str, release: Release, *, on_committed: Hook | None = None) -> None:
         """Store a release together with the entry that charges it: both, or neither.
 
         Raises
@@ -333,9 +329,7 @@ class Ledger:
 
         return read(self._engine, work)
 
-    def _require(
-        self, connection: Connection, reservation_id: str, state: ReservationState
-    ) -> RowMapping:
+    def _require(self, connection: Connection, reservation_id: str, state: ReservationState) -> RowMapping:
         """Reservation entry, if the reservation is in ``state``."""
         found = state_of(connection, reservation_id)
         if found != state:
@@ -343,9 +337,7 @@ class Ledger:
         return reservation_of(connection, reservation_id)
 
 
-def _parse_caps(
-    cap: Decimal | None, analyst_cap: Decimal | None, run_cap: Decimal | None
-) -> dict[str, Decimal | None]:
+def _parse_caps(cap: Decimal | None, analyst_cap: Decimal | None, run_cap: Decimal | None) -> dict[str, Decimal | None]:
     return {
         "cap": None if cap is None else parse_epsilon(cap),
         "analyst_cap": None if analyst_cap is None else parse_limit(analyst_cap),
@@ -385,9 +377,7 @@ def _check_same(
         delta,
         request_hash,
     ):
-        raise ConflictError(
-            "This review was already used for a different run. Open a new review and spend there."
-        )
+        raise ConflictError("This review was already used for a different run. Open a new review and spend there.")
 
 
 def _check_release(release: Release, row: RowMapping, dataset: RowMapping) -> None:

@@ -27,8 +27,7 @@ _STATES: dict[str, ReservationState] = {
 }
 #: Why nothing can be run on a data set without records.
 RECORDS_GONE = (
-    "The records of this data set are no longer here: nothing can be run on it. Its results "
-    "can still be read."
+    "The records of this data set are no longer here: nothing can be run on it. Its results can still be read."
 )
 _E = ledger_entries.c
 _ZERO = Decimal(0)
@@ -38,9 +37,7 @@ def append(connection: Connection, kind: str, dataset_id: str, **values: Any) ->
     """Append one line; it is numbered by the database."""
     row = {"epsilon": _ZERO, "delta": _ZERO, "note": "", **values}
     row["note"] = kept_note(row["note"])
-    connection.execute(
-        ledger_entries.insert().values(kind=kind, time=utc_now(), dataset_id=dataset_id, **row)
-    )
+    connection.execute(ledger_entries.insert().values(kind=kind, time=utc_now(), dataset_id=dataset_id, **row))
 
 
 def kept_note(note: str) -> str:
@@ -112,19 +109,13 @@ def standing_of(connection: Connection, dataset_id: str, analyst: str) -> Standi
     last = _newest(connection, dataset_id, analyst, "freeze", "thaw")
     frozen = last["note"] if last is not None and last["kind"] == "freeze" else None
     if limit is None:
-        return Standing(
-            caps_of(connection, dataset_id)["analyst_cap"], granted=False, frozen=frozen
-        )
+        return Standing(caps_of(connection, dataset_id)["analyst_cap"], granted=False, frozen=frozen)
     return Standing(limit["analyst_cap"], granted=True, frozen=frozen)
 
 
-def _newest(
-    connection: Connection, dataset_id: str, analyst: str, *kinds: str
-) -> RowMapping | None:
+def _newest(connection: Connection, dataset_id: str, analyst: str, *kinds: str) -> RowMapping | None:
     """Last line of some kinds about one analyst, if there is any."""
-    chosen = sa.select(ledger_entries).where(
-        _E.dataset_id == dataset_id, _E.analyst == analyst, _E.kind.in_(kinds)
-    )
+    chosen = sa.select(ledger_entries).where(_E.dataset_id == dataset_id, _E.analyst == analyst, _E.kind.in_(kinds))
     newest = chosen.order_by(_E.sequence.desc()).limit(1)
     return connection.execute(newest).mappings().one_or_none()
 
@@ -163,9 +154,7 @@ def _account(
     run_cap: Decimal | None,
 ) -> Balance:
     """Balance under one cap, from the sums per kind of entry."""
-    chosen = sa.select(_E.kind, sa.func.sum(_E.epsilon), sa.func.sum(_E.delta)).where(
-        _E.dataset_id == dataset_id
-    )
+    chosen = sa.select(_E.kind, sa.func.sum(_E.epsilon), sa.func.sum(_E.delta)).where(_E.dataset_id == dataset_id)
     if analyst is not None:
         chosen = chosen.where(_E.analyst == analyst)
     sums = {kind: (eps, delta) for kind, eps, delta in connection.execute(chosen.group_by(_E.kind))}
@@ -178,9 +167,7 @@ def _account(
     return Balance(cap, spent, reserved, left, run_cap, claimed[1] - refunded[1] + outside[1])
 
 
-def refusal_of(
-    connection: Connection, dataset_id: str, analyst: str, epsilon: Decimal
-) -> str | None:
+def refusal_of(connection: Connection, dataset_id: str, analyst: str, epsilon: Decimal) -> str | None:
     """Why a run of this cost cannot be reserved: requested, left, short by, whom to ask."""
     if _removed(connection, dataset_id):
         return RECORDS_GONE

@@ -74,9 +74,7 @@ def _here() -> str:
     name = socket.gethostname()
     if sys.platform != "linux":
         return name
-    machine, boot = (
-        _first_letters(path) for path in ("/etc/machine-id", "/proc/sys/kernel/random/boot_id")
-    )
+    machine, boot = (_first_letters(path) for path in ("/etc/machine-id", "/proc/sys/kernel/random/boot_id"))
     namespace = os.stat("/proc/self/ns/pid").st_ino  # noqa: PTH116 - a link to no file
     return f"{name}/{machine}/{boot}/{namespace}"
 

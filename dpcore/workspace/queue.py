@@ -30,29 +30,18 @@ _QUEUED = "Waiting for a free worker."
 _RUNNING = "Running."
 _DONE = "Done. The result is among the releases."
 _CANCELLED = "The run was cancelled before a record was read. Nothing was spent."
-_NOT_FREE = (
-    "The run has begun to read records, so stopping it would not give its budget back. It goes on."
-)
+_NOT_FREE = "The run has begun to read records, so stopping it would not give its budget back. It goes on."
 _CALLED_OFF = "The custodian has frozen your budget. No record was read; nothing was spent."
 _INTERRUPTED = (
-    "The run was interrupted because its process ended. Its budget stays spent, since records "
-    "may have been read."
+    "The run was interrupted because its process ended. Its budget stays spent, since records may have been read."
 )
-_INTERRUPTED_FREE = (
-    "The run was interrupted because its process ended before a record was read. Nothing was spent."
-)
+_INTERRUPTED_FREE = "The run was interrupted because its process ended before a record was read. Nothing was spent."
 _ENDED = (
     "The custodian has ended this run, since its process has vanished. Its budget stays spent: "
     "records may have been read."
 )
-_ENDED_FREE = (
-    "The custodian has ended this run, since its process has vanished. No record was read; nothing "
-    "was spent."
-)
-_NOT_STRANDED = (
-    "This run has ended, is waiting, or its process can be seen from here: there is nothing to end "
-    "by hand."
-)
+_ENDED_FREE = "The custodian has ended this run, since its process has vanished. No record was read; nothing was spent."
+_NOT_STRANDED = "This run has ended, is waiting, or its process can be seen from here: there is nothing to end by hand."
 
 
 @dataclass(frozen=True)
@@ -98,9 +87,7 @@ class RunQueue:
                 )
             )
 
-        return self._ledger.reserve(
-            request.dataset_id, analyst, epsilon, delta, nonce, request_hash, on_created=add
-        )
+        return self._ledger.reserve(request.dataset_id, analyst, epsilon, delta, nonce, request_hash, on_created=add)
 
     def claim(self, worker: ProcessIdentity, run_id: str | None = None) -> Job | None:
         """Take a queued run, the oldest unless one is named; no other worker can take it too."""
@@ -150,9 +137,7 @@ class RunQueue:
         """Store how a run ended, unless it has ended already."""
         write(self._engine, lambda connection: _end(connection, run_id, state, message))
 
-    def give_back(
-        self, run_id: str, reason: str, state: RunState, message: str, actor: str | None = None
-    ) -> bool:
+    def give_back(self, run_id: str, reason: str, state: RunState, message: str, actor: str | None = None) -> bool:
         """Refund a run and end it; return ``False`` if it has read records, or has ended."""
 
         def end(connection: Connection, run: str) -> None:
@@ -261,9 +246,7 @@ class RunQueue:
         return read(self._engine, work)
 
 
-def _claimed_before(
-    connection: Connection, tried: Collection[int], values: Mapping[str, str]
-) -> RowMapping | None:
+def _claimed_before(connection: Connection, tried: Collection[int], values: Mapping[str, str]) -> RowMapping | None:
     """A run that an earlier attempt has claimed, if its acknowledgement was lost."""
     same = (_J.state == values["state"]) & (_J.worker == values["worker"])
     chosen = sa.select(jobs).where(_J.number.in_(tried), same)

@@ -33,9 +33,7 @@ _UNKNOWN_END = (
 )
 
 
-def accept(
-    folder: Path, url: str, *, code: str, note: str, close: bool, actor: str | None = None
-) -> Facts:
+def accept(folder: Path, url: str, *, code: str, note: str, close: bool, actor: str | None = None) -> Facts:
     """Bind a home folder and a database that do not fit, as they are; return what was wrong.
 
     Parameters
@@ -105,9 +103,7 @@ def _end_runs(connection: Connection) -> None:
     connection.execute(jobs.update().where(active).values(**values))
 
 
-def _take_over(
-    connection: Connection, dataset_id: str, note: str, close: bool, actor: str | None
-) -> None:
+def _take_over(connection: Connection, dataset_id: str, note: str, close: bool, actor: str | None) -> None:
     append(connection, "accept", dataset_id, note=note, actor=actor)
     caps = find_caps(connection, dataset_id)
     if close and caps is not None:

@@ -25,10 +25,24 @@ ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
 #: Every kind of line of the ledger. The life of a budget, of a run, of an analyst's account, of
 #: a release's readers, and what an operator did by hand.
 ENTRY_KINDS = (
-    "open", "caps", "charge", "reserve", "touch", "commit", "refund",
-    "ask", "grant", "decline", "freeze", "thaw", "share", "unshare",
-    "end", "remove", "accept",
-)  # fmt: skip
+    "open",
+    "caps",
+    "charge",
+    "reserve",
+    "touch",
+    "commit",
+    "refund",
+    "ask",
+    "grant",
+    "decline",
+    "freeze",
+    "thaw",
+    "share",
+    "unshare",
+    "end",
+    "remove",
+    "accept",
+)
 #: Most characters of the name of a release, and of a note on it.
 NAME_LIMIT, NOTE_LIMIT = 100, 4000
 #: Most characters of a reason: what a line of the ledger holds.

@@ -65,9 +65,7 @@ class Released:
         NotFoundError
             If ``owner`` has no such release.
         """
-        chosen = sa.select(_R.dataset_id, _shared().label("shared")).where(
-            _R.id == release_id, _R.analyst == owner
-        )
+        chosen = sa.select(_R.dataset_id, _shared().label("shared")).where(_R.id == release_id, _R.analyst == owner)
 
         def work(connection: Connection) -> None:
             row: RowMapping | None = connection.execute(chosen).mappings().one_or_none()
@@ -75,9 +73,13 @@ class Released:
                 raise NotFoundError(_NONE)
             if bool(row["shared"]) != shared:
                 append(
-                    connection, "share" if shared else "unshare", row["dataset_id"],
-                    analyst=owner, actor=owner, release_id=release_id,
-                )  # fmt: skip
+                    connection,
+                    "share" if shared else "unshare",
+                    row["dataset_id"],
+                    analyst=owner,
+                    actor=owner,
+                    release_id=release_id,
+                )
 
         write(self._engine, work)
         return Sharing(owner, shared)

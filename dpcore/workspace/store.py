@@ -61,9 +61,7 @@ class Store:
 
     def __init__(self, home: Path, engine: Engine) -> None:
         self._engine = engine
-        self._folders = _Folders(
-            private_folder(home / "incoming"), private_folder(home / "datasets")
-        )
+        self._folders = _Folders(private_folder(home / "incoming"), private_folder(home / "datasets"))
         self._tidying = home / "tidying"
 
     def alone(self) -> AbstractContextManager[None]:
@@ -173,9 +171,7 @@ class Store:
 
     def dataset(self, dataset_id: str) -> DatasetInfo:
         """One data set by id or, failing that, by name. Raises ``NotFoundError``."""
-        chosen = sa.select(datasets).where(
-            sa.or_(datasets.c.id == dataset_id, datasets.c.name == dataset_id)
-        )
+        chosen = sa.select(datasets).where(sa.or_(datasets.c.id == dataset_id, datasets.c.name == dataset_id))
         rows = read(self._engine, lambda connection: connection.execute(chosen).mappings().all())
         if not rows:
             raise NotFoundError("There is no such data set.")

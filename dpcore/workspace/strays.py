@@ -122,18 +122,14 @@ class Strays:
                 return stray
             if stray.id == dataset_id and stray.state == "arriving":
                 raise ConflictError("This data set is being stored just now: look again later.")
-        raise NotFoundError(
-            "There is no folder of this name that the database does not know: see 'data orphans'."
-        )
+        raise NotFoundError("There is no folder of this name that the database does not know: see 'data orphans'.")
 
     def _unknown(self, dataset_id: str) -> Stray:
         try:
             name = self._store.check_files(dataset_id).name
         except (FrostglassError, OSError):
             name = ""
-        return Stray(
-            dataset_id, name, "arriving" if self._store.arriving(dataset_id) else "unknown"
-        )
+        return Stray(dataset_id, name, "arriving" if self._store.arriving(dataset_id) else "unknown")
 
     def _removed(self) -> set[str]:
         chosen = sa.select(ledger_entries.c.dataset_id).where(ledger_entries.c.kind == "remove")

@@ -76,9 +76,7 @@ class Membership(FrozenModel):
     def _addresses(cls, emails: tuple[str, ...]) -> tuple[str, ...]:
         for email in emails:
             if not _is_address(email) or "*" in email.removeprefix(_ANY):
-                raise ValueError(
-                    f"'{email}' is neither an address nor '*@' and the end of addresses"
-                )
+                raise ValueError(f"'{email}' is neither an address nor '*@' and the end of addresses")
         return tuple(email.strip().lower() for email in emails)
 
     def has(self, email: str | None, claims: Mapping[str, Any]) -> bool:
@@ -139,9 +137,7 @@ class RoleRules(FrozenModel):
         email = self._email(claims)
         name = email or f"{_SUBJECT}{claims.get('sub')}"
         if not _says_who(claims, name):
-            raise LoginError(
-                "The login does not say who you are: tell the operator of this installation."
-            )
+            raise LoginError("The login does not say who you are: tell the operator of this installation.")
         roles = frozenset(role for role in ROLES if getattr(self, role).has(email, claims))
         return User(name, roles, _end(claims))
 
@@ -166,9 +162,7 @@ def canonical_name(name: str) -> str:
             raise RequestError(f"This is not an address that can log in here: {short!a}.")
         short = short.lower()
     if not 1 <= len(short) <= NAME_LENGTH or not short.isprintable():
-        raise RequestError(
-            f"The name of an analyst must have 1 to {NAME_LENGTH} characters that can be seen."
-        )
+        raise RequestError(f"The name of an analyst must have 1 to {NAME_LENGTH} characters that can be seen.")
     return short
 
 
@@ -179,12 +173,7 @@ def _is_address(text: str) -> bool:
     somebody else's address.
     """
     plain = text.isascii() and text.isprintable() and " " not in text
-    return (
-        plain
-        and text.count("@") == 1
-        and not text.startswith(_SUBJECT)
-        and (3 <= len(text) <= NAME_LENGTH)
-    )
+    return plain and text.count("@") == 1 and not text.startswith(_SUBJECT) and (3 <= len(text) <= NAME_LENGTH)
 
 
 def _says_who(claims: Mapping[str, Any], name: str) -> bool:
@@ -200,9 +189,7 @@ def _says_who(claims: Mapping[str, Any], name: str) -> bool:
 def _end(claims: Mapping[str, Any]) -> datetime:
     seconds = claims.get("exp")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        raise LoginError(
-            "The login does not say when it ends: tell the operator of this installation."
-        )
+        raise LoginError("The login does not say when it ends: tell the operator of this installation.")
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):

@@ -24,9 +24,7 @@ def test_every_way_to_look_at_a_run_is_audited() -> None:
     assert all(make().controls for make in AUDITS)
 
 
-@pytest.mark.parametrize(
-    "make", [choice_audit, pytest.param(level_audit, marks=pytest.mark.slow), count_audit]
-)
+@pytest.mark.parametrize("make", [choice_audit, pytest.param(level_audit, marks=pytest.mark.slow), count_audit])
 def test_audits_of_whole_runs(make: Callable[[], Audit]) -> None:
     """What level by level shows of a budget drowns in the noise for so many clauses."""
     result = make().run(12_000)
@@ -44,6 +42,4 @@ def test_an_audit_leaves_the_engine_as_it_was() -> None:
     for make in AUDITS:
         for broken in make().controls.values():
             broken(1, 1)
-    assert before == (
-        selection.NoisyMax, selection.GeometricMechanism, learner.GeometricMechanism
-    )  # fmt: skip
+    assert before == (selection.NoisyMax, selection.GeometricMechanism, learner.GeometricMechanism)

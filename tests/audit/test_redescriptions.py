@@ -20,15 +20,11 @@ from dpcore.models.redescriptions.learning import learner, pool, starts
 from dpcore.privacy.mechanisms import GeometricMechanism
 
 CONTROLS = {
-    count_audit: {
-        "noise divided by 8", "left leaves counted without noise", "contribution bound removed",
-    },
+    count_audit: {"noise divided by 8", "left leaves counted without noise", "contribution bound removed"},
     pair_audit: {"pairs drawn with 32 times the weight"},
-    linked_audit: {
-        "start chosen with 32 times the weight", "trees drawn with 32 times the weight",
-    },
+    linked_audit: {"start chosen with 32 times the weight", "trees drawn with 32 times the weight"},
     pool_audit: {"pair chosen with 32 times the weight"},
-}  # fmt: skip
+}
 
 
 def test_every_audit_has_its_controls():
@@ -64,17 +60,11 @@ def test_the_two_inputs_differ_in_one_person(sound):
 
 
 def test_an_audit_leaves_the_engine_as_it_was():
-    before = (
-        GeometricMechanism.release, learner.pair_weight, learner.per_block, starts.LEVERAGE,
-        pool.PAIR_SCORE,
-    )  # fmt: skip
+    before = (GeometricMechanism.release, learner.pair_weight, learner.per_block, starts.LEVERAGE, pool.PAIR_SCORE)
     for make in AUDITS:
         for broken in make().controls.values():
             broken(1, 1)
-    after = (
-        GeometricMechanism.release, learner.pair_weight, learner.per_block, starts.LEVERAGE,
-        pool.PAIR_SCORE,
-    )  # fmt: skip
+    after = (GeometricMechanism.release, learner.pair_weight, learner.per_block, starts.LEVERAGE, pool.PAIR_SCORE)
     assert before == after
 
 

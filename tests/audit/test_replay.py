@@ -41,8 +41,13 @@ def test_no_run_tells_more_than_its_certificate_long_form(method):
 
 def test_every_family_and_every_way_to_learn_is_replayed():
     assert {method.family for method in METHODS} == set(real_learners())
-    for name, field in (("tree", "method"), ("forest", "method"), ("ebm", "method"),
-                        ("redescriptions", "method"), ("ilp", "method")):  # fmt: skip
+    for name, field in (
+        ("tree", "method"),
+        ("forest", "method"),
+        ("ebm", "method"),
+        ("redescriptions", "method"),
+        ("ilp", "method"),
+    ):
         known = get_learner(name).parameters.model_fields[field].annotation.__args__
         drawn = {own.choices.get(field, (None,))[0] for own in METHODS if own.family == name}
         default = get_learner(name).parameters.model_fields[field].default
@@ -71,12 +76,7 @@ def test_a_witness_belongs_to_a_method():
     ],
 )
 def test_witnesses_show_what_they_were_made_for(method, share):
-    outcomes = [
-        outcome
-        for witness in WITNESSES
-        if witness.method == method
-        for outcome in run.replay_witness(witness)
-    ]
+    outcomes = [outcome for witness in WITNESSES if witness.method == method for outcome in run.replay_witness(witness)]
     assert max(outcome.attained for outcome in outcomes) > share
     assert not any(outcome.violation for outcome in outcomes)
 
@@ -117,9 +117,7 @@ def test_a_family_can_be_replayed_alone():
 
 
 def test_the_command_prints_a_line_for_each_method():
-    done = CliRunner().invoke(
-        app, ["audit", "--replay", "--configurations", "4", "--family", "forest"]
-    )
+    done = CliRunner().invoke(app, ["audit", "--replay", "--configurations", "4", "--family", "forest"])
     assert done.exit_code == 0
     assert "random_trees, parts" in done.output
     assert "violations" in done.output
@@ -128,9 +126,7 @@ def test_the_command_prints_a_line_for_each_method():
 def test_the_command_fails_on_a_violation(monkeypatch):
     broken = package.compare.Replayed(2.0, "the loss is twice what is claimed")
     monkeypatch.setattr(run, "replay_random", lambda method, seed: (broken, False))
-    done = CliRunner().invoke(
-        app, ["audit", "--replay", "--configurations", "1", "--family", "forest"]
-    )
+    done = CliRunner().invoke(app, ["audit", "--replay", "--configurations", "1", "--family", "forest"])
     assert done.exit_code == 1
     assert "seed 0: the loss is twice what is claimed" in done.output
 

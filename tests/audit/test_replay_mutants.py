@@ -11,9 +11,7 @@ SEEDS = 200
 PAIRS = [(mutant, *bite) for mutant in MUTANTS for bite in mutant.bites]
 
 
-@pytest.mark.parametrize(
-    ("mutant", "family", "name"), PAIRS, ids=[f"{own.name}: {f}, {n}" for own, f, n in PAIRS]
-)
+@pytest.mark.parametrize(("mutant", "family", "name"), PAIRS, ids=[f"{own.name}: {f}, {n}" for own, f, n in PAIRS])
 def test_a_broken_engine_is_caught(mutant, family, name):
     (method,) = [own for own in METHODS if (own.family, own.name) == (family, name)]
     with mutant.broken():

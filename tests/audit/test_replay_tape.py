@@ -88,9 +88,7 @@ def _less_in_a_part(tape):
     tape.tick("counting", 1, 1)
 
 
-@pytest.mark.parametrize(
-    "departs", [own for _, own in departures()], ids=[n for n, _ in departures()]
-)
+@pytest.mark.parametrize("departs", [own for _, own in departures()], ids=[n for n, _ in departures()])
 def test_every_departure_is_noticed(departs):
     recorded = Recording(3)
     used(recorded)

@@ -23,9 +23,7 @@ from dpcore.audit.suite import (
 from dpcore.privacy.budgets import calibrate_gaussian, discrete_gaussian_delta, gaussian_delta
 
 
-@pytest.mark.parametrize(
-    "make", [geometric_audit, gaussian_audit, exponential_audit, noisy_max_audit]
-)
+@pytest.mark.parametrize("make", [geometric_audit, gaussian_audit, exponential_audit, noisy_max_audit])
 def test_mechanism_keeps_its_claim_and_broken_versions_are_caught(make):
     result = make().run(20_000)
     assert result.holds, result
@@ -83,8 +81,7 @@ def test_false_alarms_are_as_rare_as_stated():
     source = np.random.default_rng(1)
     coin, truth, repeats = _coin(0.3, 0.6, source), math.log(2), 400
     alarms = sum(
-        epsilon_lower_bound(coin, likelihood_events, trials=400, confidence=0.9) > truth
-        for _ in range(repeats)
+        epsilon_lower_bound(coin, likelihood_events, trials=400, confidence=0.9) > truth for _ in range(repeats)
     )
     assert alarms <= 0.1 * repeats
 
@@ -92,9 +89,7 @@ def test_false_alarms_are_as_rare_as_stated():
 def test_ratio_bound_by_hand():
     assert ratio_bound(0, 0, 100, 0.95, 0.0) == 0.0
     assert ratio_bound(100, 100, 100, 0.95, 0.0) == 0.0
-    assert ratio_bound(100, 0, 100, 0.95, 0.0) == pytest.approx(
-        math.log(0.025 ** (1 / 100) / (1 - 0.025 ** (1 / 100)))
-    )
+    assert ratio_bound(100, 0, 100, 0.95, 0.0) == pytest.approx(math.log(0.025 ** (1 / 100) / (1 - 0.025 ** (1 / 100))))
     assert ratio_bound(50, 10, 100, 0.95, 0.1) < ratio_bound(50, 10, 100, 0.95, 0.0)
 
 
@@ -118,6 +113,4 @@ def test_the_continuous_formula_is_no_bound_for_discrete_gaussian_noise():
     scale = 1 / calibrate_gaussian(1.0, 1e-5)
     assert discrete_gaussian_delta(scale, 1.0) > 1.03e-5
     assert discrete_gaussian_delta(0.65, 8.0) > 3 * gaussian_delta(1 / 0.65, 8.0)
-    assert discrete_gaussian_delta(50.0, 0.05) == pytest.approx(
-        gaussian_delta(1 / 50, 0.05), rel=1e-3
-    )
+    assert discrete_gaussian_delta(50.0, 0.05) == pytest.approx(gaussian_delta(1 / 50, 0.05), rel=1e-3)

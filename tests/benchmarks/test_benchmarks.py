@@ -117,9 +117,16 @@ def test_a_fold_keeps_training_and_test_records_apart(nursery: pd.DataFrame) -> 
 
 def test_complete_rows_of_adult_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     schema_columns = [
-        "workclass", "education", "marital_status", "occupation", "relationship", "race", "sex",
-        "native_country", "income",
-    ]  # fmt: skip
+        "workclass",
+        "education",
+        "marital_status",
+        "occupation",
+        "relationship",
+        "race",
+        "sex",
+        "native_country",
+        "income",
+    ]
     row = ["Private", "10th", "Divorced", "Sales", "Wife", "White", "Female", "Cuba", "<=50K"]
     frame = pd.DataFrame([row, row], columns=schema_columns).assign(age=[30, 40])
     frame.loc[1, "occupation"] = None
@@ -136,11 +143,13 @@ def test_each_peer_is_shown_in_its_better_encoding() -> None:
         return PeerScore(method, encoding, 0, fold_number, 1.0, accuracy, 0.1)
 
     scores = [
-        score("diffprivlib tree", "ordinal", 0, 0.9), score("diffprivlib tree", "ordinal", 1, 0.1),
-        score("diffprivlib tree", "one-hot", 0, 0.6), score("diffprivlib tree", "one-hot", 1, 0.6),
+        score("diffprivlib tree", "ordinal", 0, 0.9),
+        score("diffprivlib tree", "ordinal", 1, 0.1),
+        score("diffprivlib tree", "one-hot", 0, 0.6),
+        score("diffprivlib tree", "one-hot", 1, 0.6),
         score("diffprivlib forest", "ordinal", 0, 0.8),
         score("diffprivlib forest", "one-hot", 0, 0.7),
-    ]  # fmt: skip
+    ]
     kept = {(one.method, one.encoding) for one in best_encodings(scores)}
     assert kept == {("diffprivlib tree", "one-hot"), ("diffprivlib forest", "ordinal")}
 
@@ -188,9 +197,7 @@ def test_scores_become_records_and_tables(nursery: pd.DataFrame) -> None:
     share = (nursery["class"] == "spec_prior").mean()
     assert records["largest class", "accuracy"].mean == pytest.approx(share, abs=0.02)
     gap = records["largest class", f"accuracy minus that of {HOUSE}"]
-    assert gap.mean == pytest.approx(
-        records["largest class", "accuracy"].mean - records[HOUSE, "accuracy"].mean
-    )
+    assert gap.mean == pytest.approx(records["largest class", "accuracy"].mean - records[HOUSE, "accuracy"].mean)
     assert records[HOUSE, "seconds"].reference == 0.25
     printed = text([*parts([found], trees.METHODS), *references(list(records.values()))])
     assert "DiffP-ID3" in printed

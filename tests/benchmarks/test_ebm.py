@@ -219,9 +219,7 @@ def test_figures_become_records() -> None:
     assert records[HOUSE, "AUC better than the better of both by"].mean == pytest.approx(-0.01)
 
 
-def test_peers_get_public_bounds_and_the_same_splits(
-    small: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_peers_get_public_bounds_and_the_same_splits(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = small / "interpret"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -232,9 +230,13 @@ def test_peers_get_public_bounds_and_the_same_splits(
     assert python is not None
     fits = peer_fits(python, "wine_quality", 2, [0.5, 1.0], delta=1e-5, plain=True)
     assert [astuple(fit)[:3] for fit in fits] == [
-        (PEERS[0], 0.5, 0), (PEERS[0], 1.0, 0), (PEERS[1], None, 0),
-        (PEERS[0], 0.5, 1), (PEERS[0], 1.0, 1), (PEERS[1], None, 1),
-    ]  # fmt: skip
+        (PEERS[0], 0.5, 0),
+        (PEERS[0], 1.0, 0),
+        (PEERS[1], None, 0),
+        (PEERS[0], 0.5, 1),
+        (PEERS[0], 1.0, 1),
+        (PEERS[1], None, 1),
+    ]
     for fit in fits:
         one = split("wine_quality", fit.split)
         mean = one.whole.truth[~one.test].mean()

@@ -55,9 +55,7 @@ def test_half_of_the_trains_satisfy_a_concept_and_the_language_has_twelve_condit
     concept = _ALL[name]
     drawn = ilp_trains.draw(concept, 200, "a test")
     assert (drawn.frame["direction"] == "east").sum() == 100
-    texts = [
-        atom.text(drawn.table.schema) for atom in bottom_atoms(drawn.table.schema, "direction")
-    ]
+    texts = [atom.text(drawn.table.schema) for atom in bottom_atoms(drawn.table.schema, "direction")]
     assert len(texts) == 13
     assert texts[0] == "car: any"
     assert drawn.table.schema.max_rows == 200
@@ -125,24 +123,17 @@ def test_every_method_has_the_language_and_the_count_share_of_the_others(method:
 def _results(house: list[float], relevance: list[float], naive: list[float]) -> Results:
     """Accuracies at 100, 1,000 and 2,000 trains: two training sets, two fits to each."""
     found = Results(TWO, (100, 1_000, 2_000), 0.5)
-    given = {HOUSE: house, RELEVANCE: relevance, SHARE: [0.5] * 3, NAIVE: naive,
-             NON_PRIVATE: [1.0] * 3}  # fmt: skip
+    given = {HOUSE: house, RELEVANCE: relevance, SHARE: [0.5] * 3, NAIVE: naive, NON_PRIVATE: [1.0] * 3}
     for method, means in given.items():
         for size, mean in zip(found.sizes, means, strict=True):
-            found.add(
-                Score(method, size, number, mean + step)
-                for number in (0, 1)
-                for step in (-0.01, 0.01)
-            )
+            found.add(Score(method, size, number, mean + step) for number in (0, 1) for step in (-0.01, 0.01))
     return found
 
 
 def test_sizes_at_which_a_concept_is_learned() -> None:
     found = _results([0.95, 0.9, 1.0], [0.5, 0.6, 0.96], [0.5, 0.5, 0.94])
     assert found.accuracy(HOUSE, 100) == (pytest.approx(0.95), pytest.approx(0.0))
-    assert [found.reached(method) for method in (HOUSE, RELEVANCE, SHARE, NAIVE)] == [
-        100, 2_000, None, None,
-    ]  # fmt: skip
+    assert [found.reached(method) for method in (HOUSE, RELEVANCE, SHARE, NAIVE)] == [100, 2_000, None, None]
     assert found.ratio() == (20.0, False)
     assert found.error_reduction(RELEVANCE, 1_000) == pytest.approx(0.2)
     assert found.error_reduction(NON_PRIVATE, 100) == pytest.approx(1.0)
@@ -251,9 +242,7 @@ def test_what_a_speed_case_measures(whole: bool) -> None:
     table = ilp_speed._table(schema, frames)
     assert [int(np.bitwise_count(rows).sum()) for rows in table.children["car"].rows] == [300] * 10
     found = ilp_speed.measure(case)
-    assert found["clauses"] == len(
-        build_lattice(schema, "direction", ILPParameters.model_validate(settings))
-    )
+    assert found["clauses"] == len(build_lattice(schema, "direction", ILPParameters.model_validate(settings)))
     assert len(found["seconds"]) == 3
     assert min(*found["seconds"], found["ingestion"], found["listing"]) > 0
 

@@ -22,9 +22,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.registry import get_learner
 from tests.benchmarks.test_ilp import exists
 
-_NEEDS_DATA = pytest.mark.skipif(
-    FOLDER_VARIABLE not in os.environ, reason="needs the benchmark data"
-)
+_NEEDS_DATA = pytest.mark.skipif(FOLDER_VARIABLE not in os.environ, reason="needs the benchmark data")
 
 FACTS = {
     "trains1000": (
@@ -45,23 +43,28 @@ FACTS = {
 }
 TABLES: dict[str, dict[str, list[list[str]]]] = {
     "trains1000": {
-        "car": [["t1", "short", "2", "open", "2"], ["t1", "long", "3", "arc", "0"],
-                ["t2", "long", "2", "flat", "1"]],
-        "load": [["circle", "1", "t1", "short", "2", "open"],
-                 ["diamond", "0", "t1", "short", "2", "open"],
-                 ["hexagon", "3", "t2", "long", "2", "flat"]],
+        "car": [["t1", "short", "2", "open", "2"], ["t1", "long", "3", "arc", "0"], ["t2", "long", "2", "flat", "1"]],
+        "load": [
+            ["circle", "1", "t1", "short", "2", "open"],
+            ["diamond", "0", "t1", "short", "2", "open"],
+            ["hexagon", "3", "t2", "long", "2", "flat"],
+        ],
     },
     "trains10": {
-        "car": [["t1", "short", "closed", "hexagon", "yes", "2", "circle", "1"],
-                ["t2", "long", "open", "rectangle", "no", "3", "nil", "0"]],
+        "car": [
+            ["t1", "short", "closed", "hexagon", "yes", "2", "circle", "1"],
+            ["t2", "long", "open", "rectangle", "no", "3", "nil", "0"],
+        ],
     },
     "bongard": {
-        "object": [["t1", "circle", "nowhere", "square", "nowhere"],
-                   ["t1", "square", "nowhere", "triangle", "up"],
-                   ["t1", "triangle", "up", "nothing", "nowhere"],
-                   ["t2", "triangle", "down", "nothing", "nowhere"]],
+        "object": [
+            ["t1", "circle", "nowhere", "square", "nowhere"],
+            ["t1", "square", "nowhere", "triangle", "up"],
+            ["t1", "triangle", "up", "nothing", "nowhere"],
+            ["t2", "triangle", "down", "nothing", "nowhere"],
+        ],
     },
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -95,9 +98,7 @@ def test_facts_become_tables(data: str) -> None:
 
 
 @_NEEDS_DATA
-@pytest.mark.parametrize(
-    ("data", "task"), [(data, task) for data, tasks in ilp_facts.TASKS.items() for task in tasks]
-)
+@pytest.mark.parametrize(("data", "task"), [(data, task) for data, tasks in ilp_facts.TASKS.items() for task in tasks])
 def test_the_public_schemas_hold_every_record(data: str, task: str) -> None:
     found = ilp_facts.load(data, task)
     assert len(found.labels) <= found.schema.max_rows
@@ -129,9 +130,7 @@ def test_records_of_published_data_are_split_and_scored() -> None:
     assert (one != other).any()
     assert ilp_facts_runs.accuracy("bongard", "", NON_PRIVATE, None, 0) > 0.9
     records = list(ilp_facts_runs.run("ilp", "trains10", quick=True))
-    assert {(r.method, r.epsilon) for r in records} == {
-        (NON_PRIVATE, None), (HOUSE, 10.0), (HOUSE, 1.0),
-    }  # fmt: skip
+    assert {(r.method, r.epsilon) for r in records} == {(NON_PRIVATE, None), (HOUSE, 10.0), (HOUSE, 1.0)}
     assert "house, epsilon 10" in text([facts_table(records)])
 
 

@@ -54,9 +54,7 @@ from dpcore.released.plan import RunPlan
 from tests.support.small_redescriptions import LEFT, RIGHT, SCHEMA, small_pairs, two_sided_people
 
 _SCHEMAS = Path(redescriptions.__file__).parent / "schemas"
-_NEEDS_DATA = pytest.mark.skipif(
-    FOLDER_VARIABLE not in os.environ, reason="needs the benchmark data"
-)
+_NEEDS_DATA = pytest.mark.skipif(FOLDER_VARIABLE not in os.environ, reason="needs the benchmark data")
 
 
 def _schema(name: str) -> Schema:
@@ -250,9 +248,8 @@ def test_every_method_may_run_at_every_epsilon(name: str, method: str) -> None:
 def _reading(exact: list[float], noisy: list[float], support: list[float]) -> Reading:
     count = len(exact)
     return Reading(
-        np.array(noisy), np.array(exact), np.linspace(0, 0.02, count), np.array(support),
-        np.arange(count) % 2 == 0, 100,
-    )  # fmt: skip
+        np.array(noisy), np.array(exact), np.linspace(0, 0.02, count), np.array(support), np.arange(count) % 2 == 0, 100
+    )
 
 
 def test_figures_are_pooled_over_runs_and_pruned_by_noisy_support() -> None:
@@ -290,8 +287,7 @@ def test_the_greedy_search_is_taken_from_the_same_support_on() -> None:
 
 
 def test_goals_are_marked() -> None:
-    verdicts = {bar.what: bar.holds(figure) for bar in BARS
-                if (figure := bar.figure(_results(0.61, 0.03))) is not None}  # fmt: skip
+    verdicts = {bar.what: bar.holds(figure) for bar in BARS if (figure := bar.figure(_results(0.61, 0.03))) is not None}
     assert list(verdicts.values()) == [True, True, False, False]
     printed = text(parts([_results(0.61, 0.03)]))
     assert printed.count("MISSED") == 2
@@ -360,11 +356,17 @@ def test_growth_draws_rows_again_and_splits_both_sides_a_hundred_times() -> None
     table = redescriptions_growth.table_of(data, 3_000)
     assert int(np.bitwise_count(table.members("all")).sum()) == 3_000
     splits = {
-        view: sum(len(column.cells) - 2 if isinstance(column, NumericColumn) else 1
-                  if len(column.classes) == 2 else len(column.classes)
-                  for column in table.schema if column.view == view)
+        view: sum(
+            len(column.cells) - 2
+            if isinstance(column, NumericColumn)
+            else 1
+            if len(column.classes) == 2
+            else len(column.classes)
+            for column in table.schema
+            if column.view == view
+        )
         for view in ("left", "right")
-    }  # fmt: skip
+    }
     assert splits == {"left": 102, "right": 96}
     found = redescriptions_growth.measure(data, LOOKAHEAD, 2_000)
     assert len(found["learning"]) == len(found["reading"]) == 3

@@ -41,9 +41,15 @@ def test_a_terminal_gets_the_same_parts_as_text() -> None:
 
 def test_the_command_says_what_was_chosen_and_no_path() -> None:
     choices = {
-        "quick": True, "data": ["adult", "one clause of six"], "epsilon": [0.5], "method": None,
-        "repeats": 2, "peers": Path("/home/somebody/bin/python"), "url": None, "other": False,
-    }  # fmt: skip
+        "quick": True,
+        "data": ["adult", "one clause of six"],
+        "epsilon": [0.5],
+        "method": None,
+        "repeats": 2,
+        "peers": Path("/home/somebody/bin/python"),
+        "url": None,
+        "other": False,
+    }
     assert command_of("trees", choices) == (
         'python -m benchmarks trees --quick --data adult --data "one clause of six" '
         "--epsilon 0.5 --repeats 2 --peers PEERS"

@@ -64,17 +64,18 @@ def fill(home: Path) -> dict[str, str]:
     """Two data sets, and a result of each family: run by algorithm."""
     trains = DEMOS["trains"]()
     with Service(home=home, workers=0) as service:
-        ward = service.add_dataset(
-            invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(9), public=True
-        )
+        ward = service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(9), public=True)
         tables = {trains.schema.entity: trains.frame, **trains.children}
         engines = service.add_dataset(tables, trains.schema, budget=Decimal(9), public=True)
         runs = {}
         for algorithm, _, name, target, parameters in RESULTS:
             request = RunRequest(
-                dataset_id=(ward if name == "ward" else engines).id, algorithm=algorithm,
-                target=target, epsilon=Decimal("0.5"), parameters=parameters,
-            )  # fmt: skip
+                dataset_id=(ward if name == "ward" else engines).id,
+                algorithm=algorithm,
+                target=target,
+                epsilon=Decimal("0.5"),
+                parameters=parameters,
+            )
             runs[algorithm] = service.submit(request, os.urandom(9).hex())
             assert service.wait(runs[algorithm], 60).state == "done"
     return runs
@@ -91,9 +92,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, d
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     with Service(home=tmp_path / "home", workers=0) as service:
-        service.add_dataset(
-            invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True
-        )
+        service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True)
     with serve(tmp_path / "home") as running:
         yield running
 
@@ -126,9 +125,7 @@ def darken(page: Page) -> None:
 
 def visit(browser: Browser, server: Server, ground: Literal["light", "dark"] = "light") -> Page:
     """A visitor whose system is light or dark."""
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 900}, color_scheme=ground, reduced_motion="reduce"
-    )
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=ground, reduced_motion="reduce")
     page = context.new_page()
     page.goto(server.url)
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()

@@ -90,9 +90,7 @@ def serve(home: Path, **more: str) -> Iterator[Server]:
     environment = {**os.environ, "FROSTGLASS_HOME": str(home), "FROSTGLASS_WORKERS": "1", **more}
     environment.pop("FROSTGLASS_DATABASE_URL", None)
     with log.open("wb") as stream:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT
-        )
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT)
     try:
         server = Server(f"http://localhost:{port}", home, log)
         _wait_until_up(server, process)
@@ -126,9 +124,7 @@ def _wait_until_up(server: Server, process: subprocess.Popen[bytes]) -> None:
 def server(tmp_path: Path) -> Iterator[Server]:
     home = tmp_path / "home"
     with Service(home=home, workers=0) as service:
-        service.add_dataset(
-            invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True
-        )
+        service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True)
     with serve(home) as running:
         yield running
 
@@ -278,13 +274,9 @@ def test_a_tree_from_a_mistake_to_the_way_of_a_case(page: Page, server: Server) 
     drawing = page.locator(".js-plotly-plot").first
     expect(drawing).to_be_visible()
     expect(drawing).to_contain_text("everyone")
-    expect(page.get_by_label(re.compile("Decision tree with .* groups at the end"))).to_have_count(
-        1
-    )
+    expect(page.get_by_label(re.compile("Decision tree with .* groups at the end"))).to_have_count(1)
     page.get_by_text("Follow a case through the tree").click()
-    click_until(
-        page.get_by_role("button", name="Which way does it go?"), page.get_by_text("so go to")
-    )
+    click_until(page.get_by_role("button", name="Which way does it go?"), page.get_by_text("so go to"))
     expect(page.get_by_text("the case you typed in")).to_be_visible()
     page.get_by_role("tab", name="Download").click()
     with page.expect_download() as download:
@@ -302,9 +294,12 @@ def test_a_wide_tree_scrolls_in_its_own_frame(page: Page, server: Server) -> Non
     with server.service() as service:
         [info] = service.datasets()
         request = RunRequest(
-            dataset_id=info.id, algorithm="tree", target="died", epsilon=Decimal("0.5"),
+            dataset_id=info.id,
+            algorithm="tree",
+            target="died",
+            epsilon=Decimal("0.5"),
             parameters={"method": "diffp_id3"},
-        )  # fmt: skip
+        )
         run_id = service.submit(request, "a-nonce-of-this-test")
     page.goto(f"{server.url}/tree?run={run_id}")
     finished(page)
@@ -313,9 +308,7 @@ def test_a_wide_tree_scrolls_in_its_own_frame(page: Page, server: Server) -> Non
     page.get_by_text("Branches", exact=True).click()
     expect(page.get_by_role("radio", name="Branches")).to_be_checked()
     page.wait_for_timeout(1000)
-    inner, outer = page.locator("[class*=-diagram]").first.evaluate(
-        "frame => [frame.scrollWidth, frame.clientWidth]"
-    )
+    inner, outer = page.locator("[class*=-diagram]").first.evaluate("frame => [frame.scrollWidth, frame.clientWidth]")
     assert inner > outer
     whole = page.evaluate("[document.body.scrollWidth, window.innerWidth]")
     assert whole[0] <= whole[1]
@@ -378,9 +371,7 @@ def test_methods_are_compared_without_spending(page: Page, server: Server) -> No
     page.get_by_text("Compare methods on these public data").click()
     at_work = page.get_by_role("table").or_(page.get_by_role("progressbar"))
     click_until(page.get_by_role("button", name="Compare methods"), at_work)
-    expect(page.get_by_role("table").last).to_contain_text(
-        "Tree: Exact lookahead", timeout=3 * WAIT
-    )
+    expect(page.get_by_role("table").last).to_contain_text("Tree: Exact lookahead", timeout=3 * WAIT)
     expect(page.get_by_label(re.compile("Accuracy on people set aside"))).to_have_count(1)
     assert spent(server) == (0, 0, 0)
 
@@ -431,9 +422,7 @@ def test_a_dismissed_review_spends_nothing(page: Page, server: Server) -> None:
     assert spent(server) == (0, 0, 0)
 
 
-def test_the_spending_button_can_be_reached_and_pressed_by_keyboard(
-    page: Page, server: Server
-) -> None:
+def test_the_spending_button_can_be_reached_and_pressed_by_keyboard(page: Page, server: Server) -> None:
     open_rule_list(page, server)
     page.get_by_role("button", name="Review and spend").press("Enter")
     expect(spend_button(page)).to_be_enabled()
@@ -490,9 +479,7 @@ Service.releases = broken
 """
 
 
-def test_an_unforeseen_error_shows_a_fixed_page_and_logs_no_text(
-    page: Page, tmp_path: Path
-) -> None:
+def test_an_unforeseen_error_shows_a_fixed_page_and_logs_no_text(page: Page, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(BROKEN)
     heard = Heard()
     heard.listen(page)
@@ -514,9 +501,7 @@ def test_an_unforeseen_error_shows_a_fixed_page_and_logs_no_text(
 
 
 CANARIES = ("Qxzcanary", "qxz-person", "73519.1731", "8642097531")
-CANARY_SCHEMA = SCHEMA_TEXT.replace(
-    "max_rows: 3000", "privacy_unit: {column: person}\nmax_rows: 3000"
-)
+CANARY_SCHEMA = SCHEMA_TEXT.replace("max_rows: 3000", "privacy_unit: {column: person}\nmax_rows: 3000")
 
 
 @dataclass

@@ -216,8 +216,12 @@ def agree(server: Server, ann: Page, office: Page, report: str) -> None:
     kinds = [line.kind for line in lines]
     assert kinds.count("reserve") == kinds.count("touch") == kinds.count("commit") == 3
     assert [line.actor for line in lines if line.kind in ("ask", "grant", "share")] == [
-        OFFICE, OFFICE, ANN, OFFICE, ANN,
-    ]  # fmt: skip
+        OFFICE,
+        OFFICE,
+        ANN,
+        OFFICE,
+        ANN,
+    ]
 
 
 @pytest.mark.slow

@@ -40,17 +40,29 @@ SCHEMA = Schema.from_mapping(
         "description": EVERYTHING,
         "max_rows": 2000,
         "columns": [
-            {"name": f"age {LINK} {BARE}", "type": "integer", "lower": 20, "upper": 100, "bins": 4,
-             "unit": WWW, "view": "right", "description": EVERYTHING},
-            {"name": f"ward {IMAGE} {ANCHOR}", "type": "categorical",
-             "categories": [IMAGE, f"{LINK} {MAIL}", ANCHOR], "view": "left",
-             "description": EVERYTHING},
+            {
+                "name": f"age {LINK} {BARE}",
+                "type": "integer",
+                "lower": 20,
+                "upper": 100,
+                "bins": 4,
+                "unit": WWW,
+                "view": "right",
+                "description": EVERYTHING,
+            },
+            {
+                "name": f"ward {IMAGE} {ANCHOR}",
+                "type": "categorical",
+                "categories": [IMAGE, f"{LINK} {MAIL}", ANCHOR],
+                "view": "left",
+                "description": EVERYTHING,
+            },
             {"name": WWW, "type": "boolean", "view": "left"},
             {"name": MAIL, "type": "boolean", "view": "right"},
             {"name": f"died {IMAGE} {MAIL}", "type": "boolean", "target": True},
         ],
     }
-)  # fmt: skip
+)
 TARGET = SCHEMA.targets[0]
 RESULTS = (
     ("rule_list", "rule_list", TARGET, {"pool_size": 500}),
@@ -85,9 +97,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, 
         info = service.add_dataset(people(), SCHEMA, budget=Decimal(9), public=True)
         for algorithm, _, target, parameters in RESULTS:
             request = RunRequest(
-                dataset_id=info.id, algorithm=algorithm, target=target, epsilon=Decimal(1),
-                parameters=parameters,
-            )  # fmt: skip
+                dataset_id=info.id, algorithm=algorithm, target=target, epsilon=Decimal(1), parameters=parameters
+            )
             runs[algorithm] = service.submit(request, os.urandom(9).hex())
             status = service.wait(runs[algorithm], 60)
             assert status.release_id is not None, status.message
@@ -109,9 +120,7 @@ class Watch:
         self.found += [f"{self._page.url[:60]}: {one}" for one in self._page.evaluate(LURES)]
 
 
-@pytest.mark.parametrize(
-    "results", [RESULTS[:1], pytest.param(RESULTS[1:], marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("results", [RESULTS[:1], pytest.param(RESULTS[1:], marks=pytest.mark.slow)])
 def test_nothing_that_was_written_leads_anywhere(page: Page, hostile, results) -> None:
     server, runs = hostile
     watch = Watch(page)
@@ -151,16 +160,74 @@ def test_lures_would_be_found(page: Page, hostile) -> None:
 
 #: What some reader of Markdown, Streamlit's among them, makes something else of.
 FRAGMENTS = (
-    LINK, IMAGE, BARE, WWW, MAIL, ANCHOR, "HTTP://EVIL.example", "mailto:a@b.cd", "xmpp:a@b.cd",
-    "<https://evil.example>", "&lt;b&gt; &copy; &#104;ttp://evil.example", "# a", "> a", "- a",
-    "+ a", "* a", "1. a", "1) a", "    a", "```", "~~~", "| a | b |", "|---|---|", "---", "===",
-    "\n", "\n\n",
-    ":smile:", ":100:", ":material/home:", ":streamlit:", ":red[x]", ":small[x]", "$x$", "$$x$$",
-    "[^1]", "[x]: https://evil.example", "->", "<-", "--", "<=", ">=", "*a*", "**a**", "_a_",
+    LINK,
+    IMAGE,
+    BARE,
+    WWW,
+    MAIL,
+    ANCHOR,
+    "HTTP://EVIL.example",
+    "mailto:a@b.cd",
+    "xmpp:a@b.cd",
+    "<https://evil.example>",
+    "&lt;b&gt; &copy; &#104;ttp://evil.example",
+    "# a",
+    "> a",
+    "- a",
+    "+ a",
+    "* a",
+    "1. a",
+    "1) a",
+    "    a",
+    "```",
+    "~~~",
+    "| a | b |",
+    "|---|---|",
+    "---",
+    "===",
+    "\n",
+    "\n\n",
+    ":smile:",
+    ":100:",
+    ":material/home:",
+    ":streamlit:",
+    ":red[x]",
+    ":small[x]",
+    "$x$",
+    "$$x$$",
+    "[^1]",
+    "[x]: https://evil.example",
+    "->",
+    "<-",
+    "--",
+    "<=",
+    ">=",
+    "*a*",
+    "**a**",
+    "_a_",
     "~~a~~",
-    "a\\b", "\\", "`a`", "``", "<!-- a -->", "- [ ] a", "//evil.example", "3:1", "a:b:c", "::",
-    "é@x.org", "@", ":", " ", "a", "(", ")", "…", "№ 5", "5 %", "ε = 0.5",
-)  # fmt: skip
+    "a\\b",
+    "\\",
+    "`a`",
+    "``",
+    "<!-- a -->",
+    "- [ ] a",
+    "//evil.example",
+    "3:1",
+    "a:b:c",
+    "::",
+    "é@x.org",
+    "@",
+    ":",
+    " ",
+    "a",
+    "(",
+    ")",
+    "…",
+    "№ 5",
+    "5 %",
+    "ε = 0.5",
+)
 SCRIPT = """
 import json, sys
 from pathlib import Path
@@ -195,9 +262,12 @@ def written(tmp_path: Path) -> Iterator[tuple[str, list[str]]]:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     process = subprocess.Popen(
-        [*command, "--", str(words)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [*command, "--", str(words)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         yield f"http://localhost:{port}", texts()
     finally:

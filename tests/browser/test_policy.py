@@ -50,9 +50,7 @@ def upload(page: Page, file: Path) -> None:
     settle(page)
 
 
-@pytest.mark.parametrize(
-    "results", [RESULTS[:1], pytest.param(RESULTS[1:], marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("results", [RESULTS[:1], pytest.param(RESULTS[1:], marks=pytest.mark.slow)])
 def test_no_page_violates_the_policy(
     page: Page, filled: tuple[Server, dict[str, str]], tmp_path: Path, results
 ) -> None:
@@ -87,9 +85,7 @@ def test_no_page_violates_the_policy(
     assert heard == []
 
 
-def test_the_listener_would_hear_of_a_violation(
-    page: Page, filled: tuple[Server, dict[str, str]]
-) -> None:
+def test_the_listener_would_hear_of_a_violation(page: Page, filled: tuple[Server, dict[str, str]]) -> None:
     heard = listen(page)
     page.goto(filled[0].url)
     settle(page)

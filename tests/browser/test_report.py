@@ -38,9 +38,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
         schema = Schema.from_text(SCHEMA_TEXT)
         info = service.add_dataset(invented(), schema, budget=Decimal(2))
         for algorithm, epsilon in (("rule_list", "0.5"), ("tree", "0.7")):
-            request = RunRequest(
-                dataset_id=info.id, algorithm=algorithm, target="died", epsilon=Decimal(epsilon)
-            )
+            request = RunRequest(dataset_id=info.id, algorithm=algorithm, target="died", epsilon=Decimal(epsilon))
             assert service.run(service.submit(request, os.urandom(8).hex())).state == "done"
     with serve(home) as running:
         yield running
@@ -76,9 +74,7 @@ def pages_of(pdf: bytes) -> int:
     return pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page/")
 
 
-def test_from_results_to_a_dossier(
-    page: Page, server: Server, browser: Browser, tmp_path: Path
-) -> None:
+def test_from_results_to_a_dossier(page: Page, server: Server, browser: Browser, tmp_path: Path) -> None:
     page.goto(server.url)
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Releases")
@@ -122,9 +118,7 @@ def test_a_hostile_dossier_does_nothing(browser: Browser, tmp_path: Path) -> Non
         ".map(n => e.getAttribute(n))).filter(a => a && !a.startsWith('#'))"
     )
     assert addresses == []
-    sheet = alone.evaluate(
-        "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-    )
+    sheet = alone.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert sheet, "nothing is wider than the page"
     assert pages_of(alone.pdf(prefer_css_page_size=True)) > len(chosen)
     alone.context.close()

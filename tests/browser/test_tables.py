@@ -20,9 +20,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield running
 
 
-def test_further_tables_are_described_and_stored(
-    page: Page, server: Server, tmp_path: Path
-) -> None:
+def test_further_tables_are_described_and_stored(page: Page, server: Server, tmp_path: Path) -> None:
     (tmp_path / "trains.csv").write_text("train_id,direction\n1,west\n2,east\n")
     (tmp_path / "cars.csv").write_text("train_id,length\n1,short\n1,long\n")
     page.goto(f"{server.url}/custodian")

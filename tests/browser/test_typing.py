@@ -25,10 +25,7 @@ from tests.support.identity_provider import log_in, provider
 __all__ = ["browser", "page", "queue"]
 #: Milliseconds between two keys.
 PACE = 90
-FIELDS = (
-    "[data-testid=stTextInputField], [data-testid=stNumberInputField], "
-    "[data-testid=stTextArea] textarea"
-)
+FIELDS = "[data-testid=stTextInputField], [data-testid=stNumberInputField], [data-testid=stTextArea] textarea"
 
 
 def typed(field: Locator, words: str) -> None:
@@ -72,9 +69,7 @@ def open_everything(page: Page) -> None:
 def office(browser: Browser, tmp_path: Path) -> Iterator[tuple[Server, Page]]:
     """The page Custodian of an installation with a login and a data set."""
     with provider(PEOPLE) as people, ExitStack() as stack:
-        server = stack.enter_context(
-            serve(tmp_path / "home", **people.guard(tmp_path, ROLES), FROSTGLASS_WORKERS="1")
-        )
+        server = stack.enter_context(serve(tmp_path / "home", **people.guard(tmp_path, ROLES), FROSTGLASS_WORKERS="1"))
         with server.service() as service:
             schema = Schema.from_text(SCHEMA_TEXT)
             service.add_dataset(invented(), schema, budget=Decimal(40))
@@ -132,9 +127,7 @@ def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Serve
         typed(answers.nth(1), "only if the ")
         # Another custodian answers the first one; the page is drawn anew by a press elsewhere.
         service.answer(service.budget_requests(dataset.id)[0].number, None, "not now")
-        page.evaluate(
-            "document.querySelector('[data-testid=stSidebar] button[kind=secondary]').click()"
-        )
+        page.evaluate("document.querySelector('[data-testid=stSidebar] button[kind=secondary]').click()")
         page.keyboard.type("first one helped", delay=PACE)
         expect(limits).to_have_count(1)
         assert answers.input_value() == "only if the first one helped"

@@ -14,9 +14,7 @@ from tests.support.hostile_files import endless_parquet
 from tests.support.identity_provider import WAIT
 
 __all__ = ["browser", "page"]
-LONG = (
-    "{name: long, max_rows: 1000, privacy_unit: {column: who}, columns: [{name: a, type: boolean}]}"
-)
+LONG = "{name: long, max_rows: 1000, privacy_unit: {column: who}, columns: [{name: a, type: boolean}]}"
 
 
 @pytest.fixture

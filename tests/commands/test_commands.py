@@ -91,9 +91,7 @@ def test_help_tells_how_to_begin() -> None:
     ],
 )
 @pytest.mark.usefixtures("stored")
-def test_trees_and_forests_are_fitted_printed_and_written(
-    home: Path, options: tuple[str, ...]
-) -> None:
+def test_trees_and_forests_are_fitted_printed_and_written(home: Path, options: tuple[str, ...]) -> None:
     path = home / "result.json"
     common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
     kind, *more = options
@@ -118,9 +116,7 @@ def test_trees_and_forests_are_fitted_printed_and_written(
     ],
 )
 @pytest.mark.usefixtures("stored")
-def test_a_wrong_tree_is_one_line_and_costs_nothing(
-    options: tuple[str, ...], sentence: str
-) -> None:
+def test_a_wrong_tree_is_one_line_and_costs_nothing(options: tuple[str, ...], sentence: str) -> None:
     kind, *more = options
     common = ("breast_cancer", "--target", "diagnosis", "--epsilon", "0.5")
     assert sentence in refuse("fit", kind, *common, *more)
@@ -155,9 +151,7 @@ def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, .
         assert term.name in text
 
 
-def test_a_number_is_fitted_and_checked_beside_a_constant(
-    home: Path, files: tuple[Path, Path]
-) -> None:
+def test_a_number_is_fitted_and_checked_beside_a_constant(home: Path, files: tuple[Path, Path]) -> None:
     data, schema = files
     run("data", "add", data, "--schema", schema, "--budget", "50")
     wish = ("fit", "ebm", "breast_cancer", "--target", "mean_area", "--epsilon", "40")
@@ -177,16 +171,13 @@ def test_a_number_is_fitted_and_checked_beside_a_constant(
     ],
 )
 @pytest.mark.usefixtures("stored")
-def test_a_wrong_wish_for_shapes_is_one_line_and_costs_nothing(
-    options: tuple[str, ...], sentence: str
-) -> None:
+def test_a_wrong_wish_for_shapes_is_one_line_and_costs_nothing(options: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse(*EBM, "--target", "diagnosis", *options)
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
 
 
 PAIRS = ("fit", "redescriptions", "breast_cancer", "--epsilon", "1")
-VIEWS = ("--left", "mean_radius", "--left", "mean_texture", "--right", "mean_area",
-         "--right", "mean_concavity")  # fmt: skip
+VIEWS = ("--left", "mean_radius", "--left", "mean_texture", "--right", "mean_area", "--right", "mean_concavity")
 
 
 @pytest.mark.parametrize(
@@ -197,14 +188,22 @@ VIEWS = ("--left", "mean_radius", "--left", "mean_texture", "--right", "mean_are
         ("--method", "alt_expm", "--depth", "2", "--rounds", "2", "--no-margins"),
         ("--method", "alt_mcmc", "--depth", "2", "--steps", "200"),
         ("--method", "mcmc_tree_pair", "--depth", "2", "--steps", "200"),
-        ("--method", "mcmc_tree_pair", "--depth", "2", "--sampler", "pool", "--pool-size", "50",
-         "--sensitivity", "published"),
+        (
+            "--method",
+            "mcmc_tree_pair",
+            "--depth",
+            "2",
+            "--sampler",
+            "pool",
+            "--pool-size",
+            "50",
+            "--sensitivity",
+            "published",
+        ),
     ],
-)  # fmt: skip
+)
 @pytest.mark.usefixtures("stored")
-def test_redescriptions_are_fitted_printed_and_written(
-    home: Path, options: tuple[str, ...]
-) -> None:
+def test_redescriptions_are_fitted_printed_and_written(home: Path, options: tuple[str, ...]) -> None:
     path = home / "result.json"
     assert "would cost epsilon = 1.00;" in run(*PAIRS, *VIEWS, *options, "--quote")
     text = run(*PAIRS, *VIEWS, *options, "-o", path)
@@ -264,9 +263,7 @@ def test_a_reading_that_cannot_be_made_is_one_line(home: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("stored")
-def test_a_wrong_wish_for_redescriptions_is_one_line_and_costs_nothing(
-    options: tuple[str, ...], sentence: str
-) -> None:
+def test_a_wrong_wish_for_redescriptions_is_one_line_and_costs_nothing(options: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse(*PAIRS, *options)
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
 
@@ -313,9 +310,7 @@ def two_files(home: Path) -> tuple[Path, Path]:
     return left, right
 
 
-def test_two_files_make_one_schema_and_one_data_set(
-    home: Path, two_files: tuple[Path, Path]
-) -> None:
+def test_two_files_make_one_schema_and_one_data_set(home: Path, two_files: tuple[Path, Path]) -> None:
     left, right = two_files
     text = run("schema", "init", left, "--right", right, "--suggest", "ward")
     draft = yaml.safe_load(text)
@@ -334,9 +329,7 @@ def test_two_files_make_one_schema_and_one_data_set(
     schema = home / "two.yaml"
     schema.write_text(yaml.safe_dump(draft))
     assert run("schema", "check", schema, "--data", left, "--right", right).startswith("ok:")
-    assert "stored: 'visits'" in run(
-        "data", "add", left, "--right", right, "--schema", schema, "--budget", "2"
-    )
+    assert "stored: 'visits'" in run("data", "add", left, "--right", right, "--schema", schema, "--budget", "2")
 
 
 def test_two_files_that_do_not_fit_are_one_line(home: Path, two_files: tuple[Path, Path]) -> None:
@@ -432,9 +425,7 @@ def test_a_refused_fit_spends_nothing(stored: None, extra: tuple[str, ...], sent
     assert "spent 0.00" in run("ledger", "show", "breast_cancer")
 
 
-def test_unknown_names_and_broken_files_are_one_line(
-    stored: None, files: tuple[Path, Path]
-) -> None:
+def test_unknown_names_and_broken_files_are_one_line(stored: None, files: tuple[Path, Path]) -> None:
     data, schema = files
     assert refuse("fit", "rule-list", "nothing", "--target", "x", "--epsilon", "1")
     assert refuse("ledger", "show", "nothing")

@@ -30,9 +30,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     with Service(tmp_path / "home", workers=0) as service:
         office = service.acting(OFFICE)
         for name, each in (("small", Decimal(0)), ("other", None)):
-            office.add_dataset(
-                small_frame(), small_schema(name), budget=Decimal(3), analyst_cap=each
-            )
+            office.add_dataset(small_frame(), small_schema(name), budget=Decimal(3), analyst_cap=each)
         service.acting(ANN).ask("small", Decimal("0.5"), HOSTILE)
         yield service
 
@@ -49,8 +47,14 @@ def fields(text: str, start: str) -> list[str]:
 
 def test_granting_extending_and_lowering(house: Service) -> None:
     assert fields(run("ledger", "accounts", "small"), "ann") == [
-        "ann@x.org", "as all: 0.00", "0.00", "0.00", "0.00", "0", "-",
-    ]  # fmt: skip
+        "ann@x.org",
+        "as all: 0.00",
+        "0.00",
+        "0.00",
+        "0.00",
+        "0",
+        "-",
+    ]
     for limit in ("2", "2.5", "0"):
         told = run("ledger", "grant", "small", "Ann@X.org", "--limit", limit, "--note", "pilot")
         shown = f"{Decimal(limit):.2f}"
@@ -144,9 +148,12 @@ def test_a_wrong_limit_or_data_set_is_one_line(house: Service) -> None:
     assert "must be a number" in refuse("ledger", "grant", "small", "ann", "--limit", "much", *WHY)
     assert "0 or more" in refuse("ledger", "grant", "small", "ann", "--limit=-1", *WHY)
     for command in (
-        ("grant", "none", "ann", "--limit", "1", *WHY), ("accounts", "none"), ("log", "none"),
-        ("requests", "none"), ("freeze", "none", "ann", "--note", "x"),
-    ):  # fmt: skip
+        ("grant", "none", "ann", "--limit", "1", *WHY),
+        ("accounts", "none"),
+        ("log", "none"),
+        ("requests", "none"),
+        ("freeze", "none", "ann", "--note", "x"),
+    ):
         assert "no such data set" in refuse("ledger", *command)
 
 

@@ -81,32 +81,66 @@ def test_rules_are_fitted_printed_and_written(home: Path) -> None:
 
 def test_options_reach_the_learner(home: Path) -> None:
     path = home / "result.json"
-    options = ("--positive", "west", "--method", "relevance_aware", "--criterion", "share",
-               "--min-share", "0.1", "--literals", "car: length = short", "--literals",
-               "car: roof in closed", "--max-literals", "2", "--negation", "--clauses", "1",
-               "--positive-weight", "3", "--count-share", "0.5", "--negative-weight", "2",
-               "--no-length-prior",
-               "--reserved-literals", "--no-evaluate")  # fmt: skip
+    options = (
+        "--positive",
+        "west",
+        "--method",
+        "relevance_aware",
+        "--criterion",
+        "share",
+        "--min-share",
+        "0.1",
+        "--literals",
+        "car: length = short",
+        "--literals",
+        "car: roof in closed",
+        "--max-literals",
+        "2",
+        "--negation",
+        "--clauses",
+        "1",
+        "--positive-weight",
+        "3",
+        "--count-share",
+        "0.5",
+        "--negative-weight",
+        "2",
+        "--no-length-prior",
+        "--reserved-literals",
+        "--no-evaluate",
+    )
     text = run(*FIT, *options, "-o", path)
     assert "direction(T, west)" in text
     assert "accuracy" not in text
     release = Release.from_json(path.read_text())
     assert ILPParameters.model_validate(release.parameters) == ILPParameters(
-        positive="west", method="relevance_aware", criterion="share", min_share=0.1,
-        literals=("car: length = short", "car: roof in closed"), max_literals=2, negation=True,
-        clauses=1, positive_weight=3, count_share=Decimal("0.5"), negative_weight=2,
+        positive="west",
+        method="relevance_aware",
+        criterion="share",
+        min_share=0.1,
+        literals=("car: length = short", "car: roof in closed"),
+        max_literals=2,
+        negation=True,
+        clauses=1,
+        positive_weight=3,
+        count_share=Decimal("0.5"),
+        negative_weight=2,
         length_prior=False,
-        reserved_literals=True, evaluate=False,
-    )  # fmt: skip
+        reserved_literals=True,
+        evaluate=False,
+    )
 
 
 def test_a_rule_that_does_not_predict_is_marked() -> None:
     """Of a rehearsal, one rule made useless by hand: fewer positives than negatives."""
     with open_service() as service:
         request = RunRequest(
-            dataset_id=service.dataset("trains").id, algorithm="ilp", target="direction",
-            epsilon=Decimal(1), parameters={"clauses": 2, "max_variables": 1},
-        )  # fmt: skip
+            dataset_id=service.dataset("trains").id,
+            algorithm="ilp",
+            target="direction",
+            epsilon=Decimal(1),
+            parameters={"clauses": 2, "max_variables": 1},
+        )
         release = service.rehearse(request)
     content = release.model_dump()
     for place, kept in enumerate((True, False, False)):
@@ -129,9 +163,7 @@ def test_a_rule_that_does_not_predict_is_marked() -> None:
         (("--target", "speed"), "no column 'speed'"),
     ],
 )
-def test_a_wrong_wish_is_one_line_and_costs_nothing(
-    options: tuple[str, ...], sentence: str
-) -> None:
+def test_a_wrong_wish_is_one_line_and_costs_nothing(options: tuple[str, ...], sentence: str) -> None:
     assert sentence in refuse(*FIT, *options)
     assert "spent 0.00" in run("ledger", "show", "trains")
 

@@ -20,9 +20,7 @@ def parse(*words: str) -> Any:
     """The parameters of a rule list that some words ask for."""
     asked = []
 
-    def command(
-        parameters: RuleListParameters, colour: str, loud: Annotated[bool, typer.Option()] = False
-    ) -> None:
+    def command(parameters: RuleListParameters, colour: str, loud: Annotated[bool, typer.Option()] = False) -> None:
         asked.append((parameters, colour, loud))
 
     app = typer.Typer()
@@ -50,9 +48,7 @@ def parse(*words: str) -> Any:
         (SAME, {}),
     ],
 )
-def test_what_is_not_named_is_left_to_the_model(
-    words: tuple[str, ...], changes: dict[str, Any]
-) -> None:
+def test_what_is_not_named_is_left_to_the_model(words: tuple[str, ...], changes: dict[str, Any]) -> None:
     assert parse(*words) == RuleListParameters(**changes)
 
 
@@ -67,8 +63,6 @@ def test_what_is_not_named_is_left_to_the_model(
         (("--tempered-prior",), "mcmc"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_sentence(
-    words: tuple[str, ...], sentence: str
-) -> None:
+def test_what_does_not_fit_is_refused_in_one_sentence(words: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(RequestError, match=sentence):
         parse(*words)

@@ -63,9 +63,7 @@ def test_a_release_is_written_as_a_page(release: str, home: Path) -> None:
     assert "<h1>First look</h1>" in file.read_text(encoding="utf-8")
 
 
-def test_wrong_wishes_for_a_dossier_are_one_line_and_leave_no_file(
-    release: str, home: Path
-) -> None:
+def test_wrong_wishes_for_a_dossier_are_one_line_and_leave_no_file(release: str, home: Path) -> None:
     file = home / "dossier.html"
     for dataset, chosen, sentence in (
         ("other", release, "another data set"),

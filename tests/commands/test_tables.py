@@ -69,23 +69,17 @@ def test_further_files_are_drafted_checked_and_stored(home: Path, data: dict[str
     assert [column["name"] for column in car["columns"]] == ["length", "wheels"]
     schema = completed(draft, home / "trains.yaml", "trains")
     assert "table 'car' with 2" in run("schema", "check", schema, "--data", data["train"], *further)
-    assert "stored: 'trains'" in run(
-        "data", "add", data["train"], *further, "--schema", schema, "--budget", "2"
-    )
+    assert "stored: 'trains'" in run("data", "add", data["train"], *further, "--schema", schema, "--budget", "2")
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
-def test_a_database_is_drafted_checked_and_stored(
-    home: Path, data: dict[str, Path], kind: str
-) -> None:
+def test_a_database_is_drafted_checked_and_stored(home: Path, data: dict[str, Path], kind: str) -> None:
     text = run("schema", "init", data[kind])
     assert "secret" not in text
     assert "left out, as it has no column 'train_id': 'ward'" in text
     draft = yaml.safe_load(text)
     assert draft["entity"] == "train"
-    assert [column["type"] for column in draft["children"][0]["columns"]] == [
-        "categorical", "integer",
-    ]  # fmt: skip
+    assert [column["type"] for column in draft["children"][0]["columns"]] == ["categorical", "integer"]
     schema = completed(draft, home / "records.yaml", kind)
     assert "ok: " in run("schema", "check", schema, "--data", data[kind])
     assert f"stored: '{kind}'" in run("data", "add", data[kind], "--schema", schema, "--budget", 2)
@@ -93,9 +87,7 @@ def test_a_database_is_drafted_checked_and_stored(
 
 @pytest.mark.parametrize("column", ["car.length", "length"])
 @pytest.mark.parametrize("kind", ["train", "sqlite", "duckdb"])
-def test_values_are_read_of_the_wanted_column_only(
-    data: dict[str, Path], kind: str, column: str
-) -> None:
+def test_values_are_read_of_the_wanted_column_only(data: dict[str, Path], kind: str, column: str) -> None:
     further = ("--table", f"car={data['cars']}") if kind == "train" else ()
     result = call("schema", "init", data[kind], *further, "--suggest", column)
     assert result.exit_code == 0, result.output
@@ -109,10 +101,7 @@ def test_values_are_read_of_the_wanted_column_only(
 def test_a_child_without_the_key_asks_for_it(home: Path, data: dict[str, Path]) -> None:
     other = home / "other.csv"
     other.write_text("of_train,axles\n1,2\n")
-    text = run(
-        "schema", "init", data["train"], "--table", f"car={other}", "--key", "train_id",
-        "--entity", "engine",
-    )  # fmt: skip
+    text = run("schema", "init", data["train"], "--table", f"car={other}", "--key", "train_id", "--entity", "engine")
     assert "key:  # required: whose row it is" in text
     assert yaml.safe_load(text)["entity"] == "engine"
 
@@ -138,9 +127,7 @@ def test_tables_that_do_not_fit_are_one_line(home: Path, data: dict[str, Path]) 
     assert "leave --table out" in refuse(*database, *car)
     assert "no such table" in refuse(*database, "--entity", "waggon")
     assert "--right joins" in refuse(*database, "--right", data["cars"])
-    assert "not an SQLite or DuckDB database" in refuse(
-        "schema", "init", data["train"].rename("x.db")
-    )
+    assert "not an SQLite or DuckDB database" in refuse("schema", "init", data["train"].rename("x.db"))
 
 
 def test_what_is_stored_must_fit_the_schema(home: Path, data: dict[str, Path]) -> None:
@@ -164,9 +151,7 @@ def test_the_main_table_of_a_database_may_have_to_be_named(home: Path) -> None:
     connection.execute("CREATE TABLE b (who_nr, y)")
     connection.commit()
     connection.close()
-    assert "Say with --entity which table is the main one: 'a', 'b'" in refuse(
-        "schema", "init", path
-    )
+    assert "Say with --entity which table is the main one: 'a', 'b'" in refuse("schema", "init", path)
     draft = yaml.safe_load(run("schema", "init", path, "--entity", "b"))
     assert (draft["entity"], draft["children"][0]["name"]) == ("b", "a")
     assert draft["privacy_unit"]["column"] == "who_nr"

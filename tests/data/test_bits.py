@@ -45,9 +45,7 @@ def test_pack_refuses_more_rows_than_fit():
 
 @given(flag_matrices(5), st.data())
 def test_conjunctions_match_oracle(flags, data):
-    members = data.draw(
-        st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), min_size=1, max_size=6)
-    )
+    members = data.draw(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), min_size=1, max_size=6))
     lengths = np.array([len(m) for m in members])
     # Places beyond a conjunction's length point at a literal that would change the result.
     padded = np.array([m + [data.draw(st.integers(0, 4))] * (3 - len(m)) for m in members])

@@ -205,9 +205,7 @@ def test_values_outside_the_schema_are_mapped():
     assert found["row"].fillna(-1).tolist() == [0, 5, 10_000, -1]
 
 
-VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(-2000, 2000), st.floats(), st.text(max_size=3)
-)
+VALUES = st.one_of(st.none(), st.booleans(), st.integers(-2000, 2000), st.floats(), st.text(max_size=3))
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -220,14 +218,10 @@ def test_every_value_lands_in_exactly_one_cell(made, data):
     members = unpack(table.members("all"), made.max_rows)
     assert members.sum() == count
     for i, column in enumerate(made):
-        cells = np.stack(
-            [unpack(table.cell(column.name, k), made.max_rows) for k in range(len(column.cells))]
-        )
+        cells = np.stack([unpack(table.cell(column.name, k), made.max_rows) for k in range(len(column.cells))])
         assert (cells.sum(axis=0) == members).all()
         assert (cells.argmax(axis=0)[members] == table.codes[i][members]).all()
-    for numbers, column in zip(
-        table.numbers, (c for c in made if isinstance(c, NumericColumn)), strict=True
-    ):
+    for numbers, column in zip(table.numbers, (c for c in made if isinstance(c, NumericColumn)), strict=True):
         known = numbers[~np.isnan(numbers)]
         assert ((known >= column.lower) & (known <= column.upper)).all()
 

@@ -47,9 +47,7 @@ def visits(owners: list[Any]) -> pd.DataFrame:
     return pd.DataFrame({"who": owners, "row": range(len(owners))})
 
 
-def make(
-    main: pd.DataFrame, child: pd.DataFrame, made: Schema, source: RandomSource, size: int = 7
-) -> PrivateTable:
+def make(main: pd.DataFrame, child: pd.DataFrame, made: Schema, source: RandomSource, size: int = 7) -> PrivateTable:
     pieces = [child.iloc[i : i + size] for i in range(0, max(len(child), 1), size)]
     return ingest([main], made, source, {"visit": pieces})
 
@@ -61,9 +59,7 @@ def kept(table: PrivateTable) -> dict[int, list[int]]:
     held = np.stack([unpack(slot, table.schema.max_rows) for slot in child.rows])
     assert not held[:, np.setdiff1d(np.arange(table.schema.max_rows), present)].any()
     return {
-        int(table.codes[0, place]): sorted(
-            int(child.codes[0, slot, place]) for slot in np.flatnonzero(held[:, place])
-        )
+        int(table.codes[0, place]): sorted(int(child.codes[0, slot, place]) for slot in np.flatnonzero(held[:, place]))
         for place in present
     }
 
@@ -72,9 +68,7 @@ OWNERS = st.lists(st.sampled_from(["p0", "p1", "p2", "p9", "", None, " p1 "]), m
 
 
 @given(OWNERS, st.integers(1, 5), st.integers(1, 9), st.integers(0, 10**6))
-def test_of_each_person_at_most_so_many_rows_are_kept(
-    owners: list[Any], limit: int, size: int, seed: int
-) -> None:
+def test_of_each_person_at_most_so_many_rows_are_kept(owners: list[Any], limit: int, size: int, seed: int) -> None:
     child, named = visits(owners), [str(owner or "").strip() for owner in owners]
     rows = {i: [n for n, who in enumerate(named) if who == f"p{i}"] for i in range(3)}
     if not any(rows.values()):
@@ -168,16 +162,12 @@ def test_a_saved_table_is_opened_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_part_holds_the_rows_of_its_people() -> None:
-    table = make(
-        people(30), visits([f"p{i % 30}" for i in range(MANY)]), schema(3), SeededRandom(4)
-    )
+    table = make(people(30), visits([f"p{i % 30}" for i in range(MANY)]), schema(3), SeededRandom(4))
     everybody = kept(table)
     for part in ("train", "holdout"):
         members = table.public_frame(part)["person"].astype(int).tolist()
         rows, owners = table.public_child("visit", part)
-        assert sorted(rows["row"].astype(int)) == sorted(
-            number for person in members for number in everybody[person]
-        )
+        assert sorted(rows["row"].astype(int)) == sorted(number for person in members for number in everybody[person])
         for number, owner in zip(rows["row"].astype(int), owners, strict=True):
             assert number in everybody[members[owner]]
 

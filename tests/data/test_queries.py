@@ -110,9 +110,7 @@ def test_one_row_moves_supports_by_their_sensitivity_at_most(data, row, size, ra
     chosen = random.sample(itemsets, random.randint(1, min(60, len(itemsets))))
     before, after = _supports(data, chosen), _supports([*data, row], chosen)
     labels = [r[3] for r in data]
-    np.testing.assert_array_equal(
-        before, rules_oracle.supports(data, labels, _plain(chosen), CLASSES)
-    )
+    np.testing.assert_array_equal(before, rules_oracle.supports(data, labels, _plain(chosen), CLASSES))
     sensitivity = itemset_sensitivity(_columns(chosen), MET)
     assert sensitivity.monotone
     assert np.all(after >= before)
@@ -128,10 +126,9 @@ def test_no_row_is_in_more_itemsets_than_their_sensitivity(size, count, excludin
     chosen = random.sample(everything, min(count, len(everything)))
     met = dict.fromkeys(MET, 1) if excluding else MET
     most = max(
-        sum(all(item.holds(row[SCHEMA.index(item.column)]) for item in itemset)
-            for itemset in chosen)
+        sum(all(item.holds(row[SCHEMA.index(item.column)]) for item in itemset) for itemset in chosen)
         for row in itertools.product(*(range(cells) for cells in CELLS[:3]))
-    )  # fmt: skip
+    )
     assert most <= itemset_sensitivity(_columns(chosen), met).value <= len(chosen)
 
 
@@ -165,8 +162,7 @@ def test_supports_witness_of_a_few_sets_of_columns():
 
 
 def test_supports_witness_with_few_candidates():
-    mine = [i for i in _itemsets([2]) if all(item.holds((1, 0, 2)[SCHEMA.index(item.column)])
-                                             for item in i)][:4]  # fmt: skip
+    mine = [i for i in _itemsets([2]) if all(item.holds((1, 0, 2)[SCHEMA.index(item.column)]) for item in i)][:4]
     change = (_supports([(1, 0, 2, 0)], mine) - _supports([], mine)).sum()
     assert change == itemset_sensitivity(_columns(mine), MET).value == 4
 
@@ -230,9 +226,7 @@ def test_the_private_n_would_be_caught():
 
 
 def _counts(size):
-    return st.lists(
-        st.lists(st.integers(0, 30), min_size=size, max_size=size), min_size=1, max_size=6
-    )
+    return st.lists(st.lists(st.integers(0, 30), min_size=size, max_size=size), min_size=1, max_size=6)
 
 
 @given(st.sampled_from(ALPHAS), st.data())

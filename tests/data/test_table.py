@@ -81,9 +81,7 @@ def test_an_opened_table_is_mapped_and_read_only(tmp_path):
 
 
 def test_a_table_without_numbers_is_stored_too(tmp_path):
-    schema = Schema.from_mapping(
-        {"name": "d", "max_rows": 5, "columns": [{"name": "sex", "type": "boolean"}]}
-    )
+    schema = Schema.from_mapping({"name": "d", "max_rows": 5, "columns": [{"name": "sex", "type": "boolean"}]})
     made = ingest([pd.DataFrame({"sex": ["yes", "no"]})], schema, SeededRandom(0))
     assert saved(made, tmp_path / "t").numbers.shape == (0, 5)
 
@@ -208,6 +206,4 @@ def test_public_frame_holds_each_record_once():
             "died": source["died"].replace({"?": "(other)", "": "(missing)"}),
         }
     )
-    assert sorted(map(str, found.to_numpy().tolist())) == sorted(
-        map(str, expected.to_numpy().tolist())
-    )
+    assert sorted(map(str, found.to_numpy().tolist())) == sorted(map(str, expected.to_numpy().tolist()))

@@ -97,17 +97,11 @@ def test_stroke_has_several_types_and_patterns_of_missing_values(stroke: Demo) -
 
 
 LISTS = {"stroke": (STROKE, DISCHARGE), "checkups": (ADMITTED,)}
-EVERY_LIST = [
-    pytest.param(name, planted, id=planted.target)
-    for name, lists in LISTS.items()
-    for planted in lists
-]
+EVERY_LIST = [pytest.param(name, planted, id=planted.target) for name, lists in LISTS.items() for planted in lists]
 
 
 @pytest.mark.parametrize(("name", "planted"), EVERY_LIST)
-def test_planted_rules_hold_in_the_records(
-    name: str, planted: PlantedList, request: pytest.FixtureRequest
-) -> None:
+def test_planted_rules_hold_in_the_records(name: str, planted: PlantedList, request: pytest.FixtureRequest) -> None:
     demo: Demo = request.getfixturevalue(name)
     labels = demo.frame[planted.target].replace({True: "yes", False: "no"}).to_numpy()
     captured = planted.captures(demo.frame)
@@ -123,9 +117,7 @@ def test_planted_rules_hold_in_the_records(
 
 
 @pytest.mark.parametrize(("name", "planted"), EVERY_LIST)
-def test_engine_reads_planted_conditions_alike(
-    name: str, planted: PlantedList, request: pytest.FixtureRequest
-) -> None:
+def test_engine_reads_planted_conditions_alike(name: str, planted: PlantedList, request: pytest.FixtureRequest) -> None:
     demo: Demo = request.getfixturevalue(name)
     for condition in {c for rule in planted.rules for c in rule.conditions}:
         read_alike(demo, condition)
@@ -143,13 +135,9 @@ def conditions_of(query: Query) -> list[PlantedCondition]:
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
-def test_planted_redescriptions_hold_in_the_records(
-    checkups: Demo, planted: PlantedRedescription
-) -> None:
+def test_planted_redescriptions_hold_in_the_records(checkups: Demo, planted: PlantedRedescription) -> None:
     frame = checkups.frame
-    first, second = (
-        eval_query(frame, str(query)).to_numpy() for query in (planted.left, planted.right)
-    )
+    first, second = (eval_query(frame, str(query)).to_numpy() for query in (planted.left, planted.right))
     both, either = int((first & second).sum()), int((first | second).sum())
     counts = (both, int((first & ~second).sum()), int((second & ~first).sum()))
     assert planted.counts(frame) == counts
@@ -177,9 +165,7 @@ def eval_query(frame: pd.DataFrame, text: str) -> pd.Series:
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
-def test_planted_redescriptions_can_be_said_by_the_engine(
-    checkups: Demo, planted: PlantedRedescription
-) -> None:
+def test_planted_redescriptions_can_be_said_by_the_engine(checkups: Demo, planted: PlantedRedescription) -> None:
     for side, query in (("left", planted.left), ("right", planted.right)):
         for condition in conditions_of(query):
             assert checkups.schema.column(condition.column).view == side
@@ -194,9 +180,7 @@ def test_checkups_have_two_views_and_a_target_on_neither(checkups: Demo) -> None
     assert len(schema.view("left")) == 20
     assert len(schema.view("right")) == 15
     assert schema.targets == ("admitted_within_year",)
-    assert {*schema.view("left"), *schema.view("right"), *schema.targets} == {
-        column.name for column in schema
-    }
+    assert {*schema.view("left"), *schema.view("right"), *schema.targets} == {column.name for column in schema}
     shapes = {(len(item.left.groups), len(item.right.groups)) for item in PLANTED}
     assert {(1, 1), (2, 1), (2, 2)} <= shapes
     assert any(len(group) > 1 for item in PLANTED for group in item.left.groups)

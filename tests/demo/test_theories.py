@@ -211,9 +211,7 @@ def test_planted_conditions_can_be_said_and_are_read_alike_by_the_engine(make):
 def test_markdown_tells_what_the_records_show():
     clause = PlantedClause(units=(Unit("car", (LONG,)),))
     frame = pd.DataFrame({"train_id": list("abcd"), "direction": ["east", "west", "west", "east"]})
-    cars = pd.DataFrame(
-        {"train_id": list("aabcd"), "length": ["long", "long", "long", *["short"] * 2]}
-    )
+    cars = pd.DataFrame({"train_id": list("aabcd"), "length": ["long", "long", "long", *["short"] * 2]})
     text = theory(clause).to_markdown(frame, {"car": cars})
     assert "| 1 | some car with (length = long) | 2 | 50.0% | 50.0% |" in text
     assert "|  | no clause | 2 | 50.0% | 50.0% |" in text

@@ -44,9 +44,7 @@ THEORIES = {
 
 
 def planted(*units):
-    return PlantedTheory(
-        "direction", ("west", "east"), "train", "train_id", (PlantedClause(units=units),)
-    )
+    return PlantedTheory("direction", ("west", "east"), "train", "train_id", (PlantedClause(units=units),))
 
 
 @pytest.mark.parametrize("name", THEORIES)
@@ -140,9 +138,8 @@ def test_theories_without_both_kinds_of_trains_are_refused():
     with pytest.raises(ValueError, match="every one satisfies it"):
         draw_trains(always, 10, 1)
     own = PlantedTheory(
-        "direction", ("west", "east"), "train", "train_id",
-        (PlantedClause((PlantedCondition("age", ">", 3),)),),
-    )  # fmt: skip
+        "direction", ("west", "east"), "train", "train_id", (PlantedClause((PlantedCondition("age", ">", 3),)),)
+    )
     with pytest.raises(ValueError, match="about cars alone"):
         draw_trains(own, 10, 1)
 

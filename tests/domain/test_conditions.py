@@ -145,9 +145,7 @@ def test_bits_equal_naive_evaluation_of_raw_values(schema, data):
     assume(not words & {"na", "nan", "null", "none", "nat"})
     count = data.draw(st.integers(1, min(10, schema.max_rows)))
     raw = {
-        column.name: data.draw(
-            st.lists(raw_values(column, data.draw), min_size=count, max_size=count)
-        )
+        column.name: data.draw(st.lists(raw_values(column, data.draw), min_size=count, max_size=count))
         for column in schema
     }
     coded = [encode(c, pd.Series(raw[c.name], dtype=object)) for c in schema]
@@ -158,9 +156,7 @@ def test_bits_equal_naive_evaluation_of_raw_values(schema, data):
         column = schema.column(literal.column)
         order = column.classes if column.ordered else ()
         expected = [
-            encoding_oracle.satisfies(
-                literal.text(schema), column.name, public_value(column, value), order
-            )
+            encoding_oracle.satisfies(literal.text(schema), column.name, public_value(column, value), order)
             for value in raw[column.name]
         ]
         assert unpack(words, count).tolist() == expected, literal.text(schema)

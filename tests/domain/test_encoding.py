@@ -93,9 +93,7 @@ def test_integers_are_rounded_and_reals_are_not():
     assert encoding.clamp_numbers(SCORE, pd.Series([0.26])).tolist() == [0.26]
 
 
-@pytest.mark.parametrize(
-    "value", ["", "abc", "1,5", "nan", None, math.nan, [1], datetime.date(2020, 1, 1), b"x"]
-)
+@pytest.mark.parametrize("value", ["", "abc", "1,5", "nan", None, math.nan, [1], datetime.date(2020, 1, 1), b"x"])
 def test_what_is_no_number_is_missing(value):
     assert cells(AGE, [value]) == ["(missing)"]
 

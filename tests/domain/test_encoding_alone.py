@@ -26,8 +26,24 @@ def column(kind: str, **fields: Any) -> Any:
     return COLUMN_ADAPTER.validate_python({"name": "c", "type": kind, **fields})
 
 
-WORDS = ["1", "-1", "2.5", "yes", "True", "a", "nan", "inf", "1+1j", "(1+0j)", "2020-01-01",
-         "b'a'", "1e+16", "10000000000000000", "1 days 00:00:00", "[1]"]  # fmt: skip
+WORDS = [
+    "1",
+    "-1",
+    "2.5",
+    "yes",
+    "True",
+    "a",
+    "nan",
+    "inf",
+    "1+1j",
+    "(1+0j)",
+    "2020-01-01",
+    "b'a'",
+    "1e+16",
+    "10000000000000000",
+    "1 days 00:00:00",
+    "[1]",
+]
 COLUMNS = [
     column("boolean"),
     column("categorical", categories=WORDS),
@@ -60,9 +76,7 @@ PLAIN = st.one_of(
     st.integers(-(2**53), 2**53),
     st.sampled_from([10**15, 10**16, 2**62, -(2**63)]),
     st.floats(),
-    st.sampled_from(
-        [*WORDS, "", " 1 ", "1_000", "0x1", "1e400", "١", "NA", "18446744073709551615"]
-    ),
+    st.sampled_from([*WORDS, "", " 1 ", "1_000", "0x1", "1e400", "١", "NA", "18446744073709551615"]),
     st.text(max_size=4),
 )
 ODD = st.one_of(
@@ -82,15 +96,45 @@ ODD = st.one_of(
     st.lists(st.integers(), max_size=2),
     st.tuples(st.integers()),
     st.dictionaries(st.text(max_size=1), st.integers(), max_size=1),
-    st.sampled_from([pd.NA, pd.NaT, pd.Timestamp(0), pd.Timedelta(1), pd.Period("2020"),
-                     pd.Interval(0, 1), np.datetime64("NaT"), np.datetime64("2020-01-01"),
-                     np.timedelta64("NaT"), np.timedelta64(1, "D"),
-                     np.complex64(1), np.complex128(complex("nan")), np.array([1, 2]), np.array(3),
-                     np.float16(0.1), np.float32("nan"), np.longdouble("0.1"), np.int8(1),
-                     np.uint64(2**64 - 1), np.True_, np.str_("yes"), np.bytes_(b"a"), np.void(b"a"),
-                     float, Ellipsis, uuid.UUID(int=1), Silent(), Loud(1), range(2), "\ud800",
-                     bytearray(b"1"), memoryview(b"1"), datetime.datetime.max, pd.Series([1])])
-)  # fmt: skip
+    st.sampled_from(
+        [
+            pd.NA,
+            pd.NaT,
+            pd.Timestamp(0),
+            pd.Timedelta(1),
+            pd.Period("2020"),
+            pd.Interval(0, 1),
+            np.datetime64("NaT"),
+            np.datetime64("2020-01-01"),
+            np.timedelta64("NaT"),
+            np.timedelta64(1, "D"),
+            np.complex64(1),
+            np.complex128(complex("nan")),
+            np.array([1, 2]),
+            np.array(3),
+            np.float16(0.1),
+            np.float32("nan"),
+            np.longdouble("0.1"),
+            np.int8(1),
+            np.uint64(2**64 - 1),
+            np.True_,
+            np.str_("yes"),
+            np.bytes_(b"a"),
+            np.void(b"a"),
+            float,
+            Ellipsis,
+            uuid.UUID(int=1),
+            Silent(),
+            Loud(1),
+            range(2),
+            "\ud800",
+            bytearray(b"1"),
+            memoryview(b"1"),
+            datetime.datetime.max,
+            pd.Series([1]),
+        ]
+    ),
+)
 ANYTHING = st.one_of(PLAIN, ODD)
 
 
@@ -134,13 +178,16 @@ def test_no_value_changes_the_name_of_another_person(values: list[Any]) -> None:
 @pytest.mark.parametrize("made", COLUMNS, ids=lambda made: made.type)
 @given(
     st.lists(
-        PLAIN | st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2200, 1, 1))
-        | st.timedeltas(datetime.timedelta(-99), datetime.timedelta(99)) | st.dates()
+        PLAIN
+        | st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2200, 1, 1))
+        | st.timedeltas(datetime.timedelta(-99), datetime.timedelta(99))
+        | st.dates()
         # pandas itself changes a complex number that is infinite
         | st.complex_numbers(allow_nan=False, allow_infinity=False),
-        min_size=1, max_size=5,
+        min_size=1,
+        max_size=5,
     )
-)  # fmt: skip
+)
 @example([1, None])
 @example([True, None])
 @example([1, 2.5])
@@ -156,16 +203,20 @@ def test_nor_does_the_type_that_pandas_guesses_for_a_column(made: Any, values: l
 
 WHOLE = st.integers(-100, 100)
 TYPES: list[tuple[Any, Any]] = [
-    ("Int8", WHOLE), ("UInt64", st.integers(0, 2**64 - 1)),
+    ("Int8", WHOLE),
+    ("UInt64", st.integers(0, 2**64 - 1)),
     ("Int64", st.integers(-(2**63), 2**63 - 1)),
-    ("Float64", st.floats()), ("boolean", st.booleans()), ("string", st.text(max_size=3)),
+    ("Float64", st.floats()),
+    ("boolean", st.booleans()),
+    ("string", st.text(max_size=3)),
     ("str", st.text(st.characters(exclude_categories=["Cs"]), max_size=3)),
     ("category", PLAIN.filter(lambda value: value == value)),
-    (pd.ArrowDtype(pa.int16()), WHOLE), (pd.ArrowDtype(pa.bool_()), st.booleans()),
+    (pd.ArrowDtype(pa.int16()), WHOLE),
+    (pd.ArrowDtype(pa.bool_()), st.booleans()),
     (pd.ArrowDtype(pa.float64()), st.floats()),
     (pd.ArrowDtype(pa.string()), st.text(st.characters(exclude_categories=["Cs"]), max_size=3)),
     (pd.ArrowDtype(pa.decimal128(9, 2)), st.decimals(-999, 999, places=2)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("made", COLUMNS, ids=lambda made: made.type)
@@ -176,9 +227,7 @@ def test_nor_does_an_extension_type(made: Any, dtype: Any, kind: Any) -> None:
     def check(values: list[Any]) -> None:
         typed = pd.Series(values, dtype=dtype)
         assert codes(made, typed) == alone(made, typed.tolist())
-        missing = [
-            code for code, value in zip(codes(made, typed), values, strict=True) if value is None
-        ]
+        missing = [code for code, value in zip(codes(made, typed), values, strict=True) if value is None]
         assert set(missing) <= set(alone(made, [None]))
 
     check()
@@ -194,9 +243,7 @@ FIELDS = st.one_of(
 @given(st.lists(FIELDS, min_size=1, max_size=6), FIELDS)
 @example(["1", "1.0"], "x")
 @settings(max_examples=25, deadline=None)
-def test_nor_does_a_line_of_a_file(
-    tmp_path_factory: pytest.TempPathFactory, fields: list[str], other: str
-) -> None:
+def test_nor_does_a_line_of_a_file(tmp_path_factory: pytest.TempPathFactory, fields: list[str], other: str) -> None:
     folder = tmp_path_factory.mktemp("csv")
 
     def of_file(lines: list[str]) -> list[list[tuple[int, float]]]:

@@ -46,9 +46,7 @@ CLASSIFIERS = [
     (DPILPClassifier, {}),
 ]
 ESTIMATORS = [*CLASSIFIERS, (DPEBMRegressor, {}), (RedescriptionMiner, {})]
-every = pytest.mark.parametrize(
-    ("kind", "settings"), ESTIMATORS, ids=lambda one: getattr(one, "__name__", "")
-)
+every = pytest.mark.parametrize(("kind", "settings"), ESTIMATORS, ids=lambda one: getattr(one, "__name__", ""))
 
 
 def staff(rows: int = 200) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -100,8 +98,13 @@ def test_every_text_about_it_says_so(kind, settings):
         assert "read off the records" in text, place
         assert "not private" in text.lower(), place
         body = text[text.find("<body") :] if place == "page" else text
-        for claim in ("unconditional", "exact guarantee", "changes their odds", "pure differential",
-                      "with differential privacy"):  # fmt: skip
+        for claim in (
+            "unconditional",
+            "exact guarantee",
+            "changes their odds",
+            "pure differential",
+            "with differential privacy",
+        ):
             assert claim not in body, (place, claim)
     assert lines["Kind of guarantee"] == "none"
 
@@ -212,8 +215,7 @@ def made_old(home: Path, dataset_id: str, engine: Any) -> None:
 def test_nothing_is_spent_on_private_records_with_an_old_inferred_schema(tmp_path: Path):
     nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
     with Service(tmp_path, workers=1, worker_command=nobody) as service:
-        added = service.add_dataset(small_frame(), small_schema(INFERRED_NAME, origin="declared"),
-                                    budget=Decimal(2))  # fmt: skip
+        added = service.add_dataset(small_frame(), small_schema(INFERRED_NAME, origin="declared"), budget=Decimal(2))
         waiting = service.submit(fake_request(added.id), "before")
         made_old(tmp_path, added.id, service._engine)
         assert service.dataset(added.id).schema.origin == INFERRED
@@ -228,8 +230,9 @@ def test_nothing_is_spent_on_private_records_with_an_old_inferred_schema(tmp_pat
 
 def test_a_run_on_public_records_with_an_old_inferred_schema_ends_well(tmp_path: Path):
     with Service(tmp_path, workers=0) as service:
-        added = service.add_dataset(small_frame(), small_schema(INFERRED_NAME, origin="declared"),
-                                    budget=Decimal(2), public=True)  # fmt: skip
+        added = service.add_dataset(
+            small_frame(), small_schema(INFERRED_NAME, origin="declared"), budget=Decimal(2), public=True
+        )
         made_old(tmp_path, added.id, service._engine)
         run = service.submit(fake_request(added.id), "n")
         assert service.run(run).state == "done"

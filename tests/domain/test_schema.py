@@ -246,8 +246,6 @@ def test_format_number_is_exact(value):
     assert float(format_number(value)) == value
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(3.0, "3"), (-0.0, "0"), (0.1, "0.1"), (1e15, "1000000000000000.0")]
-)
+@pytest.mark.parametrize(("value", "text"), [(3.0, "3"), (-0.0, "0"), (0.1, "0.1"), (1e15, "1000000000000000.0")])
 def test_format_number_is_short(value, text):
     assert format_number(value) == text

@@ -27,9 +27,7 @@ TRAIN: dict[str, Any] = {
 }
 PLAIN = {"name": "plain", "max_rows": 9, "columns": [{"name": "a", "type": "boolean"}]}
 #: SHA-256 of ``PLAIN``, taken when schemas had no child tables.
-PLAIN_HASH_INPUT = (
-    '{"columns": [{"name": "a", "type": "boolean"}], "max_rows": 9, "name": "plain", "version": 1}'
-)
+PLAIN_HASH_INPUT = '{"columns": [{"name": "a", "type": "boolean"}], "max_rows": 9, "name": "plain", "version": 1}'
 
 
 def with_car(**fields: Any) -> dict[str, Any]:
@@ -68,9 +66,7 @@ def test_a_schema_with_children_outlives_its_written_form(form: str) -> None:
     assert again == schema
     assert again.hash == schema.hash
     roof = again.children[0].column("roof")
-    assert [(group.name, group.members) for group in roof.groups] == [
-        ("closed", ("flat", "peaked"))
-    ]
+    assert [(group.name, group.members) for group in roof.groups] == [("closed", ("flat", "peaked"))]
     assert roof.asked_by == ("member",)
 
 

@@ -98,9 +98,7 @@ def test_too_many_fields_on_every_line(tmp_path):
     ],
 )
 @pytest.mark.parametrize("chunk_rows", [1, 100])
-def test_a_line_whose_values_could_be_of_other_columns_is_refused(
-    tmp_path, content, line, chunk_rows
-):
+def test_a_line_whose_values_could_be_of_other_columns_is_refused(tmp_path, content, line, chunk_rows):
     with pytest.raises(IngestError, match=f"Line {line} of the file has"):
         read(write(tmp_path, content), None, chunk_rows)
 

@@ -49,9 +49,7 @@ def write(folder: Path, content: str | pd.DataFrame, name: str) -> Path:
     return path
 
 
-def pair(
-    folder: Path, left: str | pd.DataFrame = LEFT, right: str | pd.DataFrame = RIGHT
-) -> tuple[Path, Path]:
+def pair(folder: Path, left: str | pd.DataFrame = LEFT, right: str | pd.DataFrame = RIGHT) -> tuple[Path, Path]:
     names = ["csv" if isinstance(content, str) else "parquet" for content in (left, right)]
     return (
         write(folder, left, f"left.{names[0]}"),
@@ -64,8 +62,7 @@ def joined(left: Path, right: Path, columns: list[str], key: str = "who") -> dic
     rows = pd.concat([chunk.astype(object) for chunk in read_joined(left, right, key, columns)])
     assert rows[key].is_unique
     return {
-        row[key]: [None if pd.isna(row[name]) else row[name] for name in columns]
-        for row in rows.to_dict("records")
+        row[key]: [None if pd.isna(row[name]) else row[name] for name in columns] for row in rows.to_dict("records")
     }
 
 
@@ -100,9 +97,7 @@ def test_only_wanted_columns_are_read(tmp_path: Path) -> None:
         ([2**60, 2**60 + 1, 2**60 + 2], [2**60 + 1, 5, 6], {str(2**60 + 1)}),
     ],
 )
-def test_keys_are_compared_as_persons_are(
-    tmp_path: Path, left: list[Any], right: list[Any], both: set[str]
-) -> None:
+def test_keys_are_compared_as_persons_are(tmp_path: Path, left: list[Any], right: list[Any], both: set[str]) -> None:
     first = pd.DataFrame({"who": left, "a": "left"})
     second = pd.DataFrame({"who": right, "b": "right"})
     found = joined(*pair(tmp_path, first, second), ["a", "b"])
@@ -127,9 +122,7 @@ KEYS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 
 @given(KEYS, KEYS, st.integers(1, 4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_two_lists_of_people_are_joined(
-    tmp_path: Path, left: list[str], right: list[str], chunk_rows: int
-) -> None:
+def test_any_two_lists_of_people_are_joined(tmp_path: Path, left: list[str], right: list[str], chunk_rows: int) -> None:
     first = pd.DataFrame({"who": left, "a": [f"a{key}" for key in left]}, dtype=object)
     second = pd.DataFrame({"who": right, "b": [f"b{key}" for key in right]}, dtype=object)
     paths = write(tmp_path, first, "left.csv"), write(tmp_path, second, "right.csv")
@@ -139,8 +132,7 @@ def test_any_two_lists_of_people_are_joined(
             assert "No 'who' of one file is found in the other" in refusal(*paths, ["a", "b"])
             return
         assert joined(*paths, ["a", "b"]) == {
-            key: [f"a{key}" if key in left else None, f"b{key}" if key in right else None]
-            for key in {*left, *right}
+            key: [f"a{key}" if key in left else None, f"b{key}" if key in right else None] for key in {*left, *right}
         }
 
 

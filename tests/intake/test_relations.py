@@ -51,9 +51,7 @@ PLAIN = SCHEMA.model_copy(update={"children": ()})
 KINDS = ("sqlite", "duckdb")
 
 
-def make_database(
-    folder: Path, kind: str, tables: dict[str, pd.DataFrame], name: str = "records"
-) -> Path:
+def make_database(folder: Path, kind: str, tables: dict[str, pd.DataFrame], name: str = "records") -> Path:
     path = folder / f"{name}.{kind}"
     if kind == "duckdb":
         with duckdb.connect(str(path)) as duck:
@@ -153,8 +151,7 @@ def test_values_keep_their_meaning(tmp_path: Path, kind: str) -> None:
     run_sql(
         path,
         "CREATE TABLE v (n BIGINT, t VARCHAR, b BLOB, d DATE, m DECIMAL(5, 2))",
-        f"INSERT INTO v VALUES ({large}, 'é', {bytes_of}, '2020-01-02', 1.5), "
-        "(NULL, NULL, NULL, NULL, NULL)",
+        f"INSERT INTO v VALUES ({large}, 'é', {bytes_of}, '2020-01-02', 1.5), (NULL, NULL, NULL, NULL, NULL)",
     )
     [chunk] = read_table(path, "v", ["n", "t", "b", "d", "m"])
     first = chunk.iloc[0]
@@ -178,9 +175,7 @@ def test_headers_tell_names_types_and_keys_but_no_value(tmp_path: Path, kind: st
     )
     headers = read_headers(path)
     assert list(headers) == ['a "table"', "pair"]
-    assert headers['a "table"'].columns == {
-        "id": "integer", "x y": "real", "flag": "boolean", "t": "text",
-    }  # fmt: skip
+    assert headers['a "table"'].columns == {"id": "integer", "x y": "real", "flag": "boolean", "t": "text"}
     assert (headers['a "table"'].key, headers["pair"].key) == ("id", None)
     assert sum(len(chunk) for chunk in read_table(path, 'a "table"', ["x y"])) == 0
 
@@ -263,9 +258,7 @@ def test_text_that_is_not_utf_8_is_not_repeated(tmp_path: Path) -> None:
     assert "secret" not in text
 
 
-def test_a_locked_sqlite_database_gets_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_sqlite_database_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpcore.intake.sql_files._WAIT_SECONDS", 0.05)
     path = source_of(tmp_path, "sqlite")
     owner = sqlite3.connect(path, isolation_level=None)
@@ -280,9 +273,7 @@ def test_a_duckdb_database_in_use_gets_a_sentence(tmp_path: Path) -> None:
     path = source_of(tmp_path, "duckdb")
     with duckdb.connect(str(path)):
         assert "in use by another program" in refusal(path)
-    script = (
-        "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); input()"
-    )
+    script = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as owner:

@@ -32,9 +32,7 @@ from dpcore.intake.uploads import Incoming, ask, headers_of, parse_schema
 from tests.support import upload_fuzzer
 from tests.support.hostile_files import cyclic_sqlite, endless_parquet, swelling_parquet
 
-ONE = Schema.from_text(
-    "{name: one, max_rows: 1000, columns: [{name: a, type: integer, lower: 0, upper: 9, bins: 3}]}"
-)
+ONE = Schema.from_text("{name: one, max_rows: 1000, columns: [{name: a, type: integer, lower: 0, upper: 9, bins: 3}]}")
 BY_PERSON = Schema.from_mapping(ONE.model_dump() | {"privacy_unit": {"column": "who"}})
 GIB = 1 << 30
 
@@ -154,9 +152,7 @@ def _reader_that(does: str) -> tuple[str, ...]:
     return (sys.executable, "-c", code)
 
 
-def test_a_reader_works_from_any_folder_and_is_told_no_secret(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_works_from_any_folder_and_is_told_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "_idle", [])
     monkeypatch.setenv("FROSTGLASS_DATABASE_URL", "postgresql://CANARY")
     monkeypatch.chdir(tmp_path)
@@ -232,9 +228,7 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, file: str) -> None:
     assert "Make room" in told
 
 
-def test_numpy_does_not_say_why_it_could_not_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numpy_does_not_say_why_it_could_not_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nameless = OSError("8 requested and 2 written")
     assert not disk.is_full(nameless, tmp_path)
     monkeypatch.setattr(disk.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
@@ -250,9 +244,7 @@ def test_what_libraries_print_reaches_nobody(capfd: pytest.CaptureFixture[str]) 
 def test_a_reader_ends_with_whoever_asked(tmp_path: Path) -> None:
     """An application that is killed leaves nothing that goes on reading."""
     file = endless_parquet(tmp_path / "x.parquet", 60_000_000)
-    asker = subprocess.Popen(
-        [sys.executable, "-c", ASKER, str(file), str(tmp_path / "out")], stdout=subprocess.PIPE
-    )
+    asker = subprocess.Popen([sys.executable, "-c", ASKER, str(file), str(tmp_path / "out")], stdout=subprocess.PIPE)
     assert asker.stdout is not None
     assert asker.stdout.readline(), "rows have been read"
     family = psutil.Process(asker.pid).children(recursive=True)
@@ -284,9 +276,7 @@ def test_whoever_waits_can_stop_and_the_next_is_not_kept_waiting(tmp_path: Path)
     assert ask("header", [file], path=file) == ["a", "who"]
 
 
-def test_limits_grow_with_public_sizes_and_are_the_operators(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_limits_grow_with_public_sizes_and_are_the_operators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "x"
     monkeypatch.setattr(limits, "machine_memory", lambda: 1000 * GIB)
     with file.open("wb") as stream:
@@ -365,9 +355,7 @@ def test_a_name_that_is_not_text_in_a_database_is_a_sentence(tmp_path: Path) -> 
         refusal("headers", [file], source=file)
 
 
-@pytest.mark.parametrize(
-    "value", ['!!int ""', "!!bool maybe", "!!timestamp nope", "!!float x", "!!set 1", "9" * 5000]
-)
+@pytest.mark.parametrize("value", ['!!int ""', "!!bool maybe", "!!timestamp nope", "!!float x", "!!set 1", "9" * 5000])
 def test_a_tag_that_does_not_fit_its_value_is_a_sentence(value: str) -> None:
     with pytest.raises(SchemaError):
         parse_schema(f"name: {value}")
@@ -463,9 +451,7 @@ def test_damaged_files_get_an_answer_or_a_sentence(tmp_path: Path, unforeseen: l
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_thousands_of_damaged_files_get_an_answer_or_a_sentence(
-    tmp_path: Path, unforeseen: list[str]
-) -> None:
+def test_thousands_of_damaged_files_get_an_answer_or_a_sentence(tmp_path: Path, unforeseen: list[str]) -> None:
     check(fuzz(tmp_path, range(1200)), 1200)
     assert not unforeseen
 

@@ -51,13 +51,15 @@ ODD = [None, np.nan, pd.NA, "x", 1 + 2j, 2.5, 10**30, True]
 
 def people(rows: int = 60) -> pd.DataFrame:
     draw = np.random.default_rng(3)
-    return pd.DataFrame({
-        "age": draw.integers(0, 101, rows),
-        "sick": draw.integers(0, 2, rows).astype(bool),
-        "dose": draw.random(rows),
-        "grade": draw.integers(1, 4, rows),
-        "died": draw.integers(0, 2, rows),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "age": draw.integers(0, 101, rows),
+            "sick": draw.integers(0, 2, rows).astype(bool),
+            "dose": draw.random(rows),
+            "grade": draw.integers(1, 4, rows),
+            "died": draw.integers(0, 2, rows),
+        }
+    )
 
 
 def with_value(frame: pd.DataFrame, name: str, value: Any) -> pd.DataFrame:
@@ -78,11 +80,14 @@ def shape_of(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
     predicted = model.predict(frame.drop(columns=target))
     labels = getattr(model, "classes_", np.zeros(0))
     return {
-        "classes": labels.tolist(), "type of classes": labels.dtype, "type": predicted.dtype,
-        "features": model.n_features_in_, "schema": model.schema_,
+        "classes": labels.tolist(),
+        "type of classes": labels.dtype,
+        "type": predicted.dtype,
+        "features": model.n_features_in_,
+        "schema": model.schema_,
         "attributes": sorted(vars(model)),
         "certificate": model.release_.certificate.model_dump(exclude={"created"}),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -107,9 +112,8 @@ def test_one_value_changes_no_other_record(name, value):
         features, target = rows.drop(columns="died"), rows["died"]
         if listed:
             prepared = prepare_fit(
-                features.to_numpy(dtype=object).tolist(), target.tolist(), SCHEMA, None,
-                numeric_target=False,
-            )  # fmt: skip
+                features.to_numpy(dtype=object).tolist(), target.tolist(), SCHEMA, None, numeric_target=False
+            )
         else:
             prepared = prepare_fit(features, target, SCHEMA, None, numeric_target=False)
         found = encode_columns(prepared.frame, SCHEMA, names)
@@ -255,11 +259,13 @@ def test_without_a_schema_a_target_must_be_classes(values, sentence):
 
 @pytest.mark.filterwarnings("ignore::dpcore.errors.PrivacyLeakWarning")
 def test_without_a_schema_columns_are_described_by_what_they_hold():
-    frame = pd.DataFrame({
-        "number": np.array([1.5, np.inf, None, 4.0] * 15, dtype=object),
-        "text": ["(other)", "(missing)", "a", None] * 15,
-        "infinite": np.full(60, np.inf),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "number": np.array([1.5, np.inf, None, 4.0] * 15, dtype=object),
+            "text": ["(other)", "(missing)", "a", None] * 15,
+            "infinite": np.full(60, np.inf),
+        }
+    )
     model = DPTreeClassifier(random_state=0).fit(frame, [0, 1] * 30)
     number, text, infinite = (model.schema_.column(name) for name in frame)
     assert (number.type, number.lower, number.upper) == ("real", 1.5, 4.0)
@@ -285,9 +291,7 @@ def test_the_values_of_a_target_are_not_taken_for_its_name():
 def test_a_column_vector_is_taken_with_a_warning():
     frame = people()
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed") as caught:
-        model = DPTreeClassifier(schema=SCHEMA, target="died").fit(
-            frame.drop(columns="died"), frame[["died"]]
-        )
+        model = DPTreeClassifier(schema=SCHEMA, target="died").fit(frame.drop(columns="died"), frame[["died"]])
     assert caught[0].filename == __file__
     assert model.classes_.tolist() == [False, True]
 

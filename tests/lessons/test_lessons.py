@@ -58,10 +58,7 @@ NOT_COUNTED = next(place for place, one in enumerate(GROUP) if not one.counted)
 def difference_of_geometrics(noise: int, epsilon: Decimal) -> float:
     """Oracle: P(G - H = noise) for two independent geometric variables, summed term by term."""
     decay = math.exp(-float(epsilon))
-    terms = (
-        (1 - decay) * decay ** (other + abs(noise)) * (1 - decay) * decay**other
-        for other in range(2000)
-    )
+    terms = ((1 - decay) * decay ** (other + abs(noise)) * (1 - decay) * decay**other for other in range(2000))
     return math.fsum(terms)
 
 
@@ -70,9 +67,13 @@ def difference_of_geometrics(noise: int, epsilon: Decimal) -> float:
 
 def test_the_fixed_counts_are_those_of_the_public_data():
     frame = make_stroke().frame
-    age, yes = frame["age"], {name: frame[name].fillna(False).astype(bool) for name in (
-        "hypertension", "prior_tia", "atrial_fibrillation", "stroke_within_year"
-    )}  # fmt: skip
+    age, yes = (
+        frame["age"],
+        {
+            name: frame[name].fillna(False).astype(bool)
+            for name in ("hypertension", "prior_tia", "atrial_fibrillation", "stroke_within_year")
+        },
+    )
     groups = [
         yes["hypertension"],
         yes["prior_tia"],
@@ -233,8 +234,7 @@ def test_both_counts_of_a_difference_share_one_budget():
 def test_the_ceiling_is_what_the_best_guess_between_neighbours_reaches(epsilon):
     """One half plus half the total variation distance of the two noisy counts."""
     distance = sum(
-        abs(difference_of_geometrics(n, epsilon) - difference_of_geometrics(n - 1, epsilon))
-        for n in range(-300, 302)
+        abs(difference_of_geometrics(n, epsilon) - difference_of_geometrics(n - 1, epsilon)) for n in range(-300, 302)
     )
     assert ceiling(epsilon) == pytest.approx(0.5 + distance / 4, rel=1e-9)
 
@@ -324,9 +324,7 @@ def test_an_axis_of_a_large_count_holds_zero_too():
 
 def test_dots_without_a_margin_have_no_band():
     figure = answers_figure(1, [3, 0], None, "difference", "difference")
-    assert [item.name for item in figure.data] == [
-        "exact difference", "noisy differences", "latest noisy difference",
-    ]  # fmt: skip
+    assert [item.name for item in figure.data] == ["exact difference", "noisy differences", "latest noisy difference"]
     assert "95%" not in answers_alt(1, [3, 0], None, "difference")
 
 
@@ -371,9 +369,7 @@ def test_guesses_are_drawn_beside_their_ceiling():
 def test_every_person_is_drawn_and_wrong_guesses_are_marked():
     found = Reconstruction((True, False, True), (True, False, True), (False, False, True))
     figure = people_figure(found)
-    drawn = {
-        item.name: sorted(zip(item.y, item.x, strict=True)) for item in figure.data
-    }  # fmt: skip
+    drawn = {item.name: sorted(zip(item.y, item.x, strict=True)) for item in figure.data}
     assert drawn["wrong guess"] == [(2, 1)]
     assert drawn["yes"] == [(0, 1), (0, 3), (1, 1), (1, 3), (2, 3)]
     assert drawn["no"] == [(0, 2), (1, 2), (2, 2)]

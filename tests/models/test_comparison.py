@@ -46,13 +46,14 @@ def table(holdout=30):
 
 def test_more_budget_predicts_better_and_progress_counts_every_fit():
     told = []
-    scores = compare_methods(
-        table(), "c", METHODS, [Decimal("0.0001"), Decimal(10)], 5, lambda *at: told.append(at)
-    )
+    scores = compare_methods(table(), "c", METHODS, [Decimal("0.0001"), Decimal(10)], 5, lambda *at: told.append(at))
     assert told == [(done, 20) for done in range(1, 21)]
     assert [(s.method, s.epsilon) for s in scores] == [
-        (0, Decimal("0.0001")), (0, Decimal(10)), (1, Decimal("0.0001")), (1, Decimal(10)),
-    ]  # fmt: skip
+        (0, Decimal("0.0001")),
+        (0, Decimal(10)),
+        (1, Decimal("0.0001")),
+        (1, Decimal(10)),
+    ]
     for low, high in (scores[:2], scores[2:]):
         assert high.mean > 0.9
         assert high.mean > low.mean
@@ -74,17 +75,13 @@ def test_the_plain_tree_finds_the_planted_rule():
 )
 def test_what_cannot_be_compared_is_refused(methods, epsilons, repeats, sentence):
     with pytest.raises(RequestError, match=sentence):
-        compare_methods(
-            table(), "c", methods, [Decimal(e) for e in epsilons], repeats, lambda *_: None
-        )
+        compare_methods(table(), "c", methods, [Decimal(e) for e in epsilons], repeats, lambda *_: None)
 
 
 def test_only_what_predicts_can_be_compared(monkeypatch):
     register_pairs(monkeypatch)
     with pytest.raises(RequestError, match="Fake pairs predict nothing"):
-        compare_methods(
-            table(), "c", [*METHODS, ("fake_pairs", {})], [Decimal(1)], 1, lambda *_: None
-        )
+        compare_methods(table(), "c", [*METHODS, ("fake_pairs", {})], [Decimal(1)], 1, lambda *_: None)
     with pytest.raises(RequestError, match="Choose a column to predict"):
         compare_methods(table(), "", METHODS, [Decimal(1)], 1, lambda *_: None)
     with pytest.raises(RequestError, match="Choose a column to predict"):
@@ -95,9 +92,7 @@ def only_target(**columns: list) -> PrivateTable:
     """Three people set aside, three to learn from; the schema has no column but those given."""
     content = {"c": [1, 0, 1, 1, 0, 1], **columns}
     fields = [{"name": name, "type": "boolean"} for name in content]
-    domain = Schema.from_mapping(
-        {"name": "bare", "max_rows": 6, "holdout_percent": 50, "columns": fields}
-    )
+    domain = Schema.from_mapping({"name": "bare", "max_rows": 6, "holdout_percent": 50, "columns": fields})
     codes = [np.array(values, dtype=np.uint16) for values in content.values()]
     return PrivateTable.build(domain, codes, [], np.array([0, 0, 0, 1, 1, 1], dtype=bool))
 
@@ -107,9 +102,7 @@ def test_without_a_column_but_the_target_there_is_no_plain_tree():
     assert plain_tree_accuracy(only_target(a=[1, 0, 1, 1, 0, 1]), "c") == 1.0
 
 
-@pytest.mark.parametrize(
-    ("places", "sentence"), [([0, 1, 2], "to learn from"), ([3, 4, 5], "set aside")]
-)
+@pytest.mark.parametrize(("places", "sentence"), [([0, 1, 2], "to learn from"), ([3, 4, 5], "set aside")])
 def test_where_no_target_is_known_a_sentence_says_so(places, sentence):
     missing = 3
     codes = [missing if place in places else 1 for place in range(6)]
@@ -182,16 +175,12 @@ def test_what_is_a_number_for_some_is_not_compared_with_its_groups():
     mixed = [("ebm", {}), METHODS[1]]
     with pytest.raises(RequestError, match="compare them apart"):
         compare_methods(numbers(), "age", mixed, [Decimal(1)], 1, lambda *_: None)
-    [groups] = compare_methods(
-        numbers(), "age", METHODS[1:], [Decimal(1)], 1, lambda *_: None
-    )  # fmt: skip
+    [groups] = compare_methods(numbers(), "age", METHODS[1:], [Decimal(1)], 1, lambda *_: None)
     assert groups.measure == "accuracy"
     assert 0 <= groups.mean <= 1
 
 
 def test_machines_are_compared_with_trees_by_accuracy():
-    scores = compare_methods(
-        table(), "c", [("ebm", {}), METHODS[0]], [Decimal(10)], 1, lambda *_: None
-    )
+    scores = compare_methods(table(), "c", [("ebm", {}), METHODS[0]], [Decimal(10)], 1, lambda *_: None)
     assert [score.measure for score in scores] == ["accuracy", "accuracy"]
     assert min(score.mean for score in scores) > 0.85

@@ -31,9 +31,7 @@ EVERY_WAY = pytest.mark.parametrize(("family", "way"), WAYS)
 SIDES = {"left": ("age", "smoker"), "right": ("region", "ill")}
 
 
-def plan_of(
-    family: str, way: dict[str, Any], epsilon: str = "2", schema: Schema = SCHEMA, **more: Any
-) -> RunPlan:
+def plan_of(family: str, way: dict[str, Any], epsilon: str = "2", schema: Schema = SCHEMA, **more: Any) -> RunPlan:
     """Plan of a short run."""
     learner = LEARNERS[family]
     known = learner.parameters.model_fields
@@ -100,9 +98,7 @@ def test_one_billionth_is_refused_for_a_person_with_many_rows(family: str, way: 
 
 @EVERY_WAY
 @pytest.mark.parametrize("epsilon", ["0.5", "2.000000001"])
-def test_a_plan_costs_its_epsilon_and_follows_from_what_is_public(
-    family: str, way: Any, epsilon: str
-) -> None:
+def test_a_plan_costs_its_epsilon_and_follows_from_what_is_public(family: str, way: Any, epsilon: str) -> None:
     plan = plan_of(family, way, epsilon)
     assert sum(plan.split.parts.values()) == plan.epsilon == Decimal(epsilon)
     assert set(plan.parallel.values()) <= {Decimal(epsilon)}
@@ -135,9 +131,7 @@ def test_a_release_can_be_read_back_and_planned_again(family: str, way: Any) -> 
     assert certificate.guarantee == plan.guarantee
     assert sum(certificate.budget_split.values()) == 2
     assert certificate.parallel_split == dict(plan.parallel)
-    replanned = LEARNERS[family].plan(
-        again.domain, again.target, certificate.epsilon, again.parameters
-    )
+    replanned = LEARNERS[family].plan(again.domain, again.target, certificate.epsilon, again.parameters)
     assert replanned == plan
 
 

@@ -26,9 +26,7 @@ def count_both(vector: Flags, mask: Flags) -> int:
     return sum(1 for a, b in zip(vector, mask, strict=True) if a and b)
 
 
-def capture(
-    rule: Flags, labels: Sequence[int | None], remaining: Flags, classes: int
-) -> tuple[list[int], list[bool]]:
+def capture(rule: Flags, labels: Sequence[int | None], remaining: Flags, classes: int) -> tuple[list[int], list[bool]]:
     """Captured rows per class, and rows left over; a label of None is in no class."""
     counts = [0] * classes
     after = list(remaining)

@@ -34,14 +34,9 @@ def holds(body: Body, person: Row, rows: dict[str, list[Row]]) -> bool:
         return False
     some = [item for item in body.wanted if not item.negated]
     choices = product(*(rows[item.table] for item in some))
-    found = any(
-        all(_fits(item.conditions, row) for item, row in zip(some, choice, strict=True))
-        for choice in choices
-    )
+    found = any(all(_fits(item.conditions, row) for item, row in zip(some, choice, strict=True)) for choice in choices)
     none = [item for item in body.wanted if item.negated]
-    return found and not any(
-        _fits(item.conditions, row) for item in none for row in rows[item.table]
-    )
+    return found and not any(_fits(item.conditions, row) for item in none for row in rows[item.table])
 
 
 def _fits(conditions: tuple[Condition, ...], row: Row) -> bool:

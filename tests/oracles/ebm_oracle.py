@@ -30,9 +30,7 @@ def residuals(labels, scores, clip=1.0):
             raw = (labels == 1)[:, None] - 1 / (1 + np.exp(-scores))
     else:
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        raw = (labels[:, None] == np.arange(scores.shape[1])) - powers / powers.sum(
-            axis=1, keepdims=True
-        )
+        raw = (labels[:, None] == np.arange(scores.shape[1])) - powers / powers.sum(axis=1, keepdims=True)
     return np.where(present(labels)[:, None], raw, 0.0)
 
 

@@ -35,11 +35,7 @@ def sides(leaves: int, most: int) -> set[frozenset[int]]:
     everything = frozenset(range(leaves))
     simple = [frozenset({leaf}) for leaf in range(leaves)]
     simple += [everything - {leaf} for leaf in range(leaves)]
-    joined = {
-        frozenset().union(*some)
-        for size in range(1, most + 1)
-        for some in combinations(simple, size)
-    }
+    joined = {frozenset().union(*some) for size in range(1, most + 1) for some in combinations(simple, size)}
     return {side for side in joined if side and side != everything}
 
 
@@ -58,11 +54,15 @@ def all_redescriptions(table: Table, most: int) -> list[Found]:
             whole = (both + only_left) + (both + only_right) - expected
             found.append(
                 Found(
-                    left, right, both, only_left, only_right,
+                    left,
+                    right,
+                    both,
+                    only_left,
+                    only_right,
                     both / either if either > 1e-9 else 0.0,
                     expected / whole if whole > 1e-9 else 0.0,
                 )
-            )  # fmt: skip
+            )
     return found
 
 
@@ -89,9 +89,7 @@ def allowed(
     ]
 
 
-def settled(
-    found: Sequence[Found], min_gain: float, score: Callable[[Found], float]
-) -> list[Found]:
+def settled(found: Sequence[Found], min_gain: float, score: Callable[[Found], float]) -> list[Found]:
     """Those that adding a leaf improves by less than ``min_gain``, and losing one costs so much."""
     scores = {(item.left, item.right): score(item) for item in found}
     gain = max(min_gain, 1e-6)

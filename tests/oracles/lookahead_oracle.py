@@ -36,8 +36,7 @@ def log_probabilities(features, labels, classes, prior, depth, utility, weight):
     trees = list(itertools.product(range(len(prior)), repeat=2**depth - 1))
     logs = {
         splits: sum(
-            log_weight(counts, utility, weight)
-            for counts in leaf_counts(features, labels, classes, splits, depth)
+            log_weight(counts, utility, weight) for counts in leaf_counts(features, labels, classes, splits, depth)
         )
         + sum(math.log(prior[split]) for split in splits)
         for splits in trees
@@ -85,9 +84,7 @@ def root_log_weights(features, labels, classes, log_prior, depth, utility, weigh
             size = len(rows)
             purity = 256 * sum(n * n for n in counts) // size if size else 0
             return mpmath.exp(weight * purity)
-        return mpmath.fsum(
-            mpmath.exp(float(log_prior[s])) * split(rows, s, left) for s in range(features.shape[1])
-        )
+        return mpmath.fsum(mpmath.exp(float(log_prior[s])) * split(rows, s, left) for s in range(features.shape[1]))
 
     def split(rows, s, left):
         holds = [r for r in rows if features[r, s]]
@@ -95,7 +92,4 @@ def root_log_weights(features, labels, classes, log_prior, depth, utility, weigh
         return value(holds, left - 1) * value(fails, left - 1)
 
     everyone = list(range(len(labels)))
-    return [
-        mpmath.log(split(everyone, s, depth)) + float(log_prior[s])
-        for s in range(features.shape[1])
-    ]
+    return [mpmath.log(split(everyone, s, depth)) + float(log_prior[s]) for s in range(features.shape[1])]

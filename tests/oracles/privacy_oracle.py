@@ -42,9 +42,7 @@ def rounded_gaussian_mass(scale: float, k: int) -> mpmath.mpf:
         return low - high
 
 
-def fine_gaussian_delta(
-    mu: float, epsilon: float, draws: int, scale: float, reach: float
-) -> mpmath.mpf:
+def fine_gaussian_delta(mu: float, epsilon: float, draws: int, scale: float, reach: float) -> mpmath.mpf:
     """Delta of so many discrete Gaussian draws by the lemma; it holds for any ``reach``."""
     with mpmath.workdps(60):
         s = mpmath.mpf(scale)
@@ -52,9 +50,7 @@ def fine_gaussian_delta(
         above = mpmath.mpf(reach) ** 2 / (24 * s**2) + 3 * mpmath.exp(-2 * (mpmath.pi * s) ** 2)
         left = mpmath.mpf(epsilon) - draws * (below + above)
         tail = mpmath.erfc((reach - 1 / (2 * s)) / mpmath.sqrt(2))
-        return mpmath.exp(draws * below) * (
-            gaussian_delta(mu, left) + mpmath.exp(left) * draws * tail
-        )
+        return mpmath.exp(draws * below) * (gaussian_delta(mu, left) + mpmath.exp(left) * draws * tail)
 
 
 def repeated_discrete_gaussian_delta(scale: float, shift: int, draws: int, epsilon: float) -> float:

@@ -111,9 +111,15 @@ def _stacked_log(rows, labels, classes, splits, tree, blocks, weights, root):
     for leaf, below in enumerate(heap_bottom(root, depth)):
         here = [place for place, other in enumerate(reached) if other == leaf]
         total += _stacked_log(
-            [rows[place] for place in here], [labels[place] for place in here],
-            classes, splits, tree, blocks[1:], weights[1:], below,
-        )  # fmt: skip
+            [rows[place] for place in here],
+            [labels[place] for place in here],
+            classes,
+            splits,
+            tree,
+            blocks[1:],
+            weights[1:],
+            below,
+        )
     return total
 
 
@@ -179,9 +185,7 @@ def said_of(one, other):
     """Everything that "and", "or" and "not" say of two lists of truth values, or of one of them."""
     values = [list(one), list(other)]
     for not_one, not_other in itertools.product((False, True), repeat=2):
-        values.append(
-            [(a != not_one) and (b != not_other) for a, b in zip(one, other, strict=True)]
-        )
+        values.append([(a != not_one) and (b != not_other) for a, b in zip(one, other, strict=True)])
     return values + [[not value for value in said] for said in values]
 
 

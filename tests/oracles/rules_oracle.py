@@ -27,11 +27,7 @@ def supports(rows, labels, itemsets, classes):
     """Rows with a declared class in each itemset."""
     return np.array(
         [
-            sum(
-                holds(row, items)
-                for row, label in zip(rows, labels, strict=True)
-                if label < classes
-            )
+            sum(holds(row, items) for row, label in zip(rows, labels, strict=True) if label < classes)
             for items in itemsets
         ]
     )
@@ -62,9 +58,7 @@ def _members(members, sizes, rule_length):
     probability = 1.0
     left = list(range(len(sizes)))
     for member in members:
-        weights = {
-            size: rule_length**size / math.factorial(size) for size in {sizes[i] for i in left}
-        }
+        weights = {size: rule_length**size / math.factorial(size) for size in {sizes[i] for i in left}}
         same = [i for i in left if sizes[i] == sizes[member]]
         probability *= weights[sizes[member]] / sum(weights.values()) / len(same)
         left.remove(member)

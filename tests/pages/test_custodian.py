@@ -152,9 +152,7 @@ def test_a_schema_that_was_read_off_the_records_is_for_public_data_only() -> Non
 
 
 @pytest.mark.parametrize(("visitor", "each"), [(OFFICE, "0"), (None, "")])
-def test_a_new_data_set_with_a_login_is_for_those_with_a_grant(
-    visitor: User | None, each: str, login: Login
-) -> None:
+def test_a_new_data_set_with_a_login_is_for_those_with_a_grant(visitor: User | None, each: str, login: Login) -> None:
     if visitor is not None:
         login(visitor)
     app = open_page("custodian")
@@ -189,9 +187,7 @@ def test_without_analysts_the_view_says_so_and_lets_one_be_added() -> None:
     app.text_input(key=f"grant-reason-{dataset}").set_value("pilot")
     button(app, "Give this budget").click().run()
     assert "The budget is set." in words(checked(app))
-    assert cells(app, ANN.name) == [
-        "granted ε 2.00", "ε 0.00", "ε 0.00", "ε 2.00", "0", "may spend",
-    ]  # fmt: skip
+    assert cells(app, ANN.name) == ["granted ε 2.00", "ε 0.00", "ε 0.00", "ε 2.00", "0", "may spend"]
     assert app.text_input(key=f"grant-limit-{dataset}").value == ""
     line = as_(OFFICE).ledger_entries(dataset)[-1]
     assert (line.note, line.analyst_cap) == ("pilot", Decimal(2))
@@ -216,11 +212,14 @@ def test_the_table_shows_what_each_analyst_has_spent_alone(login: Login) -> None
     [
         ("2.25", "ε 1.75 could be spent. ε 0.50 is spent or reserved already."),
         ("3", "ε 2.50 could be spent. ε 0.50 is spent or reserved already."),
-        ("4", "The total of the data set stops it first. The grant would leave ε 3.50, but the "
-              "data set has only ε 2.50 left for everybody."),
+        (
+            "4",
+            "The total of the data set stops it first. The grant would leave ε 3.50, but the "
+            "data set has only ε 2.50 left for everybody.",
+        ),
         ("0.5", "Nothing more could be spent. ε 0.50 is spent or reserved already."),
     ],
-)  # fmt: skip
+)
 def test_what_a_grant_would_mean_is_said_before_it_is_given(limit: str, told: str) -> None:
     dataset = add_ward()
     fit(dataset)
@@ -234,9 +233,12 @@ def test_a_grant_that_cannot_be_is_a_sentence() -> None:
     dataset = add_ward()
     app = view("Analysts")
     for analyst, limit, sentence in (
-        ("ann", "much", "must be a number"), ("ann", "-1", "0 or more"), ("ann", "", "a number"),
-        ("", "1", "1 to 128 characters"), ("a\u202eb", "1", "1 to 128 characters"),
-    ):  # fmt: skip
+        ("ann", "much", "must be a number"),
+        ("ann", "-1", "0 or more"),
+        ("ann", "", "a number"),
+        ("", "1", "1 to 128 characters"),
+        ("a\u202eb", "1", "1 to 128 characters"),
+    ):
         app.text_input(key=f"grant-new-{dataset}").set_value(analyst)
         app.text_input(key=f"grant-limit-{dataset}").set_value(limit)
         app.text_input(key=f"grant-reason-{dataset}").set_value("a pilot")
@@ -312,10 +314,12 @@ def test_requests_of_all_data_sets_wait_in_order_and_are_counted() -> None:
     assert headings == ["ann@x.org asks for ε 0.50 more", "bob@x.org asks for ε 0.50 more"]
     text = words(app)
     for part in (
-        ">On second, 20", "<dt>Limit now</dt><dd>no limit of their own</dd>",
-        "<dt>Limit now</dt><dd>as all: ε 0.25</dd>", "<dt>Spent</dt><dd>ε 0.00</dd>",
+        ">On second, 20",
+        "<dt>Limit now</dt><dd>no limit of their own</dd>",
+        "<dt>Limit now</dt><dd>as all: ε 0.25</dd>",
+        "<dt>Spent</dt><dd>ε 0.00</dd>",
         "<dt>Left of the data set</dt><dd>ε 3.00</dd>",
-    ):  # fmt: skip
+    ):
         assert part in text, part
     assert [item.value for item in app.text] == ["one more tree", HOSTILE]
     assert [app.text_input(key=f"answer-limit-{n}").value for n in numbers] == ["0.50", "0.75"]
@@ -399,9 +403,13 @@ def test_the_audit_log_shows_every_line_newest_first_or_oldest() -> None:
     fit(dataset)
     as_(OFFICE).answer(asked(dataset), None, HOSTILE)
     told = [
-        "budget opened", "reserved for a run", "run began to read records", "result released",
-        "more budget asked for", "request declined (no. 5)",
-    ]  # fmt: skip
+        "budget opened",
+        "reserved for a run",
+        "run began to read records",
+        "result released",
+        "more budget asked for",
+        "request declined (no. 5)",
+    ]
     app = view("Audit log")
     assert lines(app) == told[::-1]
     assert "6 lines." in words(app)

@@ -63,8 +63,7 @@ def warnings(app: AppTest) -> str:
 def exchange(content: str) -> None:
     """Put something else in place of every draft."""
     engine = open_database(default_url(default_home()))
-    write(engine, lambda connection: connection.execute(sa.update(report_drafts).values(
-        content=content)))  # fmt: skip
+    write(engine, lambda connection: connection.execute(sa.update(report_drafts).values(content=content)))
     engine.dispose()
 
 
@@ -241,8 +240,7 @@ def test_an_older_draft_is_told_with_its_day(age, day, monkeypatch):
     add_ward_with_result()
     time = datetime.now(UTC) - age
     monkeypatch.setattr(drafts, "utc_now", lambda: time)
-    monkeypatch.setattr(draft, "datetime", type("At", (datetime,), {
-        "now": classmethod(lambda cls, zone: time + age)}))  # fmt: skip
+    monkeypatch.setattr(draft, "datetime", type("At", (datetime,), {"now": classmethod(lambda cls, zone: time + age)}))
     text = words(write_entry(open_page("report"), "Findings", "Old."))
     told = f"{time:%Y-%m-%d %H:%M}" if day else f"{time:%H:%M}"
     assert f"Saved {told} UTC." in text

@@ -47,9 +47,8 @@ def add_stays(*, public: bool = False) -> str:
     """Invented stays in days: the old stay longer."""
     columns = [
         {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8},
-        {"name": "stay", "type": "real", "lower": 0, "upper": 40, "bins": 1, "unit": "days",
-         "target": True},
-    ]  # fmt: skip
+        {"name": "stay", "type": "real", "lower": 0, "upper": 40, "bins": 1, "unit": "days", "target": True},
+    ]
     schema = Schema.from_mapping({"name": "stays", "max_rows": 3000, "columns": columns})
     draw = np.random.default_rng(0)
     age = draw.integers(20, 101, 2500)
@@ -92,9 +91,16 @@ def test_what_was_chosen_is_what_is_fitted():
     chosen = spent_on(app, dataset_id)
     assert Decimal(str(chosen.pop("delta"))) == Decimal("1e-7")
     assert chosen == {
-        "method": "all_bins", "pairs": 1, "max_bins": 6, "epochs": 4, "learning_rate": 0.25,
-        "bin_share": 0.2, "leaves": 3, "replicates": 3, "evaluate": False,
-    }  # fmt: skip
+        "method": "all_bins",
+        "pairs": 1,
+        "max_bins": 6,
+        "epochs": 4,
+        "learning_rate": 0.25,
+        "bin_share": 0.2,
+        "leaves": 3,
+        "replicates": 3,
+        "evaluate": False,
+    }
 
 
 def test_what_was_chosen_for_the_published_method_is_what_is_fitted():
@@ -103,9 +109,10 @@ def test_what_was_chosen_for_the_published_method_is_what_is_fitted():
     app.radio(key="ebm-method").set_value("random_splits").run()
     app.number_input(key="set-ebm-leaves").set_value(4)
     app.number_input(key="set-ebm-epochs").set_value(6).run()
-    assert spent_on(app, dataset_id).items() >= {
-        "method": "random_splits", "leaves": 4, "epochs": 6, "pairs": 0, "evaluate": True,
-    }.items()  # fmt: skip
+    assert (
+        spent_on(app, dataset_id).items()
+        >= {"method": "random_splits", "leaves": 4, "epochs": 6, "pairs": 0, "evaluate": True}.items()
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,8 +195,14 @@ def test_a_result_shows_importances_a_shape_words_quality_and_certificate():
     app = at_run(PAGE, fit_ebm(dataset_id, "2.5"))
     [release] = access.service().releases(dataset_id)
     text = words(app)
-    for part in ("How to read this model", "always saying", "What counts for died",
-                 "Before any column counts", "unconditional", "Log-odds and odds"):  # fmt: skip
+    for part in (
+        "How to read this model",
+        "always saying",
+        "What counts for died",
+        "Before any column counts",
+        "unconditional",
+        "Log-odds and odds",
+    ):
         assert part in text, part
     first, second, *_ = figures(app)
     assert "what noise alone would give" in first
@@ -382,10 +395,7 @@ def test_an_error_is_told_in_three_digits_with_its_noise():
 
 def test_a_number_is_compared_by_its_error(monkeypatch):
     add_ward(public=True)
-    scores = [
-        MethodScore(0, Decimal(epsilon), 6.25, 6.0, 6.5, 900, "RMSE")
-        for epsilon in ("0.1", "0.5", "2")
-    ]
+    scores = [MethodScore(0, Decimal(epsilon), 6.25, 6.0, 6.5, 900, "RMSE") for epsilon in ("0.1", "0.5", "2")]
     monkeypatch.setattr(Service, "compare_methods", lambda *_: scores)
     app = open_page(PAGE)
     app.selectbox(key=f"compare-ebm-target-{_schema_key()}").set_value(_age())

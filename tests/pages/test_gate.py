@@ -38,9 +38,11 @@ UPLOAD = "/_stcore/upload_file/a/b"
 def settings(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """Options of the server, as a test wants them."""
     chosen: dict[str, object] = {
-        "server.allowedHosts": [], "server.address": "localhost", "server.baseUrlPath": "",
+        "server.allowedHosts": [],
+        "server.address": "localhost",
+        "server.baseUrlPath": "",
         "server.corsAllowedOrigins": [],
-    }  # fmt: skip
+    }
     ask = config.get_option
     monkeypatch.setattr(config, "get_option", lambda key: chosen.get(key, ask(key)))
     return chosen
@@ -99,9 +101,14 @@ def test_which_hosts_a_local_installation_answers_to(settings, address, host, fi
 
 @pytest.mark.parametrize(
     ("host", "fits"),
-    [("frostglass.example", True), ("Frostglass.example:443", True), ("localhost", False),
-     ("a.frostglass.example", False), ("evil.example", False)],
-)  # fmt: skip
+    [
+        ("frostglass.example", True),
+        ("Frostglass.example:443", True),
+        ("localhost", False),
+        ("a.frostglass.example", False),
+        ("evil.example", False),
+    ],
+)
 def test_which_hosts_a_deployment_answers_to(settings, host, fits) -> None:
     settings["server.allowedHosts"] = ["frostglass.example"]
     settings["server.address"] = "127.0.0.1"
@@ -206,15 +213,11 @@ def test_strangers_can_hold_only_so_many_sockets(client, monkeypatch) -> None:
         ("::ffff:127.0.0.1", False),
     ],
 )
-def test_one_address_cannot_hold_all_sockets_of_strangers(
-    settings, monkeypatch, address: str, limited: bool
-) -> None:
+def test_one_address_cannot_hold_all_sockets_of_strangers(settings, monkeypatch, address: str, limited: bool) -> None:
     monkeypatch.setattr(logins, "logged_in", lambda _: False)
     monkeypatch.setattr(gate, "STRANGERS_OF_ONE", 2)
     door = gate.Gate(Starlette(routes=[WebSocketRoute("/_stcore/stream", _socket)]))
-    one, other = (
-        TestClient(door, base_url=HOME, client=(name, 5)) for name in (address, "10.0.0.8")
-    )
+    one, other = (TestClient(door, base_url=HOME, client=(name, 5)) for name in (address, "10.0.0.8"))
     with one.websocket_connect(SOCKET) as first, one.websocket_connect(SOCKET) as second:
         if limited:
             with pytest.raises(WebSocketDisconnect), one.websocket_connect(SOCKET):
@@ -272,16 +275,17 @@ def with_cookies(cookies: dict[str, str]) -> Headers:
 def test_whose_cookies_are_a_login(login: None) -> None:
     ann = cookies_of(HOME, "ann@x.org")
     # Not the last one: some of its bits may belong to nothing.
-    forged = {
-        name: value[:-6] + ("A" if value[-6] != "A" else "B") + value[-5:]
-        for name, value in ann.items()
-    }
+    forged = {name: value[:-6] + ("A" if value[-6] != "A" else "B") + value[-5:] for name, value in ann.items()}
     assert logins.logged_in(with_cookies(ann))
     for cookies in (
-        {}, forged, {next(iter(ann)): "\xff"}, cookies_of(HOME, "bob@x.org"),
-        cookies_of(HOME, "ann@x.org", exp=1), cookies_of(HOME, "ann@x.org", is_logged_in=False),
+        {},
+        forged,
+        {next(iter(ann)): "\xff"},
+        cookies_of(HOME, "bob@x.org"),
+        cookies_of(HOME, "ann@x.org", exp=1),
+        cookies_of(HOME, "ann@x.org", is_logged_in=False),
         cookies_of(HOME, "ann@x.org", exp=None),
-    ):  # fmt: skip
+    ):
         assert not logins.logged_in(with_cookies(cookies)), cookies
 
 
@@ -305,8 +309,18 @@ def test_every_answer_of_the_server_carries_the_headers(server: Server) -> None:
     home = httpx.get(server.url)
     script = re.search(r'src="\.(/static/js/[^"]+)"', home.text)
     assert script is not None
-    paths = ("/", "/custodian", "/health", script[1], "/media/none", "/_stcore/metrics",
-             "/_stcore/health", "/none.js", "//x", "/static/..%5cx")  # fmt: skip
+    paths = (
+        "/",
+        "/custodian",
+        "/health",
+        script[1],
+        "/media/none",
+        "/_stcore/metrics",
+        "/_stcore/health",
+        "/none.js",
+        "//x",
+        "/static/..%5cx",
+    )
     for path in paths:
         answer = httpx.get(f"{server.url}{path}")
         assert "frame-ancestors 'none'" in answer.headers[POLICY], path

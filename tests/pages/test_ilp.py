@@ -84,12 +84,23 @@ def test_what_was_chosen_is_what_is_run():
     app.number_input(key="set-ilp-negative").set_value(2)
     app.checkbox(key="set-ilp-prior").set_value(False)
     app.checkbox(key="evaluate").set_value(False).run()
-    assert spent_on(app, dataset_id).items() >= {
-        "positive": "west", "clauses": 1, "max_literals": 2, "max_variables": 1, "negation": True,
-        "literals": wanted, "positive_weight": 3, "count_share": "0.35", "negative_weight": 2,
-        "length_prior": False,
-        "reserved_literals": False, "evaluate": False,
-    }.items()  # fmt: skip
+    assert (
+        spent_on(app, dataset_id).items()
+        >= {
+            "positive": "west",
+            "clauses": 1,
+            "max_literals": 2,
+            "max_variables": 1,
+            "negation": True,
+            "literals": wanted,
+            "positive_weight": 3,
+            "count_share": "0.35",
+            "negative_weight": 2,
+            "length_prior": False,
+            "reserved_literals": False,
+            "evaluate": False,
+        }.items()
+    )
 
 
 def test_what_was_chosen_for_the_published_method_is_what_is_run():
@@ -100,10 +111,16 @@ def test_what_was_chosen_for_the_published_method_is_what_is_run():
     app.number_input(key="set-ilp-min-share").set_value(0.02)
     app.number_input(key="set-ilp-literals").set_value(1)
     app.checkbox(key="set-ilp-reserved").set_value(True).run()
-    assert spent_on(app, dataset_id).items() >= {
-        "method": "relevance_aware", "criterion": "share", "min_share": 0.02,
-        "reserved_literals": True, "literals": None,
-    }.items()  # fmt: skip
+    assert (
+        spent_on(app, dataset_id).items()
+        >= {
+            "method": "relevance_aware",
+            "criterion": "share",
+            "min_share": 0.02,
+            "reserved_literals": True,
+            "literals": None,
+        }.items()
+    )
 
 
 def test_every_condition_is_offered_and_counted_live():
@@ -263,8 +280,10 @@ def test_a_comparison_is_offered_on_public_data():
     app = open_page(PAGE)
     assert "Compare methods" in " ".join(item.label for item in app.expander)
     assert {name for family, name in compare_methods.titles() if family == "ilp"} == {
-        "noisy_max", "relevance_aware", "naive",
-    }  # fmt: skip
+        "noisy_max",
+        "relevance_aware",
+        "naive",
+    }
 
 
 def _compared() -> AppTest:
@@ -388,31 +407,29 @@ def _warn(schema, tables):
 
 NASTY = Schema.from_mapping(
     {
-        "name": "nasty", "entity": "pa*ti*ent", "max_rows": 900, "privacy_unit": {"column": "id"},
+        "name": "nasty",
+        "entity": "pa*ti*ent",
+        "max_rows": 900,
+        "privacy_unit": {"column": "id"},
         "columns": [
             {"name": "<b>ill</b>", "type": "boolean", "target": True},
             {"name": "a*b*c", "type": "categorical", "categories": ["<i>x</i>", "*y*"]},
         ],
         "children": [
             {
-                "name": "d*ru*g", "max_rows_per_person": 2,
-                "columns": [
-                    {"name": "<u>kind</u>", "type": "categorical", "categories": ["<s>", "%\\'"]}
-                ],
+                "name": "d*ru*g",
+                "max_rows_per_person": 2,
+                "columns": [{"name": "<u>kind</u>", "type": "categorical", "categories": ["<s>", "%\\'"]}],
             }
         ],
     }
-)  # fmt: skip
+)
 
 
 def test_names_of_a_schema_are_never_markup():
-    people = pd.DataFrame(
-        {"id": range(400), "<b>ill</b>": ["yes", "no"] * 200, "a*b*c": ["<i>x</i>", "*y*"] * 200}
-    )
+    people = pd.DataFrame({"id": range(400), "<b>ill</b>": ["yes", "no"] * 200, "a*b*c": ["<i>x</i>", "*y*"] * 200})
     drugs = pd.DataFrame({"id": range(400), "<u>kind</u>": ["<s>", "%\\'"] * 200})
-    info = access.service().add_dataset(
-        {"pa*ti*ent": people, "d*ru*g": drugs}, NASTY, budget=Decimal(9), public=True
-    )
+    info = access.service().add_dataset({"pa*ti*ent": people, "d*ru*g": drugs}, NASTY, budget=Decimal(9), public=True)
     app = open_page(PAGE)
     assert not errors(app)
     labels = [item.proto.label for item in app.expander] + [item.label for item in app.selectbox]

@@ -53,9 +53,7 @@ def test_a_home_that_cannot_be_used_does_not_stop_the_server(tmp_path: Path) -> 
     place.write_text("")
     code = "import tempfile, app; print(tempfile.gettempdir())"
     environment = {**os.environ, "FROSTGLASS_HOME": str(place)}
-    told = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
+    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert told.stdout.strip() == str(place / "spool"), told.stderr
 
 

@@ -174,9 +174,7 @@ def test_another_key_names_the_columns_anew_and_keeps_what_was_found():
     join_key(app).set_value("age")
     checked(app.run())
     shown = rows(app).set_index(schema_rows.NAME)
-    assert set(shown.index) == {
-        "patient_id_left", "has_gout", "ward", "nr", "patient_id_right", "urate",
-    }  # fmt: skip
+    assert set(shown.index) == {"patient_id_left", "has_gout", "ward", "nr", "patient_id_right", "urate"}
     assert shown.loc["ward", schema_rows.CATEGORIES] == "north; south"
 
 
@@ -284,9 +282,7 @@ def test_a_typed_schema_is_there_again_in_another_session():
 def test_what_is_discarded_is_gone_everywhere():
     app = remove(fill_in_half(), "left.csv")
     for session in (app, open_page("custodian")):
-        assert [item.label for item in session.file_uploader] == [
-            "Data file (CSV, Parquet, SQLite or DuckDB)"
-        ]
+        assert [item.label for item in session.file_uploader] == ["Data file (CSV, Parquet, SQLite or DuckDB)"]
     bring(app, "Data file", "left.csv", LEFT)
     assert app.text_input(key="intake-name").value == ""
     assert app.number_input(key="intake-max-rows").value is None

@@ -59,9 +59,13 @@ def test_the_page_is_free_and_needs_no_data_set(learn):
     assert "Nothing on this page touches a real budget" in said
     titles = [item.value for item in learn.subheader]
     assert titles == [
-        "Noise and counts", "Neighbours", "Epsilon as odds", "Composition and the budget",
-        "What goes wrong without noise", "Teacher's sandbox",
-    ]  # fmt: skip
+        "Noise and counts",
+        "Neighbours",
+        "Epsilon as odds",
+        "Composition and the budget",
+        "What goes wrong without noise",
+        "Teacher's sandbox",
+    ]
     assert len(charts(learn)) == 5
     assert all(charts(learn))
 
@@ -75,8 +79,9 @@ def test_every_lesson_ends_with_a_question_and_its_answer(learn):
             assert len(answer.value) > 40
 
 
-@pytest.mark.parametrize("name", ["noise", "neighbours", "odds", "budget", "difference",
-                                  "membership", "reconstruction", "sandbox"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["noise", "neighbours", "odds", "budget", "difference", "membership", "reconstruction", "sandbox"]
+)
 def test_questions_are_a_question_and_an_answer(name):
     question, _, answer = text(f"lesson_{name}_question").partition("\n\n")
     assert question.endswith("?")
@@ -89,11 +94,14 @@ def test_figures_told_in_the_texts_are_right():
     told = {
         "noise": (f"±{margin(Decimal('0.1'))}", f"than {4 + margin(Decimal('0.1'))} people"),
         "budget": (f"±{margin(Decimal(2))} (95%)", f"±{one:.0f}"),
-        "odds": (f"most {math.exp(0.5):.2f}", f"up to {math.ceil(math.exp(5))}",
-                 f"{shown_chance(worst_odds(0.1, Decimal('0.5')).highest)}, or "
-                 f"{shown_chance(worst_odds(0.1, Decimal('0.5')).lowest)}",
-                 f"become {worst_odds(0.1, Decimal(5)).highest:.0%}"),
-    }  # fmt: skip
+        "odds": (
+            f"most {math.exp(0.5):.2f}",
+            f"up to {math.ceil(math.exp(5))}",
+            f"{shown_chance(worst_odds(0.1, Decimal('0.5')).highest)}, or "
+            f"{shown_chance(worst_odds(0.1, Decimal('0.5')).lowest)}",
+            f"become {worst_odds(0.1, Decimal(5)).highest:.0%}",
+        ),
+    }
     for name, figures in told.items():
         for shown in figures:
             assert shown in text(f"lesson_{name}_question")
@@ -165,8 +173,17 @@ def test_a_person_who_is_not_counted_changes_nothing(learn):
 
 
 def test_each_epsilon_of_the_third_lesson_is_told_as_odds(learn):
-    highest = {"0.01": "10%", "0.1": "11%", "0.2": "12%", "0.5": "15%", "1": "23%", "2": "45%",
-               "3": "69%", "5": "94.3%", "10": "above 99.9%"}  # fmt: skip
+    highest = {
+        "0.01": "10%",
+        "0.1": "11%",
+        "0.2": "12%",
+        "0.5": "15%",
+        "1": "23%",
+        "2": "45%",
+        "3": "69%",
+        "5": "94.3%",
+        "10": "above 99.9%",
+    }
     assert tuple(highest) == odds.STOPS
     for stop, shown in highest.items():
         slide(learn, "lesson-odds-epsilon", stop)

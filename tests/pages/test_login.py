@@ -43,9 +43,13 @@ def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def token(email: str, seconds: float = HOUR, **more: object) -> dict[str, Any]:
     return {
-        "is_logged_in": True, "sub": email, "email": email, "email_verified": True,
-        "exp": int(time.time() + seconds), **more,
-    }  # fmt: skip
+        "is_logged_in": True,
+        "sub": email,
+        "email": email,
+        "email_verified": True,
+        "exp": int(time.time() + seconds),
+        **more,
+    }
 
 
 def visit(user: dict[str, Any], secrets: dict[str, Any] | None = None) -> AppTest:
@@ -80,11 +84,10 @@ def test_a_stranger_is_asked_to_log_in_and_sees_nothing_else(rules: Path) -> Non
         (token("stranger@elsewhere.example"), "You have no role here"),
         (token("office@hospital.example", email_verified=False), "You have no role here"),
         ({"is_logged_in": True, "email": "ann@hospital.example"}, "Your login cannot be used"),
-        ({"is_logged_in": "yes", **token("ann@hospital.example")} | {"is_logged_in": 1},
-         "Please log in"),
+        ({"is_logged_in": "yes", **token("ann@hospital.example")} | {"is_logged_in": 1}, "Please log in"),
         ({}, "Please log in"),
     ],
-)  # fmt: skip
+)
 def test_who_is_kept_out(rules: Path, user: dict[str, Any], title: str) -> None:
     app = visit(user)
     assert titles(app) == [title]
@@ -99,9 +102,7 @@ def test_who_is_kept_out(rules: Path, user: dict[str, Any], title: str) -> None:
         (token("t@school.example", groups=["teachers"]), "Custodian"),
     ],
 )
-def test_pages_of_other_roles_do_not_exist(
-    rules: Path, user: dict[str, Any], kept_out: str
-) -> None:
+def test_pages_of_other_roles_do_not_exist(rules: Path, user: dict[str, Any], kept_out: str) -> None:
     from streamlit.errors import StreamlitAPIException
 
     app = visit(user)
@@ -147,9 +148,7 @@ def test_roles_without_a_provider_and_a_provider_without_roles_let_nobody_in(
     assert titles(app) == ["This installation is not set up yet"]
 
 
-def test_a_faulty_file_of_roles_lets_nobody_in(
-    rules: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_faulty_file_of_roles_lets_nobody_in(rules: Path, caplog: pytest.LogCaptureFixture) -> None:
     rules.write_text("[custodian\n", encoding="utf-8")
     login.forget()
     app = visit(token("office@hospital.example"))
@@ -165,9 +164,7 @@ def test_a_secret_that_can_be_guessed_lets_nobody_in(rules: Path, secret: object
     assert titles(app) == ["This installation is not set up yet"]
 
 
-def test_a_visitor_cannot_change_whether_there_is_a_login(
-    rules: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_visitor_cannot_change_whether_there_is_a_login(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Anybody may send the message that empties Streamlit's caches."""
     import streamlit as st
 
@@ -179,9 +176,7 @@ def test_a_visitor_cannot_change_whether_there_is_a_login(
     assert access.installation() is engine
 
 
-def test_secrets_that_cannot_be_read_are_not_an_open_door(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_secrets_that_cannot_be_read_are_not_an_open_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = tmp_path / "secrets.toml"
     broken.write_text("[auth\n", encoding="utf-8")
     monkeypatch.setattr(login, "_secret_files", lambda: [broken])

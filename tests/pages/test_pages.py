@@ -37,8 +37,7 @@ from tests.support.page_tools import (
 
 PAGES = ("data_sets", "rule_list", "tree", "forest", "relational_rules", "releases", "custodian")
 GOOD = "age,sex,died\n" + "\n".join(
-    f"{20 + i % 80},{'male' if i % 3 else 'female'},{'yes' if i % 5 == 0 else 'no'}"
-    for i in range(200)
+    f"{20 + i % 80},{'male' if i % 3 else 'female'},{'yes' if i % 5 == 0 else 'no'}" for i in range(200)
 )
 
 
@@ -242,12 +241,19 @@ def test_the_review_names_everything_and_spends_once():
     app.number_input(key="set-pool").set_value(500).run()
     button(app, "Review and spend").click().run()
     text = words(checked(app))
-    for part in ("Bayesian rule list", "ward", "died", "ε 0.50", "ε 3.00 left", "5 more runs",
-                 "Kind of guarantee: unconditional", "odds", "cannot be undone"):  # fmt: skip
+    for part in (
+        "Bayesian rule list",
+        "ward",
+        "died",
+        "ε 0.50",
+        "ε 3.00 left",
+        "5 more runs",
+        "Kind of guarantee: unconditional",
+        "odds",
+        "cannot be undone",
+    ):
         assert part in text, part
-    assert [item.label for item in app.button if "spend ε" in item.label] == [
-        "Run and spend ε = 0.50"
-    ]
+    assert [item.label for item in app.button if "spend ε" in item.label] == ["Run and spend ε = 0.50"]
     app.button(key="spend").click().run()
     assert access.service().balance(dataset_id).left == Decimal("2.5")
     assert len(access.service().runs(dataset_id)) == 1
@@ -336,15 +342,20 @@ STATES = {
 def test_every_state_of_a_run_is_explained(state, monkeypatch):
     dataset_id = add_ward()
     status = RunStatus(
-        id="a-run", state=state, step="choosing a list", done=1, total=2, release_id=None,
-        message="A fixed sentence.", charged=True, analyst="local",
+        id="a-run",
+        state=state,
+        step="choosing a list",
+        done=1,
+        total=2,
+        release_id=None,
+        message="A fixed sentence.",
+        charged=True,
+        analyst="local",
         created=datetime(2026, 1, 2, tzinfo=UTC),
         request=RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5")),
-    )  # fmt: skip
-    monkeypatch.setattr(Service, "run", lambda *_: status)
-    monkeypatch.setattr(
-        Service, "runs", lambda *_, active=False: [status] if status.active or not active else []
     )
+    monkeypatch.setattr(Service, "run", lambda *_: status)
+    monkeypatch.setattr(Service, "runs", lambda *_, active=False: [status] if status.active or not active else [])
     app = _rule_list("a-run")
     text = words(app) + "".join(item.text for item in app.get("progress"))
     for part in STATES[state]:
@@ -489,9 +500,7 @@ def test_a_budget_that_cannot_be_used_gives_a_sentence(budget, sentence):
     app = upload("data.csv", GOOD.encode())
     app.text_input(key="intake-budget").set_value(budget)
     button(app, "Check and store").click()
-    assert f"Total ε: Epsilon {'must be ' if 'above' in sentence else ''}{sentence}" in errors(
-        checked(app.run())
-    )
+    assert f"Total ε: Epsilon {'must be ' if 'above' in sentence else ''}{sentence}" in errors(checked(app.run()))
 
 
 def test_the_form_lists_what_is_missing_per_column():
@@ -541,9 +550,9 @@ def test_the_form_stores_a_data_set():
     ],
 )
 def test_each_fault_of_a_column_is_named(change, sentence):
-    rows = schema_rows.rows_of(
-        [{"name": "age", "type": "integer", "lower": 0, "upper": 110, "bins": 11}]
-    ).astype(object)
+    rows = schema_rows.rows_of([{"name": "age", "type": "integer", "lower": 0, "upper": 110, "bins": 11}]).astype(
+        object
+    )
     for field, value in change.items():
         rows.at[0, field] = value
     _, [fault] = schema_rows.columns_of(rows)

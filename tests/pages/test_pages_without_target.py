@@ -18,9 +18,7 @@ from tests.support.fake_learner import FakePairLearner, register_pairs
 from tests.support.page_tools import add_ward, button, checked, fit, open_page, submit, words
 
 PAIRS = registry.Family(
-    released=replace(
-        FakePairLearner.family, lead="Pairs of conditions.", methods={"one": "One", "two": "Two"}
-    ),
+    released=replace(FakePairLearner.family, lead="Pairs of conditions.", methods={"one": "One", "two": "Two"}),
     page="tree.py",
     algorithm="Invented pairs",
     parameters=lambda: {"left": ("sex",), "right": ("age",)},
@@ -87,14 +85,20 @@ def test_releases_are_called_by_their_family_alone():
 def test_runs_are_called_by_their_family_alone(state, monkeypatch):
     dataset_id = add_ward()
     status = RunStatus(
-        id="a-run", state=state, step="", done=0, total=0, release_id=None, message="Words.",
-        charged=True, analyst="local", created=datetime(2026, 1, 2, tzinfo=UTC),
+        id="a-run",
+        state=state,
+        step="",
+        done=0,
+        total=0,
+        release_id=None,
+        message="Words.",
+        charged=True,
+        analyst="local",
+        created=datetime(2026, 1, 2, tzinfo=UTC),
         request=RunRequest(dataset_id=dataset_id, algorithm="fake_pairs", epsilon=Decimal("0.5")),
-    )  # fmt: skip
-    monkeypatch.setattr(Service, "run", lambda *_: status)
-    monkeypatch.setattr(
-        Service, "runs", lambda *_, active=False: [status] if status.active or not active else []
     )
+    monkeypatch.setattr(Service, "run", lambda *_: status)
+    monkeypatch.setattr(Service, "runs", lambda *_, active=False: [status] if status.active or not active else [])
     text = words(open_page("releases"))
     shown = "Fake pairs, ε = 0.50" if state == "running" else "<td>Fake pairs</td>"
     assert shown in text

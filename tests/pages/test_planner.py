@@ -17,9 +17,7 @@ MEANS = {"0.1": 0.6, "1": 0.8, "10": 0.9}
 
 
 def made(used: tuple[str, ...] = (), close_from: Decimal | None = None) -> Outlook:
-    points = tuple(
-        Point(Decimal(epsilon), mean, mean - 0.02, mean + 0.02) for epsilon, mean in MEANS.items()
-    )
+    points = tuple(Point(Decimal(epsilon), mean, mean - 0.02, mean + 0.02) for epsilon, mean in MEANS.items())
     return Outlook("accuracy", points, 0.55, 0.9 if used else None, used, close_from)
 
 
@@ -87,9 +85,7 @@ def test_more_than_is_left_is_marked(answer: dict[str, Outlook]) -> None:
         (made(("a",)), "quite far"),
     ],
 )
-def test_the_page_says_how_far_off_it_may_be(
-    answer: dict[str, Outlook], outlook: Outlook, said: str
-) -> None:
+def test_the_page_says_how_far_off_it_may_be(answer: dict[str, Outlook], outlook: Outlook, said: str) -> None:
     add_ward()
     answer["outlook"] = outlook
     assert said in words(ask(open_page("tree")))

@@ -48,9 +48,7 @@ FOUND = small_pairs().extract(SCHEMA).found
 
 def add_sides(*, public: bool = False, budget: str = "9") -> str:
     """Invented people with a left and a right side."""
-    info = access.service().add_dataset(
-        two_sided_people(), SCHEMA, budget=Decimal(budget), public=public
-    )
+    info = access.service().add_dataset(two_sided_people(), SCHEMA, budget=Decimal(budget), public=public)
     return str(info.id)
 
 
@@ -103,11 +101,22 @@ def test_what_was_chosen_is_what_is_run():
     app.selectbox(key="set-pairs-sensitivity").set_value("published")
     app.number_input(key="set-pairs-pool").set_value(50)
     app.checkbox(key="set-pairs-reserved").set_value(True).run()
-    assert spent_on(app, dataset_id).items() >= {
-        "method": "mcmc_tree_pair", "left": ["diabetes_2008", "age"], "right": ["insulin"],
-        "depth": 1, "starts": 3, "tree_share": 0.3, "margins": False, "sampler": "pool",
-        "sensitivity": "published", "pool_size": 50, "reserved_splits": True,
-    }.items()  # fmt: skip
+    assert (
+        spent_on(app, dataset_id).items()
+        >= {
+            "method": "mcmc_tree_pair",
+            "left": ["diabetes_2008", "age"],
+            "right": ["insulin"],
+            "depth": 1,
+            "starts": 3,
+            "tree_share": 0.3,
+            "margins": False,
+            "sampler": "pool",
+            "sensitivity": "published",
+            "pool_size": 50,
+            "reserved_splits": True,
+        }.items()
+    )
 
 
 @pytest.mark.parametrize(
@@ -249,9 +258,8 @@ def test_moving_the_threshold_sets_aside_and_neither_reads_anew_nor_spends(monke
     calls = []
     extract = RedescriptionModel.extract
     monkeypatch.setattr(
-        RedescriptionModel, "extract",
-        lambda *arguments: calls.append(arguments[2]) or extract(*arguments),
-    )  # fmt: skip
+        RedescriptionModel, "extract", lambda *arguments: calls.append(arguments[2]) or extract(*arguments)
+    )
     dataset_id = add_sides()
     run_id = find(dataset_id)
     app = at_run(PAGE, run_id)
@@ -289,9 +297,7 @@ def test_the_table_can_be_filtered_by_words_and_by_columns(monkeypatch):
     [key] = by_hand(monkeypatch, small_pairs())
     app = open_page("releases")
     app.text_input(key=f"{key}-words").set_value("INSULIN").run()
-    assert list(table(checked(app))["left"]) == [
-        item.left for item in FOUND if "insulin" in item.columns
-    ]
+    assert list(table(checked(app))["left"]) == [item.left for item in FOUND if "insulin" in item.columns]
     app.text_input(key=f"{key}-words").set_value("diabetes_2009 metformin").run()
     assert len(table(checked(app))) == 2
     app.text_input(key=f"{key}-words").set_value("nowhere").run()
@@ -419,9 +425,7 @@ def test_a_release_is_named_and_reopened_without_a_target():
     app = open_page("releases")
     [release] = access.service().releases(dataset_id)
     assert app.selectbox(key="release").options[0].startswith("Redescriptions · ε 3")
-    assert inner(f"release-{release.id}", release) + "-support" in [
-        item.key for item in app.select_slider
-    ]
+    assert inner(f"release-{release.id}", release) + "-support" in [item.key for item in app.select_slider]
 
 
 def test_two_releases_stand_side_by_side():

@@ -21,11 +21,18 @@ from tests.support.page_tools import (
 
 def status_of(dataset_id: str, run_id: str, state: str) -> RunStatus:
     return RunStatus(
-        id=run_id, state=state, step="choosing a list", done=1, total=2, release_id=None,
-        message="A fixed sentence.", charged=state != "queued", analyst="local",
+        id=run_id,
+        state=state,
+        step="choosing a list",
+        done=1,
+        total=2,
+        release_id=None,
+        message="A fixed sentence.",
+        charged=state != "queued",
+        analyst="local",
         created=datetime(2026, 1, 2, tzinfo=UTC),
         request=RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5")),
-    )  # fmt: skip
+    )
 
 
 class Runs:

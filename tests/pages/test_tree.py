@@ -57,10 +57,18 @@ def test_what_was_chosen_for_a_tree_is_what_is_fitted():
     app.checkbox(key="set-tree-reserved").set_value(True)
     app.selectbox(key="set-tree-prune").set_value("No")
     app.checkbox(key="evaluate").set_value(False).run()
-    assert spent_on(app, dataset_id).items() >= {
-        "method": "lookahead", "criterion": "gini", "blocks": [2, 2], "leaf_share": 0.31,
-        "reserved_splits": True, "prune": False, "evaluate": False,
-    }.items()  # fmt: skip
+    assert (
+        spent_on(app, dataset_id).items()
+        >= {
+            "method": "lookahead",
+            "criterion": "gini",
+            "blocks": [2, 2],
+            "leaf_share": 0.31,
+            "reserved_splits": True,
+            "prune": False,
+            "evaluate": False,
+        }.items()
+    )
 
 
 def test_what_was_chosen_for_a_forest_is_what_is_fitted():
@@ -73,10 +81,20 @@ def test_what_was_chosen_for_a_forest_is_what_is_fitted():
     app.number_input(key="set-forest-threshold").set_value(0.5)
     app.checkbox(key="set-forest-rest").set_value(False)
     app.selectbox(key="set-forest-prune").set_value("No").run()
-    assert spent_on(app, dataset_id).items() >= {
-        "method": "rfdiffp", "trees": 4, "sharing": "split", "criterion": "matsushita",
-        "attributes": 1, "threshold": 0.5, "spend_rest": False, "prune": False, "evaluate": True,
-    }.items()  # fmt: skip
+    assert (
+        spent_on(app, dataset_id).items()
+        >= {
+            "method": "rfdiffp",
+            "trees": 4,
+            "sharing": "split",
+            "criterion": "matsushita",
+            "attributes": 1,
+            "threshold": 0.5,
+            "spend_rest": False,
+            "prune": False,
+            "evaluate": True,
+        }.items()
+    )
 
 
 @pytest.mark.parametrize("method", METHODS["tree"])
@@ -95,9 +113,8 @@ def test_only_criteria_that_a_method_knows_are_offered(method):
 
 def _request(dataset_id: str, parameters: dict[str, object], algorithm: str = "tree") -> RunRequest:
     return RunRequest(
-        dataset_id=dataset_id, algorithm=algorithm, target="died", epsilon=Decimal("0.5"),
-        parameters=parameters,
-    )  # fmt: skip
+        dataset_id=dataset_id, algorithm=algorithm, target="died", epsilon=Decimal("0.5"), parameters=parameters
+    )
 
 
 def test_all_kinds_of_noise_are_shown_before_spending():
@@ -273,8 +290,10 @@ def test_releases_opens_each_family_in_its_own_form_and_compares_them():
     app = open_page("releases")
     opened = app.selectbox(key="release")
     assert [name.split(" · ")[0] for name in opened.options] == [
-        "Forest for died", "Tree for died", "Rule list for died"
-    ]  # fmt: skip
+        "Forest for died",
+        "Tree for died",
+        "Rule list for died",
+    ]
     for place, part in enumerate(("Columns, most used first", "Spent here", "ELSE")):
         opened = app.selectbox(key="release")
         opened.set_value(access.service().releases()[place].id).run()

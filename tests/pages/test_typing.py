@@ -44,12 +44,22 @@ def a_message(patch: Patch, _app: AppTest, _dataset_id: str) -> None:
 
 def a_run(patch: Patch, _app: AppTest, dataset_id: str) -> None:
     """Another tab has started a run."""
-    status, run = RunStatus(
-        id="a-run", state="running", step="choosing a list", done=1, total=2, release_id=None,
-        message="", charged=True, analyst=access.service().user.name,
-        request=RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5")),
-        created=datetime(2026, 1, 2, tzinfo=UTC),
-    ), Service.run  # fmt: skip
+    status, run = (
+        RunStatus(
+            id="a-run",
+            state="running",
+            step="choosing a list",
+            done=1,
+            total=2,
+            release_id=None,
+            message="",
+            charged=True,
+            analyst=access.service().user.name,
+            request=RunRequest(dataset_id=dataset_id, target="died", epsilon=Decimal("0.5")),
+            created=datetime(2026, 1, 2, tzinfo=UTC),
+        ),
+        Service.run,
+    )
     patch.setattr(Service, "runs", lambda *_, active=False: [status])
     patch.setattr(Service, "run", lambda self, key: status if key == "a-run" else run(self, key))
 
@@ -129,9 +139,7 @@ def views(app: AppTest) -> Iterator[str]:
 
 
 @contextmanager
-def happening(
-    events: Sequence[Callable[..., None]], app: AppTest, dataset_id: str
-) -> Iterator[None]:
+def happening(events: Sequence[Callable[..., None]], app: AppTest, dataset_id: str) -> Iterator[None]:
     """Draw the page after something has happened; afterwards what can be undone is."""
     with pytest.MonkeyPatch.context() as patch:
         for event in events:
@@ -153,9 +161,7 @@ def what_moves(name: str) -> list[str]:
         with happening(events, app, dataset_id):
             for view in views(app):
                 assert places(app), "a page without any widget proves nothing"
-                faults += [
-                    f"{events[0].__name__} {view}: {words}" for words in moved(drawn[view], app)
-                ]
+                faults += [f"{events[0].__name__} {view}: {words}" for words in moved(drawn[view], app)]
     return faults
 
 

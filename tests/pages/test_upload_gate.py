@@ -58,9 +58,8 @@ class _Inside:
 
 
 def send(
-    inside: _Inside, session: str, file: str = "f", length: object = 10, method: str = "PUT",
-    base: str = "",
-) -> int:  # fmt: skip
+    inside: _Inside, session: str, file: str = "f", length: object = 10, method: str = "PUT", base: str = ""
+) -> int:
     said: list[Any] = []
 
     async def answer(message: Any) -> None:
@@ -71,9 +70,11 @@ def send(
 
     headers = [] if length is None else [(b"content-length", str(length).encode())]
     scope = {
-        "type": "http", "method": method, "path": f"{base}/_stcore/upload_file/{session}/{file}",
+        "type": "http",
+        "method": method,
+        "path": f"{base}/_stcore/upload_file/{session}/{file}",
         "headers": headers,
-    }  # fmt: skip
+    }
     asyncio.run(UploadGate(inside)(scope, receive, answer))
     return int(said[0]["status"])
 
@@ -94,9 +95,7 @@ def test_whom_a_page_has_asked_may_send(come: Any) -> None:
     assert inside.reached == 1
 
 
-def test_a_visitor_who_is_no_custodian_is_not_let_in(
-    come: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_visitor_who_is_no_custodian_is_not_let_in(come: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(login, "may", lambda *_: False)
     come("analyst")
     assert send(_Inside(), "analyst") == 403
@@ -185,9 +184,7 @@ def test_who_comes_back_may_send_without_a_new_page(come: Any, runtime: _Runtime
     assert send(_Inside(), "one", "a") == 204
 
 
-def test_what_is_held_for_who_broke_off_counts_until_it_is_let_go(
-    come: Any, runtime: _Runtime
-) -> None:
+def test_what_is_held_for_who_broke_off_counts_until_it_is_let_go(come: Any, runtime: _Runtime) -> None:
     for session in ("one", "two", "office"):
         come(session)
     for session in ("one", "two"):
@@ -202,9 +199,7 @@ def test_what_is_held_for_who_broke_off_counts_until_it_is_let_go(
     assert set(upload_gate._guests) == {"office"}
 
 
-def test_only_so_many_who_broke_off_are_known(
-    come: Any, runtime: _Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_so_many_who_broke_off_are_known(come: Any, runtime: _Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upload_gate, "AWAY_AT_ONCE", 2)
     for number, session in enumerate(("one", "two", "three")):
         come(session)
@@ -244,9 +239,7 @@ def test_a_file_on_its_way_is_held_whatever_else_is_said_of_it(come: Any) -> Non
     assert upload_gate._guests["office"].bytes == 5
 
 
-def test_an_upload_of_which_nothing_comes_is_ended(
-    come: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_upload_of_which_nothing_comes_is_ended(come: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     come("office")
     monkeypatch.setattr(upload_gate, "SILENCE", 0.01)
 
@@ -262,9 +255,11 @@ def test_an_upload_of_which_nothing_comes_is_ended(
         said.append(message)
 
     scope = {
-        "type": "http", "method": "PUT", "path": "/_stcore/upload_file/office/a",
+        "type": "http",
+        "method": "PUT",
+        "path": "/_stcore/upload_file/office/a",
         "headers": [(b"content-length", b"10")],
-    }  # fmt: skip
+    }
     asyncio.run(UploadGate(reading)(scope, nothing, answer))
     assert said[0]["status"] == 408
     assert b"Upload it again" in said[1]["body"]

@@ -114,9 +114,7 @@ def test_pointing_anywhere_tells_group_score_odds_and_count():
     told = words()
     figure, item = shape(told, 1), told.model.terms[1]
     hover = trace(figure, "details")
-    assert [x - width / 2 for x, width in zip(hover.x[:4], hover.width[:4], strict=True)] == [
-        2, 5.5, 7, 11
-    ]  # fmt: skip
+    assert [x - width / 2 for x, width in zip(hover.x[:4], hover.width[:4], strict=True)] == [2, 5.5, 7, 11]
     for text, name, (score,), count in zip(
         hover.hovertext, told.bins(item), item.scores, item.noisy_counts, strict=True
     ):
@@ -145,8 +143,7 @@ def test_classes_differ_by_dash_and_symbol_not_only_by_colour():
     assert len(lines) == 3
     assert len({line.line.dash for line in lines}) == 3
     assert len({line.marker.symbol for line in lines}) == 3
-    assert [line.name for line in lines] == ["goes = home", "goes = care",
-                                             "goes = &lt;b&gt;died&lt;/b&gt;"]  # fmt: skip
+    assert [line.name for line in lines] == ["goes = home", "goes = care", "goes = &lt;b&gt;died&lt;/b&gt;"]
 
 
 def test_a_class_looks_the_same_whichever_others_are_shown():
@@ -183,9 +180,7 @@ def test_categories_are_bars_with_whiskers_and_counts_beside_them():
     assert list(counts.x) == list(item.noisy_counts)
     assert [text.strip() for text in trace(figure, "counts").text[-2:]] == ["−4", "−7"]
     assert counts.marker.pattern.shape[-2:] == ("/", "/")
-    assert figure.layout.yaxis.ticktext == (
-        "&lt;b&gt;A&lt;/b&gt;", "B &amp; C", "D", "other", "missing"
-    )  # fmt: skip
+    assert figure.layout.yaxis.ticktext == ("&lt;b&gt;A&lt;/b&gt;", "B &amp; C", "D", "other", "missing")
 
 
 def test_bars_of_classes_differ_by_pattern():
@@ -197,10 +192,15 @@ def test_bars_of_classes_differ_by_pattern():
 def test_of_many_categories_the_fullest_are_drawn():
     categories = [f"c{i}" for i in range(100)]
     schema = Schema.from_mapping(
-        {"name": "many", "max_rows": 10, "columns": [
-            {"name": "town", "type": "categorical", "categories": categories},
-            {"name": "died", "type": "boolean", "target": True}]}
-    )  # fmt: skip
+        {
+            "name": "many",
+            "max_rows": 10,
+            "columns": [
+                {"name": "town", "type": "categorical", "categories": categories},
+                {"name": "died", "type": "boolean", "target": True},
+            ],
+        }
+    )
     item = term([Axis.categories(schema.column("town"))], seed=3)
     model = small_ebm().model_copy(update={"terms": (item,)})
     counts = trace(shape_figure(EBMWords(model, schema, "died"), item, [0]), "noisy records").x
@@ -267,9 +267,7 @@ def test_importances_are_ranked_and_those_within_the_noise_are_hatched():
     ranked = told.model.ranked()
     assert bars.marker.pattern.shape == tuple("" if item.clear else "/" for item in ranked)
     texts = trace(figure, "amounts").text
-    assert [text.endswith("within the noise") for text in texts] == [
-        not item.clear for item in ranked
-    ]
+    assert [text.endswith("within the noise") for text in texts] == [not item.clear for item in ranked]
     alone = trace(figure, "what noise alone would give").x
     assert alone == pytest.approx([0.1 * np.sqrt(2 / np.pi)] * 4)
 
@@ -301,14 +299,10 @@ def test_the_waterfall_starts_at_the_intercept_and_ends_at_the_prediction():
 
 def test_many_small_parts_are_one_step():
     model = small_ebm(pair=False)
-    columns = [
-        {"name": f"x{i}", "type": "real", "lower": 0, "upper": 1, "edges": [0.5]} for i in range(14)
-    ]
+    columns = [{"name": f"x{i}", "type": "real", "lower": 0, "upper": 1, "edges": [0.5]} for i in range(14)]
     columns.append({"name": "died", "type": "boolean", "target": True})
     schema = Schema.from_mapping({"name": "wide", "max_rows": 10, "columns": columns})
-    terms = tuple(
-        term([Axis.numeric(schema.column(f"x{i}"), (0.5,))], seed=i, size=1 + i) for i in range(14)
-    )
+    terms = tuple(term([Axis.numeric(schema.column(f"x{i}"), (0.5,))], seed=i, size=1 + i) for i in range(14))
     model = model.model_copy(update={"terms": terms})
     told = EBMWords(model, schema, "died")
     steps = case_steps(told, model.explain({}, schema))
@@ -326,9 +320,7 @@ def test_what_takes_away_is_hatched_and_signed():
     figure = case_figure(told, parts)
     bars = trace(figure, "steps")
     assert bars.marker.pattern.shape == tuple("" if x >= 0 else "/" for x in bars.x)
-    assert [text.strip()[0] for text in trace(figure, "amounts").text][1:-1] == [
-        "+" if x >= 0 else "−" for x in bars.x
-    ]
+    assert [text.strip()[0] for text in trace(figure, "amounts").text][1:-1] == ["+" if x >= 0 else "−" for x in bars.x]
     assert figure.layout.yaxis.ticktext[-1] == "all together"
 
 
@@ -380,9 +372,7 @@ def test_axes_have_no_ground_of_their_own():
         assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
 
 
-@pytest.mark.parametrize(
-    ("low", "high"), [(0, 1), (-3.2, 4.7), (1e-6, 3e-6), (-2e5, 7e6), (19.5, 100.5)]
-)
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3.2, 4.7), (1e-6, 3e-6), (-2e5, 7e6), (19.5, 100.5)])
 def test_ticks_are_round_and_inside(low, high):
     ticks = nice_ticks(low, high)
     assert 3 <= len(ticks) <= 9

@@ -29,22 +29,28 @@ KEPT = Clause(variables=(a_car("length = short", "weight > 3.5"),))
 DROPPED = Clause(atoms=(ATOMS["year <= 1950"],))
 
 
-def release_of(
-    *groups: tuple[Clause | None, tuple[int, int], bool], parameters: Any = None, **more: Any
-) -> Release:
+def release_of(*groups: tuple[Clause | None, tuple[int, int], bool], parameters: Any = None, **more: Any) -> Release:
     """A release with these clauses, noisy counts and whether they predict."""
     plan = get_learner("ilp").plan(SCHEMA, TARGET, Decimal(1), parameters or {})
     model = ILPModel.model_validate(
         {
-            "classes": ["west", "east"], "positive": 1, "count_margin": 12, "clause_count": 345,
+            "classes": ["west", "east"],
+            "positive": 1,
+            "count_margin": 12,
+            "clause_count": 345,
             "evaluation": None,
             "groups": [
-                {"clause": clause and clause.model_dump(), "noisy_counts": counts,
-                 "estimates": [0.25, 0.75], "intervals": [[0.2, 0.3], [0.7, 0.8]], "kept": kept}
+                {
+                    "clause": clause and clause.model_dump(),
+                    "noisy_counts": counts,
+                    "estimates": [0.25, 0.75],
+                    "intervals": [[0.2, 0.3], [0.7, 0.8]],
+                    "kept": kept,
+                }
                 for clause, counts, kept in groups
             ],
         }
-    )  # fmt: skip
+    )
     return make_release("ilp", plan, model, secure=True, **{"dataset_name": "small_trains", **more})
 
 
@@ -66,9 +72,7 @@ def test_the_space_of_one_condition_can_be_counted_by_hand():
     assert (both.conditions, both.clauses) == (2, 4)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "conditions", "columns"), [("0.1", 3, 1), ("0.02", 12, 4), ("0.5", 12, 4)]
-)
+@pytest.mark.parametrize(("epsilon", "conditions", "columns"), [("0.1", 3, 1), ("0.02", 12, 4), ("0.5", 12, 4)])
 def test_the_least_number_of_people_solves_theorem_3(epsilon, conditions, columns):
     """Values of one column exclude each other: each column counts once."""
     literals = list(ATOMS)[:conditions]
@@ -81,8 +85,7 @@ def test_the_least_number_of_people_solves_theorem_3(epsilon, conditions, column
 
 
 def test_enough_people_follow_from_the_budget_of_one_clause():
-    found = space("1", literals=["car: length = short"], max_literals=1, clauses=2, count_share=0.5,
-                  length_prior=False)  # fmt: skip
+    found = space("1", literals=["car: length = short"], max_literals=1, clauses=2, count_share=0.5, length_prior=False)
     assert found.clauses == 2
     assert found.enough == math.ceil(math.log(2 / 0.1) / (0.25 * 0.1))
 

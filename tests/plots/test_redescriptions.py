@@ -121,9 +121,7 @@ def test_intervals_are_those_of_the_noise_and_shown_on_demand():
     bars = trace(redescriptions_figure(FOUND, THRESHOLD, intervals=True), "kept").error_y
     values = [item.jaccard for item in KEPT]
     assert np.add(values, bars.array) == pytest.approx([item.interval[1] for item in KEPT])
-    assert np.subtract(values, bars.arrayminus) == pytest.approx(
-        [item.interval[0] for item in KEPT]
-    )
+    assert np.subtract(values, bars.arrayminus) == pytest.approx([item.interval[0] for item in KEPT])
 
 
 def test_the_chosen_one_has_a_ring_and_its_margins():
@@ -162,9 +160,13 @@ def test_words_in_a_figure_of_thousands_stay_few():
 def test_the_alternative_text_tells_numbers_and_thresholds():
     told = redescriptions_alt(FOUND, THRESHOLD)
     for part in (
-        f"{len(FOUND.found)} redescriptions", f"{len(KEPT)} have", f"{len(ASIDE)} are set aside",
-        f"{FOUND.suggested_support:,}", f"{KEPT[0].jaccard:.2f}", f"{KEPT[0].support:,.0f}",
-    ):  # fmt: skip
+        f"{len(FOUND.found)} redescriptions",
+        f"{len(KEPT)} have",
+        f"{len(ASIDE)} are set aside",
+        f"{FOUND.suggested_support:,}",
+        f"{KEPT[0].jaccard:.2f}",
+        f"{KEPT[0].support:,.0f}",
+    ):
         assert part in told, part
     assert "0 have a noisy support of 90,000 or more" in redescriptions_alt(FOUND, 90_000)
 
@@ -176,9 +178,7 @@ def test_a_figure_without_any_is_empty():
     assert "0 redescriptions" in redescriptions_alt(nothing, 100)
 
 
-@pytest.mark.parametrize(
-    ("people", "suggested"), [(4000.0, 62), (1.0, 1), (90_000.0, 135), (50.0, 7000)]
-)
+@pytest.mark.parametrize(("people", "suggested"), [(4000.0, 62), (1.0, 1), (90_000.0, 135), (50.0, 7000)])
 def test_the_slider_runs_over_round_numbers_from_none_to_everybody(people, suggested):
     some = dataclasses.replace(FOUND, people=people, suggested_support=suggested)
     steps = support_steps(some)
@@ -188,9 +188,7 @@ def test_the_slider_runs_over_round_numbers_from_none_to_everybody(people, sugge
     assert steps[-1] <= max(people, suggested, 10)
     assert steps[-1] >= 0.75 * min(people, 10_000)
     round_ones = [step for step in steps if step not in (0, suggested)]
-    assert all(
-        step % 10 ** (math.floor(math.log10(step)) - 1) == 0 for step in round_ones if step > 9
-    )
+    assert all(step % 10 ** (math.floor(math.log10(step)) - 1) == 0 for step in round_ones if step > 9)
     assert len(steps) < 80
 
 
@@ -201,13 +199,9 @@ def test_the_bar_has_three_parts_with_patterns_and_margins():
     item = FOUND.found[1]
     margins = agreement_margins(item, MODEL.pairs[item.pair], SCHEMA)
     figure = agreement_figure(item, margins)
-    assert [list(part.x) for part in figure.data] == [
-        [item.left_only], [item.support], [item.right_only]
-    ]  # fmt: skip
+    assert [list(part.x) for part in figure.data] == [[item.left_only], [item.support], [item.right_only]]
     assert len({part.marker.pattern.shape for part in figure.data}) == 3
-    for part, name, margin in zip(
-        figure.data, ("left only", "both", "right only"), margins, strict=True
-    ):
+    for part, name, margin in zip(figure.data, ("left only", "both", "right only"), margins, strict=True):
         assert part.name.startswith(f"{name}: ")
         assert part.name.endswith(f" ±{margin}")
     told = agreement_alt(item, margins)
@@ -247,9 +241,7 @@ def test_noisy_stands_against_true_and_chance_has_its_own_shape():
             if item.support >= threshold and true.p_value > 0.01
         ],
         "set aside": [
-            (true.jaccard, item.jaccard)
-            for item, true in zip(found, exact, strict=True)
-            if item.support < threshold
+            (true.jaccard, item.jaccard) for item, true in zip(found, exact, strict=True) if item.support < threshold
         ],
     }
     for start, wanted in groups.items():
@@ -299,10 +291,13 @@ def test_an_outline_says_how_one_gets_to_a_leaf():
     deep = tree("left", literal("diabetes_2008", 1), literal("age", 0, 3), literal("age", 0, 1))
     told = [(line.depth, line.text, line.leaf) for line in outline(deep, SCHEMA)]
     assert told == [
-        (0, "diabetes_2008 = yes", ""), (1, "age ≤ 60", "L1"), (1, "age > 60 or missing", "L2"),
-        (0, "diabetes_2008 is not yes", ""), (1, "age ≤ 40", "L3"),
+        (0, "diabetes_2008 = yes", ""),
+        (1, "age ≤ 60", "L1"),
+        (1, "age > 60 or missing", "L2"),
+        (0, "diabetes_2008 is not yes", ""),
+        (1, "age ≤ 40", "L3"),
         (1, "age > 40 or missing", "L4"),
-    ]  # fmt: skip
+    ]
 
 
 def test_an_outline_tells_leaves_that_nobody_can_reach():

@@ -24,8 +24,7 @@ NAMED = {name: dict(zip(GROUNDS, pair, strict=True)) for name, *pair in VARIABLE
 TEXT, MARK = 4.5, 3.0
 #: What stands on what in the style sheet.
 TEXTS = {
-    "ink": ("page", "pane", "ice", "sidebar", "amber-pale", "green-pale", "violet-pale",
-            "violet-stripe"),
+    "ink": ("page", "pane", "ice", "sidebar", "amber-pale", "green-pale", "violet-pale", "violet-stripe"),
     "ink-soft": ("page", "pane", "ice", "sidebar"),
     "teal-dark": ("page", "pane", "ice"),
     "amber": ("page", "pane", "ice", "amber-pale"),
@@ -34,7 +33,7 @@ TEXTS = {
     "violet": ("violet-pale",),
     "on-teal": ("teal",),
     **{f"series-{code}": ("page", "pane") for code in range(6)},
-}  # fmt: skip
+}
 MARKS = {
     "teal": ("page", "pane", "ice", "sidebar"),
     "teal-dark": ("pane",),
@@ -105,8 +104,13 @@ def test_every_colour_of_the_style_sheet_has_a_name_and_two_values():
 @pytest.mark.parametrize("ground", GROUNDS)
 def test_streamlit_and_the_style_sheet_have_the_same_colours(ground):
     theme = THEME[ground]
-    same = {"backgroundColor": "page", "textColor": "ink", "primaryColor": "teal",
-            "secondaryBackgroundColor": "ice", "borderColor": "ice-deep"}  # fmt: skip
+    same = {
+        "backgroundColor": "page",
+        "textColor": "ink",
+        "primaryColor": "teal",
+        "secondaryBackgroundColor": "ice",
+        "borderColor": "ice-deep",
+    }
     assert {key: theme[key] for key in same} == {key: NAMED[n][ground] for key, n in same.items()}
     assert contrast(theme["linkColor"], theme["backgroundColor"]) >= TEXT
 
@@ -131,10 +135,13 @@ def test_every_colour_of_a_figure_has_a_partner():
 def test_a_figure_in_the_dark_changes_its_colours_and_nothing_else():
     figure = go.Figure(
         go.Bar(
-            x=["white", "#ffffff"], y=[1, 2], text=["white", INK], name="#16303a",
+            x=["white", "#ffffff"],
+            y=[1, 2],
+            text=["white", INK],
+            name="#16303a",
             marker={"color": [COLOURS[0], "rgba(11,114,133,0.2)"], "line": {"color": INK}},
         )
-    )  # fmt: skip
+    )
     figure.update_layout(clear_layout(), meta={"width": 7})
     dark = in_the_dark(figure)
     bar = dark.data[0]

@@ -138,10 +138,7 @@ def test_the_alternative_text_has_every_sentence_in_the_order_of_the_rows():
     tree = full_tree(3, folded_at=1)
     alt = tree_alt(tree, "died")
     sentences = dict(zip(tree.finals, tree.reading("died"), strict=True))
-    places = [
-        alt.index(f"Group {number}: {sentences[position]}")
-        for position, number in group_numbers(tree).items()
-    ]
+    places = [alt.index(f"Group {number}: {sentences[position]}") for position, number in group_numbers(tree).items()]
     assert places == sorted(places)
     assert len(places) == len(tree.finals)
 
@@ -182,10 +179,7 @@ def test_attribute_use_shows_the_most_used_columns_first():
 
 
 def test_methods_are_told_apart_without_colour():
-    lines = [
-        EpsilonCurve(name, (0.1, 1.0), (0.7, 0.8), (0.6, 0.8), (0.75, 0.8))
-        for name in ("one", "two")
-    ]
+    lines = [EpsilonCurve(name, (0.1, 1.0), (0.7, 0.8), (0.6, 0.8), (0.75, 0.8)) for name in ("one", "two")]
     figure = methods_figure(lines, 0.9)
     one, two = figure.data
     [ceiling] = figure.layout.shapes
@@ -204,6 +198,4 @@ def test_errors_of_methods_are_written_as_numbers():
     figure = methods_figure(lines, measure="RMSE")
     assert "RMSE" in figure.layout.yaxis.title.text
     assert "%" not in figure.layout.yaxis.tickformat
-    assert methods_alt(lines, measure="RMSE") == (
-        "RMSE on people set aside. one: 6.25 at epsilon 0.1, 4 at epsilon 1."
-    )
+    assert methods_alt(lines, measure="RMSE") == ("RMSE on people set aside. one: 6.25 at epsilon 0.1, 4 at epsilon 1.")

@@ -71,16 +71,12 @@ def adversary(mu, epsilon, each, top):
     """Exact delta of one selection of two outcomes beside the Gaussian mechanism."""
     heads = math.expm1(each - top) / math.expm1(each) * math.exp(top)
     losses = [(heads, top), (1 - heads, top - each)]
-    return sum(
-        chance * privacy_oracle.gaussian_delta(mu, epsilon - loss) for chance, loss in losses
-    )
+    return sum(chance * privacy_oracle.gaussian_delta(mu, epsilon - loss) for chance, loss in losses)
 
 
 @given(st.floats(0.05, 4), st.floats(0.05, 0.9), st.floats(0.05, 2), st.floats(0.01, 0.99))
 @settings(max_examples=60)
-def test_no_selection_of_two_outcomes_beside_gaussian_noise_exceeds_the_bound(
-    epsilon, share, mu, place
-):
+def test_no_selection_of_two_outcomes_beside_gaussian_noise_exceeds_the_bound(epsilon, share, mu, place):
     each = share * epsilon
     bound = Selections(each, 1).delta(mu, epsilon)
     assert adversary(mu, epsilon, each, place * each) <= bound * (1 + 1e-9) + 1e-280
@@ -95,10 +91,7 @@ def test_delta_agrees_with_an_integral_over_the_losses(mu, epsilon, count):
 
     def uniforms(x):
         place = (x + reach) / (2 * each)
-        terms = (
-            (-1) ** k * math.comb(count, k) * max(0.0, place - k) ** (count - 1)
-            for k in range(int(place) + 1)
-        )
+        terms = ((-1) ** k * math.comb(count, k) * max(0.0, place - k) ** (count - 1) for k in range(int(place) + 1))
         return sum(terms) / (math.factorial(count - 1) * 2 * each)
 
     def density(x):
@@ -114,9 +107,7 @@ def test_delta_agrees_with_an_integral_over_the_losses(mu, epsilon, count):
 
 @given(st.floats(-3, 2.3), st.floats(-12, -3), st.floats(0.01, 0.5), st.integers(1, 10))
 @settings(max_examples=60)
-def test_selections_cost_something_and_never_more_than_their_sum(
-    log_epsilon, log_delta, share, count
-):
+def test_selections_cost_something_and_never_more_than_their_sum(log_epsilon, log_delta, share, count):
     epsilon, delta = 10**log_epsilon, 10**log_delta
     own = Selections(share * epsilon / count, count)
     mu = calibrate_gaussian(epsilon, delta, own.delta)
@@ -129,9 +120,7 @@ def test_selections_cost_something_and_never_more_than_their_sum(
 def test_pure_selections_beside_gaussian_noise_agree_with_dp_accounting():
     """As if each were any mechanism of its epsilon: an upper bound, and not far away."""
     mu, each, epsilon = 0.4, 0.1, 1.5
-    noise = privacy_loss_distribution.from_gaussian_mechanism(
-        1 / mu, value_discretization_interval=1e-4
-    )
+    noise = privacy_loss_distribution.from_gaussian_mechanism(1 / mu, value_discretization_interval=1e-4)
     pure = privacy_loss_distribution.from_randomized_response(
         2 / (1 + math.exp(each)), 2, value_discretization_interval=1e-4
     )

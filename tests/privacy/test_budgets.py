@@ -184,9 +184,7 @@ def test_row_epsilon_never_exceeds_the_person(epsilon, rows):
 
 @given(st.floats(0.02, 60), st.sampled_from([0.5, 0.9, 0.95, 0.99, 0.999]))
 def test_geometric_tail_matches_enumeration(scale, confidence):
-    assert budgets.geometric_tail(scale, confidence) == privacy_oracle.geometric_tail(
-        scale, confidence
-    )
+    assert budgets.geometric_tail(scale, confidence) == privacy_oracle.geometric_tail(scale, confidence)
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, 1e-6, 0.001, 1 / 745])
@@ -199,15 +197,11 @@ def test_geometric_tail_of_much_noise():
 
 
 def gaussian_epsilon_of_dp_accounting(mu: float, delta: float) -> float:
-    pld = privacy_loss_distribution.from_gaussian_mechanism(
-        1 / mu, value_discretization_interval=1e-4
-    )
+    pld = privacy_loss_distribution.from_gaussian_mechanism(1 / mu, value_discretization_interval=1e-4)
     return float(pld.get_epsilon_for_delta(delta))
 
 
-@pytest.mark.parametrize(
-    ("mu", "epsilon"), [(0.1, 0.2), (0.5, 1.0), (1.0, 1.0), (1.0, 4.0), (3.0, 8.0)]
-)
+@pytest.mark.parametrize(("mu", "epsilon"), [(0.1, 0.2), (0.5, 1.0), (1.0, 1.0), (1.0, 4.0), (3.0, 8.0)])
 def test_gaussian_delta_matches_dp_accounting(mu, epsilon):
     delta = budgets.gaussian_delta(mu, epsilon)
     assert gaussian_epsilon_of_dp_accounting(mu, delta) == pytest.approx(epsilon, abs=1e-3)
@@ -246,9 +240,7 @@ def test_calibration_agrees_with_dp_accounting(epsilon, delta):
     assert epsilon < renyi.get_epsilon(delta)  # an upper bound that is known to be loose
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(0, 0.1), (-1, 0.1), (1, 0), (1, 1), (math.nan, 0.1), (1, math.nan)]
-)
+@pytest.mark.parametrize(("epsilon", "delta"), [(0, 0.1), (-1, 0.1), (1, 0), (1, 1), (math.nan, 0.1), (1, math.nan)])
 def test_calibration_refuses(epsilon, delta):
     with pytest.raises(BudgetError, match="Gaussian noise needs"):
         budgets.calibrate_gaussian(epsilon, delta)
@@ -307,9 +299,7 @@ def test_the_lemma_covers_the_exact_composition(draws, epsilon, monkeypatch):
     assert grown > 1e-4
 
 
-@pytest.mark.parametrize(
-    ("draws", "epsilon", "factor"), [(1, 10.5, 3.7), (3, 12.5, 1.6), (6, 13.5, 1.15)]
-)
+@pytest.mark.parametrize(("draws", "epsilon", "factor"), [(1, 10.5, 3.7), (3, 12.5, 1.6), (6, 13.5, 1.15)])
 def test_plain_gaussian_dp_is_no_bound_for_coarse_noise(draws, epsilon, factor):
     """Positive control: what the fine grid is for."""
     mu = math.sqrt(draws) / 0.65
@@ -415,9 +405,7 @@ def test_the_bound_of_three_delta_is_nearly_attained():
     one, other = (here, there, 1 - here - there), (there, here, 1 - here - there)
     excess = sum(max(0.0, p - math.exp(epsilon) * q) for p, q in zip(one, other, strict=True))
     assert excess == pytest.approx(delta, rel=1e-4)
-    exceeded = sum(
-        p for p, q in zip(one, other, strict=True) if max(p / q, q / p) > 2 * math.exp(epsilon)
-    )
+    exceeded = sum(p for p, q in zip(one, other, strict=True) if max(p / q, q / p) > 2 * math.exp(epsilon))
     assert exceeded == pytest.approx(3 * delta, rel=1e-3)
 
 

@@ -234,17 +234,13 @@ def test_what_is_no_cap_is_refused(epsilon, delta):
 
 
 def _schema() -> Schema:
-    columns = [
-        CategoricalColumn(name=name, categories=("a", "b")) for name in ("one", "two", "three")
-    ]
+    columns = [CategoricalColumn(name=name, categories=("a", "b")) for name in ("one", "two", "three")]
     return Schema(name="small", max_rows=1000, columns=tuple(columns))
 
 
 def test_many_runs_with_a_large_delta_of_their_own_are_refused_in_time():
     """Ten thousand of them would be billed a thousandth of epsilon, and tell all but everything."""
-    plan = LEARNERS["ebm"].plan(
-        _schema(), "three", Decimal("0.0000001"), {"delta": "0.01", "evaluate": False}
-    )
+    plan = LEARNERS["ebm"].plan(_schema(), "three", Decimal("0.0000001"), {"delta": "0.01", "evaluate": False})
     cap = PrivacyFilter(Decimal(1), DELTA)
     accepted = fitting(cap, plan.loss)
     assert 0 < accepted < 10_000

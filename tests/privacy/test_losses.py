@@ -31,9 +31,7 @@ EPSILONS = [Decimal(e) for e in ("0.000001", "0.01", "0.1", "0.5", "1", "3", "10
 def divergence(first: list, second: list, order) -> mpf:
     """Exact Renyi divergence of two lists of chances, to sixty digits."""
     with mp.workdps(60):
-        terms = [
-            mpf(p) ** order * mpf(q) ** (1 - order) for p, q in zip(first, second, strict=True)
-        ]
+        terms = [mpf(p) ** order * mpf(q) ** (1 - order) for p, q in zip(first, second, strict=True)]
         return mpmath.log(mpmath.fsum(terms)) / (order - 1)
 
 
@@ -83,9 +81,7 @@ def test_the_exponential_mechanism_loses_no_more_than_its_range_allows(scores, d
     moved = [score + data.draw(steps) for score in scores]
     with mp.workdps(60):
         weight = mpf(str(epsilon)) / (1 if same else 2)
-        first, second = (
-            normalised([mpmath.exp(weight * score) for score in side]) for side in (scores, moved)
-        )
+        first, second = (normalised([mpmath.exp(weight * score) for score in side]) for side in (scores, moved))
         rho = mpf(str(selection_rho(epsilon)))
         for order in ORDERS:
             assert divergence(first, second, order) <= order * rho

@@ -30,8 +30,7 @@ from tests.oracles.mechanisms_oracle import (
 )
 
 EPSILONS = [
-    Decimal(text)
-    for text in ("0.000001", "0.001", "0.01", "0.1", "0.3", "0.333333333", "0.7", "1", "2.9", "50")
+    Decimal(text) for text in ("0.000001", "0.001", "0.01", "0.1", "0.3", "0.333333333", "0.7", "1", "2.9", "50")
 ]
 SOURCES = [pytest.param(SecureRandom(), id="secure"), pytest.param(SeededRandom(5), id="seeded")]
 
@@ -186,9 +185,7 @@ def test_the_two_selections_are_told_apart():
     assert chi_square(8000 * other, 8000 * exact) < FALSE_ALARM
 
 
-@pytest.mark.parametrize(
-    "probabilities", [exponential_probabilities, permute_and_flip_probabilities]
-)
+@pytest.mark.parametrize("probabilities", [exponential_probabilities, permute_and_flip_probabilities])
 def test_selection_ratio_over_all_neighbours_never_exceeds_its_budget(probabilities):
     """Exact distributions of all monotone neighbours of small score vectors, changes in 0 .. 3."""
     worst, budget = 0.0, 1.0

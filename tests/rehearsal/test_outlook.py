@@ -16,17 +16,14 @@ SMALL = SCHEMA.model_copy(update={"max_rows": 1500})
 
 
 def found(means, measure="accuracy", epsilons=("0.1", "1", "10")):
-    points = tuple(
-        Point(Decimal(e), mean, mean, mean) for e, mean in zip(epsilons, means, strict=True)
-    )
+    points = tuple(Point(Decimal(e), mean, mean, mean) for e, mean in zip(epsilons, means, strict=True))
     return Outlook(measure, points, 0.5, None, (), None)
 
 
 @pytest.mark.parametrize(
     ("wanted", "answer"),
-    [(0.5, "0.1"), (0.6, "0.1"), (0.7, "0.32"), (0.8, "1"), (0.85, "3.2"), (0.9, "10"),
-     (0.91, None)],
-)  # fmt: skip
+    [(0.5, "0.1"), (0.6, "0.1"), (0.7, "0.32"), (0.8, "1"), (0.85, "3.2"), (0.9, "10"), (0.91, None)],
+)
 def test_the_smallest_epsilon_that_reaches_what_is_wanted(wanted, answer):
     """Halfway between two accuracies lies the geometric mean of their epsilons, rounded up."""
     assert epsilon_for(found((0.6, 0.8, 0.9)), wanted) == (answer and Decimal(answer))
@@ -53,10 +50,14 @@ def test_quality_grows_with_epsilon(kind):
     told = []
     parameters = {"pool_size": 300} if kind == "rule_list" else {"blocks": (2,)}
     made = outlook(
-        get_learner(kind), SMALL, "ill", parameters,
-        epsilons=[Decimal("0.001"), Decimal(5)], repeats=2,
+        get_learner(kind),
+        SMALL,
+        "ill",
+        parameters,
+        epsilons=[Decimal("0.001"), Decimal(5)],
+        repeats=2,
         progress=lambda *step: told.append(step),
-    )  # fmt: skip
+    )
     first, last = made.points
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert (made.measure, made.used, made.ceiling, made.close_from) == ("accuracy", (), None, None)
@@ -68,9 +69,15 @@ def test_quality_grows_with_epsilon(kind):
 def test_an_earlier_result_sets_the_ceiling():
     release = released("tree", epsilon=5)
     made = outlook(
-        get_learner("tree"), SCHEMA, "ill", {}, releases=[release],
-        epsilons=[Decimal(2)], repeats=1, progress=lambda *_: None,
-    )  # fmt: skip
+        get_learner("tree"),
+        SCHEMA,
+        "ill",
+        {},
+        releases=[release],
+        epsilons=[Decimal(2)],
+        repeats=1,
+        progress=lambda *_: None,
+    )
     real = release.model["evaluation"]["accuracy"]["value"]
     assert made.used == (release.id,)
     assert made.ceiling == pytest.approx(real, abs=0.01)
@@ -78,19 +85,21 @@ def test_an_earlier_result_sets_the_ceiling():
 
 
 def test_numbers_are_measured_by_their_error():
-    made = outlook(
-        get_learner("ebm"), SMALL, "size", {}, epsilons=[Decimal(5)], repeats=1,
-        progress=lambda *_: None,
-    )  # fmt: skip
+    made = outlook(get_learner("ebm"), SMALL, "size", {}, epsilons=[Decimal(5)], repeats=1, progress=lambda *_: None)
     assert made.measure == "RMSE"
     assert made.points[0].mean < made.baseline
 
 
 def test_epsilons_that_are_too_small_are_left_out():
     made = outlook(
-        get_learner("ebm"), SMALL, "ill", {}, epsilons=[Decimal("1e-9"), Decimal(1)], repeats=1,
+        get_learner("ebm"),
+        SMALL,
+        "ill",
+        {},
+        epsilons=[Decimal("1e-9"), Decimal(1)],
+        repeats=1,
         progress=lambda *_: None,
-    )  # fmt: skip
+    )
     assert [point.epsilon for point in made.points] == [Decimal(1)]
 
 
@@ -118,11 +127,15 @@ def test_the_usual_epsilons_ascend():
 
 @pytest.mark.parametrize(
     ("earlier", "asked", "answer"),
-    [(("tree", 2), "ebm", "0.4"), (("ebm", 2), "tree", "0.4"), (("tree", 2), "rule_list", None),
-     (("rule_list", 2), "tree", None), (("tree", "0.001"), "tree", None), (None, "tree", None)],
-)  # fmt: skip
+    [
+        (("tree", 2), "ebm", "0.4"),
+        (("ebm", 2), "tree", "0.4"),
+        (("tree", 2), "rule_list", None),
+        (("rule_list", 2), "tree", None),
+        (("tree", "0.001"), "tree", None),
+        (None, "tree", None),
+    ],
+)
 def test_only_what_many_columns_tell_is_said_to_be_close(earlier, asked, answer):
     releases = [released(earlier[0], epsilon=earlier[1])] if earlier else []
-    assert close_from(shape_of(SCHEMA, "ill", releases), get_learner(asked).family) == (
-        answer and Decimal(answer)
-    )
+    assert close_from(shape_of(SCHEMA, "ill", releases), get_learner(asked).family) == (answer and Decimal(answer))

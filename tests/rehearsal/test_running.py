@@ -36,9 +36,7 @@ def link(frame, one, other):
     ranks = []
     for name in (one, other):
         column, values = schema.column(name), frame[name]
-        codes = (
-            values if isinstance(column, NumericColumn) else values.map(list(column.cells).index)
-        )
+        codes = values if isinstance(column, NumericColumn) else values.map(list(column.cells).index)
         ranks.append(codes.astype(float).rank())
     return float(np.corrcoef(ranks)[0, 1])
 
@@ -122,9 +120,7 @@ def test_a_rehearsal_walks_a_limited_number_of_steps(monkeypatch):
     assert {(kept.left, kept.right) for _, kept in seen} == {(tuple(LEFT), tuple(RIGHT))}
 
 
-@pytest.mark.parametrize(
-    "method", ["exact_pairs", "lookahead", "alt_expm", "alt_mcmc", "mcmc_tree_pair"]
-)
+@pytest.mark.parametrize("method", ["exact_pairs", "lookahead", "alt_expm", "alt_mcmc", "mcmc_tree_pair"])
 def test_there_is_something_to_find_without_a_target(method):
     learner, schema = get_learner("redescriptions"), two_views()
     release = rehearse(learner, schema, learner.plan(schema, "", Decimal(5), {"method": method}))

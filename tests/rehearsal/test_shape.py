@@ -53,9 +53,8 @@ def people():
     size = np.clip(2 + 5 * a + draw.normal(0, 1, ROWS), 0, 10)
     word = {True: "yes", False: "no"}
     return pd.DataFrame(
-        {"a": [word[x] for x in a], "b": b, "n": n, "w": draw.random(ROWS),
-         "ill": [word[x] for x in ill], "size": size}
-    )  # fmt: skip
+        {"a": [word[x] for x in a], "b": b, "n": n, "w": draw.random(ROWS), "ill": [word[x] for x in ill], "size": size}
+    )
 
 
 @cache
@@ -172,9 +171,7 @@ def test_the_rehearsal_names_what_shaped_it():
 @pytest.mark.slow
 def test_the_same_seed_draws_the_same_records():
     release = released("ebm")
-    first, second, third = (
-        shape_of(SCHEMA, "ill", [release]).draw(500, seed)[0] for seed in (1, 1, 2)
-    )
+    first, second, third = (shape_of(SCHEMA, "ill", [release]).draw(500, seed)[0] for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first, second)
     assert not first.equals(third)
 

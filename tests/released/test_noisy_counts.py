@@ -41,9 +41,7 @@ def test_intervals_cover_what_noise_hides(classes, epsilon):
 def test_count_margin_covers_the_noise():
     draws = 40_000
     for epsilon in ("0.02", "0.5", "2"):
-        noise = GeometricMechanism(1, Decimal(epsilon)).release(
-            np.zeros(draws, dtype=np.int64), SecureRandom()
-        )
+        noise = GeometricMechanism(1, Decimal(epsilon)).release(np.zeros(draws, dtype=np.int64), SecureRandom())
         margin = geometric_tail(1 / float(epsilon), 0.95)
         assert binom.cdf(np.sum(np.abs(noise) <= margin), draws, 0.95) > FALSE_ALARM
         assert binom.sf(np.sum(np.abs(noise) <= margin - 1), draws, 0.95) > FALSE_ALARM
@@ -74,16 +72,13 @@ def test_evaluation_figures_agree_with_the_oracle(data):
     rules = data.draw(st.integers(1, 5))
     cells = st.lists(st.integers(0, 6), min_size=2, max_size=2)
     counts = np.array(data.draw(st.lists(cells, min_size=rules, max_size=rules)))
-    shares = data.draw(st.lists(st.sampled_from([0.1, 0.3, 0.6, 0.9]), min_size=rules,
-                                max_size=rules))  # fmt: skip
+    shares = data.draw(st.lists(st.sampled_from([0.1, 0.3, 0.6, 0.9]), min_size=rules, max_size=rules))
     estimates = np.array([[1 - s, s] for s in shares])
     labels = [c for row in counts for c in (0, 1) for _ in range(row[c])]
     scores = [s for row, s in zip(counts, shares, strict=True) for _ in range(row.sum())]
     predicted = [int(score > 0.5) for score in scores]
     if labels:
-        assert accuracy_of(counts, estimates.argmax(axis=1)) == pytest.approx(
-            rules_oracle.accuracy(labels, predicted)
-        )
+        assert accuracy_of(counts, estimates.argmax(axis=1)) == pytest.approx(rules_oracle.accuracy(labels, predicted))
     if 0 < sum(labels) < len(labels):
         assert auc_of(counts, estimates[:, 1]) == pytest.approx(rules_oracle.auc(labels, scores))
     confusion = confusion_of(counts, estimates.argmax(axis=1))

@@ -18,11 +18,7 @@ from dpcore.released.family import ReleasedFamily
 from dpcore.released.parameters import parameters_of
 
 MODELS = [family.parameters for family in FAMILIES.values()]
-ESTIMATORS = [
-    kind
-    for kind in (getattr(dpcore, name) for name in dpcore.__all__)
-    if hasattr(kind, "from_release")
-]
+ESTIMATORS = [kind for kind in (getattr(dpcore, name) for name in dpcore.__all__) if hasattr(kind, "from_release")]
 OF_COMMANDS = {"dataset", "target", "epsilon", "quote", "rehearse", "output", "nonce"}
 COMMAND = typer.main.get_command(app)
 
@@ -84,14 +80,17 @@ def test_every_field_is_a_keyword_of_the_estimator(kind: Any) -> None:
     arguments = inspect.signature(kind).parameters
     target = ["target"] * family.targeted
     assert list(arguments) == [
-        "epsilon", "schema", *target, *family.parameters.model_fields, "accountant", "random_state",
-    ]  # fmt: skip
+        "epsilon",
+        "schema",
+        *target,
+        *family.parameters.model_fields,
+        "accountant",
+        "random_state",
+    ]
     for name, own in parameters_of(family.parameters).items():
         expected = False if name == "evaluate" else own.default
         assert arguments[name].kind is inspect.Parameter.KEYWORD_ONLY
-        assert arguments[name].default == (
-            float(expected) if isinstance(expected, Decimal) else expected
-        )
+        assert arguments[name].default == (float(expected) if isinstance(expected, Decimal) else expected)
     for name, argument in arguments.items():
         assert f"\n{name} : " in kind.__doc__
         assert f", default={argument.default!r}\n" in kind.__doc__

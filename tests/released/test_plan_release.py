@@ -282,9 +282,7 @@ def test_seeded_noise_is_marked():
 
 
 def test_a_row_unit_is_named():
-    rows = Schema.from_mapping(
-        {"name": "d", "max_rows": 5, "columns": [{"name": "died", "type": "boolean"}]}
-    )
+    rows = Schema.from_mapping({"name": "d", "max_rows": 5, "columns": [{"name": "died", "type": "boolean"}]})
     assert release(schema=rows).certificate.privacy_unit == "a row (each row is one person)"
 
 

@@ -42,8 +42,7 @@ def rmse(errors: np.ndarray) -> float:
 def evaluated(errors, constant, ratio, epsilon, seed=0) -> RegressionEvaluation:
     edges, noise = error_edges((0, ratio)), SeededRandom(seed)
     noisy = [
-        count_errors(one, edges) + noise.geometric_noise(1 / epsilon, len(edges) - 1)
-        for one in (errors, constant)
+        count_errors(one, edges) + noise.geometric_noise(1 / epsilon, len(edges) - 1) for one in (errors, constant)
     ]
     return evaluate_errors(edges, *noisy, 1 / epsilon, 3)
 

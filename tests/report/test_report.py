@@ -75,16 +75,13 @@ def test_every_family_makes_a_page_that_is_safe_to_open(case: str) -> None:
 
 
 def test_every_family_is_tried() -> None:
-    assert {kind for kind, _, _ in reports.CASES.values()} == {
-        kind for kind in LEARNERS if not kind.startswith("fake")
-    }
+    assert {kind for kind, _, _ in reports.CASES.values()} == {kind for kind in LEARNERS if not kind.startswith("fake")}
 
 
 def test_plotly_is_there_once() -> None:
     html = dossier(
-        reports.dataset(), [reports.release(c) for c in ("tree", "forest")], {},
-        reports.balance(), Application(),
-    )  # fmt: skip
+        reports.dataset(), [reports.release(c) for c in ("tree", "forest")], {}, reports.balance(), Application()
+    )
     read = reports.read(html)
     assert len([script for script in read.scripts if len(script) > 1_000_000]) == 1
 
@@ -127,9 +124,7 @@ def test_a_rehearsal_says_so() -> None:
 def test_a_hostile_dossier_is_safe_and_complete() -> None:
     chosen = [reports.release(case) for case in ("rule list", "redescriptions")]
     notes = {release.id: reports.note(release) for release in chosen}
-    read = harmless(
-        dossier(reports.dataset(), chosen, notes, reports.balance(), reports.WRITTEN, chosen)
-    )
+    read = harmless(dossier(reports.dataset(), chosen, notes, reports.balance(), reports.WRITTEN, chosen))
     for field in fields(Application):
         for line in getattr(reports.WRITTEN, field.name).splitlines():
             assert line in read.text
@@ -141,15 +136,25 @@ def test_a_hostile_dossier_is_safe_and_complete() -> None:
 
 def test_the_statement_answers_every_question() -> None:
     chosen = [reports.release("tree")]
-    text = reports.read(
-        dossier(reports.dataset(), chosen, {}, reports.balance(), Application(), chosen)
-    ).text
+    text = reports.read(dossier(reports.dataset(), chosen, {}, reports.balance(), Application(), chosen)).text
     questions = (
-        "Use case", "Data", "Unit of privacy", "Model", "Neighbouring data sets",
-        "Kind of definition", "ε of the results", "δ of the results", "ε of everything spent",
-        "δ of everything spent", "Composition", "Mechanisms and samplers", "Randomness",
-        "Bounds and public assumptions", "hyperparameters", "Why this ε",
-    )  # fmt: skip
+        "Use case",
+        "Data",
+        "Unit of privacy",
+        "Model",
+        "Neighbouring data sets",
+        "Kind of definition",
+        "ε of the results",
+        "δ of the results",
+        "ε of everything spent",
+        "δ of everything spent",
+        "Composition",
+        "Mechanisms and samplers",
+        "Randomness",
+        "Bounds and public assumptions",
+        "hyperparameters",
+        "Why this ε",
+    )
     for question in questions:
         assert question in text
     for limit in ("Causes.", "Single people.", "What was not asked.", "Chance in who is in"):
@@ -161,8 +166,7 @@ def test_what_cannot_be_in_a_dossier_is_refused_in_words() -> None:
     info, chosen = reports.dataset(), reports.release("tree")
     foreign = chosen.model_copy(update={"dataset_id": "elsewhere"})
     many = [chosen.model_copy(update={"id": f"{n:032x}"}) for n in range(31)]
-    for releases, sentence in (([], "at least one"), ([foreign], "another data set"),
-                               (many, "at most 30")):  # fmt: skip
+    for releases, sentence in (([], "at least one"), ([foreign], "another data set"), (many, "at most 30")):
         with pytest.raises(RequestError, match=sentence):
             dossier(info, releases, {}, reports.balance(), Application())
 
@@ -210,9 +214,8 @@ def info(service: Service) -> DatasetInfo:
 def run(service: Service, info: DatasetInfo, algorithm: str, epsilon: str) -> str:
     parameters = {"pool_size": 200} if algorithm == "rule_list" else {}
     request = RunRequest(
-        dataset_id=info.id, algorithm=algorithm, target="ill", epsilon=Decimal(epsilon),
-        parameters=parameters,
-    )  # fmt: skip
+        dataset_id=info.id, algorithm=algorithm, target="ill", epsilon=Decimal(epsilon), parameters=parameters
+    )
     status = service.run(service.submit(request, f"{algorithm}-{epsilon}"))
     assert status.release_id is not None, status.message
     return status.release_id

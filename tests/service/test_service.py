@@ -105,9 +105,7 @@ def test_public_records_may_have_one_and_every_text_says_so(service: Service) ->
             assert claim not in words, claim
 
 
-def test_everything_survives_a_restart(
-    service: Service, dataset: DatasetInfo, tmp_path: Path
-) -> None:
+def test_everything_survives_a_restart(service: Service, dataset: DatasetInfo, tmp_path: Path) -> None:
     run = service.submit(fake_request(dataset.id), "n")
     with Service(tmp_path / "home", workers=0) as again:
         assert again.run(run) == service.run(run)
@@ -117,9 +115,7 @@ def test_everything_survives_a_restart(
 
 def test_a_double_click_spends_once(service: Service, dataset: DatasetInfo) -> None:
     request, runs = fake_request(dataset.id), []
-    clicks = [
-        threading.Thread(target=lambda: runs.append(service.submit(request, "n"))) for _ in range(8)
-    ]
+    clicks = [threading.Thread(target=lambda: runs.append(service.submit(request, "n"))) for _ in range(8)]
     for click in clicks:
         click.start()
     for click in clicks:
@@ -150,9 +146,7 @@ def test_a_quote_says_what_a_run_costs(service: Service, dataset: DatasetInfo) -
     assert service.balance(dataset.id).left == 2
 
 
-def test_the_odds_of_a_conditional_guarantee_carry_its_condition(
-    service: Service, dataset: DatasetInfo
-) -> None:
+def test_the_odds_of_a_conditional_guarantee_carry_its_condition(service: Service, dataset: DatasetInfo) -> None:
     free = service.quote(rule_list(dataset)).odds
     assert service.quote(rule_list(dataset, sampler="mcmc")).odds == (
         f"If the chain has converged: w{free.removeprefix('W')}"
@@ -231,9 +225,7 @@ def test_the_custodian_may_change_caps(service: Service, dataset: DatasetInfo) -
     assert "short by 0.10." in quote.refusal
 
 
-def test_a_rehearsal_is_free_and_says_that_it_is_not_private(
-    service: Service, dataset: DatasetInfo
-) -> None:
+def test_a_rehearsal_is_free_and_says_that_it_is_not_private(service: Service, dataset: DatasetInfo) -> None:
     first, second = (service.rehearse(rule_list(dataset, "1")) for _ in range(2))
     assert first.model == second.model
     assert not first.certificate.private
@@ -251,9 +243,7 @@ def test_true_records_are_shown_of_public_data_only(service: Service, dataset: D
     private = service.release(finished(service, rule_list(dataset, "1")))
     with pytest.raises(RequestError, match="private"):
         service.true_counts(private)
-    public = service.add_dataset(
-        small_frame(), small_schema("public"), budget=Decimal(1), public=True, truth="known"
-    )
+    public = service.add_dataset(small_frame(), small_schema("public"), budget=Decimal(1), public=True, truth="known")
     shown = service.release(finished(service, rule_list(public, "1")))
     counts = np.array(service.true_counts(shown))
     noisy = np.array([rule["noisy_counts"] for rule in shown.model["rules"]])
@@ -282,9 +272,7 @@ def test_true_tables_are_shown_of_public_data_only(service: Service) -> None:
         service.true_tables(releases[1])
 
 
-def test_a_faulty_upload_leaves_nothing(
-    service: Service, dataset: DatasetInfo, tmp_path: Path
-) -> None:
+def test_a_faulty_upload_leaves_nothing(service: Service, dataset: DatasetInfo, tmp_path: Path) -> None:
     frame = small_frame()
     with pytest.raises(IngestError):
         service.add_dataset(frame[["ill"]], small_schema("a"), budget=Decimal(1))
@@ -374,17 +362,12 @@ def test_importing_the_service_loads_no_engine() -> None:
     import sys
 
     heavy = "numba opendp sklearn pandas streamlit alembic"
-    code = (
-        "import sys, dpcore.service; "
-        f"print([name for name in '{heavy}'.split() if name in sys.modules])"
-    )
+    code = f"import sys, dpcore.service; print([name for name in '{heavy}'.split() if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
 
 
-def test_the_users_own_folder_may_be_written_short(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_users_own_folder_may_be_written_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
     Service("~/frost", workers=0).close()

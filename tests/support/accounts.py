@@ -37,9 +37,7 @@ def add_row(engine: Engine, dataset_id: str, *, public: bool) -> None:
     write(engine, lambda connection: connection.execute(datasets.insert().values(**row)))
 
 
-def release_for(
-    epsilon: Decimal, dataset_id: str = "data", *, secure: bool = True, schema: Any = None
-) -> Release:
+def release_for(epsilon: Decimal, dataset_id: str = "data", *, secure: bool = True, schema: Any = None) -> Release:
     plan = FakeLearner().plan(schema or small_schema(), "ill", epsilon, {})
     return make_release("fake", plan, FakeModel(rows=1), secure=secure, dataset_id=dataset_id)
 

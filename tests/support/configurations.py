@@ -91,9 +91,7 @@ class Configuration:
     epsilon: Decimal
 
 
-def draw_configuration(
-    random: Random, family: str, epsilon: Decimal | None = None, **fixed: Any
-) -> Configuration:
+def draw_configuration(random: Random, family: str, epsilon: Decimal | None = None, **fixed: Any) -> Configuration:
     """A random configuration of one family; ``fixed`` parameters are not drawn."""
     schema = draw_schema(random, children=family == "ilp")
     target = _draw_target(random, family, schema)
@@ -326,9 +324,7 @@ def _draw_views(random: Random, schema: Schema) -> dict[str, Any]:
 # People
 
 
-def draw_people(
-    random: Random, schema: Schema, target: str = "", shape: str | None = None
-) -> list[Person]:
+def draw_people(random: Random, schema: Schema, target: str = "", shape: str | None = None) -> list[Person]:
     """People that fit into a table of a schema: none, one, a few, or as many as there is room.
 
     Parameters
@@ -364,8 +360,7 @@ def draw_person(random: Random, schema: Schema, target: str = "", shape: str = "
     rows = [_draw_row(random, schema.columns, target, shape) for _ in range(count)]
     children = tuple(
         tuple(
-            _draw_row(random, child.columns, "", shape)[0]
-            for _ in range(random.randint(0, child.max_rows_per_person))
+            _draw_row(random, child.columns, "", shape)[0] for _ in range(random.randint(0, child.max_rows_per_person))
         )
         for child in schema.children
     )
@@ -419,9 +414,7 @@ def table_of(schema: Schema, people: Sequence[Person]) -> PrivateTable:
 def _child_of(schema: Schema, place: int, people: Sequence[Person]) -> ChildRecords:
     child = schema.children[place]
     found = [
-        (slot, record, row)
-        for record, person in enumerate(people)
-        for slot, row in enumerate(person.children[place])
+        (slot, record, row) for record, person in enumerate(people) for slot, row in enumerate(person.children[place])
     ]
     rows = np.array([row for _, _, row in found], dtype=np.uint16)
     codes = rows.reshape(len(found), len(child.columns)).T

@@ -62,10 +62,9 @@ def watched():
 def schema(features=3, max_rows=1000, *, bins=8, target="ill", rows_per_person=1, **more):
     """Real features x0, x1, ..., a category and every kind of target."""
     columns = [
-        *({"name": f"x{i}", "type": "real", "lower": 0, "upper": 1, "bins": bins}
-          for i in range(features)),
+        *({"name": f"x{i}", "type": "real", "lower": 0, "upper": 1, "bins": bins} for i in range(features)),
         {"name": "c", "type": "categorical", "categories": ["a", "b", "d"]},
-    ]  # fmt: skip
+    ]
     targets = {
         "ill": {"name": "ill", "type": "boolean"},
         "stage": {"name": "stage", "type": "categorical", "categories": ["i", "ii", "iii"]},
@@ -79,9 +78,7 @@ def frame(rows, features=3, seed=0, *, correlation=0.0):
     """Features and scores that follow them; see :func:`truth`."""
     draw = np.random.default_rng(seed)
     shared = draw.normal(size=(rows, 1))
-    mixed = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * draw.normal(
-        size=(rows, features)
-    )
+    mixed = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * draw.normal(size=(rows, features))
     ranks = mixed.argsort(axis=0).argsort(axis=0)
     content = {f"x{i}": (ranks[:, i] + 0.5) / rows for i in range(features)}
     content["c"] = draw.choice(["a", "b", "d"], rows)

@@ -41,13 +41,11 @@ TELLING: dict[str, dict[str, Any]] = {
     "DPEBMClassifier": {"max_bins": 12, "evaluate": True},
     "DPEBMRegressor": {"max_bins": 12, "evaluate": True},
     "DPForestClassifier": {"method": "random_trees", "sharing": "split", "depth": 3},
-    "DPILPClassifier": {
-        "literals": ("age > 60", "sex = f"), "count_share": Decimal("0.3"), "negation": True
-    },
+    "DPILPClassifier": {"literals": ("age > 60", "sex = f"), "count_share": Decimal("0.3"), "negation": True},
     "DPRuleListClassifier": {"max_rules": 7, "antecedents": "given", "given": ("age <= 60",)},
     "DPTreeClassifier": {"blocks": (1, 1), "criterion": "gini", "threshold": 0.5},
     "RedescriptionMiner": {"left": ("age",), "tree_share": 0.4},
-}  # fmt: skip
+}
 
 
 def ward(rows: int = ROWS) -> pd.DataFrame:

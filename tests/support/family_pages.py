@@ -69,9 +69,12 @@ class FamilyPage:
 
     def request(self, dataset_id: str, epsilon: str = "3", **parameters: Any) -> RunRequest:
         return RunRequest(
-            dataset_id=dataset_id, algorithm=self.name, target=self.target,
-            epsilon=Decimal(epsilon), parameters=parameters,
-        )  # fmt: skip
+            dataset_id=dataset_id,
+            algorithm=self.name,
+            target=self.target,
+            epsilon=Decimal(epsilon),
+            parameters=parameters,
+        )
 
     def submit(self, dataset_id: str, epsilon: str = "3", **parameters: Any) -> str:
         """Spend on a short run and return its id."""

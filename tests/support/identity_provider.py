@@ -70,9 +70,7 @@ class Provider:
 
 
 @contextmanager
-def provider(
-    people: Mapping[str, Mapping[str, object]], lifetime: timedelta = _AN_HOUR
-) -> Iterator[Provider]:
+def provider(people: Mapping[str, Mapping[str, object]], lifetime: timedelta = _AN_HOUR) -> Iterator[Provider]:
     """Serve a provider on a free port.
 
     Parameters

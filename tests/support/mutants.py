@@ -55,11 +55,7 @@ class Mutant:
 
 
 def _methods(*names: str, family: str = "") -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (own.family, own.name)
-        for own in METHODS
-        if own.name in names and family in ("", own.family)
-    )
+    return tuple((own.family, own.name) for own in METHODS if own.name in names and family in ("", own.family))
 
 
 def _evaluated() -> tuple[tuple[str, str], ...]:

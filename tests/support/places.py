@@ -12,11 +12,27 @@ from streamlit.testing.v1 import AppTest
 
 #: Functions of Streamlit whose widgets hold what somebody types or chooses.
 INPUTS = {
-    "checkbox", "chat_input", "color_picker", "data_editor", "date_input", "datetime_input",
-    "feedback", "file_uploader", "multiselect", "number_input", "pills", "radio",
-    "segmented_control", "select_slider", "selectbox", "slider", "text_area", "text_input",
-    "time_input", "toggle",
-}  # fmt: skip
+    "checkbox",
+    "chat_input",
+    "color_picker",
+    "data_editor",
+    "date_input",
+    "datetime_input",
+    "feedback",
+    "file_uploader",
+    "multiselect",
+    "number_input",
+    "pills",
+    "radio",
+    "segmented_control",
+    "select_slider",
+    "selectbox",
+    "slider",
+    "text_area",
+    "text_input",
+    "time_input",
+    "toggle",
+}
 
 Blocks = tuple[tuple[int, str], ...]
 
@@ -67,8 +83,7 @@ def moved(old: Mapping[str, Place], app: AppTest) -> list[str]:
     gone = {(old[name].kind, old[name].label): name for name in old.keys() - new.keys()}
     come = {(new[name].kind, new[name].label): name for name in new.keys() - old.keys()}
     faults += [
-        f"{kind} '{label}' was {gone[kind, label]}, is {come[kind, label]}"
-        for kind, label in gone.keys() & come.keys()
+        f"{kind} '{label}' was {gone[kind, label]}, is {come[kind, label]}" for kind, label in gone.keys() & come.keys()
     ]
     return sorted(faults)
 

@@ -42,10 +42,7 @@ class Server:
         command = [str(PROGRAMS[-1].with_name(program)), "-D", str(self._folder / "data")]
         if os.getuid() == 0:  # The server refuses to be started by root.
             command = ["runuser", "-u", "postgres", "--", *command]
-        subprocess.run(
-            [*command, *arguments], cwd=self._folder, check=True, timeout=120,
-            stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+        subprocess.run([*command, *arguments], cwd=self._folder, check=True, timeout=120, stdout=subprocess.DEVNULL)
 
 
 @contextmanager

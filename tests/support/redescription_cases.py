@@ -42,9 +42,7 @@ COLUMNS = (
 )
 #: Nothing but yes and no, so that all columns have as many splits as each other.
 PLAIN = tuple(
-    {"name": f"{view}{place}", "type": "boolean", "view": view}
-    for view in ("left", "right")
-    for place in range(3)
+    {"name": f"{view}{place}", "type": "boolean", "view": view} for view in ("left", "right") for place in range(3)
 )
 
 

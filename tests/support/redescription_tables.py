@@ -28,11 +28,7 @@ def wide_schema(depth: int) -> Schema:
 
 def level_tree(view: str, depth: int) -> Tree:
     """A tree that asks one column on every level, so that every leaf can be reached."""
-    splits = [
-        Condition(column=f"{view}_{level}", first=1, last=1)
-        for level in range(depth)
-        for _ in range(2**level)
-    ]
+    splits = [Condition(column=f"{view}_{level}", first=1, last=1) for level in range(depth) for _ in range(2**level)]
     return Tree(view=view, splits=tuple(splits))  # type: ignore[arg-type]
 
 
@@ -45,10 +41,13 @@ def pair_of(
     """Trees of :func:`wide_schema` with these noisy counts."""
     left, right = (int(size).bit_length() - 1 for size in noisy.shape)
     return TreePair(
-        start=0, round=0, target="a test",
-        left=level_tree("left", left), right=level_tree("right", right),
+        start=0,
+        round=0,
+        target="a test",
+        left=level_tree("left", left),
+        right=level_tree("right", right),
         noisy_counts=tuple(tuple(int(count) for count in row) for row in noisy),
         count_scale=scale,
         noisy_left=None if noisy_left is None else tuple(int(count) for count in noisy_left),
         left_scale=left_scale,
-    )  # fmt: skip
+    )

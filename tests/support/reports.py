@@ -39,18 +39,29 @@ SCHEMA = Schema.from_mapping(
         "description": f"Described {IMAGE}",
         "max_rows": 4000,
         "columns": [
-            {"name": f"age {LINK}", "type": "integer", "lower": 20, "upper": 100, "bins": 4,
-             "unit": "<i>years</i>", "view": "right"},
-            {"name": f"ward {SCRIPT}", "type": "categorical", "categories": [IMAGE, LINK, "c"],
-             "view": "left", "description": TEMPLATE},
+            {
+                "name": f"age {LINK}",
+                "type": "integer",
+                "lower": 20,
+                "upper": 100,
+                "bins": 4,
+                "unit": "<i>years</i>",
+                "view": "right",
+            },
+            {
+                "name": f"ward {SCRIPT}",
+                "type": "categorical",
+                "categories": [IMAGE, LINK, "c"],
+                "view": "left",
+                "description": TEMPLATE,
+            },
             {"name": "smoker", "type": "boolean", "view": "left"},
             {"name": "tired", "type": "boolean", "view": "right"},
             {"name": f"died {IMAGE}", "type": "boolean", "target": True},
-            {"name": "grade", "type": "categorical", "categories": [SCRIPT, "b", "c"],
-             "target": True},
+            {"name": "grade", "type": "categorical", "categories": [SCRIPT, "b", "c"], "target": True},
         ],
     }
-)  # fmt: skip
+)
 TARGET, CLASSES = f"died {IMAGE}", "grade"
 CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "rule list": ("rule_list", TARGET, {"pool_size": 300}),
@@ -68,9 +79,7 @@ NOTE_TIME = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 
 
 def dataset(*, public: bool = False) -> DatasetInfo:
-    return DatasetInfo(
-        "rehearsal", SCHEMA.name, SCHEMA.description, SCHEMA, public, datetime.now(UTC)
-    )
+    return DatasetInfo("rehearsal", SCHEMA.name, SCHEMA.description, SCHEMA, public, datetime.now(UTC))
 
 
 @cache
@@ -83,9 +92,7 @@ def release(case: str) -> Release:
 
 
 def note(chosen: Release) -> ReleaseNote:
-    return ReleaseNote(
-        chosen.id, f"Name {SCRIPT}", f"Note {IMAGE}\n{LINK}", f"ann {LINK}", NOTE_TIME
-    )
+    return ReleaseNote(chosen.id, f"Name {SCRIPT}", f"Note {IMAGE}\n{LINK}", f"ann {LINK}", NOTE_TIME)
 
 
 def balance(spent: str = "6.5") -> Balance:

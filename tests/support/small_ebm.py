@@ -17,20 +17,15 @@ SCHEMA = Schema.from_mapping(
         "name": "shapes",
         "max_rows": 5000,
         "columns": [
-            {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 4,
-             "unit": "years"},
-            {"name": "glucose", "type": "real", "lower": 2, "upper": 30, "edges": [5.5, 7, 11],
-             "unit": "mmol/L"},
-            {"name": "<i>ward</i>", "type": "categorical",
-             "categories": ["<b>A</b>", "B & C", "D"]},
+            {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 4, "unit": "years"},
+            {"name": "glucose", "type": "real", "lower": 2, "upper": 30, "edges": [5.5, 7, 11], "unit": "mmol/L"},
+            {"name": "<i>ward</i>", "type": "categorical", "categories": ["<b>A</b>", "B & C", "D"]},
             {"name": "died", "type": "boolean", "target": True},
-            {"name": "goes", "type": "categorical", "target": True,
-             "categories": ["home", "care", "<b>died</b>"]},
-            {"name": "stay", "type": "integer", "lower": 0, "upper": 60, "bins": 6,
-             "unit": "days", "target": True},
+            {"name": "goes", "type": "categorical", "target": True, "categories": ["home", "care", "<b>died</b>"]},
+            {"name": "stay", "type": "integer", "lower": 0, "upper": 60, "bins": 6, "unit": "days", "target": True},
         ],
     }
-)  # fmt: skip
+)
 AGE = Axis.numeric(SCHEMA.column("age"), (40, 60, 80))
 GLUCOSE = Axis.numeric(SCHEMA.column("glucose"), (5.5, 7, 11))
 WARD = Axis.categories(SCHEMA.column("<i>ward</i>"))
@@ -39,9 +34,7 @@ TARGETS = {"binary": "died", "multiclass": "goes", "regression": "stay"}
 _OUTPUTS = {"binary": 1, "multiclass": 3, "regression": 1}
 
 
-def term(
-    axes: Sequence[Axis], outputs: int = 1, *, size: float = 1.0, error: float = 0.1, seed: int = 0
-) -> Term:
+def term(axes: Sequence[Axis], outputs: int = 1, *, size: float = 1.0, error: float = 0.1, seed: int = 0) -> Term:
     """A term with scores of about ``size``; its last two bins have noisy counts below zero."""
     draw = np.random.default_rng(seed)
     bins = int(np.prod([len(axis) for axis in axes]))

@@ -27,17 +27,22 @@ SCHEMA = Schema.from_mapping(
         "columns": [
             {"name": "diabetes_2008", "type": "boolean", "view": "left"},
             {"name": "diabetes_2009", "type": "boolean", "view": "left"},
-            {"name": "<i>ward</i>", "type": "categorical", "view": "left",
-             "categories": ["<b>A</b>", "B & C", "D"]},
-            {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8,
-             "unit": "years", "view": "left"},
+            {"name": "<i>ward</i>", "type": "categorical", "view": "left", "categories": ["<b>A</b>", "B & C", "D"]},
+            {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8, "unit": "years", "view": "left"},
             {"name": "metformin", "type": "boolean", "view": "right"},
             {"name": "insulin", "type": "boolean", "view": "right"},
-            {"name": "glucose", "type": "real", "lower": 2, "upper": 30, "edges": [5.5, 7, 11],
-             "unit": "mmol/L", "view": "right"},
+            {
+                "name": "glucose",
+                "type": "real",
+                "lower": 2,
+                "upper": 30,
+                "edges": [5.5, 7, 11],
+                "unit": "mmol/L",
+                "view": "right",
+            },
         ],
     }
-)  # fmt: skip
+)
 #: People of the hand-made tables.
 PEOPLE = 4000
 SCALE = 2.0
@@ -67,9 +72,14 @@ def tree_pair(
 ) -> TreePair:
     """A pair with these noisy counts."""
     return TreePair(
-        start=start, round=0, target=f"start {start + 1}", left=left, right=right,
-        noisy_counts=tuple(map(tuple, counts)), count_scale=scale,
-    )  # fmt: skip
+        start=start,
+        round=0,
+        target=f"start {start + 1}",
+        left=left,
+        right=right,
+        noisy_counts=tuple(map(tuple, counts)),
+        count_scale=scale,
+    )
 
 
 def small_pairs() -> RedescriptionModel:
@@ -122,22 +132,21 @@ def many_columns(count: int = 24) -> Schema:
     return Schema.from_mapping({"name": "many", "max_rows": 100_000, "columns": columns})
 
 
-def many_pairs(
-    pairs: int, depth: int = 3, columns: int = 24, seed: int = 0
-) -> tuple[RedescriptionModel, Schema]:
+def many_pairs(pairs: int, depth: int = 3, columns: int = 24, seed: int = 0) -> tuple[RedescriptionModel, Schema]:
     """Pairs of trees over different columns whose leaves mostly agree: a great deal to say."""
     draw, schema = np.random.default_rng(seed), many_columns(columns)
     made = tuple(
         tree_pair(
-            _any_tree("left", depth, columns, draw), _any_tree("right", depth, columns, draw),
-            _agreeing(2**depth, draw), scale=4.0, start=start,
+            _any_tree("left", depth, columns, draw),
+            _any_tree("right", depth, columns, draw),
+            _agreeing(2**depth, draw),
+            scale=4.0,
+            start=start,
         )
         for start in range(pairs)
-    )  # fmt: skip
+    )
     return (
-        RedescriptionModel(
-            left_columns=schema.view("left"), right_columns=schema.view("right"), pairs=made
-        ),
+        RedescriptionModel(left_columns=schema.view("left"), right_columns=schema.view("right"), pairs=made),
         schema,
     )
 
@@ -145,9 +154,7 @@ def many_pairs(
 def _any_tree(view: str, depth: int, columns: int, draw: np.random.Generator) -> Tree:
     """A tree that asks another column on every level."""
     asked = draw.permutation(columns)[:depth]
-    splits = [
-        literal(f"{view}_{asked[level]}", 1) for level in range(depth) for _ in range(2**level)
-    ]
+    splits = [literal(f"{view}_{asked[level]}", 1) for level in range(depth) for _ in range(2**level)]
     return tree(view, *splits)
 
 
@@ -161,14 +168,16 @@ def _agreeing(leaves: int, draw: np.random.Generator) -> list[list[int]]:
     return (counts.astype(int) + noise).tolist()
 
 
-def release_of(
-    model: RedescriptionModel, schema: Schema = SCHEMA, dataset_id: str = "in-memory"
-) -> Release:
+def release_of(model: RedescriptionModel, schema: Schema = SCHEMA, dataset_id: str = "in-memory") -> Release:
     """A release that holds the model; its certificate says that its noise was seeded."""
     plan = RunPlan(
-        schema=schema, target="", epsilon=Decimal(1),
+        schema=schema,
+        target="",
+        epsilon=Decimal(1),
         split=BudgetSplit.by_weights(Decimal(1), {"trees": 1, "estimates": 1}),
         parameters=RedescriptionParameters(left=model.left_columns, right=model.right_columns),
-        guarantee="unconditional", sampler="lookahead", estimates_step="estimates",
-    )  # fmt: skip
+        guarantee="unconditional",
+        sampler="lookahead",
+        estimates_step="estimates",
+    )
     return make_release("redescriptions", plan, model, secure=False, dataset_id=dataset_id)

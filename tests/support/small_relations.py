@@ -35,10 +35,7 @@ SCHEMA: dict[str, Any] = {
             "name": "drug",
             "max_rows_per_person": 4,
             "columns": [
-                {
-                    "name": "kind", "type": "categorical", "categories": ["a", "b", "c"],
-                    "groups": {"ab": ["a", "b"]},
-                },
+                {"name": "kind", "type": "categorical", "categories": ["a", "b", "c"], "groups": {"ab": ["a", "b"]}},
                 {"name": "dose", "type": "ordinal", "categories": ["low", "mid", "high"]},
             ],
         },
@@ -52,7 +49,7 @@ SCHEMA: dict[str, Any] = {
             ],
         },
     ],
-}  # fmt: skip
+}
 #: A value of every cell, in the order of the cells, missing ones left out.
 VALUES: dict[str, Sequence[Any]] = {
     "sex": ("f", "m"),
@@ -104,11 +101,7 @@ class People:
         frames = {schema.entity: main}
         for child in schema.children:
             key = schema.key_of(child)
-            content = [
-                {key: number, **row}
-                for number, tables in enumerate(self.rows)
-                for row in tables[child.name]
-            ]
+            content = [{key: number, **row} for number, tables in enumerate(self.rows) for row in tables[child.name]]
             columns = [key, *(column.name for column in child.columns)]
             frames[child.name] = pd.DataFrame(content, columns=columns)
         return frames
@@ -116,9 +109,7 @@ class People:
     def table(self, schema: Schema, seed: int = 1) -> PrivateTable:
         """The ingested table."""
         main, *others = self.frames(schema).items()
-        return ingest(
-            [main[1]], schema, SeededRandom(seed), {name: [frame] for name, frame in others}
-        )
+        return ingest([main[1]], schema, SeededRandom(seed), {name: [frame] for name, frame in others})
 
 
 def draw_people(count: int, seed: int, schema: Schema | None = None) -> People:
@@ -127,19 +118,14 @@ def draw_people(count: int, seed: int, schema: Schema | None = None) -> People:
     domain = schema or small_schema()
 
     def row(columns: Sequence[Any]) -> Row:
-        return {
-            column.name: VALUES[column.name][generator.integers(len(VALUES[column.name]))]
-            for column in columns
-        }
+        return {column.name: VALUES[column.name][generator.integers(len(VALUES[column.name]))] for column in columns}
 
     people = [row(domain.columns) for _ in range(count)]
     rows = [
         {
             child.name: [
                 row(child.columns)
-                for _ in range(
-                    max(int(number == 0), int(generator.integers(child.max_rows_per_person + 1)))
-                )
+                for _ in range(max(int(number == 0), int(generator.integers(child.max_rows_per_person + 1))))
             ]
             for child in domain.children
         }
@@ -163,7 +149,6 @@ def body_of(clause: Clause, schema: Schema) -> Body:
     return Body(
         tuple(condition(atom) for atom in clause.atoms),
         tuple(
-            Wanted(item.table, tuple(condition(atom) for atom in item.atoms), item.negated)
-            for item in clause.variables
+            Wanted(item.table, tuple(condition(atom) for atom in item.atoms), item.negated) for item in clause.variables
         ),
     )

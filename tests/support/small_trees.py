@@ -42,9 +42,7 @@ def full_tree(
     def grow(level: int, place: int) -> Grown:
         if level == depth:
             counts = draw.integers(-5, 200, len(classes))
-            return Grown(
-                spent=Decimal("0.2"), noisy_counts=counts, count_epsilon=Decimal("0.2")
-            )  # fmt: skip
+            return Grown(spent=Decimal("0.2"), noisy_counts=counts, count_epsilon=Decimal("0.2"))
         split = split_on(Condition(column=columns[level], first=1, last=1), SCHEMA)
         children = [grow(level + 1, 2 * place + side) for side in (0, 1)]
         folded = level == folded_at and place % 2 == 0
@@ -55,9 +53,5 @@ def full_tree(
 
 def small_forest(trees: int = 3, target: str = "died") -> ForestModel:
     """Trees of different depth and columns."""
-    grown = tuple(
-        full_tree(1 + i % 3, target=target, seed=i, columns=COLUMNS[i % 2 :]) for i in range(trees)
-    )
-    return ForestModel(
-        classes=grown[0].classes, trees=grown, sharing="parts", budget=Decimal(1)
-    )  # fmt: skip
+    grown = tuple(full_tree(1 + i % 3, target=target, seed=i, columns=COLUMNS[i % 2 :]) for i in range(trees))
+    return ForestModel(classes=grown[0].classes, trees=grown, sharing="parts", budget=Decimal(1))

@@ -30,9 +30,7 @@ def columns(draw, name: str, categories=None) -> dict:
     kind = draw(st.sampled_from(["boolean", "categorical", "ordinal", "integer", "real"]))
     fields = {"name": name, "type": kind}
     if kind in {"categorical", "ordinal"}:
-        values = st.lists(
-            plain_names() if categories is None else categories, min_size=1, max_size=5, unique=True
-        )
+        values = st.lists(plain_names() if categories is None else categories, min_size=1, max_size=5, unique=True)
         return {**fields, "categories": draw(values)}
     if kind == "boolean":
         return fields

@@ -152,9 +152,7 @@ class Session:
         field = "int_value" if _whole_number(kind, widget.proto) else _FIELDS[kind]
         self.force(widget.proto.id, field, value, wait=wait, fragment_id=widget.fragment)
 
-    def force(
-        self, widget_id: str, field: str, value: Any, *, wait: bool = True, fragment_id: str = ""
-    ) -> None:
+    def force(self, widget_id: str, field: str, value: Any, *, wait: bool = True, fragment_id: str = "") -> None:
         """Send any value in any field for any widget, known or not."""
         state = WidgetState(id=widget_id)
         if isinstance(value, (list, tuple)):

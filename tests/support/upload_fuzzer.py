@@ -53,11 +53,34 @@ _WORDS = (
 _YAML = SCHEMA.to_yaml()
 _TAGS = ("!!int", "!!bool", "!!float", "!!timestamp", "!!binary", "!!set", "!!omap", "!!pairs")
 _YAML_PIECES = (
-    "? {}\n: 1\n", "<<: [1]\n", "&a [*a]\n", "[" * 3000, "{" * 300, "- " * 300, "0x" + "f" * 5000,
-    "1:" * 2000 + "1", "9" * 4400, "!!python/object:os.system x", "%YAML 9.9\n---\n", "---\n---\n",
-    "\0", "\x85", "\ud83d", '"\\ud800"', "1e400", ".inf", ".nan", "~", "2001-99-99", "12:60:99",
-    '{"columns": ' * 50, "'" * 999, "|\n", ">+9\n", "!<tag:yaml.org,2002:int> x",
-)  # fmt: skip
+    "? {}\n: 1\n",
+    "<<: [1]\n",
+    "&a [*a]\n",
+    "[" * 3000,
+    "{" * 300,
+    "- " * 300,
+    "0x" + "f" * 5000,
+    "1:" * 2000 + "1",
+    "9" * 4400,
+    "!!python/object:os.system x",
+    "%YAML 9.9\n---\n",
+    "---\n---\n",
+    "\0",
+    "\x85",
+    "\ud83d",
+    '"\\ud800"',
+    "1e400",
+    ".inf",
+    ".nan",
+    "~",
+    "2001-99-99",
+    "12:60:99",
+    '{"columns": ' * 50,
+    "'" * 999,
+    "|\n",
+    ">+9\n",
+    "!<tag:yaml.org,2002:int> x",
+)
 
 
 def make(kind: str, seed: int) -> bytes:
@@ -107,8 +130,7 @@ def _csv(draw: random.Random) -> bytes:
         return b"," * 3_000_000 + b"\n"
     sign, end = draw.choice(",;\t|"), draw.choice(("\n", "\r\n", "\r"))
     rows = [["who", "a", "b"]] + [
-        [str(draw.randrange(40)), draw.choice(_WORDS), draw.choice(_WORDS)]
-        for _ in range(draw.choice((0, 1, 30, 300)))
+        [str(draw.randrange(40)), draw.choice(_WORDS), draw.choice(_WORDS)] for _ in range(draw.choice((0, 1, 30, 300)))
     ]
     for row in draw.sample(rows, draw.choice((0, 0, 0, 1))):
         draw.choice((row.clear, row.pop, lambda row=row: row.append("4"), row.reverse))()

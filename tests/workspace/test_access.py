@@ -128,16 +128,26 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
 
 
 CUSTODIANS = {
-    "add_dataset", "desk", "raise_caps", "charge", "accounts", "grant", "freeze", "thaw",
-    "answer", "ledger_entries", "strays", "adopt", "remove_records", "stranded_runs", "end_run",
-}  # fmt: skip
+    "add_dataset",
+    "desk",
+    "raise_caps",
+    "charge",
+    "accounts",
+    "grant",
+    "freeze",
+    "thaw",
+    "answer",
+    "ledger_entries",
+    "strays",
+    "adopt",
+    "remove_records",
+    "stranded_runs",
+    "end_run",
+}
 #: What spends, asks for budget or tries a run out.
 ANALYSTS = {"ask", "quote", "submit", "rehearse", "outlook"}
 #: Calls about the one thing of Ann's that she has not shared.
-HERS = {
-    "run", "cancel", "wait", "release", "release_page", "dossier", "dossier_totals", "true_counts",
-    "true_tables",
-}  # fmt: skip
+HERS = {"run", "cancel", "wait", "release", "release_page", "dossier", "dossier_totals", "true_counts", "true_tables"}
 #: Calls by which what is hers is changed.
 HER_OWN = {"share", "note_release"}
 
@@ -263,17 +273,21 @@ def test_nobody_gets_the_records_of_a_private_data_set(house: House) -> None:
 
 def test_each_analyst_spends_from_their_own_account(house: House) -> None:
     ann, bob, office = house.as_(ANN), house.as_(BOB), house.as_(OFFICE)
-    assert (ann.balance(house.private).left, bob.balance(house.private).left) == (
-        Decimal("0.5"), ONE,
-    )  # fmt: skip
+    assert (ann.balance(house.private).left, bob.balance(house.private).left) == (Decimal("0.5"), ONE)
     office.grant(house.private, "Bob@x.org", Decimal("0.25"), "a trial")
     with pytest.raises(BudgetError):
         submit(bob, house.private)
     office.answer(house.asked, Decimal(2), "go on")
     assert ann.balance(house.private).left == Decimal("1.5")
     assert [entry.actor for entry in office.ledger_entries(house.private)] == [
-        OFFICE.name, ANN.name, None, None, ANN.name, OFFICE.name, OFFICE.name,
-    ]  # fmt: skip
+        OFFICE.name,
+        ANN.name,
+        None,
+        None,
+        ANN.name,
+        OFFICE.name,
+        OFFICE.name,
+    ]
 
 
 def test_a_nonce_of_another_analyst_does_not_give_their_run(house: House) -> None:

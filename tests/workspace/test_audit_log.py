@@ -22,10 +22,18 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 def line(sequence: int = 1, kind: str = "reserve", **more: Any) -> LedgerEntry:
     values: dict[str, Any] = {
-        "time": NOON, "dataset_id": "d1", "analyst": None, "run_id": None,
-        "epsilon": Decimal(0), "delta": Decimal(0), "cap": None, "analyst_cap": None,
-        "run_cap": None, "release_id": None, "note": "",
-    }  # fmt: skip
+        "time": NOON,
+        "dataset_id": "d1",
+        "analyst": None,
+        "run_id": None,
+        "epsilon": Decimal(0),
+        "delta": Decimal(0),
+        "cap": None,
+        "analyst_cap": None,
+        "run_cap": None,
+        "release_id": None,
+        "note": "",
+    }
     return LedgerEntry(sequence=sequence, kind=kind, **{**values, **more})
 
 
@@ -89,23 +97,38 @@ def test_a_filter_that_cannot_be_meant_is_refused_in_words() -> None:
 
 def test_csv_holds_every_field_with_exact_amounts() -> None:
     spent = line(
-        7, analyst="ann", actor="ann", run_id="r1", release_id="x1", note='said "yes", twice\n',
-        epsilon=Decimal("0.123456789"), delta=Decimal("1E-15"),
-    )  # fmt: skip
-    given_ = line(
-        8, "grant", analyst="bob", actor="office", analyst_cap=Decimal("2.500000000"), answers=3
+        7,
+        analyst="ann",
+        actor="ann",
+        run_id="r1",
+        release_id="x1",
+        note='said "yes", twice\n',
+        epsilon=Decimal("0.123456789"),
+        delta=Decimal("1E-15"),
     )
+    given_ = line(8, "grant", analyst="bob", actor="office", analyst_cap=Decimal("2.500000000"), answers=3)
     limits = line(9, "open", cap=Decimal("1E+1"), run_cap=Decimal("0E-9"))
     first, second, third = rows(spent, given_, limits, d1="Ward A")
     assert tuple(first) == COLUMNS
     assert first == {
-        "number": "7", "time": "2026-03-02T12:00:00+00:00", "data set": "Ward A",
-        "data set id": "d1", "kind": "reserve", "what happened": "reserved for a run",
-        "analyst": "ann", "done by": "ann", "epsilon": "0.123456789",
-        "delta": "0.000000000000001", "total limit": "", "limit per analyst": "",
-        "limit per run": "", "run": "r1", "release": "x1", "answers": "",
+        "number": "7",
+        "time": "2026-03-02T12:00:00+00:00",
+        "data set": "Ward A",
+        "data set id": "d1",
+        "kind": "reserve",
+        "what happened": "reserved for a run",
+        "analyst": "ann",
+        "done by": "ann",
+        "epsilon": "0.123456789",
+        "delta": "0.000000000000001",
+        "total limit": "",
+        "limit per analyst": "",
+        "limit per run": "",
+        "run": "r1",
+        "release": "x1",
+        "answers": "",
         "note": 'said "yes", twice\n',
-    }  # fmt: skip
+    }
     assert (second["limit per analyst"], second["answers"]) == ("2.5", "3")
     assert (second["epsilon"], second["delta"]) == ("", "")
     assert (third["total limit"], third["limit per run"]) == ("10", "0")
@@ -134,8 +157,11 @@ def test_any_note_is_read_back_from_one_row(note: str) -> None:
 
 def test_amounts_lose_no_digit() -> None:
     assert [exact_amount(Decimal(text)) for text in ("1E-15", "100", "0.10", "0E-9")] == [
-        "0.000000000000001", "100", "0.1", "0",
-    ]  # fmt: skip
+        "0.000000000000001",
+        "100",
+        "0.1",
+        "0",
+    ]
 
 
 def test_an_answer_names_its_request() -> None:

@@ -48,17 +48,13 @@ def test_everything_on_a_desk_is_for_its_owner_alone(tmp_path: Path) -> None:
         assert path.is_relative_to(desk.folder)
 
 
-@pytest.mark.parametrize(
-    ("name", "ending"), [("x.PARQUET", ".parquet"), ("x.exe", ".csv"), ("x", ".csv")]
-)
+@pytest.mark.parametrize(("name", "ending"), [("x.PARQUET", ".parquet"), ("x.exe", ".csv"), ("x", ".csv")])
 def test_an_ending_is_one_of_those_that_are_read(tmp_path: Path, name: str, ending: str) -> None:
     kept = keep(Desk(tmp_path, "ann"), name)
     assert (kept.path.suffix, kept.name) == (ending, name)
 
 
-def test_without_room_nothing_of_a_file_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_room_nothing_of_a_file_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(tmp_path, "ann")
     there = keep(desk)
 
@@ -116,9 +112,7 @@ def test_each_start_and_each_sweep_clears_what_is_old(tmp_path: Path) -> None:
         assert not old.folder.exists()
 
 
-def test_without_room_for_a_desk_there_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_room_for_a_desk_there_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_path: Path) -> None:
         raise OSError(errno.ENOSPC, "full")
 
@@ -128,9 +122,7 @@ def test_without_room_for_a_desk_there_is_a_sentence(
         keep(desk)
 
 
-def test_notes_that_cannot_be_written_leave_those_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_notes_that_cannot_be_written_leave_those_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(tmp_path, "ann")
     keep(desk)
     desk.note("typed")

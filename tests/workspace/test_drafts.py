@@ -48,9 +48,7 @@ def test_a_draft_can_be_kept_changed_and_thrown_away(engine: Engine) -> None:
 
 
 def test_each_author_and_each_data_set_has_a_draft(engine: Engine) -> None:
-    drafts = {
-        (data, who): Draft(releases=(data, who)) for data in ("data", "other") for who in "ab"
-    }
+    drafts = {(data, who): Draft(releases=(data, who)) for data in ("data", "other") for who in "ab"}
     for (data, who), draft in drafts.items():
         write_draft(engine, data, who, draft)
     assert {place: kept(engine, *place) for place in drafts} == drafts

@@ -155,9 +155,7 @@ def test_accounts_of_a_data_set(engine: Engine) -> None:
     ledger.refund(run, "cancelled", actor="ann@x.org")
     grants.freeze("data", "bob", "why", actor=None)
     ann, bob = grants.accounts("data")
-    assert (ann.analyst, ann.standing.limit, ann.standing.granted, ann.runs) == (
-        "ann@x.org", ONE, True, 1,
-    )  # fmt: skip
+    assert (ann.analyst, ann.standing.limit, ann.standing.granted, ann.runs) == ("ann@x.org", ONE, True, 1)
     assert (ann.balance.reserved, ann.balance.left) == (Decimal("0.25"), Decimal("0.75"))
     assert (bob.analyst, bob.standing.frozen, bob.standing.granted) == ("bob", "why", False)
 

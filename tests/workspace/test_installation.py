@@ -117,9 +117,7 @@ def test_an_emptied_server_is_refused(kind: str, home: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_database_of_another_installation_is_refused(
-    kind: str, home: Path, tmp_path: Path
-) -> None:
+def test_the_database_of_another_installation_is_refused(kind: str, home: Path, tmp_path: Path) -> None:
     url, other = fresh_url(kind, tmp_path), fresh_url(kind, tmp_path / "second")
     fill(home, url)
     fill(tmp_path / "another", other)
@@ -129,18 +127,14 @@ def test_the_database_of_another_installation_is_refused(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_two_machines_on_one_database_must_share_the_home(
-    kind: str, home: Path, tmp_path: Path
-) -> None:
+def test_two_machines_on_one_database_must_share_the_home(kind: str, home: Path, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     Service(home, url, workers=0).close()
     refused(tmp_path / "elsewhere", url, installation.OTHER)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_older_database_is_refused_until_somebody_says_what_it_forgot(
-    kind: str, home: Path, tmp_path: Path
-) -> None:
+def test_an_older_database_is_refused_until_somebody_says_what_it_forgot(kind: str, home: Path, tmp_path: Path) -> None:
     from tests.workspace.test_restore_drill import back_up, restore
 
     url = fresh_url(kind, tmp_path)
@@ -189,10 +183,13 @@ def test_a_copy_with_another_past_is_refused(home: Path, tmp_path: Path) -> None
     with Service(tmp_path / "x", workers=0):
         pass
     for _ in range(6):
-        write(engine, lambda c: c.exec_driver_sql(
-            "INSERT INTO ledger_entries (kind, time, dataset_id, epsilon, delta, note) "
-            "SELECT 'caps', time, dataset_id, 0, 0, 'x' FROM ledger_entries LIMIT 1"
-        ))  # fmt: skip
+        write(
+            engine,
+            lambda c: c.exec_driver_sql(
+                "INSERT INTO ledger_entries (kind, time, dataset_id, epsilon, delta, note) "
+                "SELECT 'caps', time, dataset_id, 0, 0, 'x' FROM ledger_entries LIMIT 1"
+            ),
+        )
     engine.dispose()
     refused(home, None, installation.OLDER)
 
@@ -225,9 +222,7 @@ def test_a_moved_home_goes_on(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_after_a_copy_of_the_home_is_accepted_the_original_is_refused(
-    kind: str, home: Path, tmp_path: Path
-) -> None:
+def test_after_a_copy_of_the_home_is_accepted_the_original_is_refused(kind: str, home: Path, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     fill(home, url)
     copy = tmp_path / "copy"
@@ -254,9 +249,7 @@ def test_a_home_without_its_file_is_refused(home: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("revision", ["0001", "0003"])
-def test_an_early_version_is_bound_to_its_home(
-    kind: str, revision: str, home: Path, tmp_path: Path
-) -> None:
+def test_an_early_version_is_bound_to_its_home(kind: str, revision: str, home: Path, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     old = database_of(revision, url)
     with old.begin() as connection:
@@ -275,9 +268,7 @@ def test_an_early_version_is_bound_to_its_home(
     assert (binding.installation, binding.mark.number) == (look(Home(home), url).database, 3)
 
 
-def test_an_early_database_beside_another_home_is_refused_unchanged(
-    home: Path, tmp_path: Path
-) -> None:
+def test_an_early_database_beside_another_home_is_refused_unchanged(home: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'early.db'}"
     old = database_of("0003", url)
     with old.begin() as connection:
@@ -290,9 +281,7 @@ def test_an_early_database_beside_another_home_is_refused_unchanged(
     assert version == "0003"
 
 
-def test_a_backup_made_before_the_upgrade_fits_if_nothing_was_spent_since(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_backup_made_before_the_upgrade_fits_if_nothing_was_spent_since(home: Path, tmp_path: Path) -> None:
     dataset = fill(home)
     copy_database(database(home), tmp_path / "copy.db")
     with sa.create_engine(f"sqlite:///{tmp_path / 'copy.db'}").begin() as connection:
@@ -306,9 +295,7 @@ def test_a_backup_made_before_the_upgrade_fits_if_nothing_was_spent_since(
     assert dataset in Home(home).stored()
 
 
-def test_a_database_that_is_exchanged_under_a_running_program_is_refused(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_database_that_is_exchanged_under_a_running_program_is_refused(home: Path, tmp_path: Path) -> None:
     fill(home)
     copy_database(database(home), tmp_path / "copy.db")
     spend(home, first=1)
@@ -432,9 +419,7 @@ def test_a_newer_version_is_told_apart(home: Path) -> None:
         Service(home, workers=0)
 
 
-def test_a_crash_between_the_two_bindings_is_mended(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crash_between_the_two_bindings_is_mended(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def die(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -535,9 +520,7 @@ def test_a_disk_that_is_full_when_the_database_is_made_is_a_sentence(
 ) -> None:
     def small(url: str) -> sa.Engine:
         engine = connect(url)
-        sa.event.listen(
-            engine, "begin", lambda made: made.exec_driver_sql("PRAGMA max_page_count = 2")
-        )
+        sa.event.listen(engine, "begin", lambda made: made.exec_driver_sql("PRAGMA max_page_count = 2"))
         return engine
 
     monkeypatch.setattr("dpcore.workspace.database.connect", small)

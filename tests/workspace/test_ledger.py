@@ -118,9 +118,7 @@ def test_same_nonce_with_another_request_is_refused(ledger: Ledger, change: str)
     arguments: dict[str, Any] = {"analyst": "ann", "epsilon": HALF, "hash": "hash"}
     arguments[change] = Decimal("0.25") if change == "epsilon" else "other"
     with pytest.raises(ConflictError, match="Open a new review"):
-        ledger.reserve(
-            "data", arguments["analyst"], arguments["epsilon"], NONE, "n", arguments["hash"]
-        )
+        ledger.reserve("data", arguments["analyst"], arguments["epsilon"], NONE, "n", arguments["hash"])
     assert kinds(ledger) == ["open", "reserve"]
 
 
@@ -197,9 +195,7 @@ def test_an_account_is_opened_once(ledger: Ledger) -> None:
     ],
     ids=["epsilon", "data set", "schema", "seeded", "inferred schema"],
 )
-def test_a_release_that_was_not_reserved_is_refused(
-    ledger: Ledger, make: Callable[[], Release]
-) -> None:
+def test_a_release_that_was_not_reserved_is_refused(ledger: Ledger, make: Callable[[], Release]) -> None:
     run = reserve(ledger)
     ledger.touch(run)
     with pytest.raises(RequestError):
@@ -226,9 +222,7 @@ def test_a_failing_hook_takes_the_reservation_with_it(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize("statement", [sa.update(ledger_entries), sa.delete(ledger_entries)])
-def test_the_database_refuses_to_change_history(
-    engine: Engine, ledger: Ledger, statement: Any
-) -> None:
+def test_the_database_refuses_to_change_history(engine: Engine, ledger: Ledger, statement: Any) -> None:
     if statement.is_update:
         statement = statement.values(note="changed")
     with pytest.raises(sa.exc.DBAPIError, match="append-only"):
@@ -237,9 +231,7 @@ def test_the_database_refuses_to_change_history(
 
 
 @pytest.mark.parametrize("second", ["touch", "refund", "reserve"])
-def test_the_database_itself_refuses_contradictions(
-    engine: Engine, ledger: Ledger, second: str
-) -> None:
+def test_the_database_itself_refuses_contradictions(engine: Engine, ledger: Ledger, second: str) -> None:
     run = reserve(ledger)
     ledger.touch(run)
     values = {"kind": second, "run_id": run, "dataset_id": "data", "time": utc_now()}
@@ -248,9 +240,7 @@ def test_the_database_itself_refuses_contradictions(
         write(engine, lambda connection: connection.execute(ledger_entries.insert().values(**row)))
 
 
-def test_a_clock_that_runs_backwards_changes_nothing(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_clock_that_runs_backwards_changes_nothing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     times = [datetime(2030, 1, 1, tzinfo=UTC) - timedelta(days=day) for day in range(9)]
     monkeypatch.setattr(ledger_lines, "utc_now", iter(times).__next__)
     run = reserve(ledger, nonce="a")

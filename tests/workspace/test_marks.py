@@ -80,9 +80,7 @@ def test_a_home_that_is_away_for_a_moment_ends_no_run(
 
 @each
 @pytest.mark.parametrize("what", ["home", "home/installation.json"])
-def test_a_home_that_comes_back_ends_no_run(
-    what: str, url: str, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_that_comes_back_ends_no_run(what: str, url: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when a share is mounted again."""
     dataset = fill(home, url, runs=0)
     engine = open_installation(home, url)
@@ -108,9 +106,7 @@ def test_a_home_that_comes_back_ends_no_run(
 
 
 @each
-def test_a_home_that_stays_away_is_said_in_a_sentence(
-    url: str, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_that_stays_away_is_said_in_a_sentence(url: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(home, url, runs=0)
     with Service(home, url, workers=0) as service:
         failing(monkeypatch, "binding", 99, errno.ESTALE)
@@ -121,9 +117,7 @@ def test_a_home_that_stays_away_is_said_in_a_sentence(
 
 
 @each
-def test_a_mark_that_came_too_late_is_made_up_for(
-    url: str, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mark_that_came_too_late_is_made_up_for(url: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever wrote the line may be dead by now."""
     fill(home, url, runs=0)
     with Service(home, url, workers=0) as service:
@@ -135,9 +129,7 @@ def test_a_mark_that_came_too_late_is_made_up_for(
 
 
 @each
-def test_the_next_write_moves_a_mark_that_is_behind(
-    url: str, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_write_moves_a_mark_that_is_behind(url: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(home, url, runs=0)
     with Service(home, url, workers=0) as service:
         failing(monkeypatch, "advance", 1, errno.ENOSPC)
@@ -214,9 +206,7 @@ def test_a_line_that_is_written_while_one_looks_makes_no_copy(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no turns")
-def test_a_mark_that_somebody_holds_is_not_called_damaged(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mark_that_somebody_holds_is_not_called_damaged(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else an operator would be told how to forget what was spent."""
     fill(home, runs=0)
     monkeypatch.setattr(turns, "TIMEOUT", 0.05)
@@ -228,9 +218,7 @@ def test_a_mark_that_somebody_holds_is_not_called_damaged(
         look(Home(home), f"sqlite:///{home / 'frostglass.db'}")
 
 
-def test_an_older_database_is_told_after_a_mark_that_came_late(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_database_is_told_after_a_mark_that_came_late(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(home, runs=0)
     copy_database(home / "frostglass.db", home / "copy.db")
     with Service(home, workers=0) as service:

@@ -68,9 +68,7 @@ def fill(connection: sa.Connection) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("revision", ["0001", "0002"])
-def test_what_was_spent_before_an_upgrade_is_spent_after_it(
-    revision: str, kind: str, tmp_path: Path
-) -> None:
+def test_what_was_spent_before_an_upgrade_is_spent_after_it(revision: str, kind: str, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     old = database_of(revision, url)
     with old.begin() as connection:
@@ -81,8 +79,10 @@ def test_what_was_spent_before_an_upgrade_is_spent_after_it(
     balance = ledger.balance(ID, "ann")
     assert (balance.spent, balance.left) == (Decimal("0.5"), Decimal("0.5"))
     assert [(e.kind, e.actor, e.answers) for e in ledger.entries(ID)] == [
-        ("open", None, None), ("reserve", None, None), ("touch", None, None),
-    ]  # fmt: skip
+        ("open", None, None),
+        ("reserve", None, None),
+        ("touch", None, None),
+    ]
     grants.answer(grants.ask(ID, "ann", ONE, "more").number, ONE, "yes", actor="office")
     assert ledger.balance(ID, "ann").left == Decimal("0.5")
     assert read_notes(engine) == {}

@@ -22,9 +22,7 @@ from tests.support.homes import acknowledge, fill, spend
 from tests.workspace.test_installation import at_terminal
 
 SERVICE = 54321
-as_root = pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes files for others"
-)
+as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes files for others")
 
 
 def give_away(home: Path) -> None:
@@ -102,9 +100,7 @@ def test_a_home_that_belongs_to_somebody_else_is_said_in_a_sentence(
         assert "sudo -u frostglass" in ended.stderr
 
 
-def test_a_folder_that_cannot_be_read_is_not_taken_for_empty(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_read_is_not_taken_for_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then a lost database would pass for a new one."""
     home = tmp_path / "home"
     fill(home)

@@ -68,9 +68,7 @@ def queued(engine: Engine, nonce: str = "n") -> str:
     return RunQueue(engine).reserve(request, "ann", HALF, NONE, nonce, "hash").id
 
 
-def test_a_touch_whose_answer_was_lost_is_one_touch(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_touch_whose_answer_was_lost_is_one_touch(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     run, ledger = queued(engine), Ledger(engine)
     tried = lose_an_answer(monkeypatch)
     ledger.touch(run)
@@ -78,9 +76,7 @@ def test_a_touch_whose_answer_was_lost_is_one_touch(
     assert [line.kind for line in ledger.entries("data")] == ["open", "reserve", "touch"]
 
 
-def test_a_commit_whose_answer_was_lost_is_one_commit(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commit_whose_answer_was_lost_is_one_commit(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     run, ledger, release = queued(engine), Ledger(engine), release_for(HALF)
     ledger.touch(run)
     tried = lose_an_answer(monkeypatch)
@@ -90,9 +86,7 @@ def test_a_commit_whose_answer_was_lost_is_one_commit(
     assert RunQueue(engine).status(run).release_id == release.id
 
 
-def test_a_claim_whose_answer_was_lost_claims_no_second_run(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_claim_whose_answer_was_lost_claims_no_second_run(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     first, _ = queued(engine, "a"), queued(engine, "b")
     tried, runs = lose_an_answer(monkeypatch), RunQueue(engine)
     job = runs.claim(ProcessIdentity.mine())
@@ -101,9 +95,7 @@ def test_a_claim_whose_answer_was_lost_claims_no_second_run(
     assert sorted(status.state for status in runs.statuses()) == ["queued", "running"]
 
 
-def test_a_server_that_stays_away_is_given_up(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_stays_away_is_given_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise away()
 
@@ -125,9 +117,7 @@ def test_a_fault_that_no_waiting_mends_is_raised_at_once(engine: Engine) -> None
     assert tried == [1]
 
 
-def test_progress_that_cannot_be_stored_ends_no_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_that_cannot_be_stored_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> bool:
         raise away()
 
@@ -156,6 +146,4 @@ def test_a_server_that_restarts_during_a_run_costs_no_budget(tmp_path: Path) -> 
         postgres.start()
         status = service.wait(run, 120)
         assert (status.state, status.charged) == ("done", True)
-        assert [line.kind for line in service.ledger_entries()] == [
-            "open", "reserve", "touch", "commit",
-        ]  # fmt: skip
+        assert [line.kind for line in service.ledger_entries()] == ["open", "reserve", "touch", "commit"]

@@ -69,9 +69,7 @@ def _postgres(program: str, url: str, *arguments: str, option: str = "") -> None
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_restoring_gives_no_budget_back_once_the_operator_has_done_the_steps(
-    kind: str, tmp_path: Path
-) -> None:
+def test_restoring_gives_no_budget_back_once_the_operator_has_done_the_steps(kind: str, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     with Service(tmp_path / "home", url, workers=0) as service:
         service.add_dataset(ROWS, SCHEMA, budget=Decimal(1))

@@ -158,9 +158,7 @@ def test_values_that_no_page_offers_change_nothing(visitor: Session, forge: Forg
 
 
 @pytest.mark.parametrize("forge", WRONG_KIND.values(), ids=WRONG_KIND)
-def test_values_of_a_wrong_kind_get_a_sentence(
-    visitor: Session, open_server: Server, forge: Forgery
-) -> None:
+def test_values_of_a_wrong_kind_get_a_sentence(visitor: Session, open_server: Server, forge: Forgery) -> None:
     forge(visitor)
     assert FAULT in visitor.words()
     assert "Your data and budgets are safe" in visitor.words()
@@ -197,9 +195,7 @@ def test_epsilons_that_cannot_be_spent_get_a_sentence_and_no_review(
     assert not visitor.has("dialog")
 
 
-def test_the_button_that_spends_does_nothing_without_a_review(
-    visitor: Session, open_server: Server
-) -> None:
+def test_the_button_that_spends_does_nothing_without_a_review(visitor: Session, open_server: Server) -> None:
     with Session(open_server.url) as other:
         other.open(PAGE)
         other.press("Review and spend")
@@ -217,9 +213,7 @@ def test_an_unknown_page_leads_to_the_first_one(visitor: Session) -> None:
     assert visitor.has("heading", "Data sets")
 
 
-def test_nonsense_on_the_wire_ends_only_its_own_session(
-    visitor: Session, open_server: Server
-) -> None:
+def test_nonsense_on_the_wire_ends_only_its_own_session(visitor: Session, open_server: Server) -> None:
     with Session(open_server.url) as other:
         other.send(b"\xff\xff\xff nonsense")
         assert other.hangs_up()
@@ -255,7 +249,5 @@ def test_forged_numbers_reach_no_run(open_server: Server) -> None:
     with open_server.service() as service:
         run = service.run(forger.query.partition("run=")[2].partition("&")[0])
     assert run.request.target == "diabetes"
-    used = {
-        name: run.request.parameters[name] for name in ("max_rules", "list_length", "pool_size")
-    }
+    used = {name: run.request.parameters[name] for name in ("max_rules", "list_length", "pool_size")}
     assert used == {"max_rules": 30, "list_length": 5, "pool_size": 1000}

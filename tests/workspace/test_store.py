@@ -70,9 +70,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(store: Store, tmp_path: Pa
     assert not store.datasets()
 
 
-def test_a_database_without_room_is_a_sentence_and_leaves_nothing(
-    store: Store, engine: Engine, tmp_path: Path
-) -> None:
+def test_a_database_without_room_is_a_sentence_and_leaves_nothing(store: Store, engine: Engine, tmp_path: Path) -> None:
     def no_more(connection: sa.Connection) -> None:
         connection.exec_driver_sql("PRAGMA max_page_count = 1")
 
@@ -125,9 +123,7 @@ def test_a_refused_entry_leaves_nothing(store: Store, tmp_path: Path) -> None:
     assert folders(tmp_path) == []
 
 
-def test_the_sweep_removes_what_dead_processes_left_half_way_in(
-    store: Store, tmp_path: Path
-) -> None:
+def test_the_sweep_removes_what_dead_processes_left_half_way_in(store: Store, tmp_path: Path) -> None:
     schema = small_schema()
     kept = store.add_dataset("small", schema, table_for(schema), public=False)
     for place in ("incoming", "datasets"):
@@ -162,9 +158,7 @@ def test_a_folder_that_was_never_claimed_is_swept_after_a_day(store: Store, tmp_
             if path.name != young:
                 os.utime(path, (0, 0))
         store.sweep()
-        assert {folder.name for folder in incoming.iterdir()} == {
-            young, filling, alive, "lost+found",
-        }  # fmt: skip
+        assert {folder.name for folder in incoming.iterdir()} == {young, filling, alive, "lost+found"}
     os.utime(incoming / filling / "codes.npy", (0, 0))
     store.sweep()
     assert {folder.name for folder in incoming.iterdir()} == {young, "lost+found"}

@@ -56,9 +56,7 @@ def orphan(home: Path, service: Service, tmp_path: Path) -> str:
 def test_an_orphan_is_adopted_with_what_is_known_of_its_past(service: Service, orphan: str) -> None:
     with pytest.raises(ConflictError, match="'small' exists"):
         service.adopt(orphan, note="found")
-    adopted = service.adopt(
-        orphan, name="again", budget=Decimal(2), spent=HALF, delta=Decimal("1e-6"), note="found"
-    )
+    adopted = service.adopt(orphan, name="again", budget=Decimal(2), spent=HALF, delta=Decimal("1e-6"), note="found")
     assert (adopted.id, adopted.name, adopted.public) == (orphan, "again", False)
     balance = service.total_balance("again")
     assert (balance.spent, balance.left, balance.delta) == (HALF, Decimal("1.5"), Decimal("1e-6"))
@@ -68,9 +66,7 @@ def test_an_orphan_is_adopted_with_what_is_known_of_its_past(service: Service, o
     assert service.run(done).state == "done"
 
 
-def test_without_a_budget_nothing_can_be_spent_until_one_is_given(
-    service: Service, orphan: str
-) -> None:
+def test_without_a_budget_nothing_can_be_spent_until_one_is_given(service: Service, orphan: str) -> None:
     service.adopt(orphan, name="again", note="found")
     with pytest.raises(BudgetError, match=r"0\.00 is left"):
         service.submit(fake_request(orphan), "n")
@@ -187,9 +183,7 @@ def test_records_are_not_removed_under_a_run(home: Path, service: Service) -> No
         waiting.cancel(run)
 
 
-def test_a_missing_folder_is_listed_and_no_budget_is_spent_on_it(
-    service: Service, home: Path, tmp_path: Path
-) -> None:
+def test_a_missing_folder_is_listed_and_no_budget_is_spent_on_it(service: Service, home: Path, tmp_path: Path) -> None:
     dataset = service.dataset("small").id
     aside = (home / "datasets" / dataset).rename(tmp_path / "aside")
     assert [(stray.name, stray.state) for stray in service.strays()] == [("small", "missing")]

@@ -83,9 +83,7 @@ def test_who_waits_gets_the_turn_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(SERVER is None, reason="FROSTGLASS_TEST_POSTGRES names no server")
-def test_a_lock_of_the_server_is_not_waited_for_without_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_of_the_server_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = fresh_url("postgresql", tmp_path)
     engine = open_database(url)
     assert read(engine, lambda c: c.exec_driver_sql("SHOW lock_timeout").scalar()) == "1min"

@@ -35,9 +35,7 @@ def early_database(url: str, *, filled: bool) -> None:
 
 
 @each
-def test_an_early_copy_beside_restored_records_is_no_upgrade(
-    kind: str, home: Path, tmp_path: Path
-) -> None:
+def test_an_early_copy_beside_restored_records_is_no_upgrade(kind: str, home: Path, tmp_path: Path) -> None:
     """The home was lost, and with it what its ledger had come to since that copy."""
     url = fresh_url(kind, tmp_path)
     early_database(url, filled=True)
@@ -47,9 +45,7 @@ def test_an_early_copy_beside_restored_records_is_no_upgrade(
 
 
 @each
-def test_an_early_copy_beside_a_fresh_home_is_no_upgrade(
-    kind: str, home: Path, tmp_path: Path
-) -> None:
+def test_an_early_copy_beside_a_fresh_home_is_no_upgrade(kind: str, home: Path, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     early_database(url, filled=True)
     refused(home, url, installation.OTHER)
@@ -60,9 +56,7 @@ def test_an_early_copy_beside_a_fresh_home_is_no_upgrade(
 
 
 @each
-def test_an_early_copy_beside_a_home_that_was_bound_is_no_upgrade(
-    kind: str, home: Path, tmp_path: Path
-) -> None:
+def test_an_early_copy_beside_a_home_that_was_bound_is_no_upgrade(kind: str, home: Path, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     early_database(url, filled=True)
     with Service(home, f"sqlite:///{tmp_path / 'first.db'}", workers=0):
@@ -74,9 +68,7 @@ def test_an_early_copy_beside_a_home_that_was_bound_is_no_upgrade(
 
 
 @each
-def test_a_first_upload_that_was_killed_stops_no_upgrade(
-    kind: str, home: Path, tmp_path: Path
-) -> None:
+def test_a_first_upload_that_was_killed_stops_no_upgrade(kind: str, home: Path, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     used_by_an_early_version(home, CRASHED)
     refused(home, url, installation.LOST)  # Without tables it is another or an emptied database.
@@ -88,9 +80,7 @@ def test_a_first_upload_that_was_killed_stops_no_upgrade(
         assert len(service.datasets()) == 1
 
 
-def test_an_upgrade_that_was_killed_goes_on(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_upgrade_that_was_killed_goes_on(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def die(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -106,9 +96,7 @@ def test_an_upgrade_that_was_killed_goes_on(
 
 
 @each
-def test_tables_without_a_line_beside_restored_records_are_lost(
-    kind: str, home: Path, tmp_path: Path
-) -> None:
+def test_tables_without_a_line_beside_restored_records_are_lost(kind: str, home: Path, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     early_database(url, filled=False)
     (home / "datasets" / CRASHED).mkdir(parents=True)

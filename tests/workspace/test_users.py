@@ -64,21 +64,15 @@ def test_an_address_that_only_looks_alike_gives_nothing(rules: RoleRules, email:
 
 
 @pytest.mark.parametrize("verified", [False, None, "true", 1, "no"])
-def test_an_address_counts_only_if_the_provider_verified_it(
-    rules: RoleRules, verified: object
-) -> None:
+def test_an_address_counts_only_if_the_provider_verified_it(rules: RoleRules, verified: object) -> None:
     user = rules.user(claims("data.office@hospital.example", email_verified=verified))
     assert (user.name, user.roles) == ("sub:s-1", frozenset())
 
 
 def test_a_provider_whose_addresses_are_always_verified() -> None:
-    rules = RoleRules.model_validate(
-        {"analyst": {"emails": ["*@h.example"]}, "emails_are_verified": True}
-    )
+    rules = RoleRules.model_validate({"analyst": {"emails": ["*@h.example"]}, "emails_are_verified": True})
     token = {"sub": "s", "exp": END, "email": "Anna@H.example"}
-    assert rules.user(token) == User(
-        "anna@h.example", frozenset({"analyst"}), datetime.fromtimestamp(END, UTC)
-    )
+    assert rules.user(token) == User("anna@h.example", frozenset({"analyst"}), datetime.fromtimestamp(END, UTC))
 
 
 @pytest.mark.parametrize("groups", ["teachers", ["others", "lecturers"], ("teachers",)])
@@ -157,9 +151,7 @@ def test_an_address_that_could_be_mistaken_is_none(rules: RoleRules, email: str)
 
 
 @pytest.mark.parametrize("subject", ["abc ", "ab\nc", "a\u200b", "\0"])
-def test_an_identifier_that_the_ledger_would_keep_otherwise_is_refused(
-    rules: RoleRules, subject: str
-) -> None:
+def test_an_identifier_that_the_ledger_would_keep_otherwise_is_refused(rules: RoleRules, subject: str) -> None:
     with pytest.raises(LoginError):
         rules.user(claims(sub=subject))
 

@@ -70,9 +70,7 @@ def test_a_worker_runs_and_the_release_is_found(service: Service) -> None:
 
 
 @pytest.mark.parametrize("point", KILL_POINTS)
-def test_kill_9_at_each_step_never_frees_a_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
-) -> None:
+def test_kill_9_at_each_step_never_frees_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
     monkeypatch.setenv(VARIABLE, point)
     with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
         dataset = add(service)

@@ -138,9 +138,7 @@ def _delta(mu: float, epsilon: float, choices: Iterable[tuple[Floats, Floats]]) 
         weights = np.multiply.outer(weights, np.exp(first)).ravel()
         if len(losses) > _MOST_LOSSES:
             losses, weights = _on_grid(losses, weights)
-    return float(
-        sum(w * gaussian_delta(mu, epsilon - x) for x, w in zip(losses, weights, strict=True))
-    )
+    return float(sum(w * gaussian_delta(mu, epsilon - x) for x, w in zip(losses, weights, strict=True)))
 
 
 def _on_grid(losses: Floats, weights: Floats) -> tuple[Floats, Floats]:

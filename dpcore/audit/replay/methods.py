@@ -135,18 +135,14 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("rule_list", "chain as published", _FEW, _of(_CHAIN, tempered_prior=True)),
     ReplayMethod("tree", "lookahead", SchemaShape(), _of(_LOOKAHEAD, method="lookahead")),
     *(
-        ReplayMethod(
-            "tree", f"adiffp, {own}", SchemaShape(), _of(_TREES, method="adiffp", criterion=own)
-        )
+        ReplayMethod("tree", f"adiffp, {own}", SchemaShape(), _of(_TREES, method="adiffp", criterion=own))
         for own in _CRITERIA
     ),
     ReplayMethod("tree", "diffp_id3", SchemaShape(), _of(_TREES, method="diffp_id3")),
     ReplayMethod("tree", "diffp_c45", SchemaShape(), _of(_TREES, method="diffp_c45")),
     ReplayMethod("tree", "sulq_id3", SchemaShape(), _of(_TREES, method="sulq_id3")),
     *(
-        ReplayMethod(
-            "forest", f"{name}, {how}", SchemaShape(), _of(_FORESTS, method=name, sharing=how)
-        )
+        ReplayMethod("forest", f"{name}, {how}", SchemaShape(), _of(_FORESTS, method=name, sharing=how))
         for name in ("rfdiffp", "random_trees")
         for how in ("parts", "split")
     ),
@@ -172,4 +168,4 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
         ReplayMethod("ilp", method, _RELATIONS, _of(_CLAUSES, method=method))
         for method in ("noisy_max", "naive", "relevance_aware")
     ),
-)  # fmt: skip
+)

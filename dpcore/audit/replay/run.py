@@ -119,9 +119,7 @@ def _random_plan(rng: np.random.Generator, method: ReplayMethod) -> RunPlan:
     for _ in range(_TRIES):
         schema = random_schema(rng, method.shape)
         epsilon = Decimal(str(rng.choice(_EPSILONS)))
-        chosen = {
-            name: values[int(rng.integers(len(values)))] for name, values in method.choices.items()
-        }
+        chosen = {name: values[int(rng.integers(len(values)))] for name, values in method.choices.items()}
         try:
             return learner.plan(schema, _target(schema), epsilon, chosen)
         except (RequestError, BudgetError):

@@ -62,9 +62,7 @@ def _columns(rng: Generator, shape: SchemaShape) -> list[dict[str, Any]]:
     if shape.target:
         return [*(_column(rng, f"x{i}") for i in range(count)), _target(rng, shape.target)]
     sides = [("left", count), ("right", int(rng.integers(*shape.features, endpoint=True)))]
-    return [
-        {**_column(rng, f"{view}{i}"), "view": view} for view, size in sides for i in range(size)
-    ]
+    return [{**_column(rng, f"{view}{i}"), "view": view} for view, size in sides for i in range(size)]
 
 
 def _target(rng: Generator, target: str) -> dict[str, Any]:
@@ -125,10 +123,7 @@ class Rows:
             _joined(self.numbers, others.numbers),
             self.numeric,
             np.concatenate([self.holdout, others.holdout]),
-            {
-                name: np.concatenate([own, others.slots[name]], axis=2)
-                for name, own in self.slots.items()
-            },
+            {name: np.concatenate([own, others.slots[name]], axis=2) for name, own in self.slots.items()},
         )
 
     def resembling(self, others: Rows, row: int, rng: Generator) -> Rows:
@@ -145,9 +140,7 @@ class Rows:
             ],
             numbers=[
                 np.full_like(own, other[row]) if alike else own
-                for alike, own, other in zip(
-                    same[self.numeric], self.numbers, others.numbers, strict=True
-                )
+                for alike, own, other in zip(same[self.numeric], self.numbers, others.numbers, strict=True)
             ],
         )
 
@@ -168,9 +161,7 @@ def _records(child: ChildTable, schema: Schema, slots: Ints) -> ChildRecords:
     return ChildRecords.build(child, schema.max_rows, codes, *held)
 
 
-def random_rows(
-    rng: Generator, schema: Schema, count: int, *, alike: bool = False, kinds: bool = False
-) -> Rows:
+def random_rows(rng: Generator, schema: Schema, count: int, *, alike: bool = False, kinds: bool = False) -> Rows:
     """Rows with any cells, the reserved ones among them, and numbers at their bounds.
 
     Parameters
@@ -222,9 +213,7 @@ def _values(rng: Generator, column: Any, count: int) -> Floats:
 def _slots(rng: Generator, child: ChildTable, count: int) -> Ints:
     shape = (child.max_rows_per_person, count)
     held = rng.random(shape) < rng.random()
-    codes = [
-        rng.integers(len(column.cells), size=shape, dtype=np.int64) for column in child.columns
-    ]
+    codes = [rng.integers(len(column.cells), size=shape, dtype=np.int64) for column in child.columns]
     return np.where(held, np.stack(codes), -1)
 
 

@@ -162,9 +162,7 @@ class Forced(Tape):
         return other.output
 
 
-def pairs(
-    first: Sequence[RunEvent], second: Sequence[RunEvent]
-) -> Iterator[tuple[RunEvent, RunEvent]]:
+def pairs(first: Sequence[RunEvent], second: Sequence[RunEvent]) -> Iterator[tuple[RunEvent, RunEvent]]:
     """Events of two runs side by side, parts one after another."""
     end = RunEvent(("end",))
     for place in range(max(len(first), len(second))):

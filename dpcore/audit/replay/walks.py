@@ -38,11 +38,7 @@ def log_weights(walk: Any) -> Floats:
 @log_weights.register
 def _(walk: ListWalk) -> Floats:
     prior, most = walk.prior, walk.prior.max_rules
-    states = [
-        members
-        for length in range(most + 1)
-        for members in _few(permutations(range(len(prior.sizes)), length))
-    ]
+    states = [members for length in range(most + 1) for members in _few(permutations(range(len(prior.sizes)), length))]
     lists = np.full((len(states), max(most, 1)), -1, dtype=np.int16)
     for row, members in zip(lists, states, strict=True):
         row[: len(members)] = members

@@ -48,18 +48,14 @@ class Witness:
     def schema(self) -> Schema:
         """Yes/no columns, half of them on either side or the last one to be predicted."""
         count = len(self.person)
-        columns: list[dict[str, Any]] = [
-            {"name": f"x{place}", "type": "boolean"} for place in range(count)
-        ]
+        columns: list[dict[str, Any]] = [{"name": f"x{place}", "type": "boolean"} for place in range(count)]
         if not get_family(self.family).targeted:
             for place, column in enumerate(columns):
                 column["view"] = "left" if 2 * place < count else "right"
         else:
             columns[-1]["target"] = True
         rows = sum(self.crowd.values()) + 1
-        return Schema.from_mapping(
-            {"name": "witness", "max_rows": rows, "holdout_percent": 0, "columns": columns}
-        )
+        return Schema.from_mapping({"name": "witness", "max_rows": rows, "holdout_percent": 0, "columns": columns})
 
     def rows(self) -> tuple[Rows, Rows]:
         """Rows without and with the person."""

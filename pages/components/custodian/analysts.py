@@ -77,9 +77,11 @@ def _give(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
         chosen = left.selectbox("Analyst", [*_known(accounts), _NEW], key=keys[0])
         if chosen == _NEW:
             right.text_input(
-                "E-mail address", key=keys[1], max_chars=NAME_LENGTH,
+                "E-mail address",
+                key=keys[1],
+                max_chars=NAME_LENGTH,
                 help="The address they log in with: the ledger knows them by it.",
-            )  # fmt: skip
+            )
         left, right = st.columns([1, 2])
         entry = left.text_input("Limit in all, ε", key=keys[2], placeholder="for example 2")
         right.text_input("Reason (kept in the ledger)", key=keys[3], max_chars=REASON_LIMIT)
@@ -108,18 +110,17 @@ def _meaning(dataset: DatasetInfo, account: Account | None, entry: str) -> None:
         markup.notice("plain", "Nothing more could be spent.", _used(used))
     elif limit - used > whole:
         markup.notice(
-            "amber", "The total of the data set stops it first.",
+            "amber",
+            "The total of the data set stops it first.",
             f"The grant would leave {amounts.left(limit - used)}, but the data set has only "
             f"{amounts.left(whole)} left for everybody.",
-        )  # fmt: skip
+        )
     else:
         markup.notice("plain", f"{amounts.left(limit - used)} could be spent.", _used(used))
 
 
 def _used(used: Decimal) -> str:
-    return (
-        f"{amounts.cost(used)} is spent or reserved already." if used else "Nothing is spent yet."
-    )
+    return f"{amounts.cost(used)} is spent or reserved already." if used else "Nothing is spent yet."
 
 
 def _grant(dataset: DatasetInfo, who: str, new: str, limit: str, reason: str) -> None:
@@ -146,9 +147,11 @@ def _stop(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
         right.text_input("Reason (the analyst reads it)", key=keys[1], max_chars=REASON_LIMIT)
         frozen = accounts[chosen].standing.frozen is not None
         st.button(
-            "Unfreeze this analyst" if frozen else "Freeze this analyst", key="stop-button",
-            on_click=_switch, args=(dataset, chosen, frozen, keys[1]),
-        )  # fmt: skip
+            "Unfreeze this analyst" if frozen else "Freeze this analyst",
+            key="stop-button",
+            on_click=_switch,
+            args=(dataset, chosen, frozen, keys[1]),
+        )
 
 
 def _switch(dataset: DatasetInfo, analyst: str, frozen: bool, reason: str) -> None:

@@ -15,9 +15,7 @@ from pages.components.kit.texts import small, text
 from pages.components.visitor import access
 
 _ONE, _ALL = "This data set", "All data sets"
-_KEYS = tuple(
-    f"audit-{part}" for part in ("kinds", "analysts", "actors", "words", "run", "first", "last")
-)
+_KEYS = tuple(f"audit-{part}" for part in ("kinds", "analysts", "actors", "words", "run", "first", "last"))
 
 
 def show() -> None:
@@ -29,9 +27,8 @@ def show() -> None:
     st.markdown(text("ledger"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         scope = st.segmented_control(
-            "Lines about", [_ONE, _ALL], default=_ONE, required=True, key="audit-scope",
-            persist_state="session",
-        )  # fmt: skip
+            "Lines about", [_ONE, _ALL], default=_ONE, required=True, key="audit-scope", persist_state="session"
+        )
         newest = st.toggle("Newest first", True, key="audit-newest")
     entries = access.service().ledger_entries(None if scope == _ALL else dataset.id)
     names = {key: info.name for key, info in access.datasets().items()}
@@ -52,15 +49,10 @@ def show() -> None:
 def _ask(entries: Sequence[LedgerEntry]) -> Wanted:
     left, middle, right = st.columns(3)
     kinds = left.multiselect(
-        "What happened", list(EVENTS), key=_KEYS[0], format_func=lambda kind: EVENTS[kind],
-        placeholder="Anything",
-    )  # fmt: skip
-    analysts = middle.multiselect(
-        "Analyst", _people(entries, "analyst"), key=_KEYS[1], placeholder="Anybody"
+        "What happened", list(EVENTS), key=_KEYS[0], format_func=lambda kind: EVENTS[kind], placeholder="Anything"
     )
-    actors = right.multiselect(
-        "Done by", _people(entries, "actor"), key=_KEYS[2], placeholder="Anybody"
-    )
+    analysts = middle.multiselect("Analyst", _people(entries, "analyst"), key=_KEYS[1], placeholder="Anybody")
+    actors = right.multiselect("Done by", _people(entries, "actor"), key=_KEYS[2], placeholder="Anybody")
     left, right = st.columns(2)
     words = left.text_input("Words in the note", key=_KEYS[3])
     run = right.text_input("Run (how its id begins)", key=_KEYS[4])
@@ -125,6 +117,9 @@ def _download(entries: Sequence[LedgerEntry], names: Mapping[str, str], which: s
     st.download_button(
         f"Download CSV ({lines})",
         made_file.later(lambda: to_csv(entries, names), name, "text/csv"),
-        name, "text/csv", key="audit-csv", on_click="ignore",
+        name,
+        "text/csv",
+        key="audit-csv",
+        on_click="ignore",
         help="With exact amounts and whole identifiers, oldest line first.",
-    )  # fmt: skip
+    )

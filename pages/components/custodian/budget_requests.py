@@ -56,10 +56,7 @@ def _heading(request: BudgetRequest, names: Mapping[str, str]) -> None:
     """Who asks for how much; not Markdown, which makes links of addresses."""
     asks = f"{request.analyst} asks for {amounts.cost(request.epsilon)} more"
     where = f"On {names.get(request.dataset_id, '')}, {request.time:%Y-%m-%d %H:%M} UTC"
-    st.html(
-        f'<div class="fg-request"><h2>{escape(asks)}</h2>'
-        f'<p class="fg-note">{escape(where)}</p></div>'
-    )
+    st.html(f'<div class="fg-request"><h2>{escape(asks)}</h2><p class="fg-note">{escape(where)}</p></div>')
 
 
 def _facts(account: Account, whole: Balance) -> dict[str, str]:
@@ -76,33 +73,33 @@ def _facts(account: Account, whole: Balance) -> dict[str, str]:
 def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
     if account.standing.frozen is not None:
         markup.notice(
-            "amber", "This analyst is frozen.",
+            "amber",
+            "This analyst is frozen.",
             f"A grant alone does not unfreeze them. The reason given: {account.standing.frozen}",
-        )  # fmt: skip
+        )
     if request.epsilon > whole.left:
         markup.notice(
-            "amber", "The data set has less left than is asked for.",
+            "amber",
+            "The data set has less left than is asked for.",
             "Its total stops every grant. Raise it in the view Budget if this is to be spent.",
-        )  # fmt: skip
+        )
 
 
 def _form(request: BudgetRequest, account: Account) -> None:
     keys = f"answer-limit-{request.number}", f"answer-reason-{request.number}"
     with st.form(f"answer-{request.number}", border=False, enter_to_submit=False):
         left, right = st.columns([1, 2])
-        left.text_input(
-            "New limit in all, ε", plain_epsilon(_proposed(request, account)), key=keys[0]
-        )
-        right.text_input(
-            "Answer (the analyst reads it; needed to decline)", key=keys[1], max_chars=REASON_LIMIT
-        )
+        left.text_input("New limit in all, ε", plain_epsilon(_proposed(request, account)), key=keys[0])
+        right.text_input("Answer (the analyst reads it; needed to decline)", key=keys[1], max_chars=REASON_LIMIT)
         with st.container(horizontal=True):
             for label, grants in (("Grant", True), ("Decline", False)):
                 st.form_submit_button(
-                    label, type="primary" if grants else "secondary",
+                    label,
+                    type="primary" if grants else "secondary",
                     key=f"{label}-{request.number}",
-                    on_click=_answer, args=(request, grants, *keys),
-                )  # fmt: skip
+                    on_click=_answer,
+                    args=(request, grants, *keys),
+                )
 
 
 def _proposed(request: BudgetRequest, account: Account) -> Decimal:
@@ -127,11 +124,7 @@ def _answered(answered: Sequence[BudgetRequest], names: Mapping[str, str]) -> No
     if not answered:
         return
     st.header("Answered", anchor=False)
-    lines = {
-        entry.answers: entry
-        for entry in access.service().ledger_entries()
-        if entry.answers is not None
-    }
+    lines = {entry.answers: entry for entry in access.service().ledger_entries() if entry.answers is not None}
     rows = (_row(one, lines[one.number], names) for one in answered)
     markup.table("Newest first", _HEADER, rows)
 

@@ -84,9 +84,12 @@ def show() -> None:
 def _describe_and_store(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     st.header("Describe it", anchor=False)
     way = st.segmented_control(
-        "How do you want to describe the columns?", [FORM, FILE], required=True,
-        key=remembered("intake-way", FORM), **KEEP,
-    )  # fmt: skip
+        "How do you want to describe the columns?",
+        [FORM, FILE],
+        required=True,
+        key=remembered("intake-way", FORM),
+        **KEEP,
+    )
     if way == FORM:
         _by_form(desk, uploads, draft)
     else:
@@ -137,9 +140,7 @@ def _note(desk: Desk, draft: Draft) -> None:
 
 
 @contextmanager
-def _telling(
-    desk: Desk, draft: Draft, tell: Callable[[str], None], advice: str = ""
-) -> Iterator[None]:
+def _telling(desk: Desk, draft: Draft, tell: Callable[[str], None], advice: str = "") -> Iterator[None]:
     """What a reading does: why it failed is told, and what it found is noted."""
     try:
         yield
@@ -194,9 +195,7 @@ def _known_draft(desk: Desk, ids: list[str]) -> Draft | None:
     return mine
 
 
-def _begin_describing(
-    desk: Desk, uploads: Uploads, draft: Draft, key: str | None
-) -> upload_reading.Reading:
+def _begin_describing(desk: Desk, uploads: Uploads, draft: Draft, key: str | None) -> upload_reading.Reading:
     def tell(problem: str) -> None:
         draft.problem = problem
 
@@ -339,10 +338,15 @@ def _store(
             schema = answers.schema(watch)
             source, right = uploads.source(schema.entity, children)
             draft.stored = service.add_dataset(
-                source, schema, right=right, budget=answers.budget,
-                analyst_cap=answers.analyst_cap, run_cap=answers.run_cap,
-                public=answers.public, watch=watch,
-            )  # fmt: skip
+                source,
+                schema,
+                right=right,
+                budget=answers.budget,
+                analyst_cap=answers.analyst_cap,
+                run_cap=answers.run_cap,
+                public=answers.public,
+                watch=watch,
+            )
             desk.drop(*(file.file_id for file in uploads.all))
 
     _note(desk, draft)

@@ -130,8 +130,7 @@ def _main_key(answers: Answers, main: TableDraft, person: str | None) -> str | N
         main.columns,
         key=remembered(f"intake-main-key-{main.ident}", first_key(main, person), main.columns),
         placeholder="Choose a column",
-        help="One row per person here; further tables name the person in a column too. "
-        "It is never stored.",
+        help="One row per person here; further tables name the person in a column too. It is never stored.",
         **KEEP,
     )
     if key is None:
@@ -145,17 +144,22 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
     key = left.selectbox(
         "Column that says whose row it is",
         child.columns,
-        key=remembered(
-            f"intake-child-key-{child.ident}", first_key(child, main_key), child.columns
-        ),
+        key=remembered(f"intake-child-key-{child.ident}", first_key(child, main_key), child.columns),
         placeholder="Choose a column",
         help="It holds the same values as the key of the main table. It is never stored.",
         **KEEP,
     )
     kept = right.number_input(
-        "Rows kept per person, at most", 1, 1000, None, 1, key=f"intake-kept-{child.ident}",
-        placeholder="for example 10", help=text("rows_kept"), **KEEP,
-    )  # fmt: skip
+        "Rows kept per person, at most",
+        1,
+        1000,
+        None,
+        1,
+        key=f"intake-kept-{child.ident}",
+        placeholder="for example 10",
+        help=text("rows_kept"),
+        **KEEP,
+    )
     if key is None:
         answers.faults.append(f"Table '{child.name}': choose the column that says whose row it is.")
     if kept is None:
@@ -164,8 +168,7 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
     columns, faults = schema_rows.columns_of(rows, child.name, key)
     answers.faults += faults
     plain_columns = [
-        {name: value for name, value in column.items() if name not in {"target", "view"}}
-        for column in columns
+        {name: value for name, value in column.items() if name not in {"target", "view"}} for column in columns
     ]
     return {
         "name": child.name,
@@ -183,9 +186,7 @@ def from_file(place: str) -> Answers:
     if files:
         _take_over(place, files)
     with above:
-        answers.schema_text = st.text_area(
-            "Schema (YAML or JSON)", key="intake-yaml", height=260, **KEEP
-        )
+        answers.schema_text = st.text_area("Schema (YAML or JSON)", key="intake-yaml", height=260, **KEEP)
     with st.container():
         if _UNREADABLE in st.session_state:
             st.error(st.session_state[_UNREADABLE])
@@ -212,9 +213,12 @@ def _take_over(place: str, files: list[Any]) -> None:
 def _names(answers: Answers) -> dict[str, Any]:
     name = st.text_input("Name of the data set (public)", key="intake-name", **KEEP)
     description = st.text_area(
-        "Description (public)", key="intake-description", height=80,
-        placeholder="Who are these people, from where and when, and what is measured?", **KEEP,
-    )  # fmt: skip
+        "Description (public)",
+        key="intake-description",
+        height=80,
+        placeholder="Who are these people, from where and when, and what is measured?",
+        **KEEP,
+    )
     if not name.strip():
         answers.faults.insert(0, "Give the data set a name.")
     return {"name": name.strip(), "description": description.strip()}
@@ -235,9 +239,7 @@ def _editor(table: TableDraft, shown: tuple[str, ...]) -> pd.DataFrame:
             schema_rows.KEEP: make.CheckboxColumn(width="small"),
             schema_rows.NAME: make.TextColumn(pinned=True),
             schema_rows.TYPE: make.SelectboxColumn(options=list(schema_rows.TYPES), required=True),
-            schema_rows.TARGET: make.CheckboxColumn(
-                width="small", help="A column that analysts may predict."
-            ),
+            schema_rows.TARGET: make.CheckboxColumn(width="small", help="A column that analysts may predict."),
             schema_rows.SIDE: make.SelectboxColumn(
                 options=list(schema_rows.SIDES),
                 format_func=lambda side: str(side).capitalize(),
@@ -246,19 +248,14 @@ def _editor(table: TableDraft, shown: tuple[str, ...]) -> pd.DataFrame:
             ),
             schema_rows.LOWER: make.NumberColumn(help="Numbers: lowest plausible value."),
             schema_rows.UPPER: make.NumberColumn(help="Numbers: highest plausible value."),
-            schema_rows.BINS: make.NumberColumn(
-                help="Numbers: how many bins of equal width.", format="%d"
-            ),
-            schema_rows.CUTS: make.TextColumn(
-                help="Numbers: your own cut points, such as 40 60 80."
-            ),
+            schema_rows.BINS: make.NumberColumn(help="Numbers: how many bins of equal width.", format="%d"),
+            schema_rows.CUTS: make.TextColumn(help="Numbers: your own cut points, such as 40 60 80."),
             schema_rows.CATEGORIES: make.TextColumn(
                 help='Separated by semicolons; write one that holds a semicolon as "a; b".',
                 width="large",
             ),
             schema_rows.GROUPS: make.TextColumn(
-                help="For rules over tables: categories that belong together, such as "
-                "heart: I21; I22 | lung: J44",
+                help="For rules over tables: categories that belong together, such as heart: I21; I22 | lung: J44",
             ),
             schema_rows.UNIT: make.TextColumn(width="small"),
             schema_rows.DESCRIPTION: make.TextColumn(width="medium"),
@@ -313,14 +310,25 @@ def _joined_unit(person: str | None) -> dict[str, Any]:
 def _limits(answers: Answers) -> dict[str, Any]:
     left, right = st.columns(2)
     limit = left.number_input(
-        "Row limit (public, round)", 1, 100_000_000, None, 1000, key="intake-max-rows",
-        help=text("max_rows"), placeholder="for example 20000", **KEEP,
-    )  # fmt: skip
-    share = right.number_input(
-        "People set aside for checking results (%)", 0, 50, step=5,
-        key=remembered("intake-holdout", 20), help="Chosen by a coin toss per person at upload.",
+        "Row limit (public, round)",
+        1,
+        100_000_000,
+        None,
+        1000,
+        key="intake-max-rows",
+        help=text("max_rows"),
+        placeholder="for example 20000",
         **KEEP,
-    )  # fmt: skip
+    )
+    share = right.number_input(
+        "People set aside for checking results (%)",
+        0,
+        50,
+        step=5,
+        key=remembered("intake-holdout", 20),
+        help="Chosen by a coin toss per person at upload.",
+        **KEEP,
+    )
     if limit is None:
         answers.faults.append("Give the row limit: a round number above the number of rows.")
     return {"max_rows": int(limit or 1), "holdout_percent": int(share)}

@@ -119,13 +119,10 @@ class Uploads:
         """Refuse what cannot be read together. Raises ``IngestError``."""
         for which, upload in zip(self._places(), self.all, strict=True):
             if upload.size == 0:
-                raise IngestError(
-                    f"The {which}file is empty. Export it again and upload a file with data."
-                )
+                raise IngestError(f"The {which}file is empty. Export it again and upload a file with data.")
         if self.second is not None and self.further:
             raise IngestError(
-                "Two files are joined into one table, or further tables are added: not both. "
-                "Remove one or the other."
+                "Two files are joined into one table, or further tables are added: not both. Remove one or the other."
             )
 
     def _places(self) -> list[str]:
@@ -169,17 +166,18 @@ def choose_tables(tables: list[TableDraft], key: str | None, main: int, mark: st
     st.markdown(text("tables"))
     names = [table.name for table in tables]
     chosen = st.selectbox(
-        "Main table, with one row per person", names,
-        key=remembered(f"intake-main-{mark}", names[main], names), help=text("entity"), **KEEP,
-    )  # fmt: skip
+        "Main table, with one row per person",
+        names,
+        key=remembered(f"intake-main-{mark}", names[main], names),
+        help=text("entity"),
+        **KEEP,
+    )
     others = [name for name in names if name != chosen]
     known = {table.name for table in tables if key in table.columns}
     further = st.multiselect(
         "Further tables about the same people",
         others,
-        key=remembered(
-            f"intake-further-{mark}-{chosen}", [name for name in others if name in known]
-        ),
+        key=remembered(f"intake-further-{mark}-{chosen}", [name for name in others if name in known]),
         **KEEP,
     )
     return [names.index(chosen), *(names.index(name) for name in names if name in further)]

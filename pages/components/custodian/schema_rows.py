@@ -23,10 +23,20 @@ LISTED = ("categorical", "ordinal")
 #: Signs that a name or a category of a group must not hold outside quotation marks.
 _AROUND_NAMES, _AROUND_MEMBERS = ':|;"', ';|"'
 _DTYPES = {
-    KEEP: "bool", NAME: "str", TYPE: "str", TARGET: "bool", SIDE: "str", LOWER: "Float64",
-    UPPER: "Float64", BINS: "Int64", CUTS: "str", CATEGORIES: "str", GROUPS: "str", UNIT: "str",
+    KEEP: "bool",
+    NAME: "str",
+    TYPE: "str",
+    TARGET: "bool",
+    SIDE: "str",
+    LOWER: "Float64",
+    UPPER: "Float64",
+    BINS: "Int64",
+    CUTS: "str",
+    CATEGORIES: "str",
+    GROUPS: "str",
+    UNIT: "str",
     DESCRIPTION: "str",
-}  # fmt: skip
+}
 #: Every field of the form, in the order in which they are shown.
 FIELDS = tuple(_DTYPES)
 
@@ -95,9 +105,7 @@ def replace_row(rows: pd.DataFrame, draft: dict[str, Any]) -> pd.DataFrame:
     return changed.astype(_DTYPES)
 
 
-def columns_of(
-    rows: pd.DataFrame, table: str = "", key: str | None = None
-) -> tuple[list[dict[str, Any]], list[str]]:
+def columns_of(rows: pd.DataFrame, table: str = "", key: str | None = None) -> tuple[list[dict[str, Any]], list[str]]:
     """Columns to be kept, as a schema wants them, and a sentence for each fault.
 
     The ``key`` identifies people and is not kept; faults name the ``table``, if there are several.
@@ -204,18 +212,12 @@ def split_categories(text: str) -> list[str]:
 
 def join_groups(groups: Any) -> str:
     """Groups as one line of text; :func:`split_groups` reads it back."""
-    pairs = (
-        groups.items()
-        if isinstance(groups, dict)
-        else [(group["name"], group["members"]) for group in groups]
-    )
+    pairs = groups.items() if isinstance(groups, dict) else [(group["name"], group["members"]) for group in groups]
     return " | ".join(_written(name, members) for name, members in pairs)
 
 
 def _written(name: str, members: Iterable[str]) -> str:
-    return f"{_quoted(name, _AROUND_NAMES)}: " + "; ".join(
-        _quoted(member, _AROUND_MEMBERS) for member in members
-    )
+    return f"{_quoted(name, _AROUND_NAMES)}: " + "; ".join(_quoted(member, _AROUND_MEMBERS) for member in members)
 
 
 def split_groups(text: str) -> list[dict[str, Any]]:

@@ -26,9 +26,7 @@ def show() -> None:
         st.markdown(text("stranded"))
         markup.table("Newest first", _HEADER, map(_row, runs.values()))
         left, right = st.columns(2)
-        chosen = left.selectbox(
-            "Run", list(runs), format_func=lambda run: _title(runs[run]), key="stranded-run"
-        )
+        chosen = left.selectbox("Run", list(runs), format_func=lambda run: _title(runs[run]), key="stranded-run")
         right.text_input("Reason (kept in the ledger)", key="stranded-why", max_chars=REASON_LIMIT)
         st.button("End this run", on_click=_end, args=(chosen,), key="stranded-end")
 

@@ -70,9 +70,7 @@ def current() -> Reading | None:
     return work if work is not None and work.active else None
 
 
-def begin(
-    what: str, action: Callable[[Service, Watch], None], *, with_form: bool = True
-) -> Reading:
+def begin(what: str, action: Callable[[Service, Watch], None], *, with_form: bool = True) -> Reading:
     """Begin, unless something of this visitor's is under way; wait for it a little while."""
     name, service = login.user().name, access.service()
     with _lock:

@@ -108,9 +108,7 @@ def _keep(desk: Desk, place: str, files: list[Any], *, replaced: list[KeptFile])
     try:
         for file in files:
             file.seek(0)
-            _, problem = access.attempt(
-                partial(desk.keep, place, file.name, file, TYPES + DATABASES)
-            )
+            _, problem = access.attempt(partial(desk.keep, place, file.name, file, TYPES + DATABASES))
             if problem:
                 break
         if replaced and not problem:
@@ -126,9 +124,14 @@ def _card(desk: Desk, file: KeptFile, label: str, busy: bool) -> None:
         left, right = st.columns([4, 1], vertical_alignment="center")
         left.markdown(f"{label}: **{plain(file.name)}**, {_size(file.size)}")
         right.button(
-            "Remove", key=f"remove-{file.file_id}", on_click=_drop, args=(desk, file),
-            width="stretch", help="Deletes the uploaded copy from this computer.", disabled=busy,
-        )  # fmt: skip
+            "Remove",
+            key=f"remove-{file.file_id}",
+            on_click=_drop,
+            args=(desk, file),
+            width="stretch",
+            help="Deletes the uploaded copy from this computer.",
+            disabled=busy,
+        )
 
 
 def _drop(desk: Desk, file: KeptFile) -> None:

@@ -19,6 +19,5 @@ def show(figure: Any, *, key: str, alt: str, **options: Any) -> Any:
     from dpcore.plots.palette import in_the_dark
 
     return st.plotly_chart(
-        in_the_dark(figure) if theme.dark() else figure,
-        key=key, alt=alt, theme=None, config=_CONFIG, **options,
-    )  # fmt: skip
+        in_the_dark(figure) if theme.dark() else figure, key=key, alt=alt, theme=None, config=_CONFIG, **options
+    )

@@ -13,9 +13,7 @@ from pages.components.kit.texts import ASSETS, text
 
 #: Between these characters Streamlit would make a link, a picture or an arrow of a text, also of
 #: one whose marks are escaped.
-_TOGETHER = re.compile(
-    r"(?<=:)(?=//|[^\s:]+:)|(?<=@)|(?=@)|(?<=www)(?=\.)|(?<=[-<>=])(?=[-<>=])", re.IGNORECASE
-)
+_TOGETHER = re.compile(r"(?<=:)(?=//|[^\s:]+:)|(?<=@)|(?=@)|(?<=www)(?=\.)|(?<=[-<>=])(?=[-<>=])", re.IGNORECASE)
 #: Something that is not seen, so that what stands before and after it are two texts.
 _APART = ":small[]"
 _MARK = re.compile(r"[\\`*_\[\]$~<&]|:(?=\S|$)")
@@ -45,19 +43,13 @@ def lead(sentence: str) -> None:
 
 def tags(labels: Mapping[str, str]) -> None:
     """A row of short labels; the mapping gives the style of each."""
-    marks = "".join(
-        f'<span class="fg-tag {escape(style)}">{escape(label)}</span>'
-        for label, style in labels.items()
-    )
+    marks = "".join(f'<span class="fg-tag {escape(style)}">{escape(label)}</span>' for label, style in labels.items())
     st.html(f'<div class="fg-tags">{marks}</div>')
 
 
 def facts(pairs: Mapping[str, str]) -> None:
     """Named values side by side."""
-    items = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
-        for name, value in pairs.items()
-    )
+    items = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in pairs.items())
     st.html(f'<dl class="fg-facts">{items}</dl>')
 
 

@@ -40,9 +40,8 @@ def _difference() -> None:
     left, right = st.columns(2)
     with left:
         person = st.selectbox(
-            "Whose secret?", range(len(secrets())), key=f"{key}-person",
-            format_func=lambda place: f"Person {place + 1}",
-        )  # fmt: skip
+            "Whose secret?", range(len(secrets())), key=f"{key}-person", format_func=lambda place: f"Person {place + 1}"
+        )
     with right:
         epsilon = lesson.epsilon(f"{key}-epsilon", STOPS, "0.5", "ε of both counts together")
     lesson.again("Attack again", key)
@@ -58,7 +57,7 @@ def _difference() -> None:
         answers_figure(found.exact, found.noisy, None, "first count − second count", "difference"),
         key=f"{key}-chart",
         alt=answers_alt(found.exact, found.noisy, None, "difference"),
-    )  # fmt: skip
+    )
     with st.expander("The same as a table"):
         rows = [
             markup.row([str(place), lesson.minus(noisy), "yes" if noisy >= 1 else "no"])
@@ -98,8 +97,7 @@ def _reconstruction() -> None:
     st.markdown(text("lesson_reconstruction"))
     left, right = st.columns(2)
     with left:
-        counts = st.select_slider("Counts that are asked", (10, 20, 40, 80, 160), 40,
-                                  key=f"{key}-counts")  # fmt: skip
+        counts = st.select_slider("Counts that are asked", (10, 20, 40, 80, 160), 40, key=f"{key}-counts")
     with right:
         epsilon = lesson.epsilon(f"{key}-epsilon", WIDE_STOPS, "1", "ε of all counts together")
     lesson.again("Attack again", key)
@@ -118,9 +116,7 @@ def _reconstruction() -> None:
 
 def _people(found: Any) -> None:
     rows = []
-    for place, (true, *guesses) in enumerate(
-        zip(found.truth, found.exact, found.private, strict=True), start=1
-    ):
+    for place, (true, *guesses) in enumerate(zip(found.truth, found.exact, found.private, strict=True), start=1):
         told = [f"{_yes(guess)}{'' if guess == true else ' (wrong)'}" for guess in guesses]
         rows.append(markup.row([str(place), *map(escape, (_yes(true), *told))]))
     header = ("Person", "Secret", "From exact counts", "From noisy counts")

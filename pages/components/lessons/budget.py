@@ -36,9 +36,7 @@ def show() -> None:
     toy_meter("lesson 4", budget)
     with slot.kept():
         if refusal:
-            st.warning(
-                markup.plain(refusal), title="The toy budget is empty", icon=":material/block:"
-            )
+            st.warning(markup.plain(refusal), title="The toy budget is empty", icon=":material/block:")
     found = averages([answer.noisy for answer in budget.answers], epsilon)
     truth = budget.answers[0].asked.people
     shown = (truth, found, epsilon, CAP, questions)

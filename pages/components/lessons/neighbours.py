@@ -24,9 +24,8 @@ def show() -> None:
     left, right = st.columns(2)
     with left:
         person = st.selectbox(
-            "Remove", range(len(GROUP)), key=f"{_KEY}-person",
-            format_func=lambda place: _name(place, GROUP[place]),
-        )  # fmt: skip
+            "Remove", range(len(GROUP)), key=f"{_KEY}-person", format_func=lambda place: _name(place, GROUP[place])
+        )
     with right:
         epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.5")
     pair = neighbours(person, epsilon)

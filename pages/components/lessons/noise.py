@@ -27,9 +27,8 @@ def show() -> None:
     left, right = st.columns(2)
     with left:
         asked = st.selectbox(
-            "How many patients are there …", COUNTS, 3, key=f"{_KEY}-count",
-            format_func=lambda count: count.question,
-        )  # fmt: skip
+            "How many patients are there …", COUNTS, 3, key=f"{_KEY}-count", format_func=lambda count: count.question
+        )
     with right:
         epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.1")
     with st.container(horizontal=True):

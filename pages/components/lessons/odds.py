@@ -24,9 +24,7 @@ def show() -> None:
     lesson.begin("Epsilon as odds", text("lesson_odds"))
     left, right = st.columns(2)
     with left:
-        before = st.slider(
-            "Chance before the answer", 1, 99, 10, key=f"{_KEY}-before", format="%d%%"
-        )
+        before = st.slider("Chance before the answer", 1, 99, 10, key=f"{_KEY}-before", format="%d%%")
     with right:
         epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.5", "ε of everything they see")
     odds = worst_odds(before / 100, epsilon)

@@ -31,9 +31,12 @@ def draw(key: str) -> int:
 def again(label: str, key: str, *, times: int = 1, primary: bool = True) -> None:
     """A button that moves on to another draw of noise."""
     st.button(
-        label, key=f"{key}-again-{times}", on_click=_move_on, args=(f"{key}-draw", times),
+        label,
+        key=f"{key}-again-{times}",
+        on_click=_move_on,
+        args=(f"{key}-draw", times),
         type="primary" if primary else "secondary",
-    )  # fmt: skip
+    )
 
 
 def _move_on(key: str, times: int) -> None:

@@ -30,13 +30,17 @@ def show() -> None:
     left, right = st.columns(2)
     with left:
         st.selectbox(
-            "How many patients are there …", COUNTS, key=f"{_KEY}-count",
-            format_func=lambda count: count.question,
-        )  # fmt: skip
+            "How many patients are there …", COUNTS, key=f"{_KEY}-count", format_func=lambda count: count.question
+        )
         cap = st.segmented_control(
-            "Toy budget in total (choosing one starts again)", CAPS, default="1", required=True,
-            key=f"{_KEY}-cap", format_func=lambda value: f"ε {value}", on_change=_reset,
-        )  # fmt: skip
+            "Toy budget in total (choosing one starts again)",
+            CAPS,
+            default="1",
+            required=True,
+            key=f"{_KEY}-cap",
+            format_func=lambda value: f"ε {value}",
+            on_change=_reset,
+        )
     with right:
         lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.2", "ε of this question")
     budget = _budget(cap)

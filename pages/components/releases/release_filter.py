@@ -20,9 +20,15 @@ from pages.components.visitor import login
 _NO_TARGET = "(nothing is predicted)"
 _ALL, _MINE = "All", "Mine"
 _KEYS = (
-    "filter-families", "filter-targets", "filter-words", "filter-low", "filter-high",
-    "filter-from", "filter-to", "filter-whose",
-)  # fmt: skip
+    "filter-families",
+    "filter-targets",
+    "filter-words",
+    "filter-low",
+    "filter-high",
+    "filter-from",
+    "filter-to",
+    "filter-whose",
+)
 
 
 @dataclass(frozen=True)
@@ -41,9 +47,7 @@ class Wanted:
     def fits(self, release: Release, note: ReleaseNote | None, by: str = "") -> bool:
         """Whether a release is wanted; ``by`` somebody else, if it is not the visitor's."""
         card = release.certificate
-        searched = (
-            f"{label(release, note, by)}\n{note.note if note else ''}\n{release.id}".casefold()
-        )
+        searched = f"{label(release, note, by)}\n{note.note if note else ''}\n{release.id}".casefold()
         return (
             (not self.families or release.kind in self.families)
             and (not self.targets or release.target in self.targets)
@@ -56,9 +60,7 @@ class Wanted:
         )
 
 
-def choose(
-    releases: Sequence[Release], notes: Mapping[str, ReleaseNote], others: Mapping[str, str]
-) -> list[Release]:
+def choose(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], others: Mapping[str, str]) -> list[Release]:
     """Those of the releases that the visitor wants to see; ``others`` made some of them."""
     with st.expander("Filter", icon=":material/filter_list:"):
         wanted = _ask(releases)
@@ -82,13 +84,11 @@ def _ask(releases: Sequence[Release]) -> Wanted:
     people = login.login_needed()
     left, middle, right, *more = st.columns(4 if people else 3)
     chosen = left.multiselect(
-        "Kind", kinds, key=_KEYS[0], format_func=lambda kind: families.FAMILIES[kind].title,
-        placeholder="All",
-    )  # fmt: skip
+        "Kind", kinds, key=_KEYS[0], format_func=lambda kind: families.FAMILIES[kind].title, placeholder="All"
+    )
     predicted = middle.multiselect(
-        "Predicts", targets, key=_KEYS[1], format_func=lambda name: name or _NO_TARGET,
-        placeholder="Anything",
-    )  # fmt: skip
+        "Predicts", targets, key=_KEYS[1], format_func=lambda name: name or _NO_TARGET, placeholder="Anything"
+    )
     words = right.text_input("Words in name or note", key=_KEYS[2])
     whose = _whose(more[0]) if people else _ALL
     with st.container(horizontal=True):
@@ -104,7 +104,5 @@ def _whose(place: Any) -> str:
 
 
 def _bound(label: str, key: str) -> Decimal | None:
-    number = st.number_input(
-        label, 0.0, value=None, step=0.1, key=key, placeholder="Any", width=180
-    )
+    number = st.number_input(label, 0.0, value=None, step=0.1, key=key, placeholder="Any", width=180)
     return None if number is None else Decimal(str(number))

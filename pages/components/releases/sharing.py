@@ -53,10 +53,7 @@ def _offer(release_id: str, shared: bool) -> None:
     key = f"share-{release_id}"
     if st.session_state.get(key) != shared:  # Another tab may have changed it.
         st.session_state[key] = shared
-    st.toggle(
-        "Share with everybody who may see this data set",
-        key=key, on_change=_share, args=(release_id, key),
-    )  # fmt: skip
+    st.toggle("Share with everybody who may see this data set", key=key, on_change=_share, args=(release_id, key))
     st.caption(text("sharing"))
     outcome.tell(_SAID)
 

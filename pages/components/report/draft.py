@@ -132,9 +132,7 @@ def _draft(parts: dict[str, Any]) -> Draft:
 
 
 def _lost(number: int) -> str:
-    chosen = "A result that you had chosen is" if number == 1 else (
-        f"{number} results that you had chosen are"
-    )  # fmt: skip
+    chosen = "A result that you had chosen is" if number == 1 else (f"{number} results that you had chosen are")
     return f"{chosen} gone, or no longer shared with you, and left out here."
 
 

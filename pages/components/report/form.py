@@ -16,10 +16,12 @@ def application(dataset_id: str) -> Application:
         "title": _line(dataset_id, "title", "Title", "Dossier on this data set"),
         "applicant": _line(dataset_id, "applicant", "Who asks for access", "Name, department"),
         "request": _area(
-            dataset_id, "request", "What you ask for, and for which use",
+            dataset_id,
+            "request",
+            "What you ask for, and for which use",
             "Access to which records or columns, for which study or task",
         ),
-    }  # fmt: skip
+    }
     st.subheader("What you found", anchor=False)
     st.markdown(text("report_findings"))
     written["findings"] = _area(dataset_id, "findings", "Findings", "One to a line")
@@ -27,27 +29,39 @@ def application(dataset_id: str) -> Application:
     with st.expander("For the privacy statement", icon=":material/privacy_tip:"):
         st.markdown(text("report_statement"))
         written["justification"] = _area(
-            dataset_id, "justification", "Why these epsilons",
+            dataset_id,
+            "justification",
+            "Why these epsilons",
             "For example: the smallest at which the rehearsal could still be read",
-        )  # fmt: skip
+        )
         written["settings"] = _area(
-            dataset_id, "settings", "How the settings of the runs were chosen",
+            dataset_id,
+            "settings",
+            "How the settings of the runs were chosen",
             "For example: left as they were, or chosen from rehearsals",
-        )  # fmt: skip
+        )
     return Application(**written)
 
 
 def _line(dataset_id: str, name: str, label: str, hint: str) -> str:
     written: str = st.text_input(
-        label, key=draft.key(dataset_id, name), max_chars=LINE_LIMIT, placeholder=hint,
-        on_change=draft.keep, args=(dataset_id, name),
-    )  # fmt: skip
+        label,
+        key=draft.key(dataset_id, name),
+        max_chars=LINE_LIMIT,
+        placeholder=hint,
+        on_change=draft.keep,
+        args=(dataset_id, name),
+    )
     return written
 
 
 def _area(dataset_id: str, name: str, label: str, hint: str) -> str:
     written: str = st.text_area(
-        label, key=draft.key(dataset_id, name), max_chars=TEXT_LIMIT, placeholder=hint,
-        on_change=draft.keep, args=(dataset_id, name),
-    )  # fmt: skip
+        label,
+        key=draft.key(dataset_id, name),
+        max_chars=TEXT_LIMIT,
+        placeholder=hint,
+        on_change=draft.keep,
+        args=(dataset_id, name),
+    )
     return written

@@ -77,9 +77,7 @@ class Comparing(Work):
 def show(dataset: DatasetInfo, family: Family) -> None:
     """An expander with the form and, once it was sent, the chart."""
     st.divider()
-    with st.expander(
-        "**Compare methods on these public data** (free)", icon=":material/query_stats:"
-    ):
+    with st.expander("**Compare methods on these public data** (free)", icon=":material/query_stats:"):
         st.markdown(text("compare_methods"))
         key = f"methods-{family.name}"
         asked = _ask(dataset, family)
@@ -115,26 +113,24 @@ def _ask(dataset: DatasetInfo, family: Family) -> Question | None:
         with left:
             target = inputs.target(dataset.schema, f"compare-{family.name}-")
             repeats = st.number_input(
-                "Repetitions", 1, 20, family.repeats, key=f"compare-repeats-{family.name}",
-                help=text("repetitions"),
-            )  # fmt: skip
+                "Repetitions", 1, 20, family.repeats, key=f"compare-repeats-{family.name}", help=text("repetitions")
+            )
         with right:
             methods = st.multiselect(
-                "Methods", list(names), [n for n in names if n[0] == family.name][:FIRST_METHODS],
-                format_func=names.__getitem__, key=f"compare-methods-{family.name}",
-            )  # fmt: skip
-            epsilons = st.multiselect(
-                "Values of ε", EPSILONS, FIRST_EPSILONS, key=f"compare-epsilons-{family.name}"
+                "Methods",
+                list(names),
+                [n for n in names if n[0] == family.name][:FIRST_METHODS],
+                format_func=names.__getitem__,
+                key=f"compare-methods-{family.name}",
             )
+            epsilons = st.multiselect("Values of ε", EPSILONS, FIRST_EPSILONS, key=f"compare-epsilons-{family.name}")
         asked = st.form_submit_button("Compare methods", type="primary")
     if not asked:
         return None
     if target is None or not methods or not epsilons:
         st.error("Choose what should be predicted, at least one method and at least one ε.")
         return None
-    return Question(
-        dataset.id, target, tuple(methods), tuple(sorted(epsilons, key=float)), int(repeats)
-    )
+    return Question(dataset.id, target, tuple(methods), tuple(sorted(epsilons, key=float)), int(repeats))
 
 
 def _follow(key: str) -> None:
@@ -199,8 +195,7 @@ def _certainty(work: Comparing) -> str:
         return f"{measured}: so few that small differences between methods may be chance."
     # Two standard errors of a share of one half.
     return (
-        f"{measured}: so few that methods whose accuracies are less than {people**-0.5:.0%} apart "
-        "may be equally good."
+        f"{measured}: so few that methods whose accuracies are less than {people**-0.5:.0%} apart may be equally good."
     )
 
 

@@ -49,9 +49,8 @@ def render_account(name: str, balance: Balance, whole: Balance, this_run: Decima
     if own and whole.left < balance.cap - spent - reserved:
         note = f"The data set has {_epsilon(whole.left, False)} left in all."
     return render(
-        name, spent, reserved, left, this_run, title="Your budget" if own else _TITLE,
-        note=note, frozen=balance.frozen,
-    )  # fmt: skip
+        name, spent, reserved, left, this_run, title="Your budget" if own else _TITLE, note=note, frozen=balance.frozen
+    )
 
 
 def render(
@@ -79,8 +78,7 @@ def render(
     words = "; ".join(f"{label} {_epsilon(v, up)}" for _, label, v, up in shown)
     bar = "".join(_segment(style, value, spent + reserved + left) for style, _, value, _ in shown)
     legend = "".join(
-        f'<li><i class="{style}" aria-hidden="true"></i><span>{label}</span>'
-        f"<b>{_epsilon(value, up)}</b></li>"
+        f'<li><i class="{style}" aria-hidden="true"></i><span>{label}</span><b>{_epsilon(value, up)}</b></li>'
         for style, label, value, up in shown
     )
     warnings = [] if fits or frozen is not None else [f"Over budget: {_short(cost, left)}"]

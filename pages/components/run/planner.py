@@ -56,9 +56,7 @@ class Outlooking(Work):
         self.outlook = service.outlook(asked.request, self.tell, shaped=asked.shaped)
 
 
-def show(
-    request: RunRequest | None, quote: Quote | None, *, shaped: bool, number: Any = None
-) -> None:
+def show(request: RunRequest | None, quote: Quote | None, *, shaped: bool, number: Any = None) -> None:
     """An expander with the question and, once it was asked, the answer.
 
     ``number`` is the column that is predicted, if it is predicted as a number.
@@ -87,18 +85,19 @@ def _wanted(number: Any) -> float:
     """What is wanted: a share; or a typical error, in units of the target."""
     if number is None:
         percent = st.number_input(
-            "Accuracy wanted, in percent", 1.0, 100.0, _FIRST_WANTED, 1.0, format="%.0f",
-            key=_WANTED,
-        )  # fmt: skip
+            "Accuracy wanted, in percent", 1.0, 100.0, _FIRST_WANTED, 1.0, format="%.0f", key=_WANTED
+        )
         return float(percent) / 100
     span = float(number.upper - number.lower)
     return float(
         st.number_input(
             f"Typical error wanted (RMSE), in units of {markup.plain(number.name)}",
-            0.0, span, span / 10,
+            0.0,
+            span,
+            span / 10,
             key=f"{_WANTED}-{number.name}",
         )
-    )  # fmt: skip
+    )
 
 
 def _start(question: Question) -> None:

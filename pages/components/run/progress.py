@@ -148,9 +148,7 @@ def _words(status: RunStatus) -> str:
 
 def _ended(status: RunStatus, named: RunStatus | None, going_on: list[RunStatus]) -> None:
     """How a run ended: in its card while runs go on; the one in the address can be closed."""
-    card = st.container(
-        border=bool(going_on), key=f"{'card' if going_on else 'end-of'}-run-{status.id}"
-    )
+    card = st.container(border=bool(going_on), key=f"{'card' if going_on else 'end-of'}-run-{status.id}")
     with card:
         if going_on:
             _heading(status)
@@ -158,10 +156,7 @@ def _ended(status: RunStatus, named: RunStatus | None, going_on: list[RunStatus]
             _by(status)
         _ending(status)
         if named is not None and status.id == named.id:
-            st.button(
-                "Close", key="close-run", on_click=access.forget_run,
-                help="Hides this; the result stays.",
-            )  # fmt: skip
+            st.button("Close", key="close-run", on_click=access.forget_run, help="Hides this; the result stays.")
 
 
 def _ending(status: RunStatus) -> None:

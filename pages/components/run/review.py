@@ -147,9 +147,7 @@ def _delta_used(quote: Quote) -> dict[str, str]:
     before, now = quote.balance_before.delta, quote.plan.delta
     if not before + now:
         return {}
-    return {
-        "δ of all runs": f"{small(before) if before else 0} before, {small(before + now)} after"
-    }
+    return {"δ of all runs": f"{small(before) if before else 0} before, {small(before + now)} after"}
 
 
 def _promise(quote: Quote) -> None:

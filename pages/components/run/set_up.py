@@ -31,9 +31,7 @@ def show(dataset: DatasetInfo, family: Family) -> None:
         entry = epsilon.choose()
         request, problem = None, fault
         if parameters is not None:
-            request, problem = access.attempt(
-                lambda: _request(dataset, family, target, entry, parameters)
-            )
+            request, problem = access.attempt(lambda: _request(dataset, family, target, entry, parameters))
         with slot.kept():
             quote = _quote(request, problem)
         with slot.kept():
@@ -94,9 +92,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
 def _meaning(quote: Quote) -> str:
     first, *others = quote.plan.count_noise
     *some, last = [
-        f"ε {format_epsilon(part)} for {step_name(step)}"
-        for step, part in quote.plan.split.parts.items()
-        if part
+        f"ε {format_epsilon(part)} for {step_name(step)}" for step, part in quote.plan.split.parts.items() if part
     ]
     split = f"{', '.join(some)} and {last}" if some else last
     more = "".join(f" Noise on {kind.what}: ±{kind.margin()}." for kind in others)
@@ -123,9 +119,7 @@ def _shaped(dataset: DatasetInfo) -> bool:
     )
 
 
-def _buttons(
-    dataset: DatasetInfo, request: RunRequest | None, quote: Quote | None, *, shaped: bool
-) -> None:
+def _buttons(dataset: DatasetInfo, request: RunRequest | None, quote: Quote | None, *, shaped: bool) -> None:
     left, right = st.columns(2)
     with left:
         if st.button("Rehearse (free)", disabled=quote is None, width="stretch") and request:

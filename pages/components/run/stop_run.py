@@ -23,9 +23,7 @@ _REFUSED = "stop-refused"
 def button(status: RunStatus) -> None:
     """Below a run that has not ended."""
     if status.state == "queued":
-        st.button(
-            "Cancel run (free)", key=f"cancel-{status.id}", on_click=_cancel, args=(status.id,)
-        )
+        st.button("Cancel run (free)", key=f"cancel-{status.id}", on_click=_cancel, args=(status.id,))
     else:
         st.button("Stop run …", key=f"stop-{status.id}", on_click=_ask, args=(status.id,))
 
@@ -85,7 +83,12 @@ def _dialog(status: RunStatus) -> None:
     sure = st.checkbox(f"I give up this result; {cost} stays spent", key=f"stop-sure-{status.id}")
     stop, go_on = st.columns(2)
     stop.button(
-        "Stop the run", key="stop-now", type="primary", disabled=not sure, on_click=_stop,
-        args=(status.id,), width="stretch",
-    )  # fmt: skip
+        "Stop the run",
+        key="stop-now",
+        type="primary",
+        disabled=not sure,
+        on_click=_stop,
+        args=(status.id,),
+        width="stretch",
+    )
     go_on.button("Let it go on", key="stop-not", on_click=let_go, width="stretch")

@@ -73,9 +73,7 @@ def _policy() -> str:
 
 
 #: A download that is opened in place of being saved is inert.
-_POLICY_OF_FILES = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'"
-)
+_POLICY_OF_FILES = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'"
 
 
 def _inline_scripts() -> list[str]:
@@ -111,9 +109,7 @@ class Gate:
         else:
             await self._app(scope, receive, marked)
 
-    async def _socket(
-        self, scope: Scope, receive: Receive, send: Send, refusal: Response | None
-    ) -> None:
+    async def _socket(self, scope: Scope, receive: Receive, send: Send, refusal: Response | None) -> None:
         stranger = not login.logged_in(Headers(scope=scope))
         address = _address(scope)
         if refusal is not None or (stranger and self._full(address)):

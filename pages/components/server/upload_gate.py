@@ -129,9 +129,7 @@ class UploadGate:
             return
         await self._pass_on(session, file, scope, receive, send)
 
-    async def _pass_on(
-        self, session: str, file: str, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    async def _pass_on(self, session: str, file: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a file in; what was refused further inside, or broke off, is not held."""
         answer = _Answer()
         try:
@@ -193,9 +191,7 @@ def _forget_who_has_left() -> None:
     runtime, now = get_instance(), time.time()
     for session, guest in _guests.items():
         guest.left = None if runtime.is_active_session(session) else guest.left or now
-    away = [
-        (guest.left, name) for name, guest in _guests.items() if guest.left and not guest.coming
-    ]
+    away = [(guest.left, name) for name, guest in _guests.items() if guest.left and not guest.coming]
     for place, (left, session) in enumerate(sorted(away, reverse=True)):
         if place >= AWAY_AT_ONCE or now - left > AWAY:
             runtime.uploaded_file_mgr.remove_session_files(session)

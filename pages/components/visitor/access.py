@@ -37,9 +37,7 @@ def service() -> Service:
 def installation() -> Service:
     """The one service of this process. Not for pages: it acts as the local user."""
     with _LOCK:
-        return _service(
-            os.environ.get("FROSTGLASS_HOME"), os.environ.get("FROSTGLASS_DATABASE_URL")
-        )
+        return _service(os.environ.get("FROSTGLASS_HOME"), os.environ.get("FROSTGLASS_DATABASE_URL"))
 
 
 # Not a cache of Streamlit's, which any visitor may empty.

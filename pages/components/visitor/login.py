@@ -87,9 +87,7 @@ def _secrets_in_use() -> bool:
     """Whether there is a file of secrets: with a login in it, or unreadable."""
     if _has_provider():
         return True
-    named = bool(os.environ.get("STREAMLIT_SECRETS_FILES")) or config.is_manually_set(
-        "secrets.files"
-    )
+    named = bool(os.environ.get("STREAMLIT_SECRETS_FILES")) or config.is_manually_set("secrets.files")
     return named or any(file.exists() and not _readable(file) for file in _secret_files())
 
 
@@ -202,9 +200,7 @@ def show() -> None:
     st.button("Log out", on_click=st.logout, key="log-out")
 
 
-def _refuse(
-    title: str, words: str, button: str = "", action: Callable[[], None] | None = None
-) -> None:
+def _refuse(title: str, words: str, button: str = "", action: Callable[[], None] | None = None) -> None:
     with st.container(border=True, key="card-login", width=560):
         st.title(title, anchor=False)
         st.markdown(words)

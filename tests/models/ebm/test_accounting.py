@@ -79,12 +79,8 @@ def test_all_steps_together_keep_epsilon_and_delta(target, chosen, rows_per_pers
         if choice := own.split.parts.get(CHOICE):
             profile = Selections(float(choice / chosen["pairs"]), chosen["pairs"]).delta
         person = own.mu * rows_per_person
-        assert draws <= accounting._draws(
-            own.parameters, len(domain.columns) - 1, output_count(domain, target)
-        )
-        allowed = calibrate_fine_gaussian(
-            Decimal(epsilon), DELTA, int(draws) * rows_per_person, profile
-        )
+        assert draws <= accounting._draws(own.parameters, len(domain.columns) - 1, output_count(domain, target))
+        allowed = calibrate_fine_gaussian(Decimal(epsilon), DELTA, int(draws) * rows_per_person, profile)
         assert person <= allowed * (1 + 1e-9)
         assert profile(person, float(epsilon)) <= float(DELTA)
         assert person >= 0.99 * allowed
@@ -180,9 +176,7 @@ def test_sensitivities_of_the_mechanisms_by_hand():
         ("0.00003", Decimal("1e-15"), 1, {"epochs": 1000}),
     ],
 )
-def test_a_budget_that_some_later_step_could_not_use_is_refused_at_once(
-    epsilon, delta, rows_per_person, chosen
-):
+def test_a_budget_that_some_later_step_could_not_use_is_refused_at_once(epsilon, delta, rows_per_person, chosen):
     """The noise of one pair's sums needs a wider scale than that of one column's."""
     domain, own = cost("ill", epsilon, delta, rows_per_person, **chosen)
     with pytest.raises(BudgetError, match="This epsilon is too small for so many noisy sums"):

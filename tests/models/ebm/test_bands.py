@@ -40,10 +40,7 @@ def test_nothing_seldom_looks_like_something(count, smooth, outputs):
     """P-values of noise are no smaller than they should be."""
     draw = np.random.default_rng(count)
     values = np.array(
-        [
-            Band.of(replicates(draw, count, outputs=outputs, smooth=smooth), WEIGHTS).p_value
-            for _ in range(1000)
-        ]
+        [Band.of(replicates(draw, count, outputs=outputs, smooth=smooth), WEIGHTS).p_value for _ in range(1000)]
     )
     for level in (0.01, 0.05, 0.2):
         assert (values < level).sum() <= binom.ppf(1 - FALSE_ALARM, 1000, level)
@@ -52,10 +49,7 @@ def test_nothing_seldom_looks_like_something(count, smooth, outputs):
 def test_something_looks_like_something():
     draw = np.random.default_rng(1)
     for smooth in (True, False):
-        strong = [
-            Band.of(replicates(draw, 5, smooth=smooth, signal=20.0), WEIGHTS).p_value
-            for _ in range(50)
-        ]
+        strong = [Band.of(replicates(draw, 5, smooth=smooth, signal=20.0), WEIGHTS).p_value for _ in range(50)]
         assert max(strong) < 0.01
 
 

@@ -35,12 +35,8 @@ def course_of(kind, *, epochs=4, averaged=True, step=None, queries=None, seed=0,
         classes = 2 if kind == "binary" else 3
         labels = np.where(absent, ABSENT, draw.integers(0, classes, ROWS)).astype(np.uint8)
         outputs = 1 if kind == "binary" else 3
-        start = BoostingStart(
-            np.full(outputs, -0.2), np.full(outputs, 0.2), 1, 1, np.full(outputs, 0.2), 1
-        )
-    features = [
-        Feature(np.bincount(c, minlength=s) + 0.5, s) for c, s in zip(codes, SIZES, strict=True)
-    ]
+        start = BoostingStart(np.full(outputs, -0.2), np.full(outputs, 0.2), 1, 1, np.full(outputs, 0.2), 1)
+    features = [Feature(np.bincount(c, minlength=s) + 0.5, s) for c, s in zip(codes, SIZES, strict=True)]
     course = Course(
         codes=codes,
         sizes=SIZES,
@@ -137,9 +133,7 @@ def test_threads_do_not_change_a_seeded_result(monkeypatch):
     monkeypatch.setattr(boosting.os, "cpu_count", lambda: 5)
     held_up, _ = boost(course, start, 5, SeededRandom(3), ignore)
     assert all(
-        np.array_equal(a, b)
-        for one, other in zip(plain, held_up, strict=True)
-        for a, b in zip(one, other, strict=True)
+        np.array_equal(a, b) for one, other in zip(plain, held_up, strict=True) for a, b in zip(one, other, strict=True)
     )
 
 

@@ -59,12 +59,8 @@ class Tape:
             self.answers.append((mechanism, np.array(exact), released))
             return released
 
-        monkeypatch.setattr(
-            FineGaussian, "release", lambda m, x, source: take(m, x, release(m, x, source))
-        )
-        monkeypatch.setattr(
-            ExponentialMechanism, "select", lambda m, x, source: take(m, x, select(m, x, source))
-        )
+        monkeypatch.setattr(FineGaussian, "release", lambda m, x, source: take(m, x, release(m, x, source)))
+        monkeypatch.setattr(ExponentialMechanism, "select", lambda m, x, source: take(m, x, select(m, x, source)))
         # One thread: answers come in the same order.
         monkeypatch.setattr(boosting.os, "cpu_count", lambda: 1)
 
@@ -94,8 +90,7 @@ def test_every_answer_comes_from_the_mechanism_that_was_budgeted(target, chosen,
     choices = [m for m, _, _ in tape.answers if isinstance(m, ExponentialMechanism)]
     outputs = len(model.intercept)
     assert all(
-        (m.sensitivity, m.epsilon, m.monotone)
-        == (pair_sensitivity(outputs), choice_epsilon(own), False)
+        (m.sensitivity, m.epsilon, m.monotone) == (pair_sensitivity(outputs), choice_epsilon(own), False)
         for m in choices
     )
     assert len(choices) == (pairs if pairs < 6 else 0), "six are all there are"
@@ -108,17 +103,20 @@ def test_every_answer_comes_from_the_mechanism_that_was_budgeted(target, chosen,
 def outlier(target, side):
     """Somebody whom no model expects, at a bound of everything."""
     return {
-        "x0": float(side), "x1": 1.0 - side, "x2": float(side), "c": "d",
-        "ill": ("yes", "no")[side], "stage": ("iii", "ii")[side], "stay": (30.0, -10.0)[side],
-    }  # fmt: skip
+        "x0": float(side),
+        "x1": 1.0 - side,
+        "x2": float(side),
+        "c": "d",
+        "ill": ("yes", "no")[side],
+        "stage": ("iii", "ii")[side],
+        "stay": (30.0, -10.0)[side],
+    }
 
 
 @pytest.mark.parametrize(("target", "chosen"), RUNS)
 @pytest.mark.parametrize("rows_per_person", [1, 4])
 @pytest.mark.parametrize("side", [0, 1])
-def test_one_person_more_stays_within_mu_over_the_whole_run(
-    target, chosen, rows_per_person, side, monkeypatch
-):
+def test_one_person_more_stays_within_mu_over_the_whole_run(target, chosen, rows_per_person, side, monkeypatch):
     """Adaptive composition, replayed: the same released values, one person more."""
     domain = cases.schema(target=target, rows_per_person=rows_per_person)
     less = cases.frame(ROWS, seed=side)
@@ -189,9 +187,7 @@ def test_one_epoch_without_noise_is_one_newton_step(target):
     data = cases.frame(5000, 0, seed=3)
     private = cases.table(data, cases.schema(0, 5000, target=target))
     with cases.quiet_replicates():
-        plan, model = cases.fit(
-            private, target, "20", cases.Quiet(0), epochs=1, replicates=3, learning_rate=1.0
-        )
+        plan, model = cases.fit(private, target, "20", cases.Quiet(0), epochs=1, replicates=3, learning_rate=1.0)
     own, (term,) = cost(plan), model.terms
     exact = data["c"].value_counts().reindex(["a", "b", "d", "x", "y"], fill_value=0).to_numpy()
     assert term.noisy_counts == tuple(exact)
@@ -218,7 +214,5 @@ def test_one_epoch_without_noise_is_one_newton_step(target):
     )
     shift = counts @ shape / counts.sum()
     tolerance = 1e-6 if target == "ill" else 0.02
-    np.testing.assert_allclose(
-        [score for (score,) in term.scores], (shape - shift) * width, atol=tolerance * width
-    )
+    np.testing.assert_allclose([score for (score,) in term.scores], (shape - shift) * width, atol=tolerance * width)
     assert model.intercept[0] == pytest.approx((base + shift) * width + low, abs=tolerance * width)

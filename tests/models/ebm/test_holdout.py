@@ -149,9 +149,7 @@ def test_accuracy_and_auc_are_those_of_the_model():
 
 
 def test_accuracy_of_many_classes():
-    result = holdout.evaluate(
-        Run(TABLE, plan("multiclass", "900"), SecureRandom()), model("multiclass")
-    )
+    result = holdout.evaluate(Run(TABLE, plan("multiclass", "900"), SecureRandom()), model("multiclass"))
     frame = held_out("multiclass")
     truth = frame["goes"].map(SCHEMA.column("goes").classes.index).to_numpy()
     predicted = model("multiclass").predict(frame, SCHEMA)
@@ -163,9 +161,7 @@ def test_accuracy_of_many_classes():
 
 
 def test_rmse_is_that_of_the_model():
-    result = holdout.evaluate(
-        Run(TABLE, plan("regression", "900"), SecureRandom()), model("regression")
-    )
+    result = holdout.evaluate(Run(TABLE, plan("regression", "900"), SecureRandom()), model("regression"))
     frame = held_out("regression")
     errors = model("regression").predict(frame, SCHEMA) - frame["stay"]
     assert result.rmse.value == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.02)
@@ -177,9 +173,7 @@ def test_rmse_is_that_of_the_model():
 def test_both_histograms_share_the_budget(monkeypatch):
     made = []
     kind = holdout.GeometricMechanism
-    monkeypatch.setattr(
-        holdout, "GeometricMechanism", lambda *given: made.append(given) or kind(*given)
-    )
+    monkeypatch.setattr(holdout, "GeometricMechanism", lambda *given: made.append(given) or kind(*given))
     holdout.evaluate(Run(TABLE, plan("regression", "3"), SecureRandom()), model("regression"))
     ((sensitivity, epsilon),) = made
     assert sensitivity == 1

@@ -90,9 +90,7 @@ def test_residual_sums_agree_with_the_oracle(kind, outputs, rows):
             np.testing.assert_array_equal(run(kind, outputs, data, clip), expected)
             continue
         expected = oracle.grid_sums(values, bins, BINS, RESIDUAL_STEPS)
-        slack = (INTERPOLATION if outputs == 1 else ROUNDING) * max(
-            oracle.counts(bins, labels, BINS)
-        )
+        slack = (INTERPOLATION if outputs == 1 else ROUNDING) * max(oracle.counts(bins, labels, BINS))
         assert np.abs(run(kind, outputs, data) - expected).max() <= slack
 
 
@@ -142,9 +140,7 @@ def test_witness_of_classes(outputs):
     change = np.zeros((CHANGED, *scores.shape[1:]), dtype=np.float32)
     place = np.zeros(1, dtype=np.uint8)
     label = np.array([1 if outputs == 1 else 0], dtype=np.uint8)
-    moved = run(
-        "classes" if outputs > 1 else "binary", outputs, [label, scores, place, change, place]
-    )
+    moved = run("classes" if outputs > 1 else "binary", outputs, [label, scores, place, change, place])
     assert length(moved) > (1 - 2e-7) * residual_sensitivity(outputs)
     assert length(moved) <= residual_sensitivity(outputs)
 
@@ -198,9 +194,7 @@ def test_residual_sizes_agree_with_the_oracle(seed):
 
 def test_residual_sizes_put_each_edge_into_its_own_group():
     edges = np.array([0.25, 0.5, 1.0])
-    for label, score, group in [
-        (0.25, 0, 0), (0.5, 0, 1), (0, 0.5, 1), (0.75, 0, 2), (1, -1e30, 2), (0, 0, 0),
-    ]:  # fmt: skip
+    for label, score, group in [(0.25, 0, 0), (0.5, 0, 1), (0, 0.5, 1), (0.75, 0, 2), (1, -1e30, 2), (0, 0, 0)]:
         counts = np.zeros(3, dtype=np.int64)
         place, change = np.zeros(1, dtype=np.uint8), np.zeros(CHANGED, dtype=np.float32)
         residual_sizes(np.float32([label]), np.float32([score]), place, change, edges, counts)

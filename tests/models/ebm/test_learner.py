@@ -154,9 +154,7 @@ def test_expected_noise_is_the_noise_on_a_category():
 @pytest.mark.parametrize("chosen", QUICK)
 @pytest.mark.parametrize("evaluate", [True, False])
 def test_a_release_can_be_read_back_and_keeps_its_budget(target, chosen, evaluate):
-    plan, model = cases.fit(
-        TABLE, target, "2", SecureRandom(), evaluate=evaluate, **{"epochs": 4, **chosen}
-    )
+    plan, model = cases.fit(TABLE, target, "2", SecureRandom(), evaluate=evaluate, **{"epochs": 4, **chosen})
     cases.check_finite(model)
     release = make_release("ebm", plan, model, secure=True)
     again = Release.from_json(release.to_json())
@@ -259,9 +257,7 @@ def test_people_with_several_rows(target):
     single = cases.schema(target=target, rows_per_person=1)
     triple = cases.schema(target=target, rows_per_person=3)
     plans = [LEARNER.plan(domain, target, Decimal(1), {}) for domain in (single, triple)]
-    assert plans[1].count_noise[0].scale == pytest.approx(
-        3 * plans[0].count_noise[0].scale, rel=1e-3
-    )
+    assert plans[1].count_noise[0].scale == pytest.approx(3 * plans[0].count_noise[0].scale, rel=1e-3)
     _, model = cases.fit(cases.table(data, triple), target)
     cases.check_finite(model)
 
@@ -281,8 +277,14 @@ def test_progress_is_the_same_for_every_table_of_a_schema(target, chosen):
     for data in (cases.frame(0), cases.frame(900), cases.frame(300, seed=8).assign(ill="yes")):
         seen = []
         private = cases.table(data, domain)
-        cases.fit(private, target, source=SeededRandom(len(calls)), evaluate=True,
-                  progress=lambda *call, seen=seen: seen.append(call), **chosen)  # fmt: skip
+        cases.fit(
+            private,
+            target,
+            source=SeededRandom(len(calls)),
+            evaluate=True,
+            progress=lambda *call, seen=seen: seen.append(call),
+            **chosen,
+        )
         calls.append(seen)
     assert calls[0] == calls[1] == calls[2]
     assert all(0 <= done <= total for _, done, total in calls[0])
@@ -319,10 +321,20 @@ def summary(model):
     """Some of the numbers of a release."""
     x0, c = model.terms[0], model.terms[-1]
     return [
-        model.intercept[0], model.intercept_error[0], x0.scores[0][0], x0.scores[-1][0],
-        x0.errors[0][0], float(len(x0.labels)), float(x0.noisy_counts[0]), x0.importance,
-        c.scores[0][0], c.scores[-1][0], float(c.noisy_counts[0]), c.errors[1][0], c.importance,
-    ]  # fmt: skip
+        model.intercept[0],
+        model.intercept_error[0],
+        x0.scores[0][0],
+        x0.scores[-1][0],
+        x0.errors[0][0],
+        float(len(x0.labels)),
+        float(x0.noisy_counts[0]),
+        x0.importance,
+        c.scores[0][0],
+        c.scores[-1][0],
+        float(c.noisy_counts[0]),
+        c.errors[1][0],
+        c.importance,
+    ]
 
 
 @pytest.mark.heavy
@@ -335,16 +347,16 @@ def test_under_enormous_noise_releases_tell_nothing_of_the_table(target):
     draws = []
     for offset, data in ((0, one), (10_000, other)):
         private = cases.table(data, domain)
-        fits = (
-            cases.fit(private, target, "0.00002", offset + seed, epochs=2, replicates=3)[1]
-            for seed in range(200)
-        )
+        fits = (cases.fit(private, target, "0.00002", offset + seed, epochs=2, replicates=3)[1] for seed in range(200))
         draws.append(np.array([summary(model) for model in fits]))
     count = draws[0].shape[1]
     values = [ks_2samp(draws[0][:, i], draws[1][:, i]).pvalue for i in range(count)]
     assert min(values) > FALSE_ALARM / count
     # The same statistic tells the tables apart as soon as there is some budget.
-    loud = [cases.fit(cases.table(data, domain), target, "5", seed, epochs=2, replicates=3)[1]
-            for data in (one, other) for seed in range(20)]  # fmt: skip
+    loud = [
+        cases.fit(cases.table(data, domain), target, "5", seed, epochs=2, replicates=3)[1]
+        for data in (one, other)
+        for seed in range(20)
+    ]
     split = np.array([summary(model) for model in loud])
     assert min(ks_2samp(split[:20, i], split[20:, i]).pvalue for i in range(count)) < FALSE_ALARM

@@ -38,9 +38,7 @@ def test_a_side_is_a_coarser_partition(name):
         assert len(side.groups) == len(bins.axis)
         assert 1 <= len(side.axis) <= 8
         assert sorted(set(side.groups.tolist())) == list(range(len(side.axis)))
-        np.testing.assert_allclose(
-            side.counts, [counts[side.groups == g].sum() for g in range(len(side.axis))]
-        )
+        np.testing.assert_allclose(side.counts, [counts[side.groups == g].sum() for g in range(len(side.axis))])
         if bins.axis.edges is not None:
             assert set(side.axis.edges) <= set(bins.axis.edges)
             expected = np.searchsorted(side.axis.edges, bins.axis.edges, side="left")
@@ -115,9 +113,8 @@ def test_a_pair_is_chosen_with_the_chances_of_the_exponential_mechanism(monkeypa
     start = BoostingStart(np.zeros(1), np.full(1, 0.25), 1.0, 1.0, np.full(1, 0.25), 80.0)
     for count in (1, 3, 6):
         chosen = choose_pairs(
-            SimpleNamespace(codes=codes), [side] * 4, exact, start, count, Decimal("0.1"),
-            SeededRandom(3),
-        )  # fmt: skip
+            SimpleNamespace(codes=codes), [side] * 4, exact, start, count, Decimal("0.1"), SeededRandom(3)
+        )
         assert len(set(chosen)) == count
         assert chosen == sorted(chosen)
         assert all(first < second for first, second in chosen)
@@ -131,11 +128,13 @@ def test_a_planted_interaction_is_found(target):
         [
             *({"name": f"b{i}", "type": "boolean"} for i in range(4)),
             {"name": "x", "type": "real", "lower": 0, "upper": 1, "bins": 4},
-            {"name": "ill", "type": "boolean"} if target == "ill" else
-            {"name": "stay", "type": "real", "lower": 0, "upper": 10, "bins": 2},
+            {"name": "ill", "type": "boolean"}
+            if target == "ill"
+            else {"name": "stay", "type": "real", "lower": 0, "upper": 10, "bins": 2},
         ],
-        6000, privacy_unit={"column": "person"},
-    )  # fmt: skip
+        6000,
+        privacy_unit={"column": "person"},
+    )
     draw = np.random.default_rng(5)
     data = cases.frame(6000, 0, seed=1)[["person"]]
     for i in range(4):

@@ -18,9 +18,7 @@ QUERIES = 60
 
 def start_of(outputs=1, clip=1.0):
     share = np.linspace(0.2, 0.4, outputs)
-    return BoostingStart(
-        np.log(share), share * (1 - share), 1.0, clip, share * (1 - share), COUNTS.sum()
-    )
+    return BoostingStart(np.log(share), share * (1 - share), 1.0, clip, share * (1 - share), COUNTS.sum())
 
 
 def all_bins(start, ordered, rate=0.5):
@@ -64,10 +62,7 @@ def test_noise_of_a_step_is_small_however_few_the_records():
     feature = Feature(np.full(8, 0.5), 8)
     step = AllBins([feature], start_of(), FineGaussian(RESIDUAL_STEPS, 1e-3), 0.5, 60)
     source = SeededRandom(1)
-    changes = [
-        step.change(0, np.zeros((8, 1), dtype=np.int64), np.zeros((8, 1)), source)
-        for _ in range(50)
-    ]
+    changes = [step.change(0, np.zeros((8, 1), dtype=np.int64), np.zeros((8, 1)), source) for _ in range(50)]
     assert np.abs(changes).max() < 0.5
 
 

@@ -26,16 +26,12 @@ def words(task: str = "binary", **more: bool) -> EBMWords:
 
 
 def test_whole_numbers_are_named_by_the_values_that_they_hold():
-    assert bin_names(AGE, SCHEMA.column("age")) == [
-        "20 to 40", "41 to 60", "61 to 80", "81 to 100", "missing"
-    ]  # fmt: skip
+    assert bin_names(AGE, SCHEMA.column("age")) == ["20 to 40", "41 to 60", "61 to 80", "81 to 100", "missing"]
 
 
 def test_a_group_of_a_single_whole_number_is_named_by_it():
     column = IntegerColumn(name="points", lower=0, upper=42, edges=(0, 1, 4.5))
-    assert bin_names(Axis.numeric(column, (0, 1, 4.5)), column) == [
-        "0", "1", "2 to 4", "5 to 42", "missing"
-    ]  # fmt: skip
+    assert bin_names(Axis.numeric(column, (0, 1, 4.5)), column) == ["0", "1", "2 to 4", "5 to 42", "missing"]
 
 
 def test_every_whole_number_is_in_the_group_that_is_named_after_it():
@@ -53,8 +49,7 @@ def test_real_numbers_are_named_by_both_ends():
 
 def test_groups_of_categories_are_named_by_all_of_them():
     axis = Axis.categories(SCHEMA.column("<i>ward</i>"), (0, 1, 0, 1, 2))
-    assert bin_names(axis, SCHEMA.column("<i>ward</i>")) == ["<b>A</b> or D", "B & C or other",
-                                                             "missing"]  # fmt: skip
+    assert bin_names(axis, SCHEMA.column("<i>ward</i>")) == ["<b>A</b> or D", "B & C or other", "missing"]
 
 
 def test_a_group_of_a_pair_names_both_columns():
@@ -149,8 +144,7 @@ def test_the_reading_starts_with_what_holds_for_everyone():
 def test_every_term_is_read_once(task):
     reading = "\n".join(words(task).reading())
     for item in words(task).model.terms:
-        assert len(re.findall(rf"^{re.escape(item.name)}:|[:,] {re.escape(item.name)}[.,]",
-                              reading, re.MULTILINE)) == 1  # fmt: skip
+        assert len(re.findall(rf"^{re.escape(item.name)}:|[:,] {re.escape(item.name)}[.,]", reading, re.MULTILINE)) == 1
 
 
 # One case
@@ -221,9 +215,7 @@ def test_predictions_follow_from_the_score_table_alone():
         if name == "<i>ward</i>":
             total += part.loc[part["category"] == value, "score"].sum()
         else:
-            inside = (pd.to_numeric(part["lower"]) < value) & (
-                value <= pd.to_numeric(part["upper"])
-            )
+            inside = (pd.to_numeric(part["lower"]) < value) & (value <= pd.to_numeric(part["upper"]))
             total += part.loc[inside, "score"].sum()
     assert total == pytest.approx(model.scores(pd.DataFrame([CASE]), SCHEMA)[0, 0])
 

@@ -18,9 +18,8 @@ def test_rules_over_several_tables_are_compared_by_all_of_them() -> None:
     rules = {"max_literals": 2, "clauses": 1}
     told: list[tuple[int, int]] = []
     scores = compare_methods(
-        crowd.table(schema), TARGET, [("ilp", rules), ("tree", {})], [Decimal(5)], 1,
-        lambda *done: told.append(done),
-    )  # fmt: skip
+        crowd.table(schema), TARGET, [("ilp", rules), ("tree", {})], [Decimal(5)], 1, lambda *done: told.append(done)
+    )
     assert scores[0].mean == 1
     assert scores[1].mean < 0.9
     assert told == [(1, 2), (2, 2)]

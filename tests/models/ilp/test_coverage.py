@@ -50,9 +50,7 @@ def counts_of(table: PrivateTable, lattice: Lattice) -> np.ndarray:
 def expected(crowd: People, clause: Clause, schema: Schema) -> tuple[int, int]:
     body = body_of(clause, schema)
     covered = [
-        person[TARGET]
-        for person, rows in zip(crowd.people, crowd.rows, strict=True)
-        if holds(body, person, rows)
+        person[TARGET] for person, rows in zip(crowd.people, crowd.rows, strict=True) if holds(body, person, rows)
     ]
     return covered.count("no"), covered.count("yes")
 
@@ -86,14 +84,13 @@ def test_conditions_on_one_row_are_not_shared_by_two() -> None:
     person = {"sex": "f", "age": 12, TARGET: "yes"}
     apart = [{"kind": "a", "dose": "low"}, {"kind": "b", "dose": "high"}]
     together = [{"kind": "a", "dose": "high"}]
-    crowd = People([person, person], [{"drug": rows, "test": [{"value": 1.0, "ward": "no"}]}
-                                      for rows in (apart, together)])  # fmt: skip
+    crowd = People(
+        [person, person], [{"drug": rows, "test": [{"value": 1.0, "ward": "no"}]} for rows in (apart, together)]
+    )
     a = Atom(table="drug", column="kind", cells=(0,))
     high = Atom(table="drug", column="dose", cells=(2,))
     one = Clause(variables=(Variable(table="drug", atoms=(a, high)),))
-    two = Clause(
-        variables=(Variable(table="drug", atoms=(a,)), Variable(table="drug", atoms=(high,)))
-    )
+    two = Clause(variables=(Variable(table="drug", atoms=(a,)), Variable(table="drug", atoms=(high,))))
     table = crowd.table(schema)
     assert unpack(clause_vector(table, one), 70).sum() == 1
     assert unpack(clause_vector(table, two), 70).sum() == 2
@@ -155,22 +152,17 @@ def program(crowd: People, lattice: Lattice, places: list[int], schema: Schema) 
         for column in table.columns:
             name = column.name
             if isinstance(column, NumericColumn):
-                lines += [f"{name}_up_to(X, B) :- {name}(X, V), V =< B.",
-                          f"{name}_above(X, B) :- {name}(X, V), V > B.",
-                ]  # fmt: skip
+                lines += [f"{name}_up_to(X, B) :- {name}(X, V), V =< B.", f"{name}_above(X, B) :- {name}(X, V), V > B."]
             elif column.ordered:
                 order = ", ".join(column.categories)
                 lines += [
                     f"{name}_rank(V, R) :- nth0(R, [{order}], V).",
-                    f"{name}_up_to(X, B) :- {name}(X, V), {name}_rank(V, R), {name}_rank(B, S), "
-                    "R =< S.",
-                    f"{name}_above(X, B) :- {name}(X, V), {name}_rank(V, R), {name}_rank(B, S), "
-                    "R > S.",
+                    f"{name}_up_to(X, B) :- {name}(X, V), {name}_rank(V, R), {name}_rank(B, S), R =< S.",
+                    f"{name}_above(X, B) :- {name}(X, V), {name}_rank(V, R), {name}_rank(B, S), R > S.",
                 ]
             for group in getattr(column, "groups", ()):
                 members = ", ".join(group.members)
-                lines.append(f"{name}_in(X, {group.name}) :- {name}(X, V), "
-                             f"member(V, [{members}]).")  # fmt: skip
+                lines.append(f"{name}_in(X, {group.name}) :- {name}(X, V), member(V, [{members}]).")
     for number, (person, rows) in enumerate(zip(crowd.people, crowd.rows, strict=True)):
         lines.append(f"patient(p{number}).")
         lines += [f"{name}(p{number}, {value})." for name, value in person.items()]
@@ -184,8 +176,7 @@ def program(crowd: People, lattice: Lattice, places: list[int], schema: Schema) 
         goals = [goal for together in writer.body(lattice.clause(place)) for goal in together]
         lines.append(f"covered({place}, P) :- {', '.join(goals)}.")
     lines.append(
-        ":- initialization((forall((setof(P, covered(K, P), L), length(L, N)), "
-        "format('~w ~w~n', [K, N])), halt))."
+        ":- initialization((forall((setof(P, covered(K, P), L), length(L, N)), format('~w ~w~n', [K, N])), halt))."
     )
     return "\n".join(lines) + "\n"
 
@@ -202,9 +193,7 @@ def test_prolog_finds_the_same_people(seed: int, tmp_path: Path) -> None:
     places = sorted(int(place) for place in generator.choice(len(lattice), 400, replace=False))
     file = tmp_path / "clauses.pl"
     file.write_text(program(crowd, lattice, places, schema), encoding="utf-8")
-    done = subprocess.run(
-        ["swipl", "-q", str(file)], capture_output=True, text=True, timeout=120, check=True
-    )
+    done = subprocess.run(["swipl", "-q", str(file)], capture_output=True, text=True, timeout=120, check=True)
     assert done.stderr == ""
     found = dict(map(int, line.split()) for line in done.stdout.splitlines())
     counts = counts_of(crowd.table(schema), lattice).sum(axis=1)

@@ -178,10 +178,10 @@ def test_the_order_of_rows_and_their_index_do_not_matter(people: int) -> None:
     index = pd.Index([f"row {i}" for i in range(people)])
     shuffled = {
         "patient": tables["patient"].iloc[order].set_index(index),
-        "drug": tables["drug"].sample(frac=1, random_state=9).set_index(
-            pd.Index(np.zeros(len(tables["drug"]), dtype=int))
-        ),
-    }  # fmt: skip
+        "drug": tables["drug"]
+        .sample(frac=1, random_state=9)
+        .set_index(pd.Index(np.zeros(len(tables["drug"]), dtype=int))),
+    }
     assert model.predict(shuffled).tolist() == model.predict(tables)[order].tolist()
     again = make(random_state=1, epsilon=200).fit(shuffled, ill.iloc[order].set_axis(index))
     assert again.predict(shuffled).tolist() == ill.iloc[order].tolist()
@@ -219,9 +219,7 @@ def test_numbers_as_classes_of_more_than_two() -> None:
     tables, ill = ward()
     grade = np.where(ill, 3, np.where(tables["patient"]["sex"] == "m", 1, 2))
     content = SCHEMA.model_dump(mode="json")
-    content["columns"][2] = {
-        "name": "grade", "type": "categorical", "categories": ["1", "2", "3"], "target": True,
-    }  # fmt: skip
+    content["columns"][2] = {"name": "grade", "type": "categorical", "categories": ["1", "2", "3"], "target": True}
     model = make(schema=Schema.from_mapping(content), epsilon=200, random_state=1)
     model.fit(tables, grade)
     assert model.classes_.tolist() == [1, 2, 3]
@@ -258,8 +256,12 @@ def test_the_target_is_named_by_y_or_by_the_caller() -> None:
 
 def test_a_release_becomes_an_estimator_without_any_data() -> None:
     tables, ill = ward()
-    settings = {"literals": ("drug: code = a", "drug: dose = high"), "clauses": 2,
-                "count_share": Decimal("0.3"), "negation": True}  # fmt: skip
+    settings = {
+        "literals": ("drug: code = a", "drug: dose = high"),
+        "clauses": 2,
+        "count_share": Decimal("0.3"),
+        "negation": True,
+    }
     made = make(random_state=1, **settings).fit(tables, ill)
     again = DPILPClassifier.from_release(Release.from_json(made.release_.to_json()))
     fresh, _ = ward(200, seed=7)

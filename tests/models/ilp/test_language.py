@@ -21,13 +21,30 @@ from dpcore.models.ilp.released.words import clause_words
 from tests.support.small_relations import SCHEMA, TARGET, small_schema
 
 EVERYTHING = [
-    "sex = f", "sex = m", "age <= 30", "age > 30", "age <= 60", "age > 60",
-    "drug: any", "drug: kind = a", "drug: kind = b", "drug: kind = c", "drug: kind in ab",
-    "drug: dose = low", "drug: dose = mid", "drug: dose = high", "drug: dose > low",
+    "sex = f",
+    "sex = m",
+    "age <= 30",
+    "age > 30",
+    "age <= 60",
+    "age > 60",
+    "drug: any",
+    "drug: kind = a",
+    "drug: kind = b",
+    "drug: kind = c",
+    "drug: kind in ab",
+    "drug: dose = low",
+    "drug: dose = mid",
+    "drug: dose = high",
+    "drug: dose > low",
     "drug: dose <= mid",
-    "test: any", "test: value <= 2.5", "test: value > 2.5", "test: value <= 5", "test: value > 5",
-    "test: ward = no", "test: ward = yes",
-]  # fmt: skip
+    "test: any",
+    "test: value <= 2.5",
+    "test: value > 2.5",
+    "test: value <= 5",
+    "test: value > 5",
+    "test: ward = no",
+    "test: ward = yes",
+]
 
 
 def atom(text: str) -> Atom:
@@ -54,9 +71,7 @@ def test_the_schema_declares_every_atom_once() -> None:
 
 def test_modes_narrow_what_may_be_asked() -> None:
     child = dict(SCHEMA["children"][0])
-    child["columns"] = [
-        child["columns"][0] | {"modes": ["member"]}, child["columns"][1] | {"modes": []},
-    ]  # fmt: skip
+    child["columns"] = [child["columns"][0] | {"modes": ["member"]}, child["columns"][1] | {"modes": []}]
     schema = small_schema(children=[child])
     texts = [item.text(schema) for item in bottom_atoms(schema, TARGET)]
     assert texts == [*EVERYTHING[:6], "drug: any", "drug: kind in ab"]
@@ -66,10 +81,17 @@ def test_missing_and_other_values_are_asked_for_only_if_wanted() -> None:
     atoms = bottom_atoms(small_schema(), TARGET, reserved=True)
     more = {item.text(small_schema()) for item in atoms} - set(EVERYTHING)
     assert more == {
-        "sex = (other)", "sex = (missing)", "age = (missing)", "drug: kind = (other)",
-        "drug: kind = (missing)", "drug: dose = (other)", "drug: dose = (missing)",
-        "test: value = (missing)", "test: ward = (other)", "test: ward = (missing)",
-    }  # fmt: skip
+        "sex = (other)",
+        "sex = (missing)",
+        "age = (missing)",
+        "drug: kind = (other)",
+        "drug: kind = (missing)",
+        "drug: dose = (other)",
+        "drug: dose = (missing)",
+        "test: value = (missing)",
+        "test: ward = (other)",
+        "test: ward = (missing)",
+    }
 
 
 def test_chosen_atoms_keep_the_order_of_the_schema() -> None:
@@ -83,9 +105,16 @@ def test_chosen_atoms_keep_the_order_of_the_schema() -> None:
 
 def test_a_clause_in_prolog() -> None:
     written = Prolog(small_schema()).clause(
-        clause("sex = f", "age > 60", "drug: kind in ab & drug: dose > low", "test: value <= 2.5",
-               none=("test: any", "drug: kind = c")), TARGET, "yes"
-    )  # fmt: skip
+        clause(
+            "sex = f",
+            "age > 60",
+            "drug: kind in ab & drug: dose > low",
+            "test: value <= 2.5",
+            none=("test: any", "drug: kind = c"),
+        ),
+        TARGET,
+        "yes",
+    )
     assert written == (
         "ill(P, yes) :-\n"
         "    sex(P, f),\n"
@@ -101,9 +130,7 @@ def test_a_clause_in_prolog() -> None:
 
 def test_what_is_negated_comes_last_and_somebody_is_named_before() -> None:
     """Prolog would otherwise ask whether nobody at all has such a row."""
-    mixed = Clause(
-        variables=clause(none=("drug: any",)).variables + clause("test: ward = yes").variables
-    )
+    mixed = Clause(variables=clause(none=("drug: any",)).variables + clause("test: ward = yes").variables)
     writer = Prolog(small_schema())
     assert writer.clause(mixed, TARGET, "yes") == (
         "ill(P, yes) :-\n    has_test(P, B), ward(B, yes),\n    \\+ has_drug(P, _)."
@@ -119,17 +146,16 @@ def test_what_is_negated_comes_last_and_somebody_is_named_before() -> None:
 def test_names_that_prolog_would_misread_are_quoted_or_changed() -> None:
     schema = Schema.from_mapping(
         {
-            "name": "odd", "max_rows": 10, "entity": "Überweisung",
+            "name": "odd",
+            "max_rows": 10,
+            "entity": "Überweisung",
             "columns": [
                 {"name": "2nd Drug (mg)", "type": "categorical", "categories": ["It's A", "007"]},
                 {"name": "Y", "type": "boolean"},
             ],
         }
-    )  # fmt: skip
-    texts = [
-        Prolog(schema).clause(Clause(atoms=(item,)), "Y", "yes")
-        for item in bottom_atoms(schema, "Y")
-    ]
+    )
+    texts = [Prolog(schema).clause(Clause(atoms=(item,)), "Y", "yes") for item in bottom_atoms(schema, "Y")]
     assert texts == [
         "y(X, yes) :-\n    c_2nd_drug_mg(X, 'It\\'s A').",
         "y(X, yes) :-\n    c_2nd_drug_mg(X, '007').",
@@ -142,17 +168,25 @@ def test_no_two_columns_or_tables_share_a_predicate() -> None:
 
     schema = Schema.from_mapping(
         {
-            "name": "odd", "max_rows": 10, "entity": "person", "privacy_unit": {"column": "id"},
+            "name": "odd",
+            "max_rows": 10,
+            "entity": "person",
+            "privacy_unit": {"column": "id"},
             "columns": [
-                flag("Age"), flag("age above"), flag("%"), flag("#"), flag("has drug"),
-                {"name": "age", "type": "integer", "lower": 0, "upper": 9, "edges": [5]}, flag("y"),
+                flag("Age"),
+                flag("age above"),
+                flag("%"),
+                flag("#"),
+                flag("has drug"),
+                {"name": "age", "type": "integer", "lower": 0, "upper": 9, "edges": [5]},
+                flag("y"),
             ],
             "children": [
                 {"name": name, "max_rows_per_person": 1, "columns": [flag("y"), flag("Age")]}
                 for name in ("drug", "Drug")
             ],
         }
-    )  # fmt: skip
+    )
     writer, said = Prolog(schema), {}
     for item in bottom_atoms(schema, "y"):
         if item.exists:
@@ -180,26 +214,23 @@ def test_the_bottom_clause_holds_every_atom() -> None:
         (Clause(), "at all"),
         (clause("age > 60"), "with age > 60"),
         (clause("drug: any"), "with at least one drug"),
-        (clause("drug: kind in ab & drug: dose = low"),
-         "with a drug that has kind in ab (a, b) and dose = low"),
-        (clause("drug: kind = a", "drug: dose = low"),
-         "with a drug that has kind = a, and a drug that has dose = low (it may be one drug for "
-         "both)"),
-        (clause("drug: kind = a", "drug: kind = b"),
-         "with a drug that has kind = a, and a drug that has kind = b"),
+        (clause("drug: kind in ab & drug: dose = low"), "with a drug that has kind in ab (a, b) and dose = low"),
+        (
+            clause("drug: kind = a", "drug: dose = low"),
+            "with a drug that has kind = a, and a drug that has dose = low (it may be one drug for both)",
+        ),
+        (clause("drug: kind = a", "drug: kind = b"), "with a drug that has kind = a, and a drug that has kind = b"),
         (clause("sex = f", none=("test: any",)), "with sex = f, and no test"),
         (clause(none=("drug: kind = c",)), "with no drug that has kind = c"),
     ],
-)  # fmt: skip
+)
 def test_a_clause_in_words(what: Clause, words: str) -> None:
     assert clause_words(what, small_schema()) == words
 
 
 def test_made_up_cases_satisfy_their_clause_and_stay_within_the_schema() -> None:
     schema = small_schema()
-    lattice = build_lattice(
-        schema, TARGET, ILPParameters(max_literals=3, negation=True, reserved_literals=False)
-    )
+    lattice = build_lattice(schema, TARGET, ILPParameters(max_literals=3, negation=True, reserved_literals=False))
     for place in range(0, len(lattice), 7):
         chosen = lattice.clause(place)
         case = made_up_case(chosen, schema, TARGET, seed=place)
@@ -214,13 +245,9 @@ def test_made_up_cases_satisfy_their_clause_and_stay_within_the_schema() -> None
 
 def covers(chosen: Clause, case: dict, schema: Schema) -> bool:
     """By the released model's own prediction."""
-    shared = {
-        "noisy_counts": (0, 0), "estimates": (0.5, 0.5), "intervals": ((0, 1), (0, 1)),
-        "kept": True,
-    }  # fmt: skip
+    shared = {"noisy_counts": (0, 0), "estimates": (0.5, 0.5), "intervals": ((0, 1), (0, 1)), "kept": True}
     groups = (CoveredGroup(clause=chosen, **shared), CoveredGroup(clause=None, **shared))
-    model = ILPModel(classes=("no", "yes"), positive=1, groups=groups, count_margin=1,
-                     clause_count=1, evaluation=None)  # fmt: skip
+    model = ILPModel(classes=("no", "yes"), positive=1, groups=groups, count_margin=1, clause_count=1, evaluation=None)
     tables = {schema.entity if name == "patient" else name: rows for name, rows in case.items()}
     return bool(model.first_clause(tables, schema)[0] == 0)
 
@@ -243,9 +270,7 @@ def test_there_is_no_case_for_what_the_limits_rule_out() -> None:
 
 def numbers(kind: str, lower: float, upper: float, edges: list[float]) -> Schema:
     column = {"name": "n", "type": kind, "lower": lower, "upper": upper, "edges": edges}
-    return Schema.from_mapping(
-        {"name": "n", "max_rows": 9, "columns": [column, {"name": TARGET, "type": "boolean"}]}
-    )
+    return Schema.from_mapping({"name": "n", "max_rows": 9, "columns": [column, {"name": TARGET, "type": "boolean"}]})
 
 
 @pytest.mark.parametrize(
@@ -265,10 +290,7 @@ def test_numbers_of_a_case_lie_in_their_bins(schema: Schema) -> None:
 
 
 def test_a_case_differs_by_its_seed_in_every_column() -> None:
-    ages = {
-        made_up_case(clause("age > 60"), small_schema(), TARGET, seed)["patient"]["age"][0]
-        for seed in range(40)
-    }
+    ages = {made_up_case(clause("age > 60"), small_schema(), TARGET, seed)["patient"]["age"][0] for seed in range(40)}
     assert len(ages) > 10
 
 
@@ -284,9 +306,7 @@ def test_values_of_a_case_lie_in_the_cells_asked_for() -> None:
     ("atoms", "epsilon", "delta", "eta"),
     [(12, 1.0, 0.9, 0.1), (60, 0.1, 0.95, 0.05), (8, 2, 0.5, 0.2)],
 )
-def test_the_lower_bound_is_that_of_the_theorem(
-    atoms: int, epsilon: float, delta: float, eta: float
-) -> None:
+def test_the_lower_bound_is_that_of_the_theorem(atoms: int, epsilon: float, delta: float, eta: float) -> None:
     """Solve the printed inequality for epsilon again, with the people given and one less."""
     people = people_needed(atoms, atoms, epsilon, delta, eta)
 

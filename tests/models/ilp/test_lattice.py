@@ -19,9 +19,16 @@ from tests.oracles.clauses import Body, Wanted, holds
 from tests.support.small_relations import TARGET, VALUES, body_of, small_schema
 
 LITERALS = (
-    "sex = f", "age <= 30", "age > 30", "age > 60", "drug: any", "drug: kind = a",
-    "drug: kind in ab", "drug: dose > low", "test: ward = yes",
-)  # fmt: skip
+    "sex = f",
+    "age <= 30",
+    "age > 30",
+    "age > 60",
+    "drug: any",
+    "drug: kind = a",
+    "drug: kind in ab",
+    "drug: dose > low",
+    "test: ward = yes",
+)
 
 
 def lattice_of(schema: Schema | None = None, **chosen: object) -> Lattice:
@@ -54,13 +61,11 @@ def meaning(body: Body, cases: list) -> bytes:
 
 def all_bodies(longest: int, variables: int, *, negation: bool) -> list[Body]:
     """Every conjunction of the literals, however foolish, written down without the lattice."""
-    own = [("sex", frozenset({"f"})), ("age", frozenset({12})), ("age", frozenset({45, 77})),
-           ("age", frozenset({77}))]  # fmt: skip
+    own = [("sex", frozenset({"f"})), ("age", frozenset({12})), ("age", frozenset({45, 77})), ("age", frozenset({77}))]
     rows = {
-        "drug": [("kind", frozenset({"a"})), ("kind", frozenset({"a", "b"})),
-                 ("dose", frozenset({"mid", "high"}))],
+        "drug": [("kind", frozenset({"a"})), ("kind", frozenset({"a", "b"})), ("dose", frozenset({"mid", "high"}))],
         "test": [("ward", frozenset({"yes"}))],
-    }  # fmt: skip
+    }
     wanted = [Wanted("drug", (), False)]
     for table, conditions in rows.items():
         for count in range(1, longest + 1):
@@ -80,9 +85,7 @@ def all_bodies(longest: int, variables: int, *, negation: bool) -> list[Body]:
 
 @pytest.mark.parametrize("negation", [False, True])
 @pytest.mark.parametrize(("longest", "variables"), [(1, 1), (2, 2), (3, 1), (3, 2)])
-def test_every_meaning_is_in_the_lattice_as_short_as_can_be(
-    longest: int, variables: int, negation: bool
-) -> None:
+def test_every_meaning_is_in_the_lattice_as_short_as_can_be(longest: int, variables: int, negation: bool) -> None:
     cases = every_case()
     lattice = lattice_of(max_literals=longest, max_variables=variables, negation=negation)
     own: dict[bytes, int] = {}
@@ -107,9 +110,12 @@ def test_no_clause_is_written_twice(negation: bool) -> None:
     written = set()
     for place in range(len(lattice)):
         clause = lattice.clause(place)
-        written.add((frozenset(clause.atoms), frozenset(
-            (item.table, frozenset(item.atoms), item.negated) for item in clause.variables
-        )))  # fmt: skip
+        written.add(
+            (
+                frozenset(clause.atoms),
+                frozenset((item.table, frozenset(item.atoms), item.negated) for item in clause.variables),
+            )
+        )
     assert len(written) == len(lattice)
     assert lattice.clause(0) == Clause()
 
@@ -123,16 +129,16 @@ def test_without_tables_clauses_are_sets_of_conditions() -> None:
 
 
 def test_twelve_atoms_of_one_row_make_the_whole_lattice() -> None:
-    columns = [
-        {"name": f"c{i}", "type": "categorical", "categories": ["u", "v"]} for i in range(12)
-    ]
+    columns = [{"name": f"c{i}", "type": "categorical", "categories": ["u", "v"]} for i in range(12)]
     schema = Schema.from_mapping(
         {
-            "name": "rows", "max_rows": 10, "privacy_unit": {"column": "id"},
+            "name": "rows",
+            "max_rows": 10,
+            "privacy_unit": {"column": "id"},
             "columns": [{"name": "y", "type": "boolean"}],
             "children": [{"name": "row", "max_rows_per_person": 2, "columns": columns}],
         }
-    )  # fmt: skip
+    )
     literals = tuple(f"row: c{i} = u" for i in range(12))
     chosen = ILPParameters(literals=literals, max_literals=4, max_variables=1)
     assert len(build_lattice(schema, "y", chosen)) == sum(comb(12, size) for size in range(5))
@@ -158,22 +164,19 @@ def test_too_large_a_lattice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_conjunctions_that_nobody_satisfies_or_one_condition_says_are_left_out() -> None:
     column = {
-        "name": "c", "type": "ordinal", "categories": ["a", "b", "c"],
+        "name": "c",
+        "type": "ordinal",
+        "categories": ["a", "b", "c"],
         "groups": {"ab": ["a", "b"], "bc": ["b", "c"], "ac": ["a", "c"]},
-    }  # fmt: skip
-    schema = Schema.from_mapping(
-        {"name": "one", "max_rows": 9, "columns": [column, {"name": "y", "type": "boolean"}]}
-    )
+    }
+    schema = Schema.from_mapping({"name": "one", "max_rows": 9, "columns": [column, {"name": "y", "type": "boolean"}]})
     lattice = build_lattice(schema, "y", ILPParameters(max_literals=3, max_variables=0))
     assert lattice.lengths.max() == 1
     assert len(lattice) == 1 + 6, "three categories, and all pairs of them"
 
 
 def test_too_many_conditions_are_refused_at_once() -> None:
-    columns = [
-        {"name": f"c{i}", "type": "integer", "lower": 0, "upper": 10**6, "bins": 250}
-        for i in range(6)
-    ]
+    columns = [{"name": f"c{i}", "type": "integer", "lower": 0, "upper": 10**6, "bins": 250} for i in range(6)]
     schema = Schema.from_mapping({"name": "wide", "max_rows": 9, "columns": columns})
     with pytest.raises(RequestError, match="at most 2,000"):
         build_lattice(schema, "c5", ILPParameters(max_literals=1))
@@ -192,13 +195,14 @@ def implied(general: Body, special: Body) -> bool:
     """Whether each condition of one body is among those of another, variable by variable."""
     return set(general.conditions) <= set(special.conditions) and all(
         any(
-            item.table == other.table and item.negated == other.negated
+            item.table == other.table
+            and item.negated == other.negated
             and set(item.conditions) <= set(other.conditions)
             and (not item.negated or item.conditions == other.conditions)
             for other in special.wanted
         )
         for item in general.wanted
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("negation", [False, True])

@@ -124,9 +124,7 @@ def test_what_a_choice_leaves_goes_to_the_next_one_and_last_to_the_counts(
         build(self)
 
     monkeypatch.setattr(GeometricMechanism, "__post_init__", watch)
-    chosen = plan(
-        epsilon="1", method="relevance_aware", clauses=clauses, criterion="share", min_share=1
-    )
+    chosen = plan(epsilon="1", method="relevance_aware", clauses=clauses, criterion="share", min_share=1)
     model = run(draw_people(40, 1), chosen)
     assert sum(made) == Decimal(1), "all is spent"
     levels = chosen.parameters.max_literals + 1
@@ -141,9 +139,13 @@ def test_what_a_choice_leaves_goes_to_the_next_one_and_last_to_the_counts(
 def test_several_rows_per_person_divide_the_budget() -> None:
     columns = [{"name": "a", "type": "boolean"}, {"name": "y", "type": "boolean"}]
     flat = Schema.from_mapping(
-        {"name": "flat", "max_rows": 100, "columns": columns,
-         "privacy_unit": {"column": "id", "max_rows_per_person": 4}}
-    )  # fmt: skip
+        {
+            "name": "flat",
+            "max_rows": 100,
+            "columns": columns,
+            "privacy_unit": {"column": "id", "max_rows_per_person": 4},
+        }
+    )
     chosen = ILPLearner().plan(flat, "y", Decimal(1), {})
     assert chosen.count_noise[0].scale == pytest.approx(20)
     with pytest.raises(BudgetError, match="too small for the rows"):
@@ -158,7 +160,7 @@ def test_several_rows_per_person_divide_the_budget() -> None:
         ({"literals": []}, "literals"),
         ({"literals": ["drug: any"], "max_variables": 0}, "choose at least one"),
     ],
-)  # fmt: skip
+)
 def test_requests_that_cannot_be_honoured_are_refused(chosen: dict, sentence: str) -> None:
     with pytest.raises(RequestError, match=sentence):
         plan(**chosen)
@@ -200,9 +202,7 @@ def test_shapes_and_progress_tell_nothing_of_the_records(method: str) -> None:
         told: list[tuple[str, int, int]] = []
         chosen = plan(schema, "1", method=method, clauses=2, evaluate=True)
         table = crowd.table(schema)
-        model = ILPLearner().run(
-            Run(table, chosen, SecureRandom(), lambda *call, told=told: told.append(call))
-        )
+        model = ILPLearner().run(Run(table, chosen, SecureRandom(), lambda *call, told=told: told.append(call)))
         assert model.evaluation is not None
         # Which levels are dead, and so what is left for the counts, follows from noisy counts.
         margin = model.count_margin if method != "relevance_aware" else 0
@@ -233,14 +233,16 @@ def test_a_released_theory_predicts_as_the_oracle(crowd: People) -> None:
 
 
 def theory(*clauses: Clause) -> ILPModel:
-    shared: dict[str, Any] = {"noisy_counts": (3, 9), "estimates": (0.25, 0.75),
-                              "intervals": ((0.1, 0.4), (0.6, 0.9))}  # fmt: skip
-    groups = [CoveredGroup(clause=clause, kept=place == 0, **shared)
-              for place, clause in enumerate(clauses)]  # fmt: skip
+    shared: dict[str, Any] = {"noisy_counts": (3, 9), "estimates": (0.25, 0.75), "intervals": ((0.1, 0.4), (0.6, 0.9))}
+    groups = [CoveredGroup(clause=clause, kept=place == 0, **shared) for place, clause in enumerate(clauses)]
     return ILPModel(
-        classes=("no", "yes"), positive=1, count_margin=4, clause_count=99, evaluation=None,
+        classes=("no", "yes"),
+        positive=1,
+        count_margin=4,
+        clause_count=99,
+        evaluation=None,
         groups=(*groups, CoveredGroup(clause=None, kept=False, **shared)),
-    )  # fmt: skip
+    )
 
 
 def with_a() -> Clause:
@@ -251,8 +253,7 @@ def with_a() -> Clause:
 def test_a_theory_reads_as_sentences() -> None:
     no_test = Clause(variables=(Variable(table="test", negated=True),))
     assert theory(with_a(), no_test).reading(small_schema(), TARGET) == [
-        "A patient with a drug that has kind = a: ill = yes for about 75% (noise alone: 60% to "
-        "90%).",
+        "A patient with a drug that has kind = a: ill = yes for about 75% (noise alone: 60% to 90%).",
         "Any other patient with no test: ill = yes for about 75% (noise alone: 60% to 90%). "
         "This clause does not predict it.",
         "Every other patient: ill = yes for about 75% (noise alone: 60% to 90%).",
@@ -264,9 +265,7 @@ def test_a_theory_in_prolog_and_as_a_table() -> None:
     assert model.prolog(small_schema(), TARGET) == (
         "ill(P, yes) :-\n    has_drug(P, A), kind(A, a).\nill(P, yes) :-\n    patient(P)."
     )
-    assert model.program(small_schema(), TARGET) == [
-        "ill(P, yes) :-\n    has_drug(P, A), kind(A, a).", "",
-    ]  # fmt: skip
+    assert model.program(small_schema(), TARGET) == ["ill(P, yes) :-\n    has_drug(P, A), kind(A, a).", ""]
     table = model.to_frame(small_schema(), TARGET)
     assert table["clause"].tolist() == [1, 2, "none"]
     assert table["noisy count: yes"].tolist() == [9, 9, 9]
@@ -290,8 +289,9 @@ def test_the_first_clause_that_covers_decides_in_every_form() -> None:
     rows = pd.DataFrame({"id": [1], "kind": ["a"], "dose": ["low"]})
     assert swapped.predict({"patient": person, "drug": rows}, small_schema()).tolist() == [0, 1]
     assert swapped.program(small_schema(), TARGET) == [
-        "", "ill(P, yes) :-\n    sex(P, f),\n    \\+ (has_drug(P, A), kind(A, a)).",
-    ]  # fmt: skip
+        "",
+        "ill(P, yes) :-\n    sex(P, f),\n    \\+ (has_drug(P, A), kind(A, a)).",
+    ]
 
 
 def test_rows_and_people_without_a_key_belong_to_nobody() -> None:
@@ -336,8 +336,7 @@ def test_tables_that_cannot_be_told_apart_are_refused() -> None:
 
 def test_a_flat_data_set_gives_rules_about_one_row() -> None:
     columns = [{"name": name, "type": "boolean"} for name in ("a", "b", "y")]
-    flat = Schema.from_mapping({"name": "flat", "max_rows": 1000, "columns": columns,
-                                "holdout_percent": 0})  # fmt: skip
+    flat = Schema.from_mapping({"name": "flat", "max_rows": 1000, "columns": columns, "holdout_percent": 0})
     generator = np.random.default_rng(1)
     frame = pd.DataFrame({name: generator.random(900) < 0.5 for name in ("a", "b")})
     frame["y"] = frame["a"] & ~frame["b"]

@@ -132,10 +132,7 @@ def test_cover_removal_depends_on_the_person_and_the_clause_alone() -> None:
 
 def covered(crowd: People, clause: Clause, place: int) -> bool:
     """Whether a clause covers one person, found by giving the others another class."""
-    marked = [
-        {**person, TARGET: "yes" if number == place else "no"}
-        for number, person in enumerate(crowd.people)
-    ]
+    marked = [{**person, TARGET: "yes" if number == place else "no"} for number, person in enumerate(crowd.people)]
     table = People(marked, crowd.rows).table(SCHEMA)
     vector = clause_vector(table, clause) & table.class_members(TARGET, "all")[1]
     return bool(np.bitwise_count(vector).sum())

@@ -44,16 +44,12 @@ def satisfied(person: dict, rows: dict, lattice: Lattice = LATTICE, schema: Sche
 
 def rows_per_person(drugs: int, tests: int) -> Schema:
     drug, test = FIELDS["children"]
-    return small_schema(
-        children=[drug | {"max_rows_per_person": drugs}, test | {"max_rows_per_person": tests}]
-    )
+    return small_schema(children=[drug | {"max_rows_per_person": drugs}, test | {"max_rows_per_person": tests}])
 
 
 @settings(max_examples=60, deadline=None)
 @given(people(most=1), st.integers(0, 2**32 - 1), st.floats(0, 1))
-def test_nobody_satisfies_more_clauses_than_are_noised_for(
-    crowd: People, seed: int, others: float
-) -> None:
+def test_nobody_satisfies_more_clauses_than_are_noised_for(crowd: People, seed: int, others: float) -> None:
     """Against the worst choice of clauses, those that hold and some of the others."""
     held = satisfied(crowd.people[0], crowd.rows[0])
     generator = np.random.default_rng(seed)

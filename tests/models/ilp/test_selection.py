@@ -70,9 +70,7 @@ def test_noisy_max_draws_with_the_chances_of_permute_and_flip() -> None:
 
 @pytest.mark.parametrize("prior", [True, False])
 @pytest.mark.parametrize("weights", [(1, 2), (3, 1), (1, 1)])
-def test_neighbours_see_a_clause_with_chances_within_the_budget(
-    weights: tuple[int, int], prior: bool
-) -> None:
+def test_neighbours_see_a_clause_with_chances_within_the_budget(weights: tuple[int, int], prior: bool) -> None:
     """Exact chances on both sides, for a positive and for a negative who comes."""
     lattice, _ = lattice_of()
     epsilon, generator = 0.8, np.random.default_rng(4)
@@ -126,9 +124,10 @@ def test_relevance_aware_pays_for_what_is_left_of_each_level(
     """One condition is so good that nothing else is worth adding to but it."""
     lattice, parameters = lattice_of(method="relevance_aware")
     best = next(
-        place for place in np.flatnonzero(lattice.lengths == 1)
+        place
+        for place in np.flatnonzero(lattice.lengths == 1)
         if lattice.clause(int(place)).atoms and lattice.clause(int(place)).atoms[0].column == "sex"
-    )  # fmt: skip
+    )
     counts = np.zeros((len(lattice), 2), dtype=np.int64)
     counts[0] = 10**7, 10**6
     counts[best] = 0, 10**6
@@ -158,20 +157,14 @@ def test_a_level_takes_the_shares_of_those_below_it_that_are_dead_already(
 
 
 @pytest.mark.parametrize("criterion", ["best", "share"])
-def test_relevance_aware_never_needs_more_than_it_has(
-    monkeypatch: pytest.MonkeyPatch, criterion: str
-) -> None:
+def test_relevance_aware_never_needs_more_than_it_has(monkeypatch: pytest.MonkeyPatch, criterion: str) -> None:
     """Down to one step of epsilon for each level, whatever is drawn."""
-    lattice, parameters = lattice_of(
-        method="relevance_aware", max_literals=3, criterion=criterion, min_share=0.3
-    )
+    lattice, parameters = lattice_of(method="relevance_aware", max_literals=3, criterion=criterion, min_share=0.3)
     generator, asked = np.random.default_rng(3), watch(monkeypatch)
     for steps in [*range(4, 12), *(10**9 for _ in range(60))]:
         counts, budget = generator.integers(0, 9, (len(lattice), 2)), steps * EPSILON_STEP
         asked.clear()
-        left = relevance_aware(
-            lattice, counts, parameters, 10, budget, SeededRandom(int(counts.sum()))
-        ).left
+        left = relevance_aware(lattice, counts, parameters, 10, budget, SeededRandom(int(counts.sum()))).left
         assert left >= 0
         assert sum((epsilon for _, epsilon, _ in asked), left) == budget
         # A level that is counted at all has at least the share that it had by itself.

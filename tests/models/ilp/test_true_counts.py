@@ -62,14 +62,22 @@ def released(info: DatasetInfo, theory: Any = THEORIES[0], *, evaluate: bool = F
     """A release of a theory made by hand; its numbers do not matter here."""
     clauses = [_clause(*body) for body in theory]
     content = {
-        "classes": ["west", "east"], "positive": 1, "count_margin": 3, "clause_count": 9,
+        "classes": ["west", "east"],
+        "positive": 1,
+        "count_margin": 3,
+        "clause_count": 9,
         "evaluation": None,
         "groups": [
-            {"clause": clause, "noisy_counts": [1, 1], "estimates": [0.5, 0.5],
-             "intervals": [[0, 1], [0, 1]], "kept": clause is not None}
+            {
+                "clause": clause,
+                "noisy_counts": [1, 1],
+                "estimates": [0.5, 0.5],
+                "intervals": [[0, 1], [0, 1]],
+                "kept": clause is not None,
+            }
             for clause in [*(clause.model_dump() for clause in clauses), None]
         ],
-    }  # fmt: skip
+    }
     learner = get_learner("ilp")
     plan = learner.plan(SCHEMA, TARGET, Decimal(1), {"evaluate": evaluate})
     model = ILPModel.model_validate(content)
@@ -80,8 +88,7 @@ def _clause(conditions: list[str], cars: list[tuple[bool, list[str]]]) -> Clause
     return Clause(
         atoms=tuple(ATOMS[name] for name in conditions),
         variables=tuple(
-            Variable(table="car", atoms=tuple(ATOMS[n] for n in names), negated=not exists)
-            for exists, names in cars
+            Variable(table="car", atoms=tuple(ATOMS[n] for n in names), negated=not exists) for exists, names in cars
         ),
     )
 
@@ -102,8 +109,7 @@ def counted(theory: Any, frames: dict[str, pd.DataFrame]) -> list[list[int]]:
 def covers(body: Any, train: Row, cars: list[Row]) -> bool:
     conditions, variables = body
     return all(MEANING[name](train) for name in conditions) and all(
-        any(all(MEANING[name](car) for name in names) for car in cars) == exists
-        for exists, names in variables
+        any(all(MEANING[name](car) for name in names) for car in cars) == exists for exists, names in variables
     )
 
 

@@ -213,9 +213,7 @@ def test_the_house_rule_for_searches_follows_public_numbers():
 @pytest.mark.parametrize("way", WAYS)
 def test_guarantees_say_what_they_rest_on(way):
     plan = plan_of(**way)
-    chain = way["method"] == "alt_mcmc" or (
-        way["method"] == "mcmc_tree_pair" and way.get("sampler") != "pool"
-    )
+    chain = way["method"] == "alt_mcmc" or (way["method"] == "mcmc_tree_pair" and way.get("sampler") != "pool")
     assert plan.guarantee == ("conditional on convergence" if chain else "unconditional")
     assert ("chain" in plan.sampler) == chain
 
@@ -316,9 +314,7 @@ def test_noise_has_its_scale_and_is_independent_everywhere():
 @way
 def test_people_with_several_rows_get_as_much_more_noise(way):
     plans = [plan_of("1", schema(rows_per_person=k), starts=2, **way) for k in (1, 4)]
-    assert plans[1].count_noise[0].scale == pytest.approx(
-        4 * plans[0].count_noise[0].scale, rel=1e-4
-    )
+    assert plans[1].count_noise[0].scale == pytest.approx(4 * plans[0].count_noise[0].scale, rel=1e-4)
     people = frame_of(60)
     people["person"] //= 4
     domain = schema(rows_per_person=4)

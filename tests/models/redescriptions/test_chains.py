@@ -29,18 +29,17 @@ def people(size, splits=SPLITS, seed=0):
     """Two matrices of truth values and classes, all three related."""
     draw = np.random.default_rng(seed)
     hidden = draw.random(size) < 0.5
-    sides = [
-        np.where(draw.random((size, n)) < 0.7, hidden[:, None], draw.random((size, n)) < 0.5)
-        for n in splits
-    ]
+    sides = [np.where(draw.random((size, n)) < 0.7, hidden[:, None], draw.random((size, n)) < 0.5) for n in splits]
     return *sides, np.where(draw.random(size) < 0.6, hidden, draw.integers(0, CLASSES, size))
 
 
 def packed(left, right, labels):
     return (
-        cases.vectors(left, 64), cases.vectors(right, 64),
-        cases.class_vectors(labels, CLASSES, 64), cases.everyone(len(labels), 64),
-    )  # fmt: skip
+        cases.vectors(left, 64),
+        cases.vectors(right, 64),
+        cases.class_vectors(labels, CLASSES, 64),
+        cases.everyone(len(labels), 64),
+    )
 
 
 def pair_of(records, depth, steps, weight, source):
@@ -159,9 +158,7 @@ def test_scores_kept_up_to_date_lead_where_scores_computed_anew_do(depth, kind, 
     trees = first + ([random_tree(splits[1], depth, source)] if kind == "pair" else [])
     proposals = Proposals.draw(nodes, steps, source)
     listed = list(zip(proposals.nodes, proposals.splits, proposals.logs, strict=True))
-    expected = oracle.metropolis(
-        np.concatenate(trees).tolist(), listed, made.options, made.score, weight / STEPS
-    )
+    expected = oracle.metropolis(np.concatenate(trees).tolist(), listed, made.options, made.score, weight / STEPS)
     again = kind == "pair"
     found = (pair_of if again else tree_of)(records, depth, steps, weight, SeededRandom(seed))
     assert found == expected
@@ -178,9 +175,17 @@ def test_a_step_changes_the_node_that_was_drawn_and_nothing_else(accept, depth):
             trees = [np.full(inner, 2, dtype=np.int64), np.full(inner, 4, dtype=np.int64)]
             choice = (split + 0.5) / (3 if node < inner else 5)
             chains._run(
-                left, right, classes, everyone, *trees, 1 / (STEPS * MAX_ROWS), 1 / STEPS,
-                np.array([node]), np.array([choice]), np.array([-np.inf if accept else np.inf]),
-            )  # fmt: skip
+                left,
+                right,
+                classes,
+                everyone,
+                *trees,
+                1 / (STEPS * MAX_ROWS),
+                1 / STEPS,
+                np.array([node]),
+                np.array([choice]),
+                np.array([-np.inf if accept else np.inf]),
+            )
             expected = [2] * inner + [4] * inner
             if accept:
                 expected[node] = split

@@ -68,9 +68,16 @@ def test_what_no_record_can_reach_is_left_out_of_the_fit():
     left = Tree(view="left", splits=(not_old, young, young))  # Nobody over 60 is under 30.
     counts = ((90, 80), (70, 60), (5, -7), (50, 40))
     pair = TreePair(
-        start=0, round=0, target="", left=left, right=level_tree("right", 1), noisy_counts=counts,
-        count_scale=2.0, noisy_left=(180, 120, 9, 95), left_scale=2.0,
-    )  # fmt: skip
+        start=0,
+        round=0,
+        target="",
+        left=left,
+        right=level_tree("right", 1),
+        noisy_counts=counts,
+        count_scale=2.0,
+        noisy_left=(180, 120, 9, 95),
+        left_scale=2.0,
+    )
     found = consistent_counts(pair, Domain(NARROW))
     assert found.left.tolist() == [0, 1, 3]
     assert found.right.tolist() == [0, 1]
@@ -108,9 +115,8 @@ def test_negative_counts_go_as_the_nearest_table_with_the_same_sums_says(seed, l
                 equal.append((-dual, -step[i, j] + close))
     both = [*limits, *equal]
     duals = linprog(
-        np.zeros(sum(noisy.shape)), [row for row, _ in both], [value for _, value in both],
-        bounds=(None, None),
-    )  # fmt: skip
+        np.zeros(sum(noisy.shape)), [row for row, _ in both], [value for _, value in both], bounds=(None, None)
+    )
     assert duals.status == 0
 
 
@@ -122,10 +128,7 @@ def test_the_nearest_vector_without_negative_entries(values):
     low, high = -1.0, max(values) + 1.0
     for _ in range(200):  # Bisection on what everybody pays.
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if np.maximum(np.array(values) - middle, 0).sum() > total
-            else (low, middle)
-        )  # fmt: skip
+        low, high = (middle, high) if np.maximum(np.array(values) - middle, 0).sum() > total else (low, middle)
     np.testing.assert_allclose(found, np.maximum(np.array(values) - high, 0), atol=1e-6)
 
 

@@ -81,10 +81,7 @@ def test_one_pair_of_trees_is_not_compared_with_itself():
 @pytest.mark.parametrize("pairs", [1, 3])
 def test_every_item_belongs_to_a_group_that_a_better_one_leads(pairs):
     draw = np.random.default_rng(0)
-    trees = [
-        (cut("age", int(draw.integers(5, 12)), "left"), cut("sugar", 9, "right"))
-        for _ in range(pairs)
-    ]
+    trees = [(cut("age", int(draw.integers(5, 12)), "left"), cut("sugar", 9, "right")) for _ in range(pairs)]
     items = [(int(draw.integers(pairs)), (int(draw.integers(2)),), (0,)) for _ in range(30)]
     owner = groups_across(trees, items, DOMAIN)
     assert np.all(owner <= np.arange(30))

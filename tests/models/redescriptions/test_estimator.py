@@ -129,8 +129,7 @@ def test_the_views_can_be_chosen():
 def test_arrays_take_the_names_of_the_schema():
     frame = people().drop(columns="ward")
     schema = Schema.from_mapping(
-        SCHEMA.model_dump(mode="json")
-        | {"columns": [column.model_dump(mode="json") for column in SCHEMA.columns[:4]]}
+        SCHEMA.model_dump(mode="json") | {"columns": [column.model_dump(mode="json") for column in SCHEMA.columns[:4]]}
     )
     named = miner(schema=schema).fit(frame)
     values = frame.to_numpy(dtype=object)
@@ -147,9 +146,7 @@ def test_arrays_take_the_names_of_the_schema():
 def test_what_holds_is_named():
     frame = people()
     fitted = miner().fit(frame)
-    assert fitted.get_feature_names_out().tolist() == [
-        item.text for item in fitted.redescriptions_.found
-    ]
+    assert fitted.get_feature_names_out().tolist() == [item.text for item in fitted.redescriptions_.found]
     told = fitted.set_output(transform="pandas").transform(frame)
     assert told.columns[0] == fitted.redescriptions_.found[0].text
     nothing = miner(epsilon="0.01").fit(frame[:5])

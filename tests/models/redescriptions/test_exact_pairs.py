@@ -25,10 +25,7 @@ from dpcore.models.redescriptions.learning.queries import AGREEMENT
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
 #: "and", "or" and single literals over the cells (both, first only, second only, neither).
-NAMED = [
-    {0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {1, 3}, {2, 3},
-    {0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3},
-]  # fmt: skip
+NAMED = [{0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}]
 
 
 def naive_agreement(table):
@@ -58,10 +55,7 @@ def compared(left, right, pairs=None):
     bits = [np.stack([pack(row, words) for row in side]) for side in (left, right)]
     everyone = pack(np.ones(left.shape[1], dtype=bool), words)
     source = SeededRandom(0)
-    places = pairs or [
-        candidate_pairs(len(side), len(side) * (len(side) + 1) // 2, source)
-        for side in (left, right)
-    ]
+    places = pairs or [candidate_pairs(len(side), len(side) * (len(side) + 1) // 2, source) for side in (left, right)]
     told = []
     found = ExactPairs.compare(*bits, *places, everyone, told.append)
     assert told == list(range(1, PARTS + 1))
@@ -165,13 +159,9 @@ def test_draws_follow_the_exponential_mechanism(source):
 def test_neighbours_have_probabilities_within_epsilon(change):
     generator = np.random.default_rng(8)
     left, right = generator.random((3, 30)) < 0.4, generator.random((3, 30)) < 0.6
-    added = {
-        "both": (True, True), "left": (True, False),
-        "right": (False, True), "neither": (False, False),
-    }[change]  # fmt: skip
+    added = {"both": (True, True), "left": (True, False), "right": (False, True), "neither": (False, False)}[change]
     more = [
-        np.concatenate([side, np.full((3, 1), value)], axis=1)
-        for side, value in zip((left, right), added, strict=True)
+        np.concatenate([side, np.full((3, 1), value)], axis=1) for side, value in zip((left, right), added, strict=True)
     ]
     epsilon = 1.0
     weight = pair_weight(Decimal(1), 31, 6).value

@@ -52,7 +52,7 @@ def expected(table: Floats, chosen: Constraints, scale: float) -> dict:
         min_above_chance=chosen.min_above_chance,
         max_p=chosen.max_p,
         p_value=p_value,
-    )  # fmt: skip
+    )
 
     def score(item: oracle.Found) -> float:
         return item.jaccard - (item.chance if chosen.score == "above chance" else 0)
@@ -168,9 +168,7 @@ def test_the_margin_of_the_jaccard_index_is_that_of_its_noise():
     found = Search(counts, Constraints(min_jaccard=0.1, max_p=1, min_above_chance=0)).found()
     assert len(found) > 2
     noisy = table + geometric(scale, (100_000, 3, 3), seed=1)
-    for left, right, margin, both_margin in zip(
-        found.left, found.right, found.margin, found.both_margin, strict=True
-    ):
+    for left, right, margin, both_margin in zip(found.left, found.right, found.margin, found.both_margin, strict=True):
         both = noisy[:, left][:, :, right].sum(axis=(1, 2))
         either = noisy[:, left].sum(axis=(1, 2)) + noisy[:, :, right].sum(axis=(1, 2)) - both
         assert Z95 * np.std(both / either) == pytest.approx(margin, rel=0.02)

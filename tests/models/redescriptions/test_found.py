@@ -54,9 +54,7 @@ def test_the_best_come_first():
     for score in ("above chance", "jaccard"):
         found = model.extract(schema, Constraints(score=score)).found
         assert len(found) > 10
-        least = [
-            item.interval[0] - (item.chance if score == "above chance" else 0) for item in found
-        ]
+        least = [item.interval[0] - (item.chance if score == "above chance" else 0) for item in found]
         assert least == sorted(least, reverse=True)
 
 
@@ -124,9 +122,7 @@ def test_similar_ones_are_counted():
     """What the searches found is either shown or counted with something that is."""
     model, schema = many_pairs(3)
     chosen, domain = Constraints(), Domain(schema)
-    settled = sum(
-        len(Search(consistent_counts(pair, domain), chosen).found()) for pair in model.pairs
-    )
+    settled = sum(len(Search(consistent_counts(pair, domain), chosen).found()) for pair in model.pairs)
     found = model.extract(schema, chosen).found
     assert sum(item.similar + 1 for item in found) == settled
     assert any(item.similar for item in found)
@@ -135,12 +131,11 @@ def test_similar_ones_are_counted():
 
 def test_a_pair_that_was_drawn_twice_is_shown_once():
     twice = RedescriptionModel(
-        left_columns=MODEL.left_columns, right_columns=MODEL.right_columns,
+        left_columns=MODEL.left_columns,
+        right_columns=MODEL.right_columns,
         pairs=(MODEL.pairs[0], MODEL.pairs[0].model_copy(update={"start": 1})),
-    )  # fmt: skip
-    once = RedescriptionModel(
-        left_columns=MODEL.left_columns, right_columns=MODEL.right_columns, pairs=MODEL.pairs[:1]
     )
+    once = RedescriptionModel(left_columns=MODEL.left_columns, right_columns=MODEL.right_columns, pairs=MODEL.pairs[:1])
     found = twice.extract(SCHEMA).found
     assert [item.text for item in found] == [item.text for item in once.extract(SCHEMA).found]
     assert all(item.similar % 2 for item in found)
@@ -152,9 +147,8 @@ def test_a_nearly_empty_leaf_does_not_make_a_condition_longer():
     right = tree("right", TREATED, INSULIN, INSULIN)
     counts = [[2, -1, 1, 0], [0, 500, 300, 20], [3, 200, 400, 30], [1, 15, 25, 2500]]
     model = RedescriptionModel(
-        left_columns=MODEL.left_columns, right_columns=MODEL.right_columns,
-        pairs=(tree_pair(left, right, counts),),
-    )  # fmt: skip
+        left_columns=MODEL.left_columns, right_columns=MODEL.right_columns, pairs=(tree_pair(left, right, counts),)
+    )
     best = model.extract(SCHEMA).found
     assert "diabetes in 2008 or 2009  ⇔  metformin or insulin" in [item.text for item in best]
     assert not any("(" in item.text for item in best)
@@ -206,9 +200,7 @@ def test_noise_alone_says_nothing():
     draw = np.random.default_rng(0)
     for seed in range(5):
         exact = [draw.multinomial(3000, np.full(64, 1 / 64)).reshape(8, 8) for _ in range(4)]
-        pairs = [
-            pair_of(t + geometric(8.0, (8, 8), 10 * seed + i), 8.0) for i, t in enumerate(exact)
-        ]
+        pairs = [pair_of(t + geometric(8.0, (8, 8), 10 * seed + i), 8.0) for i, t in enumerate(exact)]
         assert read_pairs(pairs, schema, Constraints()).found == ()
 
 
@@ -226,8 +218,7 @@ def test_noise_alone_says_nothing():
 )
 def test_a_pair_that_does_not_fit_together_is_refused(changes):
     content = MODEL.pairs[0].model_dump() | {
-        name: value.model_dump() if isinstance(value, Tree) else value
-        for name, value in changes.items()
+        name: value.model_dump() if isinstance(value, Tree) else value for name, value in changes.items()
     }
     with pytest.raises(ValidationError):
         TreePair.model_validate(content)

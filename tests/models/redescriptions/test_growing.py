@@ -29,10 +29,7 @@ def records(people, splits, seed):
 
 
 def weights_of(blocks, epsilon, max_rows, splits):
-    return [
-        ExactWeight.fit("purity", depth, epsilon, max_rows, splits, CLASSES).value
-        for depth in blocks
-    ]
+    return [ExactWeight.fit("purity", depth, epsilon, max_rows, splits, CLASSES).value for depth in blocks]
 
 
 # Which blocks
@@ -80,9 +77,7 @@ def test_blocks_are_put_where_their_records_are(blocks, monkeypatch):
             assert given_size == size
             assert np.array_equal(seen, expected), "a block sees those who reach it, no one else"
             nodes = oracle.heap_below(2**above - 1 + leaf, size)
-            assert [tree[node] for node in nodes] == [
-                (7 * (number + 1) + node) % splits for node in range(2**size - 1)
-            ]
+            assert [tree[node] for node in nodes] == [(7 * (number + 1) + node) % splits for node in range(2**size - 1)]
             number += 1
         above += size
     assert number == len(calls)
@@ -109,8 +104,7 @@ def test_draws_follow_the_enumerated_distribution(blocks, splits, source):
     exact = expected(1)
     assert sum(exact.values()) == pytest.approx(draws)
     found = Counter(
-        tuple(int(split) for split in draw_tree(*vectors, blocks, epsilon, people, source))
-        for _ in range(draws)
+        tuple(int(split) for split in draw_tree(*vectors, blocks, epsilon, people, source)) for _ in range(draws)
     )
     observed = [found[tree] for tree in exact]
     assert sum(observed) == draws
@@ -131,9 +125,7 @@ def test_no_tree_tells_neighbours_apart_by_more_than_its_levels_cost(domain, dat
     for rows in pair:
         left, right, _ = cases.sides_of(rows, (splits, 2))
         classes = oracle.leaves_of(right, other)
-        logs.append(
-            oracle.stacked_log_probabilities(left, classes, 4, splits, blocks, weights)
-        )  # fmt: skip
+        logs.append(oracle.stacked_log_probabilities(left, classes, 4, splits, blocks, weights))
     worst = max(abs(logs[0][tree] - logs[1][tree]) for tree in logs[0])
     assert worst <= len(blocks) * float(epsilon) + 1e-9
 

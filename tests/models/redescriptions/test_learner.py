@@ -59,9 +59,12 @@ def test_shapes_progress_and_draws_are_the_same_for_every_table(way, rounds):
         source, calls = Watched(5), []
         table = table_of(SMALL, people)
         _, model = run(
-            table, "2", source, lambda *call, calls=calls: calls.append(call),
+            table,
+            "2",
+            source,
+            lambda *call, calls=calls: calls.append(call),
             **fitting(**way, rounds=rounds, starts=starts, margins=True),
-        )  # fmt: skip
+        )
         shapes = [
             (
                 pair.start,
@@ -108,10 +111,7 @@ def test_tables_of_hardly_anybody_or_anything_are_mined(way, crowd):
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_tables_are_exact_but_for_their_noise(way, depth):
     """At a huge budget: leaves as the released trees say, left by right, everybody once."""
-    plan, model = run(
-        TABLE, "1000",
-        **fitting(**way, depth=depth, starts=2, rounds=2, margins=True, tree_share=0.5),
-    )  # fmt: skip
+    plan, model = run(TABLE, "1000", **fitting(**way, depth=depth, starts=2, rounds=2, margins=True, tree_share=0.5))
     frame = TABLE.public_frame()
     for pair, exact in zip(model.pairs, model.exact_tables(frame, SCHEMA), strict=True):
         assert np.array(pair.noisy_counts).tolist() == exact.tolist()
@@ -258,7 +258,7 @@ LOPSIDED = schema(
         (wide(5, 40, 4_000_000), {"method": "lookahead", "depth": 3}, "would take hours"),
         (wide(8, 226, 4_500_000), LINKED, "would take hours"),
     ],
-)  # fmt: skip
+)
 def test_a_request_that_cannot_be_honoured_is_refused(domain, parameters, sentence):
     with pytest.raises((RequestError, SchemaError), match=sentence) as caught:
         plan_of("1", domain, **parameters)
@@ -330,15 +330,17 @@ def test_a_release_holds_no_value_of_a_record(way):
     people["note"] = CANARY
     table = ingest(frame_chunks(people), SCHEMA, SeededRandom(1))
     said: list[object] = []
-    plan, model = run(
-        table, "3", SecureRandom(), lambda *call: said.append(call), reserved_splits=True, **way
-    )  # fmt: skip
+    plan, model = run(table, "3", SecureRandom(), lambda *call: said.append(call), reserved_splits=True, **way)
     found = model.extract(SCHEMA)
     texts = [
         make_release("redescriptions", plan, model, secure=True).to_json(),
         found.to_frame().to_csv(),
-        repr(found), repr(model), repr(plan), repr(said), repr(table),
-    ]  # fmt: skip
+        repr(found),
+        repr(model),
+        repr(plan),
+        repr(said),
+        repr(table),
+    ]
     for text in texts:
         assert "zanzibar" not in text
         assert "4711" not in text

@@ -35,10 +35,17 @@ def people(size, seed=0):
 def choose(records, depth=1, size=30, epsilon="1", max_rows=64, reach=PROVED, source=None):
     left, right, labels = records
     return choose_pair(
-        cases.vectors(left, max_rows), cases.vectors(right, max_rows),
-        cases.class_vectors(labels, CLASSES, max_rows), cases.everyone(len(labels), max_rows),
-        depth, size, Decimal(epsilon), max_rows, reach, source or SecureRandom(),
-    )  # fmt: skip
+        cases.vectors(left, max_rows),
+        cases.vectors(right, max_rows),
+        cases.class_vectors(labels, CLASSES, max_rows),
+        cases.everyone(len(labels), max_rows),
+        depth,
+        size,
+        Decimal(epsilon),
+        max_rows,
+        reach,
+        source or SecureRandom(),
+    )
 
 
 @pytest.fixture
@@ -94,9 +101,7 @@ def test_one_record_moves_no_score_further_than_the_mechanism_is_told(pair, room
     max_rows, answers = len(pair[1]) + room, []
     select = ExponentialMechanism.select
     try:
-        ExponentialMechanism.select = lambda mechanism, scores, randomness: (
-            answers.append((mechanism, scores)) or 0
-        )
+        ExponentialMechanism.select = lambda mechanism, scores, randomness: answers.append((mechanism, scores)) or 0
         for rows in pair:
             records = cases.sides_of(rows, SPLITS)
             choose(records, depth, 20, max_rows=max_rows, source=cases.FixedWords(2))
@@ -124,11 +129,9 @@ def test_given_the_pool_the_choice_is_the_exponential_mechanism(epsilon, seen):
     records, size, draws = people(40, seed=3), 12, 1500
     pairs = pool_of(6, size, 1)
     found = Counter(
-        tuple(tuple(map(int, tree)) for tree in choose(
-            records, 1, size, epsilon, source=cases.FixedWords(6)
-        ))
+        tuple(tuple(map(int, tree)) for tree in choose(records, 1, size, epsilon, source=cases.FixedWords(6)))
         for _ in range(draws)
-    )  # fmt: skip
+    )
     mechanism, scores = seen[0]
     assert mechanism.scale == pytest.approx(2 * (PAIR_SCORE.value + 1) / float(epsilon))
 
@@ -149,27 +152,17 @@ def test_a_large_pool_tends_to_the_mechanism_over_all_pairs(seen):
     """Depth 1: 12 pairs. Each is in the pool as often as any other, about."""
     left, right, labels = records = people(40, seed=3)
     epsilon, runs = 60, 400
-    found = Counter(
-        tuple(int(tree[0]) for tree in choose(records, 1, 20_000, str(epsilon)))
-        for _ in range(runs)
-    )
+    found = Counter(tuple(int(tree[0]) for tree in choose(records, 1, 20_000, str(epsilon))) for _ in range(runs))
     states = [(one, other) for one in range(SPLITS[0]) for other in range(SPLITS[1])]
-    scores = [
-        oracle.trees_score((left, right), labels, CLASSES, ((one,), (other,)), 64)
-        for one, other in states
-    ]
+    scores = [oracle.trees_score((left, right), labels, CLASSES, ((one,), (other,)), 64) for one, other in states]
     observed = [found[state] for state in states]
     weight = epsilon / (2 * (PAIR_SCORE.value + 1))
     assert chi_square(observed, runs * oracle.softmax(scores, weight)) > FALSE_ALARM
     assert chi_square(observed, [runs / 12] * 12) < FALSE_ALARM, "the test can fail"
 
 
-@pytest.mark.parametrize(
-    ("reach", "expected"), [(1.5, 385), (64, 64 * 256 + 1), (0.1, 385), (1e8, 256 * 10**8 + 1)]
-)
-def test_the_sensitivity_asked_for_is_used_but_never_less_than_the_proved_one(
-    reach, expected, seen
-):
+@pytest.mark.parametrize(("reach", "expected"), [(1.5, 385), (64, 64 * 256 + 1), (0.1, 385), (1e8, 256 * 10**8 + 1)])
+def test_the_sensitivity_asked_for_is_used_but_never_less_than_the_proved_one(reach, expected, seen):
     choose(people(20), reach=reach)
     assert seen[0][0].sensitivity == expected
     assert seen[0][0].monotone is False

@@ -55,10 +55,7 @@ def test_leverages_are_those_of_the_definition_and_move_by_less_than_a_record(pa
     answers = []
     for rows in pair:
         left, right, _ = cases.sides_of(rows, (3, 2))
-        table = leverages(
-            cases.vectors(left, 100), cases.vectors(right, 100),
-            cases.everyone(len(rows), 100)[None, :],
-        )  # fmt: skip
+        table = leverages(cases.vectors(left, 100), cases.vectors(right, 100), cases.everyone(len(rows), 100)[None, :])
         exact = [[oracle.leverage(left[:, i], right[:, j]) for j in range(2)] for i in range(3)]
         assert table.tolist() == [[int(STEPS * value) for value in line] for line in exact]
         answers.append((table, exact))
@@ -249,9 +246,7 @@ def test_one_record_is_in_one_pair_of_leaves(pair, data):
         ]
         joint = count_bits(*leaves)
         alone = count_bits(leaves[0], cases.everyone(len(rows), 64)[None, :])[:, 0]
-        places = (
-            oracle.leaves_of(flags, splits) for flags, splits in zip(sides, trees, strict=True)
-        )
+        places = (oracle.leaves_of(flags, splits) for flags, splits in zip(sides, trees, strict=True))
         assert joint.tolist() == oracle.table(*places, (2**depth, 2**depth))
         assert alone.tolist() == joint.sum(axis=1).tolist()
         answers.append((joint, alone))

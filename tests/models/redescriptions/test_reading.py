@@ -37,16 +37,12 @@ FRAME = two_sided_people(400)
 # Words
 
 
-@pytest.mark.parametrize(
-    ("p", "words"), [(0.0, "p < 0.001"), (0.0009, "p < 0.001"), (0.0123, "p = 0.012")]
-)
+@pytest.mark.parametrize(("p", "words"), [(0.0, "p < 0.001"), (0.0009, "p < 0.001"), (0.0123, "p = 0.012")])
 def test_p_values_are_written_short(p, words):
     assert p_words(p) == words
 
 
-@pytest.mark.parametrize(
-    ("jaccard", "words"), [(0.95, "nearly"), (0.8, "nearly"), (0.79, "mostly"), (0.49, "partly")]
-)
+@pytest.mark.parametrize(("jaccard", "words"), [(0.95, "nearly"), (0.8, "nearly"), (0.79, "mostly"), (0.49, "partly")])
 def test_agreement_is_not_called_more_than_it_is(jaccard, words):
     assert alike_words(jaccard) == f"{words} the same people as"
 
@@ -56,10 +52,15 @@ def test_a_sentence_tells_both_sides_and_every_number():
     told = sentence(item)
     either = item.support + item.left_only + item.right_only
     for part in (
-        item.left[1:], item.right, f"{either:,.0f}", f"{item.support:,.0f} (±{item.support_margin}",
-        f"{item.jaccard:.2f} ({interval_words(item)} for the noise)", f"{item.chance:.2f}",
-        "(p\u00a0<\u00a00.001)", "nearly the same people as those with ",
-    ):  # fmt: skip
+        item.left[1:],
+        item.right,
+        f"{either:,.0f}",
+        f"{item.support:,.0f} (±{item.support_margin}",
+        f"{item.jaccard:.2f} ({interval_words(item)} for the noise)",
+        f"{item.chance:.2f}",
+        "(p\u00a0<\u00a00.001)",
+        "nearly the same people as those with ",
+    ):
         assert part in told, part
 
 
@@ -86,9 +87,7 @@ def test_a_side_is_told_as_a_list_of_what_suffices():
             assert len(parts) > 1 or parts == (whole,)
     item = FOUND[0]
     leaves = dataclasses.replace(item, left_leaves=(0, 2), right_leaves=(0,))
-    both = tree(
-        "left", literal("<i>ward</i>", 0), literal("age", 0, 3), literal("diabetes_2008", 1)
-    )
+    both = tree("left", literal("<i>ward</i>", 0), literal("age", 0, 3), literal("diabetes_2008", 1))
     pair = tree_pair(both, tree("right", TREATED), [[1, 1]] * 4)
     left, right = alternatives(leaves, pair, SCHEMA)
     assert [set(part.split(" and ")) for part in left] == [
@@ -146,8 +145,10 @@ def test_exact_numbers_are_those_of_the_records():
         right = np.isin(pair.right.apply(FRAME, SCHEMA), item.right_leaves)
         both, either = int((left & right).sum()), int((left | right).sum())
         assert (exact.support, exact.left_only, exact.right_only) == (
-            both, int((left & ~right).sum()), int((~left & right).sum())
-        )  # fmt: skip
+            both,
+            int((left & ~right).sum()),
+            int((~left & right).sum()),
+        )
         assert exact.jaccard == pytest.approx(both / either)
         share = left.mean() * right.mean()
         assert exact.p_value == pytest.approx(_tail(both, len(FRAME), share), rel=1e-6, abs=1e-300)
@@ -156,10 +157,13 @@ def test_exact_numbers_are_those_of_the_records():
 def _tail(least: int, n: int, share: float) -> float:
     """Chance of at least so many successes in n tries, term by term."""
     logs = [
-        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-        + k * math.log(share) + (n - k) * math.log1p(-share)
+        math.lgamma(n + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(n - k + 1)
+        + k * math.log(share)
+        + (n - k) * math.log1p(-share)
         for k in range(least, n + 1)
-    ]  # fmt: skip
+    ]
     return math.fsum(map(math.exp, logs))
 
 

@@ -134,11 +134,7 @@ def test_covering_is_told_as_by_enumeration(made):
     space = Space({name for box in [*inside, *outside] for name in box}, Domain(schema))
     cubes = [space.cube(box) for box in inside]
     for box in [*inside, *outside, *(dict(list(box.items())[:1]) for box in inside)]:
-        every = all(
-            any(holds(other, record) for other in inside)
-            for record in records(schema)
-            if holds(box, record)
-        )
+        every = all(any(holds(other, record) for other in inside) for record in records(schema) if holds(box, record))
         assert covered(space.cube(box), cubes) == every
 
 
@@ -149,8 +145,7 @@ def test_overlap_is_that_of_the_public_combinations_of_cells(made, data):
     other = data.draw(trees(schema))
     domain = Domain(schema)
     members = [
-        data.draw(st.lists(st.booleans(), min_size=tree.leaf_count, max_size=tree.leaf_count))
-        for tree in (one, other)
+        data.draw(st.lists(st.booleans(), min_size=tree.leaf_count, max_size=tree.leaf_count)) for tree in (one, other)
     ]
     found = query_overlap(one, np.array([members[0]]), other, np.array([members[1]]), domain)
     every = list(records(schema))
@@ -188,16 +183,14 @@ YES, NOT_YES, YOUNG, MIDDLE, OLD = 0b0010, 0b1101, 0b0001, 0b0010, 0b1100
         ([{"a": YES, "b": YES}, {"a": YES, "b": NOT_YES}], [{"a": YES}]),
         ([{"a": YES}, {"a": NOT_YES, "b": YES}], [{"a": YES}, {"b": YES}]),
         ([{"a": YES}, {"a": NOT_YES}], [{}]),
-        ([{"a": NOT_YES, "b": YES}, {"a": YES, "b": YES}, {"a": YES, "b": NOT_YES}],
-         [{"a": YES}, {"b": YES}]),
+        ([{"a": NOT_YES, "b": YES}, {"a": YES, "b": YES}, {"a": YES, "b": NOT_YES}], [{"a": YES}, {"b": YES}]),
         # Neither is wider than it has to be: "at most 60 or b" needs no hole.
-        ([{"age": YOUNG}, {"age": MIDDLE, "a": YES}],
-         [{"age": YOUNG}, {"a": YES, "age": YOUNG | MIDDLE}]),
+        ([{"age": YOUNG}, {"age": MIDDLE, "a": YES}], [{"age": YOUNG}, {"a": YES, "age": YOUNG | MIDDLE}]),
         ([{"age": YOUNG}, {"age": OLD, "a": YES}], [{"age": YOUNG}, {"a": YES, "age": OLD}]),
         ([{"a": 0, "b": YES}], []),
         ([], []),
     ],
-)  # fmt: skip
+)
 def test_some_unions_by_hand(boxes, simple):
     assert simplified(boxes, DOMAIN) == simple
 
@@ -205,10 +198,9 @@ def test_some_unions_by_hand(boxes, simple):
 def test_a_negated_leaf_is_a_list_of_single_conditions():
     """The longest union of the deepest tree, over columns of a thousand cells."""
     columns = [
-        {"name": f"c{place}", "type": "categorical",
-         "categories": [f"k{number}" for number in range(998)]}
+        {"name": f"c{place}", "type": "categorical", "categories": [f"k{number}" for number in range(998)]}
         for place in range(15)
-    ]  # fmt: skip
+    ]
     schema = Schema.from_mapping({"name": "wide", "max_rows": 10, "columns": columns})
     splits = [Condition(column=f"c{place}", first=7 * place, last=500) for place in range(15)]
     tree = Tree(view="left", splits=tuple(splits))
@@ -225,9 +217,7 @@ def test_parts_of_a_box():
     assert narrowed({}, under, True, DOMAIN) == {"age": YOUNG}
     assert narrowed({"age": YOUNG}, under, False, DOMAIN) is None
     assert narrowed({"age": YOUNG}, over, True, DOMAIN) is None
-    assert narrowed({"age": YOUNG | MIDDLE, "a": YES}, over, True, DOMAIN) == {
-        "age": MIDDLE, "a": YES,
-    }  # fmt: skip
+    assert narrowed({"age": YOUNG | MIDDLE, "a": YES}, over, True, DOMAIN) == {"age": MIDDLE, "a": YES}
     assert narrowed(None, over, True, DOMAIN) is None
     assert codes(0b10110) == [1, 2, 4]
 

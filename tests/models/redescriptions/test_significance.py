@@ -27,9 +27,7 @@ def sizes(both: object, left: float, right: float, inside: tuple[int, int]) -> S
         (10_000, (4, 8), 5.0, (0.6, 0.7), (3, 6)),
     ],
 )
-def test_p_values_are_those_of_the_distribution_they_approximate(
-    people, leaves, scale, shares, inside
-):
+def test_p_values_are_those_of_the_distribution_they_approximate(people, leaves, scale, shares, inside):
     expected = people * shares[0] * shares[1]
     for spread in (0.5, 1.5, 2.5, 4.0):
         one = Independence(people, leaves, scale)

@@ -24,10 +24,16 @@ def pair_of(counts, left=("left0", "left1"), right=("right0", "right1"), scale=1
         return Tree(view=view, splits=(root, below, below))
 
     return TreePair(
-        start=0, round=0, target="each other", left=tree("left", left), right=tree("right", right),
-        noisy_counts=tuple(tuple(int(n) for n in row) for row in counts), count_scale=scale,
-        noisy_left=alone, left_scale=None if alone is None else 2 * scale,
-    )  # fmt: skip
+        start=0,
+        round=0,
+        target="each other",
+        left=tree("left", left),
+        right=tree("right", right),
+        noisy_counts=tuple(tuple(int(n) for n in row) for row in counts),
+        count_scale=scale,
+        noisy_left=alone,
+        left_scale=None if alone is None else 2 * scale,
+    )
 
 
 NOISY = st.one_of(st.integers(-5, 5), st.integers(-(10**6), 10**6), st.integers(-(10**11), 10**11))
@@ -73,9 +79,8 @@ def test_unused_pairs_speak_of_no_used_column():
 def test_later_searches_look_elsewhere_as_the_released_tables_say(seed):
     """What a search may use can be worked out from the release alone."""
     wide = schema(
-        [{"name": f"{view}{i}", "type": "boolean", "view": view}
-         for view in ("left", "right") for i in range(6)]
-    )  # fmt: skip
+        [{"name": f"{view}{i}", "type": "boolean", "view": view} for view in ("left", "right") for i in range(6)]
+    )
     people = table(wide, rows_of(wide, 150, seed))
     _, model = run(people, "5", SeededRandom(seed), method="exact_pairs", starts=5)
     used: set[str] = set()
@@ -91,8 +96,7 @@ def test_conditions_of_either_direction_are_listed_once():
     domain = schema()
     for view, reserved in product(("left", "right"), (False, True)):
         one, both = (
-            view_conditions(domain, domain.view(view), reserved=reserved, either_way=either)
-            for either in (False, True)
+            view_conditions(domain, domain.view(view), reserved=reserved, either_way=either) for either in (False, True)
         )
         assert len(set(both)) == len(both)
         assert both[: len(one)] == one

@@ -38,9 +38,7 @@ TINY = cases.schema(
 
 def sides_of(domain, rows, *, reserved=False):
     columns = {view: domain.view(view) for view in ("left", "right")}
-    literals = {
-        view: view_conditions(domain, names, reserved=reserved) for view, names in columns.items()
-    }
+    literals = {view: view_conditions(domain, names, reserved=reserved) for view, names in columns.items()}
     return Sides(table_of(domain, rows), columns, literals)
 
 
@@ -148,9 +146,7 @@ def test_linked_starts_follow_the_exponential_mechanism(source, number):
     for times in (1, 4):
         chances = oracle.softmax(scores_of(sides, rows), times * 2 / (2 * STEPS))
         outcomes = Counter()
-        for (i, j), chance in zip(
-            [(i, j) for i in range(2) for j in range(2)], chances, strict=True
-        ):
+        for (i, j), chance in zip([(i, j) for i in range(2) for j in range(2)], chances, strict=True):
             outcomes[texts[other][j if number == 0 else i], names[i], "c"] += runs * chance
         p_value = chi_square([found[key] for key in outcomes], list(outcomes.values()))
         assert p_value > FALSE_ALARM if times == 1 else p_value < FALSE_ALARM
@@ -224,10 +220,7 @@ def test_later_starts_leave_out_columns_until_none_is_left():
 def test_a_start_among_hardly_anybody_is_even(people):
     rows = cases.rows_of(TINY, people)
     assert set(scores_of(sides_of(TINY, rows), rows)) == {0}
-    found = Counter(
-        linked_start(sides_of(TINY, rows), 0, set(), Decimal(50), SecureRandom()).text
-        for _ in range(600)
-    )
+    found = Counter(linked_start(sides_of(TINY, rows), 0, set(), Decimal(50), SecureRandom()).text for _ in range(600))
     assert chi_square(list(found.values()), [300, 300]) > FALSE_ALARM
 
 

@@ -44,9 +44,7 @@ def structure_chances(rows, plan):
     scores = [int(STEPS * oracle.leverage(left[:, i], right[:, j])) for i, j in pairs]
     starts = oracle.softmax(scores, float(calls.start) / (2 * STEPS))
     chances: Counter[tuple[int, int, int]] = Counter()
-    weights = [
-        ExactWeight.fit("purity", 1, calls.tree, TINY.max_rows, 2, 2).value for _ in range(2)
-    ]
+    weights = [ExactWeight.fit("purity", 1, calls.tree, TINY.max_rows, 2, 2).value for _ in range(2)]
     for (_, j), chance in zip(pairs, starts, strict=True):
         labels = np.where(right[:, j], 0, 1)
         one = oracle.stacked_log_probabilities(left, labels, 2, 2, (1,), weights[:1])
@@ -102,9 +100,7 @@ def pair_chances(rows, plan):
     flags = np.array(rows).reshape(-1, 4) == 1
     outcomes = list(product(CHOICES, repeat=2))
     scores = [
-        oracle.best_agreement(
-            [flags[:, i].tolist() for i in left], [flags[:, 2 + i].tolist() for i in right]
-        )
+        oracle.best_agreement([flags[:, i].tolist() for i in left], [flags[:, 2 + i].tolist() for i in right])
         for left, right in outcomes
     ]
     chances = oracle.softmax(scores, float(Calls.of(plan).tree) / 2)
@@ -119,9 +115,7 @@ def test_exact_pairs_of_a_run_follow_the_enumerated_distribution():
     for _ in range(runs):
         (pair,) = LEARNER.run(Run(table, plan, source)).pairs
         sides = ((pair.left, "ab"), (pair.right, "cd"))
-        found[tuple(
-            tuple(names.index(split.column) for split in tree.splits[:2]) for tree, names in sides
-        )] += 1  # fmt: skip
+        found[tuple(tuple(names.index(split.column) for split in tree.splits[:2]) for tree, names in sides)] += 1
         assert all(tree.splits[1] == tree.splits[2] for tree, _ in sides)
     chances = pair_chances(rows, plan)
     observed = [found[outcome] for outcome in chances]
@@ -166,10 +160,7 @@ def test_summed_weights_are_within_their_bound(epsilon):
     assert bests.tolist() == agreements.max(axis=1).tolist()
     with mpmath.workdps(50):
         step = mpmath.mpf(weight.numerator) / 2**weight.bits
-        exact = [
-            mpmath.log(mpmath.fsum(mpmath.exp(step * int(value)) for value in row))
-            for row in agreements
-        ]
+        exact = [mpmath.log(mpmath.fsum(mpmath.exp(step * int(value)) for value in row)) for row in agreements]
         found = [mpmath.mpf(int(score)) / 2**weight.bits for score in weight.scores(bests, rests)]
         gaps = [f - e for f, e in zip(found, exact, strict=True)]
         assert max(gaps) - min(gaps) <= 2 * weight.error

@@ -29,26 +29,19 @@ CLINIC = Schema.from_mapping(
             {"name": "diabetes_2010", "type": "boolean"},
             {"name": "asthma", "type": "boolean"},
             {"name": "heart_failure_2009", "type": "boolean"},
-            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60, 61],
-             "unit": "years"},
-            {"name": "costs_2008", "type": "real", "lower": 0, "upper": 9000, "unit": "$",
-             "edges": [0, 100, 500]},
-            {"name": "costs_2009", "type": "real", "lower": 0, "upper": 9000, "unit": "$",
-             "edges": [0, 100, 500]},
-            {"name": "hba1c", "type": "real", "lower": 3, "upper": 15, "unit": "%",
-             "edges": [5.6, 6.4]},
-            {"name": "pulse", "type": "integer", "lower": 30, "upper": 200, "unit": "1/min",
-             "edges": [59, 99]},
-            {"name": "ldl", "type": "real", "lower": 0.5, "upper": 8, "unit": "mmol/L",
-             "edges": [1.8, 3.4]},
+            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60, 61], "unit": "years"},
+            {"name": "costs_2008", "type": "real", "lower": 0, "upper": 9000, "unit": "$", "edges": [0, 100, 500]},
+            {"name": "costs_2009", "type": "real", "lower": 0, "upper": 9000, "unit": "$", "edges": [0, 100, 500]},
+            {"name": "hba1c", "type": "real", "lower": 3, "upper": 15, "unit": "%", "edges": [5.6, 6.4]},
+            {"name": "pulse", "type": "integer", "lower": 30, "upper": 200, "unit": "1/min", "edges": [59, 99]},
+            {"name": "ldl", "type": "real", "lower": 0.5, "upper": 8, "unit": "mmol/L", "edges": [1.8, 3.4]},
             {"name": "pain", "type": "ordinal", "categories": ["none", "mild", "strong", "worst"]},
             {"name": "ward", "type": "categorical", "categories": ["A", "B", "C", "D"]},
             {"name": "sex", "type": "categorical", "categories": ["female", "male"]},
-            {"name": "change", "type": "real", "lower": -50, "upper": 50, "edges": [-5, 0, 5],
-             "unit": "€"},
+            {"name": "change", "type": "real", "lower": -50, "upper": 50, "edges": [-5, 0, 5], "unit": "€"},
         ],
     }
-)  # fmt: skip
+)
 DOMAIN = Domain(CLINIC)
 YES, NO = 0b0010, 0b1101
 HIGH, LOW = 0b11000, 0b00111  # Of four bins: above the last edge or missing; and the rest.
@@ -90,36 +83,42 @@ def test_yes_and_no(boxes, text):
     [
         ([{"diabetes_2008": YES}], "diabetes in 2008"),
         ([{"diabetes_2008": YES}, {"diabetes_2009": YES}], "diabetes in 2008 or 2009"),
-        ([{"diabetes_2009": YES}, {"diabetes_2010": YES}, {"diabetes_2008": YES}],
-         "diabetes in 2008, 2009 or 2010"),
+        ([{"diabetes_2009": YES}, {"diabetes_2010": YES}, {"diabetes_2008": YES}], "diabetes in 2008, 2009 or 2010"),
         ([{"diabetes_2008": YES, "diabetes_2009": YES}], "diabetes in both 2008 and 2009"),
-        ([{"diabetes_2008": YES, "diabetes_2009": YES, "diabetes_2010": YES}],
-         "diabetes in all of 2008, 2009 and 2010"),
-        ([{"diabetes_2008": NO, "diabetes_2009": NO}],
-         "diabetes on record in neither 2008 nor 2009"),
-        ([{"diabetes_2008": NO, "diabetes_2009": NO, "diabetes_2010": NO}],
-         "diabetes on record in none of 2008, 2009 and 2010"),
-        ([{"diabetes_2008": NO}, {"diabetes_2009": NO}],
-         "diabetes on record in at most one of 2008 and 2009"),
-        ([{"diabetes_2008": NO}, {"diabetes_2009": NO}, {"diabetes_2010": NO}],
-         "diabetes on record in at most two of 2008, 2009 and 2010"),
-        ([{"diabetes_2008": NO, "asthma": NO}],
-         "neither diabetes in 2008 nor asthma on record"),
-        ([{"diabetes_2008": NO, "asthma": NO, "heart_failure_2009": NO}],
-         "none of diabetes in 2008, asthma and heart failure in 2009 on record"),
-        ([{"diabetes_2008": NO}, {"asthma": NO}],
-         "at most one of diabetes in 2008 and asthma on record"),
+        (
+            [{"diabetes_2008": YES, "diabetes_2009": YES, "diabetes_2010": YES}],
+            "diabetes in all of 2008, 2009 and 2010",
+        ),
+        ([{"diabetes_2008": NO, "diabetes_2009": NO}], "diabetes on record in neither 2008 nor 2009"),
+        (
+            [{"diabetes_2008": NO, "diabetes_2009": NO, "diabetes_2010": NO}],
+            "diabetes on record in none of 2008, 2009 and 2010",
+        ),
+        ([{"diabetes_2008": NO}, {"diabetes_2009": NO}], "diabetes on record in at most one of 2008 and 2009"),
+        (
+            [{"diabetes_2008": NO}, {"diabetes_2009": NO}, {"diabetes_2010": NO}],
+            "diabetes on record in at most two of 2008, 2009 and 2010",
+        ),
+        ([{"diabetes_2008": NO, "asthma": NO}], "neither diabetes in 2008 nor asthma on record"),
+        (
+            [{"diabetes_2008": NO, "asthma": NO, "heart_failure_2009": NO}],
+            "none of diabetes in 2008, asthma and heart failure in 2009 on record",
+        ),
+        ([{"diabetes_2008": NO}, {"asthma": NO}], "at most one of diabetes in 2008 and asthma on record"),
         ([{"diabetes_2008": YES}, {"asthma": NO}], "diabetes in 2008 or no asthma on record"),
-        ([{"diabetes_2008": YES}, {"asthma": NO}, {"heart_failure_2009": NO}],
-         "diabetes in 2008 or (at most one of asthma and heart failure in 2009 on record)"),
-        ([{"diabetes_2008": YES, "diabetes_2009": NO, "asthma": YES}],
-         "diabetes in 2008 and no diabetes in 2009 on record and asthma"),
+        (
+            [{"diabetes_2008": YES}, {"asthma": NO}, {"heart_failure_2009": NO}],
+            "diabetes in 2008 or (at most one of asthma and heart failure in 2009 on record)",
+        ),
+        (
+            [{"diabetes_2008": YES, "diabetes_2009": NO, "asthma": YES}],
+            "diabetes in 2008 and no diabetes in 2009 on record and asthma",
+        ),
         ([{"costs_2008": LOW}, {"costs_2009": LOW}], "costs at most $500 in 2008 or 2009"),
         ([{"costs_2008": LOW, "costs_2009": LOW}], "costs at most $500 in both 2008 and 2009"),
-        ([{"costs_2008": LOW}, {"costs_2009": 0b00011}],
-         "costs at most $500 in 2008 or costs at most $100 in 2009"),
+        ([{"costs_2008": LOW}, {"costs_2009": 0b00011}], "costs at most $500 in 2008 or costs at most $100 in 2009"),
     ],
-)  # fmt: skip
+)
 def test_years_and_denials_cannot_be_misread(boxes, text):
     assert plain(boxes, DOMAIN) == text
 
@@ -168,39 +167,49 @@ def test_values_of_one_column(name, held, text):
 @pytest.mark.parametrize(
     ("boxes", "text"),
     [
-        ([{"asthma": YES, "age": 0b00001}, {"asthma": YES, "ldl": 0b0001}],
-         "asthma and (age at most 30 years or ldl at most 1.8 mmol/L)"),
-        ([{"asthma": YES, "age": 0b00001}, {"ldl": 0b0001}],
-         "ldl at most 1.8 mmol/L or (asthma and age at most 30 years)"),
+        (
+            [{"asthma": YES, "age": 0b00001}, {"asthma": YES, "ldl": 0b0001}],
+            "asthma and (age at most 30 years or ldl at most 1.8 mmol/L)",
+        ),
+        (
+            [{"asthma": YES, "age": 0b00001}, {"ldl": 0b0001}],
+            "ldl at most 1.8 mmol/L or (asthma and age at most 30 years)",
+        ),
         ([{"asthma": YES, "ward": cells("ward", "A", "B")}], "asthma and (ward A or B)"),
         ([{"asthma": YES}, {"ward": cells("ward", "A", "B")}], "asthma or (ward A or B)"),
-        ([{"asthma": YES, "diabetes_2008": NO, "age": 0b00001},
-          {"asthma": YES, "diabetes_2008": NO, "sex": cells("sex", "male")},
-          {"ward": cells("ward", "C"), "ldl": 0b0001}],
-         "(no diabetes in 2008 on record and asthma and (age at most 30 years or sex male)) or "
-         "(ward C and ldl at most 1.8 mmol/L)"),
+        (
+            [
+                {"asthma": YES, "diabetes_2008": NO, "age": 0b00001},
+                {"asthma": YES, "diabetes_2008": NO, "sex": cells("sex", "male")},
+                {"ward": cells("ward", "C"), "ldl": 0b0001},
+            ],
+            "(no diabetes in 2008 on record and asthma and (age at most 30 years or sex male)) or "
+            "(ward C and ldl at most 1.8 mmol/L)",
+        ),
         # Unknown values: said where they matter once, and at the end where they matter more.
         ([{"age": 0b11000, "asthma": YES}], "age above 61 years (or missing) and asthma"),
-        ([{"age": 0b11000}, {"ldl": 0b1100}],
-         "age above 61 years or ldl above 3.4 mmol/L (missing counts as high)"),
-        ([{"age": 0b10001, "ldl": 0b1001}],
-         "age at most 30 years and ldl at most 1.8 mmol/L (missing counts as low)"),
-        ([{"age": 0b11000}, {"ldl": 0b1001}],
-         "age above 61 years (or missing) or ldl at most 1.8 mmol/L (or missing)"),
-        ([{"age": 0b11000}, {"pain": but("pain", "none")}],
-         "age above 61 years or pain at least mild (other and missing count as high)"),
-        ([{"age": 0b11000}, {"pain": but("pain", "none", "(other)")}],
-         "age above 61 years (or missing) or pain at least mild (or missing)"),
-        ([{"age": 0b11000}, {"ldl": 0b1100}, {"pulse": 0b0100}],
-         "age above 61 years (or missing) or ldl above 3.4 mmol/L (or missing) or "
-         "pulse above 99/min"),
-        ([{"costs_2008": HIGH}, {"costs_2009": HIGH}],
-         "costs above $500 in 2008 or 2009 (or missing)"),
-        ([{"age": 0b11000}, {"ldl": 0b1100}, {"sex": but("sex", "female")}],
-         "age above 61 years or ldl above 3.4 mmol/L or sex not recorded as female "
-         "(missing counts as high)"),
+        ([{"age": 0b11000}, {"ldl": 0b1100}], "age above 61 years or ldl above 3.4 mmol/L (missing counts as high)"),
+        ([{"age": 0b10001, "ldl": 0b1001}], "age at most 30 years and ldl at most 1.8 mmol/L (missing counts as low)"),
+        ([{"age": 0b11000}, {"ldl": 0b1001}], "age above 61 years (or missing) or ldl at most 1.8 mmol/L (or missing)"),
+        (
+            [{"age": 0b11000}, {"pain": but("pain", "none")}],
+            "age above 61 years or pain at least mild (other and missing count as high)",
+        ),
+        (
+            [{"age": 0b11000}, {"pain": but("pain", "none", "(other)")}],
+            "age above 61 years (or missing) or pain at least mild (or missing)",
+        ),
+        (
+            [{"age": 0b11000}, {"ldl": 0b1100}, {"pulse": 0b0100}],
+            "age above 61 years (or missing) or ldl above 3.4 mmol/L (or missing) or pulse above 99/min",
+        ),
+        ([{"costs_2008": HIGH}, {"costs_2009": HIGH}], "costs above $500 in 2008 or 2009 (or missing)"),
+        (
+            [{"age": 0b11000}, {"ldl": 0b1100}, {"sex": but("sex", "female")}],
+            "age above 61 years or ldl above 3.4 mmol/L or sex not recorded as female (missing counts as high)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_brackets_what_is_shared_and_what_is_unknown(boxes, text):
     assert plain(boxes, DOMAIN) == text
 
@@ -216,18 +225,19 @@ def test_conditions_are_counted_as_they_stand():
     [
         ([], "nobody"),
         ([{}], "everyone"),
-        ([{"age": 0b11000, "asthma": YES}, {"ward": but("ward", "A")}],
-         "((age > 61 or missing) and asthma = yes) or ward is not A"),
+        (
+            [{"age": 0b11000, "asthma": YES}, {"ward": but("ward", "A")}],
+            "((age > 61 or missing) and asthma = yes) or ward is not A",
+        ),
         ([{"age": 0b00110}], "30 < age <= 61"),
         ([{"age": 0b01111}], "age is not missing"),
         ([{"ward": but("ward", "A", "B")}], "ward is neither A nor B"),
         ([{"ward": cells("ward", "A", "B", "(missing)")}], "ward = A or B or missing"),
         ([{"pain": cells("pain", "mild", "strong")}], "none < pain <= strong"),
         ([{"pain": but("pain", "(other)", "(missing)")}], "pain is neither other nor missing"),
-        ([{"pain": cells("pain", "none", "strong")}, {"asthma": NO}],
-         "(pain = none or strong) or asthma is not yes"),
+        ([{"pain": cells("pain", "none", "strong")}, {"asthma": NO}], "(pain = none or strong) or asthma is not yes"),
     ],
-)  # fmt: skip
+)
 def test_formal_conditions(boxes, text):
     assert formal(boxes, DOMAIN) == text
 
@@ -238,14 +248,13 @@ ODD = Schema.from_mapping(
         "max_rows": 10,
         "columns": [
             {"name": "a or b", "type": "boolean"},
-            {"name": "c", "type": "categorical",
-             "categories": ["x and y", "(z)", 'say "hi"', "missing", "p, q"]},
+            {"name": "c", "type": "categorical", "categories": ["x and y", "(z)", 'say "hi"', "missing", "p, q"]},
             {"name": "no_pain", "type": "boolean"},
             {"name": "nausea_and_vomiting_2008", "type": "boolean"},
             {"name": "<b>&amp;", "type": "boolean"},
         ],
     }
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(
@@ -253,15 +262,14 @@ ODD = Schema.from_mapping(
     [
         ([{"a or b": YES}], "“a or b”", '"a or b" = yes'),
         ([{"c": 0b0000001}], "c “x and y”", 'c = "x and y"'),
-        ([{"c": 0b0000110}], "c “(z)” or “say \"hi\"”", 'c = "(z)" or "say ""hi"""'),
+        ([{"c": 0b0000110}], 'c “(z)” or “say "hi"”', 'c = "(z)" or "say ""hi"""'),
         ([{"c": 0b0011000}], "c missing or “p, q”", 'c = missing or "p, q"'),
         ([{"c": 0b1000001}], "c “x and y” (or missing)", 'c = "x and y" or (missing)'),
         ([{"no_pain": NO}], "no “no pain” on record", "no_pain is not yes"),
-        ([{"nausea_and_vomiting_2008": YES}], "“nausea and vomiting” in 2008",
-         "nausea_and_vomiting_2008 = yes"),
+        ([{"nausea_and_vomiting_2008": YES}], "“nausea and vomiting” in 2008", "nausea_and_vomiting_2008 = yes"),
         ([{"<b>&amp;": YES}], "“<b>&amp;”", '"<b>&amp;" = yes'),
     ],
-)  # fmt: skip
+)
 def test_odd_names_stand_in_quotation_marks(boxes, said, written):
     domain = Domain(ODD)
     assert plain(boxes, domain) == said
@@ -292,12 +300,9 @@ SMALL_DOMAIN = Domain(SMALL)
 
 @st.composite
 def boxes(draw: st.DrawFn) -> Box:
-    names = draw(
-        st.lists(st.sampled_from([column.name for column in SMALL]), max_size=3, unique=True)
-    )
+    names = draw(st.lists(st.sampled_from([column.name for column in SMALL]), max_size=3, unique=True))
     return {
-        name: draw(st.integers(1, SMALL_DOMAIN.everything(name) - 1))
-        for name in sorted(names, key=SMALL_DOMAIN.place)
+        name: draw(st.integers(1, SMALL_DOMAIN.everything(name) - 1)) for name in sorted(names, key=SMALL_DOMAIN.place)
     }
 
 
@@ -381,9 +386,7 @@ def test_different_conditions_never_read_the_same(many):
 
 
 SINGLE = [
-    {name: held}
-    for name in ("ill_2008", "level", "pain", "ward")
-    for held in range(1, SMALL_DOMAIN.everything(name))
+    {name: held} for name in ("ill_2008", "level", "pain", "ward") for held in range(1, SMALL_DOMAIN.everything(name))
 ]
 
 
@@ -391,7 +394,7 @@ def test_every_condition_on_one_column_has_words_of_its_own():
     for words in (plain, formal):
         texts = [words([box], SMALL_DOMAIN) for box in SINGLE]
         assert len(set(texts)) == len(texts)
-        pairs = [
-            words([{**one, "ill_2009": YES}], SMALL_DOMAIN) for one in SINGLE
-        ] + [words([one, {"ill_2009": YES}], SMALL_DOMAIN) for one in SINGLE]  # fmt: skip
+        pairs = [words([{**one, "ill_2009": YES}], SMALL_DOMAIN) for one in SINGLE] + [
+            words([one, {"ill_2009": YES}], SMALL_DOMAIN) for one in SINGLE
+        ]
         assert len(set(pairs)) == len(pairs)

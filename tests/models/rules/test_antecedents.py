@@ -53,9 +53,7 @@ def test_a_capped_choice_is_uniform():
     items = literals(3, 1, 2)
     everything = brute_force(items, 2)
     source = SeededRandom(1)
-    seen = Counter(
-        itemset for _ in range(3000) for itemset in _random_conjunctions(items, 2, 2, source)
-    )
+    seen = Counter(itemset for _ in range(3000) for itemset in _random_conjunctions(items, 2, 2, source))
     assert set(seen) == set(everything)
     assert chisquare([seen[itemset] for itemset in everything]).pvalue > FALSE_ALARM
 
@@ -100,9 +98,9 @@ def test_singles_come_first_and_the_cap_holds():
 def test_a_category_may_hold_the_word_and():
     text = "branch = Trade and craft and age > 60"
     found = given_antecedents(schema(), "y", [text])
-    assert [item.text(schema()) for item in found.conditions(0)] == text.replace(
-        "craft and age", "craft|age"
-    ).split("|")
+    assert [item.text(schema()) for item in found.conditions(0)] == text.replace("craft and age", "craft|age").split(
+        "|"
+    )
 
 
 @pytest.mark.parametrize(

@@ -163,9 +163,14 @@ def test_mining_spends_its_share_level_by_level(spent):
 def test_what_mining_does_not_need_goes_to_the_steps_that_follow(spent, shares):
     """Nothing is so frequent: one literal is kept, and no pair can be made of it."""
     plan, model = _run(
-        _schema(2), antecedents="dp_fim", min_support=1, epsilon="3", shares=shares,
-        max_antecedent_length=3, evaluate=False,
-    )  # fmt: skip
+        _schema(2),
+        antecedents="dp_fim",
+        min_support=1,
+        epsilon="3",
+        shares=shares,
+        max_antecedent_length=3,
+        evaluate=False,
+    )
     kinds = ["GeometricMechanism", "ExponentialMechanism", "GeometricMechanism"]
     assert [kind for kind, _, _ in spent] == kinds
     assert model.antecedent_count == 1
@@ -222,11 +227,17 @@ def test_no_other_division_makes_the_sum_of_the_noise_scales_smaller(reach):
 def test_literals_of_a_column_that_a_row_can_meet_together():
     schema = _schema()
     assert most_met(schema_conditions(schema, "ill", thresholds=False, reserved=True)) == {
-        "age": 1, "smoker": 1, "region": 1, "stage": 1
-    }  # fmt: skip
+        "age": 1,
+        "smoker": 1,
+        "region": 1,
+        "stage": 1,
+    }
     assert most_met(schema_conditions(schema, "ill", thresholds=True, reserved=True)) == {
-        "age": 2, "smoker": 1, "region": 1, "stage": 1
-    }  # fmt: skip
+        "age": 2,
+        "smoker": 1,
+        "region": 1,
+        "stage": 1,
+    }
 
 
 def test_mining_refuses_an_epsilon_that_a_level_could_not_use():
@@ -252,8 +263,7 @@ def test_mining_without_much_noise_finds_the_frequent_itemsets():
     codes = table.codes[:, : len(frame)].astype(int).T
     labels = codes[:, 3]
     plain = [
-        [(schema.index(item.column), item.first, item.last) for item in mined.conditions(i)]
-        for i in range(len(mined))
+        [(schema.index(item.column), item.first, item.last) for item in mined.conditions(i)] for i in range(len(mined))
     ]
     supports = rules_oracle.supports(codes, labels, plain, 2)
     assert np.all(supports >= 0.1 * schema.max_rows)
@@ -269,8 +279,11 @@ def test_mining_always_returns_something_and_never_the_target():
     mined = _mined(table, "0.001", min_support=1.0, max_antecedent_length=3)
     assert len(mined) >= 1
     assert {item.column for i in range(len(mined)) for item in mined.conditions(i)} <= {
-        "age", "smoker", "region", "stage"
-    }  # fmt: skip
+        "age",
+        "smoker",
+        "region",
+        "stage",
+    }
     assert np.all(np.diff(mined.sizes) >= 0)
 
 

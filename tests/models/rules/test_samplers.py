@@ -34,10 +34,7 @@ LITERALS = [
 #: Antecedents: u = yes, v = yes, v = no, then u = yes and v = yes, u = yes and v = no.
 ITEMSETS = [(0,), (1,), (2,), (0, 1), (0, 2)]
 ALL = len(ITEMSETS)
-PLAIN = [
-    [("uv".index(LITERALS[i].column), LITERALS[i].first, LITERALS[i].last) for i in items]
-    for items in ITEMSETS
-]
+PLAIN = [[("uv".index(LITERALS[i].column), LITERALS[i].first, LITERALS[i].last) for i in items] for items in ITEMSETS]
 ROWS = [(1, 1, 1)] * 9 + [(1, 0, 1)] * 4 + [(0, 1, 0)] * 8 + [(0, 0, 0), (0, 0, 1), (1, 1, 0)]
 SCHEMA = schema_of(COLUMNS, max_rows=40)
 LAMBDA, ETA, LONGEST = 1.5, 1.0, 3
@@ -170,10 +167,7 @@ def test_given_the_pool_selection_is_the_exponential_mechanism():
     problem, prior = _problem(), _prior()
     lists, lengths = prior.draw(60, _FixedPool())
     pool = [tuple(r[:n].tolist()) for r, n in zip(lists, lengths, strict=True)]
-    picks = [
-        sample_from_pool(problem, prior, 60, EPSILON, _FixedPool(), no_progress)
-        for _ in range(4000)
-    ]
+    picks = [sample_from_pool(problem, prior, 60, EPSILON, _FixedPool(), no_progress) for _ in range(4000)]
 
     def exact(epsilon):
         weight = float(epsilon) / math.log(SCHEMA.max_rows + 1)
@@ -191,9 +185,7 @@ def test_given_the_pool_selection_is_the_exponential_mechanism():
 def test_a_large_pool_samples_the_enumerated_posterior():
     """Of order 1 / pool size from it: with 500 lists and 4,000 fits far below what is testable."""
     problem, prior, source = _problem(), _prior(), SeededRandom(21)
-    picks = [
-        sample_from_pool(problem, prior, 500, EPSILON, source, no_progress) for _ in range(4000)
-    ]
+    picks = [sample_from_pool(problem, prior, 500, EPSILON, source, no_progress) for _ in range(4000)]
     assert _p_value(picks, _posterior(EPSILON)) > FALSE_ALARM
     assert _p_value(picks, _posterior(2 * EPSILON)) < FALSE_ALARM
     assert _p_value(picks, _posterior(EPSILON, divisor=2)) < FALSE_ALARM
@@ -265,9 +257,7 @@ def test_independent_chains_reach_the_enumerated_target(tempered):
     assert np.abs(distance).sum() < 1e-4, "more steps are needed for the test to be fair"
     source = SeededRandom(31)
     picks = [
-        run_chain(
-            problem, prior, steps, EPSILON, source, no_progress, tempered_prior=tempered
-        ).final
+        run_chain(problem, prior, steps, EPSILON, source, no_progress, tempered_prior=tempered).final
         for _ in range(5000)
     ]
     assert _p_value(picks, target) > FALSE_ALARM
@@ -328,21 +318,14 @@ def _sorted_output(rows, exponent):
 
 
 def _worst(rows, exponent=1.0):
-    return max(
-        np.abs(_output(less, exponent) - _output(more, exponent)).max()
-        for less, more in neighbours(TINY, rows)
-    )
+    return max(np.abs(_output(less, exponent) - _output(more, exponent)).max() for less, more in neighbours(TINY, rows))
 
 
 @pytest.mark.heavy
 def test_neighbour_ratio_never_exceeds_the_budget():
     """All neighbours, (other) and (missing) included, of all tables of up to two rows."""
     kinds = domain(TINY)
-    small = [
-        list(rows)
-        for size in (0, 1, 2)
-        for rows in itertools.combinations_with_replacement(kinds[::3], size)
-    ]
+    small = [list(rows) for size in (0, 1, 2) for rows in itertools.combinations_with_replacement(kinds[::3], size)]
     assert max(_worst(rows) for rows in small) <= 1.0 + 1e-9
 
 

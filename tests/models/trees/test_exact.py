@@ -148,9 +148,7 @@ def paths(grown, above=()):
 @pytest.mark.parametrize("criterion", ["error", "gini"])
 def test_every_path_spends_exactly_what_was_planned(rows_per_person, blocks, criterion):
     for seed, epsilon in enumerate(("0.1", "1", "7.000000001")):
-        root, plan = grown_tree(
-            blocks, epsilon, seed=seed, criterion=criterion, rows_per_person=rows_per_person
-        )
+        root, plan = grown_tree(blocks, epsilon, seed=seed, criterion=criterion, rows_per_person=rows_per_person)
         steps = [f"block {level + 1}" for level in range(len(blocks))]
         whole = sum((plan.row_epsilon(step) for step in [*steps, "leaves"]), Decimal(0))
         assert set(plan.split.parts) == {*steps, "leaves"}
@@ -325,18 +323,14 @@ def test_folding_changes_no_prediction_and_folds_only_what_is_alike(root):
             assert not node.collapsed
             continue
         ends = [share_intervals(child) for child in node.children]
-        overlap = all(
-            max(end[c][0] for end in ends) <= min(end[c][1] for end in ends) for c in range(2)
-        )
+        overlap = all(max(end[c][0] for end in ends) <= min(end[c][1] for end in ends) for c in range(2))
         same = len({predicted_label(child) for child in node.children}) == 1
         assert node.collapsed == (not below and same and overlap)
 
 
 def test_sides_that_differ_by_more_than_noise_stay():
     def leaf(*counts):
-        return Grown(
-            spent=Decimal(1), noisy_counts=np.array(counts), count_epsilon=Decimal(1), label=0
-        )
+        return Grown(spent=Decimal(1), noisy_counts=np.array(counts), count_epsilon=Decimal(1), label=0)
 
     split = Split(column="b", branches=(0, 1))
     alike = Grown(split=split, children=[leaf(60, 40), leaf(65, 35)])

@@ -19,8 +19,7 @@ from tests.support import toy_people
 from tests.support.small_tables import schema_of, table_of
 
 LEARNER = ForestLearner()
-KINDS = [(method, sharing) for method in ("rfdiffp", "random_trees")
-         for sharing in ("parts", "split")]  # fmt: skip
+KINDS = [(method, sharing) for method in ("rfdiffp", "random_trees") for sharing in ("parts", "split")]
 SCHEMA = toy_people.schema()
 TABLE = toy_people.table(SCHEMA)
 
@@ -42,9 +41,7 @@ def test_a_forest_costs_exactly_its_plan_at_most(method, sharing, rows_per_perso
     domain = toy_people.schema(rows_per_person)
     content = toy_people.frame()
     content["person"] //= rows_per_person
-    plan, model = fit(
-        method, sharing, table=toy_people.table(domain, content), spend_rest=spend_rest
-    )
+    plan, model = fit(method, sharing, table=toy_people.table(domain, content), spend_rest=spend_rest)
     assert sum(plan.split.parts.values()) == plan.epsilon == 2
     assert plan.parallel == {"evaluation": 2}
     costs = [dearest(tree) for tree in model.trees]
@@ -52,9 +49,7 @@ def test_a_forest_costs_exactly_its_plan_at_most(method, sharing, rows_per_perso
     for tree, cost in zip(model.trees, costs, strict=True):
         assert cost <= tree.budget
     if sharing == "parts":
-        assert {tree.budget for tree in model.trees} == {
-            2 - 2 % (rows_per_person * Decimal("1e-9"))
-        }
+        assert {tree.budget for tree in model.trees} == {2 - 2 % (rows_per_person * Decimal("1e-9"))}
 
 
 @pytest.mark.parametrize(("method", "sharing"), KINDS)
@@ -63,9 +58,7 @@ def test_no_count_is_noisier_than_the_plan_says(method, sharing, target):
     margins = []
     for seed, epsilon in enumerate(("0.05", "1", "20")):
         for spend_rest in (True, False):
-            plan, model = fit(
-                method, sharing, target, epsilon, source=SeededRandom(seed), spend_rest=spend_rest
-            )
+            plan, model = fit(method, sharing, target, epsilon, source=SeededRandom(seed), spend_rest=spend_rest)
             promised = plan.count_noise[0]
             for tree in model.trees:
                 for node in tree.nodes:
@@ -165,8 +158,7 @@ def test_a_tiny_budget_that_is_accepted_can_be_run(method, sharing):
 
 
 def test_too_much_work_is_refused_with_a_number_that_is_not():
-    wide = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 999, "bins": 100}
-            for i in range(100)]  # fmt: skip
+    wide = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 999, "bins": 100} for i in range(100)]
     domain = schema_of([*wide, {"name": "ill", "type": "boolean"}], 10**7)
     with pytest.raises(RequestError, match=r"choose at most \d+\.") as caught:
         LEARNER.plan(domain, "ill", Decimal(1), {"trees": 100})
@@ -186,9 +178,7 @@ def test_trees_that_spend_too_much_together_are_not_released(sharing, monkeypatc
     """A fault in the growing is caught before anything is released."""
 
     def leaf(cost):
-        return Grown(
-            spent=Decimal(cost), noisy_counts=np.array([1, 2]), count_epsilon=Decimal(cost)
-        )
+        return Grown(spent=Decimal(cost), noisy_counts=np.array([1, 2]), count_epsilon=Decimal(cost))
 
     def grow(data, budget, parameters, randomness, done):
         costs = ("0.5", "0.500000001") if sharing == "split" else ("1", "1.000000001")

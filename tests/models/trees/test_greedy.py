@@ -79,9 +79,7 @@ def test_candidate_tables_agree_with_the_oracle(content):
         counts = data.cell_counts(item.column, data.members(Region()))
         for place, table in enumerate(item.tables(counts)):
             split = item.split(place, SCHEMA)
-            expected = trees_oracle.branch_table(
-                content, labels, SCHEMA.index(split.column), split.branches, 3
-            )
+            expected = trees_oracle.branch_table(content, labels, SCHEMA.index(split.column), split.branches, 3)
             assert table.tolist() == expected
             assert item.branches == split.branch_count
 
@@ -122,10 +120,7 @@ def test_one_row_moves_the_losses_of_all_candidates_alike(name, content, more):
 def _all_losses(data, criterion):
     members = data.members(Region())
     return np.concatenate(
-        [
-            losses(criterion, item.tables(data.cell_counts(item.column, members)))
-            for item in data.candidates(Region())
-        ]
+        [losses(criterion, item.tables(data.cell_counts(item.column, members))) for item in data.candidates(Region())]
     )
 
 
@@ -136,8 +131,7 @@ def test_one_row_moves_one_cell_of_each_column(content, more):
     data = [data_of(part) for part in (content, [*content, more])]
     columns = data[0].features
     change = [
-        np.abs(np.subtract(*(d.cell_counts(column, d.members(Region())) for d in data))).sum()
-        for column in columns
+        np.abs(np.subtract(*(d.cell_counts(column, d.members(Region())) for d in data))).sum() for column in columns
     ]
     assert sum(change) == (len(columns) if more[2] < 3 else 0)
 
@@ -150,8 +144,7 @@ def test_candidates_below_a_split():
     assert [i.column.name for i in data.candidates(used)] == ["x", "n", "o"]
     cut = by_name["n"].split(1, SCHEMA)
     edges = [
-        next(i for i in data.candidates(Region().narrowed(cut, side)) if i.column.name == "n").edges
-        for side in (0, 1)
+        next(i for i in data.candidates(Region().narrowed(cut, side)) if i.column.name == "n").edges for side in (0, 1)
     ]
     assert [list(e) for e in edges] == [[0], [2, 3]]
     last = by_name["o"].split(1, SCHEMA)
@@ -165,9 +158,7 @@ METHODS = {
         grow_adaptive(data, budget, TreeParameters(method="adiffp", criterion=c), r)
     ],
     "adaptive, thrifty": lambda data, budget, r, c: [
-        grow_adaptive(
-            data, budget, TreeParameters(method="adiffp", criterion=c, spend_rest=False), r
-        )
+        grow_adaptive(data, budget, TreeParameters(method="adiffp", criterion=c, spend_rest=False), r)
     ],
     "fixed": lambda data, budget, r, c: [grow_fixed(data, budget, c, 3, r)],
     "sulq": lambda data, budget, r, c: [grow_sulq(data, budget, c, 3, r)],
@@ -322,10 +313,7 @@ def test_a_full_tree_is_cut_at_the_bottom(monkeypatch):
 def test_one_candidate_needs_no_test_and_no_selection():
     schema = schema_of(
         [{"name": "y", "type": "boolean"}, {"name": "x", "type": "boolean"}]
-        + [
-            {"name": f"z{i}", "type": "integer", "lower": 0, "upper": 1, "bins": 1}
-            for i in range(9)
-        ],
+        + [{"name": f"z{i}", "type": "integer", "lower": 0, "upper": 1, "bins": 1} for i in range(9)],
         max_rows=4000,
     )
     data = NodeData.of_table(table_of(schema, [(0, 0) + (0,) * 9] * 3000), "y", "all")

@@ -58,14 +58,10 @@ def exact_shares(model, table, target):
 @pytest.mark.parametrize("method", EVERY)
 @pytest.mark.parametrize("rows_per_person", [1, 3])
 @pytest.mark.parametrize("evaluate", [True, False])
-def test_a_plan_costs_exactly_its_epsilon_and_evaluation_is_beside_it(
-    method, rows_per_person, evaluate
-):
+def test_a_plan_costs_exactly_its_epsilon_and_evaluation_is_beside_it(method, rows_per_person, evaluate):
     domain = toy_people.schema(rows_per_person)
     for epsilon in ("0.5", "1.000000001"):
-        plan = LEARNER.plan(
-            domain, "ill", Decimal(epsilon), {"method": method, "evaluate": evaluate}
-        )
+        plan = LEARNER.plan(domain, "ill", Decimal(epsilon), {"method": method, "evaluate": evaluate})
         assert sum(plan.split.parts.values()) == plan.epsilon == Decimal(epsilon)
         assert dict(plan.parallel) == ({"evaluation": Decimal(epsilon)} if evaluate else {})
         assert plan.guarantee == "unconditional"
@@ -79,10 +75,7 @@ def test_a_plan_costs_exactly_its_epsilon_and_evaluation_is_beside_it(
 @pytest.mark.parametrize("method", EVERY)
 def test_expected_noise_shrinks_with_the_budget(method):
     margins = [
-        [
-            noise.margin()
-            for noise in LEARNER.plan(SCHEMA, "ill", Decimal(e), {"method": method}).count_noise
-        ]
+        [noise.margin() for noise in LEARNER.plan(SCHEMA, "ill", Decimal(e), {"method": method}).count_noise]
         for e in ("0.1", "1", "10")
     ]
     assert len({len(kinds) for kinds in margins}) == 1
@@ -140,10 +133,7 @@ def test_a_large_budget_finds_the_rule_of_the_toy_people(method):
     share, _ = exact_shares(model, TABLE, "ill")
     assert share > 0.85
     empty = LEARNER.plan(SCHEMA, "ill", Decimal("0.01"), {"method": method})
-    shares = [
-        exact_shares(LEARNER.run(Run(TABLE, empty, SeededRandom(s))), TABLE, "ill")[0]
-        for s in range(6)
-    ]
+    shares = [exact_shares(LEARNER.run(Run(TABLE, empty, SeededRandom(s))), TABLE, "ill")[0] for s in range(6)]
     assert min(shares) < 0.8, "with hardly any budget it is not always found"
 
 
@@ -289,8 +279,7 @@ def test_without_evaluation_nothing_of_the_hold_out_part_is_used():
 # Refusals
 
 
-WIDE = [{"name": f"c{i}", "type": "categorical", "categories": [f"v{j}" for j in range(600)]}
-        for i in range(12)]  # fmt: skip
+WIDE = [{"name": f"c{i}", "type": "categorical", "categories": [f"v{j}" for j in range(600)]} for i in range(12)]
 ILL = {"name": "ill", "type": "boolean"}
 
 
@@ -307,7 +296,7 @@ ILL = {"name": "ill", "type": "boolean"}
         (schema_of([*WIDE, ILL], 1000), "ill", {"blocks": (2, 1)}, "choose blocks of depth 1"),
         (schema_of([*WIDE[:1], ILL], 10**8), "ill", {"blocks": (3,)}, "would take hours"),
     ],
-)  # fmt: skip
+)
 def test_a_request_that_cannot_be_honoured_is_refused(schema, target, parameters, sentence):
     with pytest.raises((RequestError, SchemaError), match=sentence) as caught:
         LEARNER.plan(schema, target, Decimal(1), parameters)
@@ -340,9 +329,8 @@ def test_a_budget_too_small_to_be_split_is_refused(method, epsilon):
 
 
 @given(
-    st.integers(1, 10**12), st.integers(1, 10**12), st.integers(1, 10**8), st.integers(1, 20_000),
-    st.integers(2, 50),
-)  # fmt: skip
+    st.integers(1, 10**12), st.integers(1, 10**12), st.integers(1, 10**8), st.integers(1, 20_000), st.integers(2, 50)
+)
 def test_more_budget_never_makes_the_house_rule_shallower(one, other, rows, splits, classes):
     low, high = (Decimal(e) / 10**9 for e in sorted((one, other)))
     blocks = [choose_blocks(e, rows, splits, classes) for e in (low, high)]
@@ -355,8 +343,7 @@ def test_more_budget_never_makes_the_house_rule_shallower(one, other, rows, spli
 @pytest.mark.parametrize("rows", [64, 5000, 300_000, 100_000_000])
 @pytest.mark.parametrize("epsilon", ["0.1", "10"])
 def test_what_the_house_rule_decides_is_never_refused(columns, rows, epsilon):
-    names = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 99, "bins": 10}
-             for i in range(columns)]  # fmt: skip
+    names = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 99, "bins": 10} for i in range(columns)]
     domain = schema_of([*names, ILL], rows)
     plan = LEARNER.plan(domain, "ill", Decimal(epsilon), {})
     assert plan.parameters.blocks is not None

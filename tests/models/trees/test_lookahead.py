@@ -60,9 +60,7 @@ def log_probability(problem, weight, splits):
 @pytest.mark.parametrize("utility", UTILITIES)
 @pytest.mark.parametrize(("depth", "splits", "classes"), DOMAINS)
 @pytest.mark.parametrize("epsilon", ["0.3", "4"])
-def test_scores_give_every_tree_its_enumerated_probability(
-    utility, depth, splits, classes, epsilon
-):
+def test_scores_give_every_tree_its_enumerated_probability(utility, depth, splits, classes, epsilon):
     features, labels = records(40, splits, classes, seed=depth + splits)
     weight = ExactWeight.fit(utility, depth, Decimal(epsilon), 40, splits, classes)
     problem = problem_of(features, labels, classes, depth, utility, weight)
@@ -76,17 +74,13 @@ def test_scores_give_every_tree_its_enumerated_probability(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("source", [SecureRandom(), SeededRandom(11)])
-@pytest.mark.parametrize(
-    ("utility", "depth", "splits"), [("labelled", 2, 3), ("correct", 3, 2), ("purity", 3, 2)]
-)
+@pytest.mark.parametrize(("utility", "depth", "splits"), [("labelled", 2, 3), ("correct", 3, 2), ("purity", 3, 2)])
 def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source):
     classes = 2
     features, labels = records(12, splits, classes, seed=3)
     vectors, prior = packed(features, labels, classes), prior_of(splits)
     weight = ExactWeight.fit(utility, depth, Decimal("0.5"), 12, splits, classes)
-    exact = lookahead_oracle.probabilities(
-        features, labels, classes, prior, depth, utility, weight.value
-    )
+    exact = lookahead_oracle.probabilities(features, labels, classes, prior, depth, utility, weight.value)
     draws = 1500
     found = Counter()
     for _ in range(draws):
@@ -98,9 +92,7 @@ def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source
     expected = [draws * exact[outcome] for outcome in outcomes]
     assert chi_square(observed, expected) > FALSE_ALARM
     # The test can fail: the same draws do not fit twice the weight.
-    other = lookahead_oracle.probabilities(
-        features, labels, classes, prior, depth, utility, 8 * weight.value
-    )
+    other = lookahead_oracle.probabilities(features, labels, classes, prior, depth, utility, 8 * weight.value)
     assert chi_square(observed, [draws * other[o] for o in outcomes]) < FALSE_ALARM
 
 
@@ -120,9 +112,7 @@ def test_no_tree_tells_neighbours_apart_by_more_than_epsilon(utility, depth, spl
         label = generator.integers(0, classes, 1)
         sides = [(features, labels), (np.vstack([features, added]), np.append(labels, label))]
         logs = [
-            lookahead_oracle.all_log_probabilities(
-                *side, classes, prior_of(splits), depth, utility, weight.value
-            )
+            lookahead_oracle.all_log_probabilities(*side, classes, prior_of(splits), depth, utility, weight.value)
             for side in sides
         ]
         gaps = [abs(logs[0][outcome] - logs[1][outcome]) for outcome in logs[0]]
@@ -142,9 +132,7 @@ def test_all_neighbours_of_a_tiny_domain_stay_within_epsilon(utility, depth):
     def logs(rows):
         features = np.array([row[:2] for row in rows], dtype=bool).reshape(len(rows), 2)
         labels = np.array([row[2] for row in rows], dtype=int)
-        return lookahead_oracle.all_log_probabilities(
-            features, labels, 2, prior_of(2), depth, utility, weight.value
-        )
+        return lookahead_oracle.all_log_probabilities(features, labels, 2, prior_of(2), depth, utility, weight.value)
 
     worst, pairs = 0.0, 0
     for size in range(4):
@@ -157,11 +145,15 @@ def test_all_neighbours_of_a_tiny_domain_stay_within_epsilon(utility, depth):
     assert 0.4 < worst <= 1 + 1e-9
 
 
-@given(st.integers(1, 3), st.integers(1, 300), st.integers(2, 50), st.sampled_from(UTILITIES),
-       st.integers(1, 10**9), st.integers(1, 10**8))  # fmt: skip
-def test_weight_and_rounding_together_stay_within_the_budget(
-    depth, splits, classes, utility, billionths, rows
-):
+@given(
+    st.integers(1, 3),
+    st.integers(1, 300),
+    st.integers(2, 50),
+    st.sampled_from(UTILITIES),
+    st.integers(1, 10**9),
+    st.integers(1, 10**8),
+)
+def test_weight_and_rounding_together_stay_within_the_budget(depth, splits, classes, utility, billionths, rows):
     epsilon = Decimal(billionths) / 10**9
     try:
         weight = ExactWeight.fit(utility, depth, epsilon, rows, splits, classes)
@@ -189,9 +181,14 @@ def test_rounding_errors_are_within_their_bound(utility):
         scores = weight.scores(*problem.candidates(()))
         with mpmath.workdps(50):
             exact = lookahead_oracle.root_log_weights(
-                features, labels, classes, np.log(prior_of(splits)), depth, utility,
+                features,
+                labels,
+                classes,
+                np.log(prior_of(splits)),
+                depth,
+                utility,
                 mpmath.mpf(weight.numerator) / 2**weight.bits,
-            )  # fmt: skip
+            )
             found = [mpmath.mpf(int(score)) / 2**weight.bits for score in scores]
             gaps = [f - e for f, e in zip(found, exact, strict=True)]
             # A constant does not matter: the draw sees differences of scores.
@@ -218,9 +215,7 @@ def test_joint_counts_count_every_conjunction(splits, depth, rows, seed):
         assert joint.ones[i].tolist() == count(i)
         for j in range(splits) if depth > 1 else ():
             assert joint.twos[i, j].tolist() == count(i, j)
-    triples = [
-        (i, j, k) for i in range(splits) for j in range(i + 1, splits) for k in range(j + 1, splits)
-    ]
+    triples = [(i, j, k) for i in range(splits) for j in range(i + 1, splits) for k in range(j + 1, splits)]
     assert len(joint.threes) == (triple_count(splits) if depth == 3 else 0)
     for i, j, k in triples if depth == 3 else ():
         assert joint.threes[joint.starts[i, j] + k - j - 1].tolist() == count(i, j, k)

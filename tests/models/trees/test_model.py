@@ -60,11 +60,9 @@ def split(column, first, last):
             ["odor = foul", "odor = none", "odor = or so", "odor = other or missing"],
         ),
         (split_by_category(SCHEMA.column("one")), ["one = only", "one is not only"]),
-        (Split(column="odor", branches=(0, 0, 1, 1, 1)), [
-            "odor = foul or none", "odor is not foul or none"
-        ]),
+        (Split(column="odor", branches=(0, 0, 1, 1, 1)), ["odor = foul or none", "odor is not foul or none"]),
     ],
-)  # fmt: skip
+)
 def test_every_branch_reads_as_what_it_takes(chosen, texts):
     assert [chosen.text(branch, SCHEMA) for branch in range(chosen.branch_count)] == texts
 
@@ -84,8 +82,14 @@ def test_the_offered_splits():
     plain = split_conditions(SCHEMA, "ill", reserved=False)
     names = [item.column for item in plain]
     assert {name: names.count(name) for name in dict.fromkeys(names)} == {
-        "age": 2, "dose": 1, "odor": 3, "size": 2, "one": 1, "smoker": 1, "stage": 3
-    }  # fmt: skip
+        "age": 2,
+        "dose": 1,
+        "odor": 3,
+        "size": 2,
+        "one": 1,
+        "smoker": 1,
+        "stage": 3,
+    }
     every = split_conditions(SCHEMA, "ill", reserved=True)
     # (missing) of all seven, and (other) of the five that are not numbers.
     assert len(every) == len(plain) + 7 + 5
@@ -93,9 +97,7 @@ def test_the_offered_splits():
 
 
 def leaf(*counts, label=None, cost="0.5"):
-    return Grown(
-        spent=Decimal(cost), noisy_counts=np.array(counts), count_epsilon=Decimal(cost), label=label
-    )
+    return Grown(spent=Decimal(cost), noisy_counts=np.array(counts), count_epsilon=Decimal(cost), label=label)
 
 
 def inner(chosen, *children, **more):
@@ -109,9 +111,7 @@ def tree(root, target="ill"):
 def sample():
     """Age, then odor; a folded split below."""
     folded = inner(split("smoker", 1, 1), leaf(4, 6), leaf(5, 5), collapsed=True)
-    low = inner(
-        split_by_category(SCHEMA.column("odor")), leaf(1, 9), leaf(8, 2), leaf(3, 3), folded
-    )
+    low = inner(split_by_category(SCHEMA.column("odor")), leaf(1, 9), leaf(8, 2), leaf(3, 3), folded)
     return tree(inner(split("age", 0, 1), low, leaf(2, 40)))
 
 
@@ -175,22 +175,16 @@ def test_reading_and_table_tell_the_same():
     assert frame.loc[2, "noisy count: yes"] == 40
     assert frame.loc[2, "epsilon on path"] == "0.75"
     for code, label in enumerate(model.classes):
-        low, estimate, high = (
-            frame[f"{word}: {label}"].to_numpy() for word in ("from", "noisy estimate", "to")
-        )
+        low, estimate, high = (frame[f"{word}: {label}"].to_numpy() for word in ("from", "noisy estimate", "to"))
         assert np.all((low <= estimate) & (estimate <= high))
-        assert frame[f"noisy count: {label}"].tolist() == [
-            n.noisy_counts[code] for n in model.nodes
-        ]
+        assert frame[f"noisy count: {label}"].tolist() == [n.noisy_counts[code] for n in model.nodes]
 
 
 def test_a_tree_of_one_leaf_reads_as_everyone():
     model = tree(leaf(30, 10, 2), "stage")
     assert model.finals == (0,)
     assert model.columns() == ()
-    assert model.reading("stage")[0].startswith(
-        "For everyone: predicted stage = i. The chance of i"
-    )
+    assert model.reading("stage")[0].startswith("For everyone: predicted stage = i. The chance of i")
     frame = pd.DataFrame({"age": [1, None], "stage": ["ii", "iv"]})
     assert model.apply(frame, SCHEMA).tolist() == [0, 0]
     assert model.predict(frame, SCHEMA).tolist() == [0, 0]
@@ -236,9 +230,7 @@ def random_trees(draw, depth=3):
         else:
             chosen = split_by_category(column)
         children = [node(left - 1) for _ in range(chosen.branch_count)]
-        return Grown(
-            split=chosen, children=children, spent=Decimal("0.1"), collapsed=draw(st.booleans())
-        )
+        return Grown(split=chosen, children=children, spent=Decimal("0.1"), collapsed=draw(st.booleans()))
 
     return node(depth)
 
@@ -312,12 +304,9 @@ def test_use_of_columns_sums_to_one_and_weighs_the_root_most():
     assert list(use.values()) == sorted(use.values(), reverse=True)
     # first at the root of two trees, with weights 1, 1; second at one root (1), below first in
     # tree 3 twice (1/2 each); third below second in tree 2 (2 x 1/2) and in tree 3 (4 x 1/4).
-    assert use == {"first": pytest.approx(2 / 6), "second": pytest.approx(2 / 6),
-                   "third": pytest.approx(2 / 6)}  # fmt: skip
+    assert use == {"first": pytest.approx(2 / 6), "second": pytest.approx(2 / 6), "third": pytest.approx(2 / 6)}
     assert forest.columns() == ("first", "second", "third")
-    lone = ForestModel(
-        classes=("no", "yes"), trees=(tree(leaf(3, 4)),), sharing="split", budget=Decimal(1)
-    )
+    lone = ForestModel(classes=("no", "yes"), trees=(tree(leaf(3, 4)),), sharing="split", budget=Decimal(1))
     assert lone.attribute_use() == {}
     assert "No tree splits" in lone.reading("ill")[1]
     assert lone.votes(pd.DataFrame({"age": [1, 2]}), SCHEMA).tolist() == [[0, 1], [0, 1]]
@@ -328,9 +317,7 @@ def test_use_of_columns_sums_to_one_and_weighs_the_root_most():
 def test_votes_groups_and_predictions_agree(target, trees):
     schema, forest = small_trees.SCHEMA, small_forest(trees, target)
     generator = np.random.default_rng(3)
-    frame = pd.DataFrame(
-        {name: generator.choice(["yes", "no", "?", ""], 200) for name in small_trees.COLUMNS}
-    )
+    frame = pd.DataFrame({name: generator.choice(["yes", "no", "?", ""], 200) for name in small_trees.COLUMNS})
     labels = list(forest.classes)
     frame[target] = generator.choice([*labels, ""], 200)
     votes = forest.votes(frame, schema)
@@ -364,9 +351,7 @@ def test_a_forest_survives_json_and_has_a_table_twin():
     assert ForestModel.model_validate_json(forest.model_dump_json()) == forest
     frame = forest.to_frame()
     assert frame.columns[0] == "tree"
-    assert frame["tree"].value_counts().to_dict() == {
-        i + 1: len(tree.nodes) for i, tree in enumerate(forest.trees)
-    }
+    assert frame["tree"].value_counts().to_dict() == {i + 1: len(tree.nodes) for i, tree in enumerate(forest.trees)}
     assert forest.count_margin == max(tree.count_margin for tree in forest.trees)
     text = " ".join(forest.reading("died"))
     assert "3 trees vote on died" in text

@@ -81,9 +81,7 @@ class Cost:
         return gaussian_part(self.mu, fraction * share / count)
 
 
-def cost_of(
-    schema: Schema, target: str, epsilon: Decimal, delta: Decimal, parameters: EBMParameters
-) -> Cost:
+def cost_of(schema: Schema, target: str, epsilon: Decimal, delta: Decimal, parameters: EBMParameters) -> Cost:
     """Divide a budget, and fill in what the parameters leave open.
 
     Raises
@@ -181,9 +179,7 @@ def residual_mechanism(cost: Cost, schema: Schema, target: str) -> FineGaussian:
 
 def size_mechanism(cost: Cost) -> FineGaussian:
     """Noise of one histogram of residual sizes."""
-    return FineGaussian(
-        histogram_sensitivity(1), cost.part(SIZES, len(size_epochs(cost.parameters)))
-    )
+    return FineGaussian(histogram_sensitivity(1), cost.part(SIZES, len(size_epochs(cost.parameters))))
 
 
 def choice_epsilon(cost: Cost) -> Decimal:
@@ -224,6 +220,5 @@ def check_budget(cost: Cost, schema: Schema, target: str) -> None:
             pair_residual_mechanism(cost, schema, target)
     except BudgetError:
         raise BudgetError(
-            "This epsilon is too small for so many noisy sums: use a larger one, or fewer epochs, "
-            "replicates or pairs."
+            "This epsilon is too small for so many noisy sums: use a larger one, or fewer epochs, replicates or pairs."
         ) from None

@@ -40,9 +40,7 @@ class DPEBMClassifier(PrivateClassifier, _PrivateEBM):
     @classmethod
     def _check_target(cls, column: Any) -> None:
         if isinstance(column, NumericColumn):
-            raise RequestError(
-                f"The target '{column.name}' is a number in the schema: use DPEBMRegressor."
-            )
+            raise RequestError(f"The target '{column.name}' is a number in the schema: use DPEBMRegressor.")
 
 
 class DPEBMRegressor(PrivateRegressor, _PrivateEBM):

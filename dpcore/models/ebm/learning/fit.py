@@ -95,13 +95,10 @@ class EBMFit:
         *noisy, target = noisy_histograms(mechanism, exact, self._randomness)
         deviation = count_deviation(mechanism)
         rows = total_rows([*noisy, target], deviation, self._plan.schema.max_rows)
-        start = (
-            start_numbers(target, deviation, rows) if self._numbers else start_classes(target, rows)
-        )
+        start = start_numbers(target, deviation, rows) if self._numbers else start_classes(target, rows)
         most, least = self._parameters.max_bins, _LEAST_COUNT * deviation
         return [
-            Bins.merge(cells, counts, deviation, most, least)
-            for cells, counts in zip(self._cells, noisy, strict=True)
+            Bins.merge(cells, counts, deviation, most, least) for cells, counts in zip(self._cells, noisy, strict=True)
         ], start
 
     def _main_block(self) -> _Block:
@@ -166,8 +163,7 @@ class EBMFit:
         self._progress("choosing pairs", 1, 1)
         axes = tuple((sides[first].axis, sides[second].axis) for first, second in chosen)
         codes = tuple(
-            records.pair(one, two, sides[one].groups, sides[two].groups, len(sides[two].axis))
-            for one, two in chosen
+            records.pair(one, two, sides[one].groups, sides[two].groups, len(sides[two].axis)) for one, two in chosen
         )
         sizes = [len(first) * len(second) for first, second in axes]
         mechanism = pair_count_mechanism(self._cost)
@@ -188,17 +184,13 @@ class EBMFit:
             return list(combinations(range(len(sides)), 2))
         count, epsilon = self._parameters.pairs, choice_epsilon(self._cost)
         exact = residuals(self._records, scores, self._start.clip)
-        return choose_pairs(
-            self._records, sides, exact, self._start, count, epsilon, self._randomness
-        )
+        return choose_pairs(self._records, sides, exact, self._start, count, epsilon, self._randomness)
 
     def _boost_pairs(self, block: _Block, scores: Floats32) -> tuple[list[Shapes], Step]:
         mechanism = pair_residual_mechanism(self._cost, self._plan.schema, self._plan.target)
         return self._boost(block, scores, mechanism, step="pairs")
 
-    def _terms(
-        self, block: _Block, replicates: list[Shapes], step: Step
-    ) -> tuple[list[Term], list[Floats]]:
+    def _terms(self, block: _Block, replicates: list[Shapes], step: Step) -> tuple[list[Term], list[Floats]]:
         """Centred terms, and what centring moved to the intercept: shapes (n_replicates, k)."""
         terms, shifts = [], []
         for place, feature in enumerate(block.features):

@@ -93,9 +93,7 @@ class Bins:
     ordered: int
 
     @classmethod
-    def merge(
-        cls, cells: FineCells, noisy: Floats, deviation: float, most: int, least: float
-    ) -> Bins:
+    def merge(cls, cells: FineCells, noisy: Floats, deviation: float, most: int, least: float) -> Bins:
         """Cut a numeric feature at about equal noisy counts; other features keep their cells.
 
         Parameters

@@ -12,9 +12,7 @@ from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource
 
 
-def noisy_histograms(
-    mechanism: FineGaussian, exact: Sequence[Ints], randomness: RandomSource
-) -> list[Floats]:
+def noisy_histograms(mechanism: FineGaussian, exact: Sequence[Ints], randomness: RandomSource) -> list[Floats]:
     """Release histograms together, in one query. Sensitivity: ``histogram_sensitivity``."""
     ends = np.cumsum([len(counts) for counts in exact])[:-1]
     noisy = mechanism.release(np.concatenate(exact) * COUNT_STEPS, randomness)

@@ -51,9 +51,7 @@ def evaluate(run: Run, model: EBMModel) -> Evaluation | RegressionEvaluation:
         return _evaluate_numbers(run, model, error_edges(model.bounds))
     if model.task == "binary":
         cuts = score_cuts(model, expected_rows(plan.schema) * float(plan.row_epsilon(EVALUATION)))
-        groups = np.concatenate(
-            [np.searchsorted(cuts, scores[:, 0], side="left") for scores in _scores(table, model)]
-        )
+        groups = np.concatenate([np.searchsorted(cuts, scores[:, 0], side="left") for scores in _scores(table, model)])
         middles = np.concatenate([cuts[:1] - 1, (cuts[:-1] + cuts[1:]) / 2, cuts[-1:] + 1])
         estimates = model.probabilities(middles[:, None])
         labels = (middles > 0).astype(np.int64)

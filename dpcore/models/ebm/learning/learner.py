@@ -99,9 +99,7 @@ def _check_effort(schema: Schema, target: str, parameters: EBMSettings) -> None:
     features, rows = len(schema.columns) - 1, schema.max_rows
     per_epoch = features * rows * parameters.replicates * output_count(schema, target)
     if features * rows > _MEMORY_LIMIT:
-        raise RequestError(
-            f"{features} columns of up to {rows} rows need more memory than a run may use."
-        )
+        raise RequestError(f"{features} columns of up to {rows} rows need more memory than a run may use.")
     if per_epoch * parameters.epochs > _WORK_LIMIT:
         raise RequestError(
             f"{parameters.epochs} epochs on up to {rows} rows would take hours: "
@@ -112,9 +110,7 @@ def _check_effort(schema: Schema, target: str, parameters: EBMSettings) -> None:
 def _count_noise(cost: Cost, schema: Schema, target: str) -> tuple[CountNoise, ...]:
     """Of one cell, and of a numeric feature's bin if it were made of all cells."""
     deviation = count_deviation(histogram_mechanism(cost, schema))
-    widest = max(
-        len(cells) if cells.edges is not None else 1 for cells in feature_cells(schema, target)
-    )
+    widest = max(len(cells) if cells.edges is not None else 1 for cells in feature_cells(schema, target))
     one = CountNoise("a category's count", deviation=deviation)
     if widest == 1:
         return (one,)

@@ -110,9 +110,7 @@ def choose_pairs(
         Row-level budget of each choice. Pure.
     """
     candidates = list(combinations(range(len(sides)), 2))
-    utilities = np.array(
-        [_utility(records, sides, pair, exact, start) for pair in candidates], dtype=np.int64
-    )
+    utilities = np.array([_utility(records, sides, pair, exact, start) for pair in candidates], dtype=np.int64)
     mechanism = ExponentialMechanism(pair_sensitivity(exact.shape[1]), epsilon, monotone=False)
     chosen: list[tuple[int, int]] = []
     for _ in range(min(count, len(candidates))):

@@ -31,9 +31,7 @@ class BinnedRecords:
         between 0 and 1, a share of the target's public range (float32, NaN for none).
     """
 
-    def __init__(
-        self, table: PrivateTable, target: str, part: Part, cells: Sequence[FineCells]
-    ) -> None:
+    def __init__(self, table: PrivateTable, target: str, part: Part, cells: Sequence[FineCells]) -> None:
         largest = max(len(cell) for cell in cells)
         kind = np.uint8 if largest <= 256 else np.uint16
         self.codes: list[Array] = [cell.codes(table).astype(kind) for cell in cells]

@@ -39,9 +39,7 @@ def precision(max_rows: int, mu: float, features: int) -> float:
     return max_rows * mu / (math.sqrt(features) * _FEW_BINS)
 
 
-def resolve(
-    parameters: EBMParameters, *, numbers: bool, max_rows: int, mu: float, features: int
-) -> EBMSettings:
+def resolve(parameters: EBMParameters, *, numbers: bool, max_rows: int, mu: float, features: int) -> EBMSettings:
     """Fill in what the analyst left open.
 
     Parameters

@@ -107,9 +107,7 @@ def start_numbers(counts: Floats, deviation: float, rows: float) -> BoostingStar
     order = np.argsort(away)
     inside = min(int(np.searchsorted(np.cumsum(weights[order]), _UNCLIPPED)), cells - 1)
     clip = min(float(away[order][inside]) + 1 / (2 * cells), 1.0)
-    return BoostingStart(
-        np.array([mean]), np.ones(1), spread * doubt, clip, np.array([spread**2]), rows
-    )
+    return BoostingStart(np.array([mean]), np.ones(1), spread * doubt, clip, np.array([spread**2]), rows)
 
 
 def _stands_out(counts: Floats, deviation: float, rows: float) -> bool:

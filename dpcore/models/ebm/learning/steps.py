@@ -103,16 +103,12 @@ class AllBins:
         counts = self._features[feature].counts
         columns = [
             gain**2 @ (variance * counts)
-            for (gain, _), variance in zip(
-                self._operators[feature], self._start.variance, strict=True
-            )
+            for (gain, _), variance in zip(self._operators[feature], self._start.variance, strict=True)
         ]
         return np.stack(columns, axis=1)
 
 
-def _operator(
-    feature: Feature, curvature: float, variance: float, unit: float, noise: float
-) -> tuple[Floats, Floats]:
+def _operator(feature: Feature, curvature: float, variance: float, unit: float, noise: float) -> tuple[Floats, Floats]:
     """Matrices that a Newton step applies to the sums and to the present shape."""
     hessian = curvature * feature.counts
     weight = hessian**2 / (_INFLATION * noise + variance * feature.counts)

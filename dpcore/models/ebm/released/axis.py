@@ -42,9 +42,7 @@ class Axis(FrozenModel):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if (self.edges is None) != (self.bounds is None) or (self.edges is None) != bool(
-            self.groups
-        ):
+        if (self.edges is None) != (self.bounds is None) or (self.edges is None) != bool(self.groups):
             raise ValueError("an axis has either edges with bounds, or groups of cells")
         return self
 
@@ -54,9 +52,7 @@ class Axis(FrozenModel):
         points = [format_number(value) for value in (column.lower, *edges, column.upper)]
         (low, high), *rest = pairwise(points)
         labels = (f"[{low}, {high}]", *(f"({a}, {b}]" for a, b in rest), MISSING)
-        return cls(
-            column=column.name, labels=labels, edges=edges, bounds=(column.lower, column.upper)
-        )
+        return cls(column=column.name, labels=labels, edges=edges, bounds=(column.lower, column.upper))
 
     @classmethod
     def categories(cls, column: Any, groups: tuple[int, ...] | None = None) -> Axis:

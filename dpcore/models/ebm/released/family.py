@@ -13,8 +13,7 @@ from dpcore.released.family import ReleasedFamily
 EBM: Final = ReleasedFamily(
     name="ebm",
     title="Shape functions",
-    lead="One curve per column: how much each of its values raises or lowers what is predicted. "
-    "Learned privately.",
+    lead="One curve per column: how much each of its values raises or lowers what is predicted. Learned privately.",
     parameters=EBMParameters,
     model=EBMModel,
     text=ebm_text,

@@ -206,13 +206,9 @@ class EBMModel(FrozenModel):
     def _contributions(self, frame: pd.DataFrame, schema: Schema) -> Iterator[Contribution]:
         for term in self.terms:
             place = int(term.bins(frame, schema)[0])
-            yield Contribution(
-                term.name, term.labels[place], term.scores[place], term.errors[place]
-            )
+            yield Contribution(term.name, term.labels[place], term.scores[place], term.errors[place])
 
-    def count_records(
-        self, frame: pd.DataFrame, schema: Schema, target: str
-    ) -> tuple[tuple[int, ...], ...]:
+    def count_records(self, frame: pd.DataFrame, schema: Schema, target: str) -> tuple[tuple[int, ...], ...]:
         """Exact records per bin of each term, for data that may be seen."""
         column = schema.column(target)
         if self.task == "regression":
@@ -221,16 +217,23 @@ class EBMModel(FrozenModel):
             known = frame[target].isin(column.classes)
         kept = frame[known]
         return tuple(
-            tuple(np.bincount(term.bins(kept, schema), minlength=len(term.labels)).tolist())
-            for term in self.terms
+            tuple(np.bincount(term.bins(kept, schema), minlength=len(term.labels)).tolist()) for term in self.terms
         )
 
 
 #: Columns of the table, in order.
 COLUMNS = (
-    "term", "bin", "lower", "upper", "category", "output", "score", "standard error for the noise",
-    "noisy count", "standard deviation of the count",
-)  # fmt: skip
+    "term",
+    "bin",
+    "lower",
+    "upper",
+    "category",
+    "output",
+    "score",
+    "standard error for the noise",
+    "noisy count",
+    "standard deviation of the count",
+)
 _BETWEEN = "; "
 
 
@@ -250,9 +253,7 @@ def score_table(model: EBMModel) -> pd.DataFrame:
 
 
 def _intercept(model: EBMModel) -> Iterator[tuple[Any, ...]]:
-    for output, score, error in zip(
-        model.outputs, model.intercept, model.intercept_error, strict=True
-    ):
+    for output, score, error in zip(model.outputs, model.intercept, model.intercept_error, strict=True):
         yield ("intercept", "everyone", "", "", "", output, score, error, None, None)
 
 

@@ -16,55 +16,78 @@ class EBMParameters(Parameters):
     """What model to fit and how. ``None`` leaves a choice to the method's own rule."""
 
     method: EBMMethod = Field(
-        default="all_bins", title="How the shapes are learned",
+        default="all_bins",
+        title="How the shapes are learned",
         description="all_bins asks for the noisy gradient of every group of a column at once and "
         "shrinks what may be noise. random_splits is the published learner (Nori et al. 2021, "
         "Algorithm 1): small trees with random splits.",
-    )  # fmt: skip
+    )
     delta: Decimal | None = Field(
-        default=None, gt=0, le=Decimal("0.01"), title="delta (allowance beyond epsilon)",
+        default=None,
+        gt=0,
+        le=Decimal("0.01"),
+        title="delta (allowance beyond epsilon)",
         description="Charged beside epsilon, for example 1e-6. It must be far "
         "smaller than 1 divided by the number of people. Default: chosen from the public row "
         "limit.",
-    )  # fmt: skip
+    )
     max_bins: int | None = Field(
-        default=None, ge=2, le=128, title="Most groups of a number",
+        default=None,
+        ge=2,
+        le=128,
+        title="Most groups of a number",
         description="Most groups that a numeric column is divided into, missing values not "
         "counted. Default: the method's own rule, 32 for random splits.",
-    )  # fmt: skip
+    )
     epochs: int | None = Field(
-        default=None, ge=1, le=1000, title="Rounds over all columns",
-        description="How often every column has its turn. Default: the method's own rule, 300 for "
-        "random splits.",
-    )  # fmt: skip
+        default=None,
+        ge=1,
+        le=1000,
+        title="Rounds over all columns",
+        description="How often every column has its turn. Default: the method's own rule, 300 for random splits.",
+    )
     learning_rate: float | None = Field(
-        default=None, gt=0, le=1, title="Learning rate",
-        description="How far one round moves a shape. Default: the method's own rule, 0.01 for "
-        "random splits.",
-    )  # fmt: skip
+        default=None,
+        gt=0,
+        le=1,
+        title="Learning rate",
+        description="How far one round moves a shape. Default: the method's own rule, 0.01 for random splits.",
+    )
     leaves: int = Field(
-        default=3, ge=2, le=16, title="Groups per round",
+        default=3,
+        ge=2,
+        le=16,
+        title="Groups per round",
         description="How many groups, the leaves of a tree, a column is divided into at its turn.",
         json_schema_extra={"only": "random_splits"},
-    )  # fmt: skip
+    )
     bin_share: float | None = Field(
-        default=None, ge=0.01, le=0.9, title="Share of epsilon for counting records",
+        default=None,
+        ge=0.01,
+        le=0.9,
+        title="Share of epsilon for counting records",
         description="Part of epsilon for counting the records in each group of each column. These "
         "noisy counts are shown below the shapes. The rest goes into the shapes themselves. "
         "Default: the method's own rule, 0.1 for random splits.",
-    )  # fmt: skip
+    )
     pairs: int = Field(
-        default=0, ge=0, le=10, title="Pairs of columns",
+        default=0,
+        ge=0,
+        le=10,
+        title="Pairs of columns",
         description="How many pairs of columns may have a shape of their own, for effects that two "
         "columns have only together. They are chosen privately, which takes a part of epsilon. "
         "With 0, every column stands for itself and the model is easiest to read.",
         json_schema_extra={"only": "all_bins"},
-    )  # fmt: skip
+    )
     replicates: int = Field(
-        default=5, ge=3, le=10, title="Fits that are averaged",
+        default=5,
+        ge=3,
+        le=10,
+        title="Fits that are averaged",
         description="They share epsilon. How far they lie apart shows how "
         "large the noise is: more of them give a steadier picture of it.",
-    )  # fmt: skip
+    )
     evaluate: Evaluate = True
 
     @model_validator(mode="after")

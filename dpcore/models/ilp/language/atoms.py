@@ -71,9 +71,7 @@ def bottom_atoms(schema: Schema, target: str, *, reserved: bool = False) -> tupl
     return tuple(atoms)
 
 
-def _column_atoms(
-    table: Schema | ChildTable, name: str, target: str, *, reserved: bool
-) -> Iterable[Atom]:
+def _column_atoms(table: Schema | ChildTable, name: str, target: str, *, reserved: bool) -> Iterable[Atom]:
     """Atoms of one table; of two that ask for the same cells, the first."""
     for column in table.columns:
         seen: set[tuple[int, ...]] = set()
@@ -86,9 +84,7 @@ def _column_atoms(
                 yield Atom(table=name, column=column.name, cells=cells, group=group)
 
 
-def _conditions(
-    column: Column, modes: Sequence[Mode], *, reserved: bool
-) -> Iterable[tuple[list[int], str]]:
+def _conditions(column: Column, modes: Sequence[Mode], *, reserved: bool) -> Iterable[tuple[list[int], str]]:
     """Cells and group name of each condition on a column: equalities, cut points, groups."""
     if "equal" in modes:
         for literal in cell_conditions(column, reserved=False):
@@ -120,9 +116,6 @@ def chosen_atoms(
     for text in texts:
         if text not in named:
             examples = ", ".join(f"'{known}'" for known in list(named)[:5])
-            raise RequestError(
-                f"'{text}' is not a condition of this data set. Conditions are written like "
-                f"{examples}."
-            )
+            raise RequestError(f"'{text}' is not a condition of this data set. Conditions are written like {examples}.")
     wanted = set(texts)
     return tuple(atom for text, atom in named.items() if text in wanted)

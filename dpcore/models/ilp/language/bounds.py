@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 
-def people_needed(
-    atoms: int, longest: int, epsilon: float, delta: float = 0.9, eta: float = 0.1
-) -> int:
+def people_needed(atoms: int, longest: int, epsilon: float, delta: float = 0.9, eta: float = 0.1) -> int:
     """People without whom no learner can be both private and useful (Zeng et al. 2013, Theorem 3).
 
     The theorem bounds epsilon from below by ln(H (1 - eta)) / (2 ((1 - delta) n + 1)) for every

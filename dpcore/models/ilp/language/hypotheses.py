@@ -70,9 +70,7 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
     return Hypotheses(
         conditions=len(atoms),
         clauses=len(lattice),
-        needed=people_needed(
-            _independent(atoms, chosen.max_variables), chosen.max_literals, float(plan.epsilon)
-        ),
+        needed=people_needed(_independent(atoms, chosen.max_variables), chosen.max_literals, float(plan.epsilon)),
         enough=people_enough(_contenders(lattice, chosen), share / max(chosen.weights)),
         people=plan.schema.max_rows * (100 - held) // 100,
         choice_margin=_choice_margin(lattice, chosen, share),
@@ -110,9 +108,7 @@ def _choice_margin(lattice: Lattice, chosen: ILPParameters, epsilon: float) -> i
     return geometric_tail(counts_sensitivity(most).value / epsilon, 0.95)
 
 
-def condition_texts(
-    schema: Schema, target: str, *, reserved: bool = False
-) -> Mapping[str, dict[str, str]]:
+def condition_texts(schema: Schema, target: str, *, reserved: bool = False) -> Mapping[str, dict[str, str]]:
     """Every condition that a schema declares, by table: its full text, and how it is shown.
 
     The main table is called by what one of its rows is.

@@ -121,8 +121,7 @@ def build_lattice(schema: Schema, target: str, parameters: ILPParameters) -> Lat
     atoms = chosen_atoms(schema, target, parameters.literals, reserved=parameters.reserved_literals)
     if len(atoms) > MOST_ATOMS:
         raise RequestError(
-            f"There are {len(atoms):,} conditions, and at most {MOST_ATOMS:,} can be joined: "
-            "choose some of them."
+            f"There are {len(atoms):,} conditions, and at most {MOST_ATOMS:,} can be joined: choose some of them."
         )
     tables = {"": 1, **{child.name: child.max_rows_per_person for child in schema.children}}
     limits = parameters.max_literals, parameters.max_variables
@@ -178,9 +177,13 @@ def _factors(
         padded[place, : len(item)] = item
     names, slots = zip(*tables, strict=True)
     return Factors(
-        names, slots, np.array(table), padded, np.array([len(item) for item in members]),
+        names,
+        slots,
+        np.array(table),
+        padded,
+        np.array([len(item) for item in members]),
         np.array(negated, dtype=np.bool_),
-    )  # fmt: skip
+    )
 
 
 class _Cells:
@@ -211,9 +214,7 @@ def _conjunctions(own: Sequence[int], cells: _Cells, longest: int) -> list[tuple
     """
     found: list[tuple[int, ...]] = []
 
-    def extend(
-        begun: tuple[int, ...], allowed: dict[tuple[str, str], frozenset[int]], start: int
-    ) -> None:
+    def extend(begun: tuple[int, ...], allowed: dict[tuple[str, str], frozenset[int]], start: int) -> None:
         for place in range(start, len(own)):
             atom = own[place]
             column = cells.columns[atom]
@@ -223,8 +224,7 @@ def _conjunctions(own: Sequence[int], cells: _Cells, longest: int) -> list[tuple
             found.append((*begun, atom))
             if len(found) > MOST_FACTORS:
                 raise RequestError(
-                    "There are too many ways to join these conditions: choose fewer of them, or a "
-                    "shorter clause."
+                    "There are too many ways to join these conditions: choose fewer of them, or a shorter clause."
                 )
             if len(begun) + 1 < longest:
                 extend((*begun, atom), allowed | {column: left}, place + 1)
@@ -266,15 +266,11 @@ class _Implications:
         one, other = one[alike], other[alike]
         forward, backward = self._follows(one, other), self._follows(other, one)
         first, second = factors.negated[one], factors.negated[other]
-        result[alike] = ~np.where(
-            first == second, forward | backward, np.where(first, backward, forward)
-        )
+        result[alike] = ~np.where(first == second, forward | backward, np.where(first, backward, forward))
         return result
 
 
-def _variable_sets(
-    factors: Factors, implications: _Implications, longest: int, variables: int
-) -> Ints:
+def _variable_sets(factors: Factors, implications: _Implications, longest: int, variables: int) -> Ints:
     """Sets of variables within the limits: shape (n_sets, variables), 0 where there is none."""
     everything = np.flatnonzero(factors.table > 0)
     lengths = factors.lengths
@@ -288,9 +284,7 @@ def _variable_sets(
     return np.concatenate(levels)
 
 
-def _extended(
-    begun: Ints, everything: Ints, lengths: Ints, implications: _Implications, longest: int
-) -> Ints:
+def _extended(begun: Ints, everything: Ints, lengths: Ints, implications: _Implications, longest: int) -> Ints:
     """Each set with one more variable behind its last."""
     left = longest - lengths[begun].sum(axis=1)
     last = begun[:, -1] if begun.shape[1] else np.zeros(len(begun), dtype=np.int64)
@@ -298,9 +292,7 @@ def _extended(
     found = [np.zeros((0, begun.shape[1] + 1), dtype=np.int64)]
     for start in range(0, len(begun), rows):
         block = slice(start, start + rows)
-        fits = (everything[None, :] > last[block, None]) & (
-            lengths[everything][None, :] <= left[block, None]
-        )
+        fits = (everything[None, :] > last[block, None]) & (lengths[everything][None, :] <= left[block, None])
         which, place = np.nonzero(fits)
         which, added = which + start, everything[place]
         apart = np.ones(len(which), dtype=np.bool_)

@@ -17,82 +17,112 @@ class ILPParameters(Parameters):
     """What to look for and how."""
 
     positive: str | None = Field(
-        default=None, max_length=128, title="Value that the clauses describe",
+        default=None,
+        max_length=128,
+        title="Value that the clauses describe",
         description="Each clause says who has this value of the target. Whoever no clause covers "
         "is predicted to have another. Default: the last one.",
-    )  # fmt: skip
+    )
     method: Method = Field(
-        default="noisy_max", title="How clauses are chosen",
+        default="noisy_max",
+        title="How clauses are chosen",
         description="noisy_max chooses the best clause of all by report noisy max, with noise that "
         "does not grow with their number. relevance_aware and naive count every clause with noise "
         "(Zeng et al. 2013, Algorithms 3 and 2).",
-    )  # fmt: skip
+    )
     literals: tuple[Annotated[str, Field(max_length=500)], ...] | None = Field(
-        default=None, min_length=1, max_length=2000, title="Conditions",
+        default=None,
+        min_length=1,
+        max_length=2000,
+        title="Conditions",
         description="Those that a clause may use, as 'age > 60' or 'car: roof = flat'. "
         "Default: all that the schema declares.",
-    )  # fmt: skip
+    )
     max_literals: int = Field(
-        default=3, ge=1, le=8, title="Most conditions in a clause",
+        default=3,
+        ge=1,
+        le=8,
+        title="Most conditions in a clause",
         description="How many conditions a clause may join by 'and'.",
-    )  # fmt: skip
+    )
     max_variables: int = Field(
-        default=2, ge=0, le=3, title="Most rows in a clause",
+        default=2,
+        ge=0,
+        le=3,
+        title="Most rows in a clause",
         description="How many rows of the other tables a clause may ask for, such as one "
         "prescription and one diagnosis. With 0 it refers to the main table alone.",
-    )  # fmt: skip
+    )
     negation: bool = Field(
-        default=False, title="May say that a row does not exist",
+        default=False,
+        title="May say that a row does not exist",
         description="Then a clause may also ask that there is no such row, such as no prescription "
         "with route = oral. This makes many more clauses possible.",
-    )  # fmt: skip
+    )
     clauses: int = Field(
-        default=2, ge=1, le=10, title="Number of clauses",
+        default=2,
+        ge=1,
+        le=10,
+        title="Number of clauses",
         description="A clause is one rule: conditions that must hold together. Clauses are chosen "
         "one after another, each for those whom the earlier ones do not cover; the first one that "
         "covers somebody decides. epsilon is divided among them, so more clauses are each chosen "
         "with more noise.",
-    )  # fmt: skip
+    )
     positive_weight: int = Field(
-        default=1, ge=1, le=100, title="Weight of those described",
+        default=1,
+        ge=1,
+        le=100,
+        title="Weight of those described",
         description="How many records without the value one record with it makes up for. Choose "
         "more than 1 if the value is rare. The noise grows with it.",
-    )  # fmt: skip
+    )
     negative_weight: int = Field(
-        default=1, ge=1, le=100, title="Weight of all others",
+        default=1,
+        ge=1,
+        le=100,
+        title="Weight of all others",
         description="How many records with the value one record without it makes up for. Choose 2 "
         "or more if several clauses together should describe the value: each then covers fewer "
         "others. The noise grows with it.",
-    )  # fmt: skip
+    )
     count_share: Decimal = Field(
-        default=Decimal("0.2"), gt=0, lt=1, title="Share of epsilon for the noisy counts",
+        default=Decimal("0.2"),
+        gt=0,
+        lt=1,
+        title="Share of epsilon for the noisy counts",
         description="The rest of epsilon chooses the clauses. A larger share makes the printed "
         "counts less noisy; a smaller one finds better clauses.",
-    )  # fmt: skip
+    )
     length_prior: bool = Field(
-        default=True, title="Same chance for each length",
+        default=True,
+        title="Same chance for each length",
         description="Most possible clauses are long. With this, each length has about the same "
         "chance before the records speak, so that a condition joins a clause only if it clearly "
         "makes it better.",
         json_schema_extra={"only": "noisy_max"},
-    )  # fmt: skip
+    )
     criterion: Criterion = Field(
-        default="best", title="Leave out",
+        default="best",
+        title="Leave out",
         description="When a clause and everything that extends it is left out, judged by noisy "
         "counts: if what it covers of the value cannot beat the best clause so far (best), or if "
         "that is less than a share of the public row limit (share). The paper leaves it open.",
         json_schema_extra={"only": "relevance_aware"},
-    )  # fmt: skip
+    )
     min_share: float = Field(
-        default=0.05, ge=0, le=1, title="Least share that is enough",
-        description="As a share of the public row limit. Clauses whose noisy count is lower are "
-        "left out.",
+        default=0.05,
+        ge=0,
+        le=1,
+        title="Least share that is enough",
+        description="As a share of the public row limit. Clauses whose noisy count is lower are left out.",
         json_schema_extra={"only": "share"},
-    )  # fmt: skip
+    )
     reserved_literals: bool = Field(
-        default=False, title="Ask for 'missing', 'other'",
+        default=False,
+        title="Ask for 'missing', 'other'",
         description="Clauses may also ask for missing and other values.",
-    )  # fmt: skip
+    )
     evaluate: Evaluate = True
 
     @property

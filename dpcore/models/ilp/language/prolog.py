@@ -32,10 +32,7 @@ class Prolog:
         self._letters = [letter for letter in ascii_uppercase if letter != self._person]
         taken: set[str] = set()
         self._entity = _unused(_name(schema.entity), "", ("",), taken)
-        self._has = {
-            child.name: _unused(f"has_{_name(child.name)}", "", ("",), taken)
-            for child in schema.children
-        }
+        self._has = {child.name: _unused(f"has_{_name(child.name)}", "", ("",), taken) for child in schema.children}
         tables = [("", schema), *((child.name, child) for child in schema.children)]
         self._columns = {
             (name, column.name): _unused(_name(column.name), name, _ENDINGS, taken)
@@ -49,9 +46,7 @@ class Prolog:
         ``unless`` are clauses that must not cover the person.
         """
         goals = self.body(clause)
-        goals += [
-            self._not([goal for part in self.body(other) for goal in part]) for other in unless
-        ]
+        goals += [self._not([goal for part in self.body(other) for goal in part]) for other in unless]
         head = f"{self._columns['', target]}({self._person}, {_constant(label)})"
         return _written(head, [", ".join(together) for together in goals])
 

@@ -39,11 +39,7 @@ def atom_vectors(table: PrivateTable, name: str, atoms: Sequence[Atom]) -> Words
     slots = len(table.children[name].rows) if name else 1
     vectors = np.empty((len(atoms), slots, table.parts.shape[1]), dtype=np.uint64)
     for place, atom in enumerate(atoms):
-        vectors[place] = (
-            table.children[name].rows_in(atom.column, atom.cells)
-            if name
-            else _person_vector(table, atom)
-        )
+        vectors[place] = table.children[name].rows_in(atom.column, atom.cells) if name else _person_vector(table, atom)
     return vectors
 
 

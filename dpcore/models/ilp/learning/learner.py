@@ -62,9 +62,7 @@ class ILPLearner(Learner):
         schema, target, chosen = asked.schema, asked.target, _resolved(asked)
         lattice = build_lattice(schema, target, chosen)
         _check_lattice(schema, lattice, chosen)
-        split = BudgetSplit.by_weights(
-            asked.epsilon, {CLAUSES: 1 - chosen.count_share, COUNTS: chosen.count_share}
-        )
+        split = BudgetSplit.by_weights(asked.epsilon, {CLAUSES: 1 - chosen.count_share, COUNTS: chosen.count_share})
         plan = asked.plan(
             split,
             parameters=chosen,
@@ -107,9 +105,7 @@ def _check_lattice(schema: Schema, lattice: Lattice, parameters: ILPParameters) 
     if len(lattice) < 2:
         raise RequestError("There is no condition to choose from: choose at least one.")
     if len(lattice) < parameters.clauses:
-        raise RequestError(
-            f"Only {len(lattice)} clauses are possible: ask for fewer, or choose more conditions."
-        )
+        raise RequestError(f"Only {len(lattice)} clauses are possible: ask for fewer, or choose more conditions.")
     check_effort(schema, lattice.atoms, lattice.factors, len(lattice) * parameters.clauses)
     if parameters.method != "noisy_max" and len(lattice) > _MOST_COUNTED:
         raise RequestError(
@@ -144,9 +140,7 @@ def _choose_clauses(run: Run, lattice: Lattice) -> tuple[list[Clause], Decimal]:
     return [lattice.clause(place) for place in places], left
 
 
-def _model(
-    plan: RunPlan, clauses: list[Clause], noisy: Ints, noise: CountNoise, clause_count: int
-) -> ILPModel:
+def _model(plan: RunPlan, clauses: list[Clause], noisy: Ints, noise: CountNoise, clause_count: int) -> ILPModel:
     """The theory with noisy counts of shape (n_clauses + 1, n_classes), not yet evaluated."""
     positive = plan.classes.index(plan.parameters.positive)
     alpha = (1.0,) * len(plan.classes)

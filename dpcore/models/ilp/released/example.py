@@ -23,9 +23,7 @@ _PERSON = 1
 Cells = dict[str, int]
 
 
-def made_up_case(
-    clause: Clause, schema: Schema, target: str, seed: int = 1
-) -> dict[str, pd.DataFrame]:
+def made_up_case(clause: Clause, schema: Schema, target: str, seed: int = 1) -> dict[str, pd.DataFrame]:
     """Tables of one invented person whom the clause covers, keys included.
 
     Returns
@@ -57,9 +55,7 @@ def _rows(child: ChildTable, clause: Clause, generator: np.random.Generator) -> 
     wanted = [variable.atoms for variable in own if not variable.negated]
     while len(wanted) > child.max_rows_per_person:
         pairs = combinations(range(len(wanted)), 2)
-        one, other = next(
-            (pair for pair in pairs if _may_be_one(child, wanted, pair, forbidden)), (-1, -1)
-        )
+        one, other = next((pair for pair in pairs if _may_be_one(child, wanted, pair, forbidden)), (-1, -1))
         if one < 0:
             return None
         wanted[one] += wanted.pop(other)

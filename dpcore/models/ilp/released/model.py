@@ -105,9 +105,7 @@ class ILPModel(FrozenModel):
             first[covers[position]] = position
         return first
 
-    def _covers(
-        self, main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema
-    ) -> list[Flags]:
+    def _covers(self, main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema) -> list[Flags]:
         person = encode_columns(main, schema, self._columns(""))
         rows: dict[str, Codes] = {}
         owners: dict[str, Ints] = {}
@@ -119,8 +117,7 @@ class ILPModel(FrozenModel):
                 name: encode(child.column(name), frame.get(name, absent))[0].astype(np.int64)
                 for name in self._columns(child.name)
             }
-            owners[child.name] = _owners(main, frame, str(schema.privacy_unit.column),
-                                         schema.key_of(child))  # fmt: skip
+            owners[child.name] = _owners(main, frame, str(schema.privacy_unit.column), schema.key_of(child))
         return [clause.holds(person, rows, owners, len(main)) for clause in self.clauses]
 
     def _columns(self, table: str) -> list[str]:
@@ -140,9 +137,7 @@ class ILPModel(FrozenModel):
         estimates = np.array([group.estimates for group in self.groups])
         return np.asarray(estimates[self.first_clause(frames, schema)])
 
-    def count_records(
-        self, frames: Frames, schema: Schema, target: str
-    ) -> tuple[tuple[int, ...], ...]:
+    def count_records(self, frames: Frames, schema: Schema, target: str) -> tuple[tuple[int, ...], ...]:
         """Exact people per group and class, without noise. For public records only."""
         main, _ = split_tables(frames, schema)
         codes = encode_columns(main, schema, [target])[target]
@@ -183,11 +178,7 @@ class ILPModel(FrozenModel):
         if group.clause is None:
             who = f"Every other {schema.entity}" if self.clauses else f"Every {schema.entity}"
         else:
-            opening = (
-                ("An" if schema.entity[:1].lower() in "aeiou" else "A")
-                if place == 0
-                else "Any other"
-            )
+            opening = ("An" if schema.entity[:1].lower() in "aeiou" else "A") if place == 0 else "Any other"
             who = f"{opening} {schema.entity} {clause_words(group.clause, schema)}"
         doubt = "" if group.kept or group.clause is None else " This clause does not predict it."
         return (
@@ -201,11 +192,7 @@ class ILPModel(FrozenModel):
         writer, rows = Prolog(schema), []
         for place, group in enumerate(self.groups):
             row: dict[str, object] = {"clause": place + 1 if group.clause else "none"}
-            row["prolog"] = (
-                writer.clause(group.clause, target, self.classes[self.positive])
-                if group.clause
-                else ""
-            )
+            row["prolog"] = writer.clause(group.clause, target, self.classes[self.positive]) if group.clause else ""
             row["predicted"] = self.classes[self.labels[place]]
             for code, label in enumerate(self.classes):
                 row[f"noisy estimate: {label}"] = group.estimates[code]
@@ -219,9 +206,7 @@ def predicted_labels(kept: Sequence[bool], estimates: Floats, positive: int) -> 
     """Class of each group: the positive one if its clause is kept, or else the likeliest other."""
     others = estimates.copy()
     others[:, positive] = -1.0
-    return tuple(
-        positive if keep else int(row.argmax()) for keep, row in zip(kept, others, strict=True)
-    )
+    return tuple(positive if keep else int(row.argmax()) for keep, row in zip(kept, others, strict=True))
 
 
 def split_tables(frames: Frames, schema: Schema) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
@@ -251,8 +236,7 @@ def _owners(main: pd.DataFrame, rows: pd.DataFrame, own: str, key: str) -> Ints:
         return np.zeros(0, dtype=np.int64)
     if own not in main or key not in rows:
         raise RequestError(
-            f"To know whose rows they are, the main table needs the column '{own}' and the "
-            f"other one '{key}'."
+            f"To know whose rows they are, the main table needs the column '{own}' and the other one '{key}'."
         )
     people = people_of(main[own])
     named = np.flatnonzero(people.notna())

@@ -95,9 +95,18 @@ class TreeWalk:
         # A pair whose second tree has no leaves to match: its score is that of the first.
         nothing = np.zeros(0, dtype=np.int64)
         _run(
-            self.literals, self.literals[:0], self.classes, self.everyone, splits, nothing, 0.0,
-            self.weight / _STEPS, proposals.nodes, proposals.splits, proposals.logs,
-        )  # fmt: skip
+            self.literals,
+            self.literals[:0],
+            self.classes,
+            self.everyone,
+            splits,
+            nothing,
+            0.0,
+            self.weight / _STEPS,
+            proposals.nodes,
+            proposals.splits,
+            proposals.logs,
+        )
         return splits
 
 
@@ -117,9 +126,7 @@ def pair_chain(
     The first tree is grown for ``classes``, the second for the leaves of the first. The score
     is :func:`dpcore.models.redescriptions.learning.queries.pair_scores`, in records.
     """
-    walk = PairWalk(
-        first_literals, second_literals, classes, everyone, depth, steps, max_rows, weight
-    )
+    walk = PairWalk(first_literals, second_literals, classes, everyone, depth, steps, max_rows, weight)
     return randomness.settle(walk)
 
 
@@ -142,10 +149,18 @@ class PairWalk:
         second = random_tree(len(self.second_literals), self.depth, source)
         proposals = Proposals.draw(2 * len(first), self.steps, source)
         _run(
-            self.first_literals, self.second_literals, self.classes, self.everyone, first, second,
-            1.0 / (_STEPS * self.max_rows), self.weight / _STEPS,
-            proposals.nodes, proposals.splits, proposals.logs,
-        )  # fmt: skip
+            self.first_literals,
+            self.second_literals,
+            self.classes,
+            self.everyone,
+            first,
+            second,
+            1.0 / (_STEPS * self.max_rows),
+            self.weight / _STEPS,
+            proposals.nodes,
+            proposals.splits,
+            proposals.logs,
+        )
         return first, second
 
 

@@ -68,11 +68,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
         """
         frame, views, domain = _prepared(X, y, self.schema)
         own = {"left": self.left, "right": self.right}
-        named = {
-            side: columns
-            for side, columns in views.items()
-            if own[side] is None and not domain.view(side)
-        }
+        named = {side: columns for side, columns in views.items() if own[side] is None and not domain.view(side)}
         release, model = self._run(self._plan(domain, "", **named), frame)
         return self._read(release, model, frame.shape[1])
 
@@ -116,8 +112,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
         check_is_fitted(self)
         frame = features_of(X, self.schema_, "")
         leaves = [
-            (pair.left.apply(frame, self.schema_), pair.right.apply(frame, self.schema_))
-            for pair in self.model_.pairs
+            (pair.left.apply(frame, self.schema_), pair.right.apply(frame, self.schema_)) for pair in self.model_.pairs
         ]
 
         def holds(item: Redescription) -> Flags:
@@ -137,9 +132,7 @@ class RedescriptionMiner(TransformerMixin, LearnerEstimator):  # type: ignore[mi
         return self._fitted(release, model, found, features)
 
 
-def _prepared(
-    X: Any, y: Any, schema: Schema | None
-) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]], Schema]:
+def _prepared(X: Any, y: Any, schema: Schema | None) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]], Schema]:
     """One frame of both views, the columns of each if there were two, and the schema."""
     frame, views = _joined(X, y, schema)
     check_size(frame)
@@ -149,17 +142,12 @@ def _prepared(
     return frame, views, domain
 
 
-def _joined(
-    X: Any, y: Any, schema: Schema | None
-) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]]]:
+def _joined(X: Any, y: Any, schema: Schema | None) -> tuple[pd.DataFrame, dict[View, tuple[str, ...]]]:
     if y is None:
         return features_of(X, schema, ""), {}
     frame, other = _side(X, schema, "left"), _side(y, schema, "right")
     if len(frame) != len(other):
-        raise InputError(
-            f"The views have {len(frame)} and {len(other)} rows: row by row they must be the "
-            "same people."
-        )
+        raise InputError(f"The views have {len(frame)} and {len(other)} rows: row by row they must be the same people.")
     common = [name for name in frame.columns if name in other.columns]
     if common:
         raise RequestError(f"Both views have a column '{common[0]}': rename one of them.")

@@ -86,9 +86,7 @@ def pair_weight(epsilon: Decimal, max_rows: int, right: int) -> ExactWeight:
     BudgetError
         If no positive weight does.
     """
-    return ExactWeight.within(
-        epsilon, 2 * AGREEMENT.value, _CHOICES, float_error(1, right, 1), max_rows
-    )
+    return ExactWeight.within(epsilon, 2 * AGREEMENT.value, _CHOICES, float_error(1, right, 1), max_rows)
 
 
 @dataclass(frozen=True)
@@ -134,10 +132,7 @@ class ExactPairs:
         )
 
         def compare(rows: Ints) -> None:
-            _fill(
-                left_literals, right_literals, joint, threes, left, right, everyone, rows,
-                agreements,
-            )  # fmt: skip
+            _fill(left_literals, right_literals, joint, threes, left, right, everyone, rows, agreements)
 
         for part, rows in enumerate(np.array_split(np.arange(len(left)), PARTS)):
             in_threads(lambda which: compare(rows[which]), len(rows))  # noqa: B023
@@ -199,9 +194,7 @@ def _fold(
 
 
 @kernel
-def _count_threes(
-    left_literals: Words, right_literals: Words, right: Ints, which: Ints, threes: Ints32
-) -> None:
+def _count_threes(left_literals: Words, right_literals: Words, right: Ints, which: Ints, threes: Ints32) -> None:
     """Records of some left literals that satisfy both literals of each right candidate."""
     for i in which:
         for q in range(right.shape[0]):
@@ -266,9 +259,7 @@ def _fill(
 
 
 @kernel
-def _count_rows(
-    masks: Words, literals: Words, people: np.int64, joint: Ints, totals: Ints, ones: Ints
-) -> None:
+def _count_rows(masks: Words, literals: Words, people: np.int64, joint: Ints, totals: Ints, ones: Ints) -> None:
     """Records in each of the four cells, alone and with each right literal."""
     totals[3] = people
     for a in range(literals.shape[0]):

@@ -63,15 +63,11 @@ def draw_tree(
     everyone = np.full(literals.shape[1], ~np.uint64(0))
     above = 0
     for depth in blocks:
-        weight = ExactWeight.fit(
-            "purity", depth, epsilon, max_rows, len(literals), len(classes)
-        )  # fmt: skip
+        weight = ExactWeight.fit("purity", depth, epsilon, max_rows, len(literals), len(classes))
         first = 2**above - 1
         places = tree_leaves(literals, splits[:first], everyone)
         for place, members in enumerate(places):
-            block = draw_block(
-                literals, classes & members, prior, depth, "purity", weight, randomness
-            )
+            block = draw_block(literals, classes & members, prior, depth, "purity", weight, randomness)
             _place_block(splits, first + place, block.splits)
         above += depth
     return splits

@@ -74,9 +74,7 @@ class _Searches:
         self._run = run
         self._chosen: RedescriptionSettings = run.plan.parameters
         self._calls = Calls.of(run.plan)
-        columns: dict[View, tuple[str, ...]] = {
-            "left": self._chosen.left, "right": self._chosen.right,
-        }  # fmt: skip
+        columns: dict[View, tuple[str, ...]] = {"left": self._chosen.left, "right": self._chosen.right}
         self._sides = Sides(
             run.table,
             columns,
@@ -95,9 +93,7 @@ class _Searches:
             search = self._together if self._chosen.together else self._alternate
             for number in range(self._chosen.starts):
                 pairs += search(number, self._start(number, used))
-        return RedescriptionModel(
-            left_columns=self._chosen.left, right_columns=self._chosen.right, pairs=tuple(pairs)
-        )
+        return RedescriptionModel(left_columns=self._chosen.left, right_columns=self._chosen.right, pairs=tuple(pairs))
 
     def _start(self, number: int, used: set[str]) -> SearchStart:
         if self._calls.start is None:
@@ -123,15 +119,9 @@ class _Searches:
         used: set[str] = set()
         pairs: list[TreePair] = []
         for number in range(self._chosen.starts):
-            free = [
-                unused(sides.literals[view], place, used)
-                for view, place in zip(VIEWS, places, strict=True)
-            ]
+            free = [unused(sides.literals[view], place, used) for view, place in zip(VIEWS, places, strict=True)]
             drawn = candidates.draw(weight, free[0], free[1], self._run.randomness)
-            splits = {
-                view: place[row, [0, 1, 1]]
-                for view, place, row in zip(VIEWS, places, drawn, strict=True)
-            }
+            splits = {view: place[row, [0, 1, 1]] for view, place, row in zip(VIEWS, places, drawn, strict=True)}
             leaves = {view: self._leaves(view, tree) for view, tree in splits.items()}
             pairs.append(self._counted(number, 0, _BOTH, splits, leaves))
             used |= telling_columns(pairs[-1], self._run.schema)
@@ -161,14 +151,11 @@ class _Searches:
         records = bits[start.view], bits[other], start.classes, self._sides.everyone
         if chosen.sampler == "pool":
             drawn = choose_pair(
-                *records, chosen.depth, chosen.pool_size, self._calls.tree, rows, reach,
-                self._run.randomness,
-            )  # fmt: skip
+                *records, chosen.depth, chosen.pool_size, self._calls.tree, rows, reach, self._run.randomness
+            )
         else:
             weight = float(self._calls.tree) / (2 * reach)
-            drawn = pair_chain(
-                *records, chosen.depth, chosen.steps, rows, weight, self._run.randomness
-            )
+            drawn = pair_chain(*records, chosen.depth, chosen.steps, rows, weight, self._run.randomness)
         splits = dict(zip((start.view, other), drawn, strict=True))
         leaves = {view: self._leaves(view, tree) for view, tree in splits.items()}
         pair = self._counted(number, 0, start.text, splits, leaves)
@@ -180,9 +167,14 @@ class _Searches:
         chosen, bits, epsilon = self._chosen, self._sides.bits[view], self._calls.tree
         if chosen.method == "alt_mcmc":
             return tree_chain(
-                bits, classes, self._sides.everyone, chosen.depth, chosen.steps,
-                float(epsilon) / 2, self._run.randomness,
-            )  # fmt: skip
+                bits,
+                classes,
+                self._sides.everyone,
+                chosen.depth,
+                chosen.steps,
+                float(epsilon) / 2,
+                self._run.randomness,
+            )
         blocks = tree_blocks(self._run.schema, chosen)
         rows = self._run.schema.max_rows
         share = per_block(epsilon, blocks)

@@ -89,9 +89,7 @@ def _view_columns(schema: Schema, side: View, named: tuple[str, ...] | None) -> 
         return tuple(column.name for column in schema if column.name in named)
     columns = schema.view(side)
     if not columns:
-        raise RequestError(
-            f"The schema puts no column on the {side} side: choose the columns of that side."
-        )
+        raise RequestError(f"The schema puts no column on the {side} side: choose the columns of that side.")
     return columns
 
 
@@ -193,9 +191,7 @@ class Calls:
 def _per_call(plan: RunPlan, step: str, calls: int) -> Decimal:
     share = (plan.row_epsilon(step) / calls).quantize(EPSILON_STEP, rounding=ROUND_DOWN)
     if share <= 0:
-        raise BudgetError(
-            "This epsilon is too small for so many searches: use a larger one, or fewer searches."
-        )
+        raise BudgetError("This epsilon is too small for so many searches: use a larger one, or fewer searches.")
     return share
 
 
@@ -215,9 +211,7 @@ def most_classes(schema: Schema, chosen: RedescriptionSettings) -> int:
     return max(leaves, first)
 
 
-def literals_of(
-    schema: Schema, columns: tuple[str, ...], chosen: RedescriptionParameters
-) -> tuple[Condition, ...]:
+def literals_of(schema: Schema, columns: tuple[str, ...], chosen: RedescriptionParameters) -> tuple[Condition, ...]:
     """Splits over the columns of a view."""
     return view_conditions(
         schema,
@@ -236,10 +230,7 @@ def _check_effort(schema: Schema, chosen: RedescriptionSettings) -> None:
     sizes = [len(items) for items in _literals(schema, chosen)]
     for side, size in zip(("left", "right"), sizes, strict=True):
         if size == 0:
-            raise RequestError(
-                f"There is nothing to split on the {side} side: add a column with two or more "
-                "values."
-            )
+            raise RequestError(f"There is nothing to split on the {side} side: add a column with two or more values.")
     if chosen.house and sizes[0] * sizes[1] > _MOST_PAIRS:
         raise RequestError("These sides have too many conditions to pair: choose fewer columns.")
     # Every two conditions of a side are listed, and those of the right one counted.
@@ -247,10 +238,7 @@ def _check_effort(schema: Schema, chosen: RedescriptionSettings) -> None:
         raise RequestError("These sides have too many conditions to pair: choose fewer columns.")
     words, classes = word_count(schema.max_rows), most_classes(schema, chosen)
     if sum(sizes) * words * 8 > MEMORY_LIMIT:
-        raise RequestError(
-            "The conditions of these sides need more memory than a run may use: choose fewer "
-            "columns."
-        )
+        raise RequestError("The conditions of these sides need more memory than a run may use: choose fewer columns.")
     leaves = 2**chosen.depth
     if chosen.method == "exact_pairs":
         # Single conditions with each other; beyond them it takes what time allows.
@@ -266,9 +254,7 @@ def _check_effort(schema: Schema, chosen: RedescriptionSettings) -> None:
         tries = chosen.pool_size if pool else chosen.steps
         work = chosen.starts * (chosen.rounds + 1) * tries * words * leaves * (classes + leaves)
     if work > WORK_LIMIT:
-        raise RequestError(
-            "This run would take hours: choose fewer starts, rounds or steps, or smaller trees."
-        )
+        raise RequestError("This run would take hours: choose fewer starts, rounds or steps, or smaller trees.")
 
 
 def _check_budget(plan: RunPlan, calls: Calls) -> None:
@@ -286,9 +272,8 @@ def _check_budget(plan: RunPlan, calls: Calls) -> None:
         for size in (len(items) for items in _literals(schema, chosen)):
             for depth in blocks:
                 ExactWeight.fit(
-                    "purity", depth, per_block(calls.tree, blocks), schema.max_rows, size,
-                    most_classes(schema, chosen),
-                )  # fmt: skip
+                    "purity", depth, per_block(calls.tree, blocks), schema.max_rows, size, most_classes(schema, chosen)
+                )
 
 
 def candidate_limits(schema: Schema, chosen: RedescriptionSettings) -> tuple[int, int]:

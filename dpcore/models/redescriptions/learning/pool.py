@@ -54,9 +54,7 @@ def choose_pair(
     mass = np.empty((2, pool_size), dtype=np.int64)
     for start in range(0, pool_size, _BATCH):
         batch = slice(start, start + _BATCH)
-        tables = _tables(
-            first_literals, second_literals, classes, everyone, firsts[batch], seconds[batch]
-        )
+        tables = _tables(first_literals, second_literals, classes, everyone, firsts[batch], seconds[batch])
         for tree, table in enumerate(tables):
             mass[tree, batch] = purities(table).sum(axis=1)
     wanted = max(float(PAIR_SCORE.value), sensitivity * PAIR_SCORE.value / 1.5)
@@ -79,12 +77,9 @@ def _tables(
     tables = np.empty((pairs, leaves, len(classes)), dtype=np.int64)
     joints = np.empty((pairs, leaves, leaves), dtype=np.int64)
     in_threads(
-        lambda which: _fill(
-            first_literals, second_literals, classes, everyone, firsts, seconds, which,
-            tables, joints,
-        ),
+        lambda which: _fill(first_literals, second_literals, classes, everyone, firsts, seconds, which, tables, joints),
         pairs,
-    )  # fmt: skip
+    )
     return tables, joints
 
 

@@ -82,9 +82,7 @@ def pair_scores(first: Ints, second: Ints, max_rows: int) -> Floats:
 
 
 @kernel
-def leaf_members(
-    literals: Words, splits: Ints, node: int, everyone: Words, members: Words
-) -> tuple[int, int]:
+def leaf_members(literals: Words, splits: Ints, node: int, everyone: Words, members: Words) -> tuple[int, int]:
     """Bit vectors of the leaves below a node of a complete tree, in heap order.
 
     Parameters

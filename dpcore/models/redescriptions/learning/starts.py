@@ -56,9 +56,7 @@ def random_start(sides: Sides, randomness: RandomSource) -> SearchStart:
     names = sides.columns["left"] + sides.columns["right"]
     name = names[int(uniforms(randomness, 1)[0] * len(names))]
     column = sides.table.schema.column(name)
-    classes = np.stack(
-        [sides.table.cell_range(name, first, last) for first, last in _groups(column)]
-    )
+    classes = np.stack([sides.table.cell_range(name, first, last) for first, last in _groups(column)])
     view = opposite("left" if name in sides.columns["left"] else "right")
     return SearchStart(view, name, classes & sides.everyone)
 

@@ -31,9 +31,7 @@ def view_conditions(
         ``(missing)`` satisfies neither, so it may stand with either side.
     """
     wanted = set(columns)
-    literals = [
-        item for item in split_conditions(schema, "", reserved=reserved) if item.column in wanted
-    ]
+    literals = [item for item in split_conditions(schema, "", reserved=reserved) if item.column in wanted]
     if either_way:
         for column in (item for item in schema if item.name in wanted and item.ordered):
             thresholds = threshold_conditions(column, reserved=False)

@@ -44,9 +44,7 @@ def groups_in_pair(table: Floats, left: Flags, right: Flags) -> Ints:
     return owner
 
 
-def query_overlap(
-    one: Tree, one_leaves: Flags, other: Tree, other_leaves: Flags, domain: Domain
-) -> Floats:
+def query_overlap(one: Tree, one_leaves: Flags, other: Tree, other_leaves: Flags, domain: Domain) -> Floats:
     """Overlap of the conditions of two trees, every combination of public cells counting the same.
 
     Parameters

@@ -42,50 +42,70 @@ class Constraints(Parameters):
     """What a redescription must satisfy: the reader's choice, moved freely, at no cost."""
 
     min_support: float | None = Field(
-        default=None, ge=0, title="Least noisy support",
+        default=None,
+        ge=0,
+        title="Least noisy support",
         description="Noisy number of people for whom both sides hold. Default: what noise on a "
         "single count exceeds in one of forty cases.",
-    )  # fmt: skip
+    )
     max_support: float = Field(
-        default=0.8, gt=0, le=1, title="Largest noisy support",
+        default=0.8,
+        gt=0,
+        le=1,
+        title="Largest noisy support",
         description="The same as a share of the noisy number of all people.",
-    )  # fmt: skip
+    )
     max_p: float = Field(
-        default=0.01, ge=0, le=1, title="Largest p-value",
+        default=0.01,
+        ge=0,
+        le=1,
+        title="Largest p-value",
         description="How often, at most, two sides of these sizes would overlap as much if they "
         "had nothing to do with each other.",
-    )  # fmt: skip
+    )
     min_jaccard: float = Field(
-        default=0.5, ge=0, le=1, title="Least noisy Jaccard index",
+        default=0.5,
+        ge=0,
+        le=1,
+        title="Least noisy Jaccard index",
         description="People for whom both sides hold, divided by people for whom at least one "
         "does: 1 means exactly the same people, 0 means nobody in common.",
-    )  # fmt: skip
+    )
     min_above_chance: float = Field(
-        default=0.05, ge=0, le=1, title="Least gain over chance",
+        default=0.05,
+        ge=0,
+        le=1,
+        title="Least gain over chance",
         description="Two conditions that hold for nearly everybody overlap without any connection. "
         "This asks for so much more than such an overlap.",
-    )  # fmt: skip
+    )
     disjuncts: int = Field(
-        default=4, ge=1, le=4, title="Most groups joined by OR",
+        default=4,
+        ge=1,
+        le=4,
+        title="Most groups joined by OR",
         description="How many groups of a tree a condition may join by OR. More of them fit better "
         "and are harder to read.",
-    )  # fmt: skip
+    )
     min_gain: float = Field(
-        default=0.01, ge=0, le=1, title="Least gain of a group",
-        description="What every group after the first that a condition joins must add to what is "
-        "compared.",
-    )  # fmt: skip
+        default=0.01,
+        ge=0,
+        le=1,
+        title="Least gain of a group",
+        description="What every group after the first that a condition joins must add to what is compared.",
+    )
     score: Score = Field(
-        default="above chance", title="Best first by",
+        default="above chance",
+        title="Best first by",
         description="What makes one better than another: by how much its noisy Jaccard index "
         "exceeds chance; or the index itself, as published, which puts conditions first that hold "
         "for nearly everybody.",
-    )  # fmt: skip
+    )
     noise_aware: bool = Field(
-        default=True, title="Allow for the noise",
-        description="The p-value also allows for the noise on the counts. As published, it does "
-        "not.",
-    )  # fmt: skip
+        default=True,
+        title="Allow for the noise",
+        description="The p-value also allows for the noise on the counts. As published, it does not.",
+    )
 
 
 @dataclass(frozen=True)
@@ -313,10 +333,7 @@ class Search:
     def _free(self, places: Ints) -> tuple[Floats, Floats]:
         """Support and Jaccard index by counts without the limit at zero."""
         table = self._counts.free
-        left, right = (
-            side.members[own].astype(np.float64)
-            for side, own in zip(self._sides, places.T, strict=True)
-        )
+        left, right = (side.members[own].astype(np.float64) for side, own in zip(self._sides, places.T, strict=True))
         both = np.einsum("ij,ij->i", left @ table, right)
         either = left @ table.sum(axis=1) + right @ table.sum(axis=0) - both
         return both, _ratio(both, either)

@@ -22,9 +22,7 @@ from dpcore.models.redescriptions.released.regions import Domain, codes
 #: A name that ends in a year: what is said of several years is said once.
 _YEAR = re.compile(r"^(?P<stem>.*[^\W_])[_ ](?P<year>(?:19|20)\d\d)$")
 #: What would be taken for a part of the sentence.
-_RISKY = re.compile(
-    r"[()“”\",;]|(?:^|\s)(?:and|or|nor|neither|both|in)(?:\s|$)|^(?:no|not|none)\s", re.IGNORECASE
-)
+_RISKY = re.compile(r"[()“”\",;]|(?:^|\s)(?:and|or|nor|neither|both|in)(?:\s|$)|^(?:no|not|none)\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -123,23 +123,43 @@ class RedescriptionSet:
 def _row(item: Redescription) -> dict[str, object]:
     low, high = item.interval
     values = (
-        item.left_query, item.right_query, item.jaccard, low, high, item.support,
-        item.support_margin, item.left_only, item.right_only, item.chance, item.p_value,
-        item.conditions, item.similar, item.pair,
-    )  # fmt: skip
+        item.left_query,
+        item.right_query,
+        item.jaccard,
+        low,
+        high,
+        item.support,
+        item.support_margin,
+        item.left_only,
+        item.right_only,
+        item.chance,
+        item.p_value,
+        item.conditions,
+        item.similar,
+        item.pair,
+    )
     return dict(zip(_COLUMNS, values, strict=True))
 
 
 _COLUMNS = (
-    "left", "right", "noisy Jaccard index", "from", "to", "noisy support", "support margin",
-    "noisy left only", "noisy right only", "chance Jaccard index", "p-value", "conditions",
-    "similar", "pair of trees",
-)  # fmt: skip
+    "left",
+    "right",
+    "noisy Jaccard index",
+    "from",
+    "to",
+    "noisy support",
+    "support margin",
+    "noisy left only",
+    "noisy right only",
+    "chance Jaccard index",
+    "p-value",
+    "conditions",
+    "similar",
+    "pair of trees",
+)
 
 
-def read_pairs(
-    pairs: Sequence[TreePair], schema: Schema, constraints: Constraints
-) -> RedescriptionSet:
+def read_pairs(pairs: Sequence[TreePair], schema: Schema, constraints: Constraints) -> RedescriptionSet:
     """Read the redescriptions off pairs of trees. Post-processing: it costs nothing."""
     domain = Domain(schema)
     readings = [_PairReading(place, pair, domain) for place, pair in enumerate(pairs)]
@@ -153,19 +173,13 @@ def read_pairs(
     )
 
 
-def _merged(
-    found: Sequence[Redescription], pairs: Sequence[TreePair], domain: Domain
-) -> list[Redescription]:
+def _merged(found: Sequence[Redescription], pairs: Sequence[TreePair], domain: Domain) -> list[Redescription]:
     """Merge what different pairs of trees say alike."""
     trees = [(pair.left, pair.right) for pair in pairs]
     leaves = [(item.pair, item.left_leaves, item.right_leaves) for item in found]
     owner = groups_across(trees, leaves, domain)
     sizes = np.bincount(owner, [item.similar + 1 for item in found], len(found)).astype(int)
-    return [
-        replace(item, similar=int(sizes[place]) - 1)
-        for place, item in enumerate(found)
-        if owner[place] == place
-    ]
+    return [replace(item, similar=int(sizes[place]) - 1) for place, item in enumerate(found) if owner[place] == place]
 
 
 @dataclass(frozen=True)
@@ -230,9 +244,7 @@ class _PairReading:
             for place in range(len(candidates))
         ]
 
-    def _grouped(
-        self, candidates: Candidates, sizes: Ints | None = None
-    ) -> tuple[Candidates, Ints]:
+    def _grouped(self, candidates: Candidates, sizes: Ints | None = None) -> tuple[Candidates, Ints]:
         """The best one of each group, and how many it stands for."""
         owner = groups_in_pair(self.counts.whole, candidates.left, candidates.right)
         total = np.bincount(owner, sizes, len(candidates)).astype(np.int64)
@@ -264,9 +276,7 @@ class _PairReading:
             self._known[key] = _Side(leaves, self._trees[side].simplified(leaves), self._domain)
         return self._known[key]
 
-    def _described(
-        self, candidates: Candidates, place: int, p_value: float, similar: int
-    ) -> Redescription:
+    def _described(self, candidates: Candidates, place: int, p_value: float, similar: int) -> Redescription:
         left, right = self._sides(candidates, place)
         index, margin = float(candidates.jaccard[place]), float(candidates.margin[place])
         return Redescription(

@@ -75,9 +75,7 @@ def narrowed(box: Box | None, literal: Condition, holds: bool, domain: Domain) -
     return {**box, literal.column: kept} if kept else None
 
 
-def shared_cells(
-    some: Sequence[Box | None], others: Sequence[Box | None], domain: Domain
-) -> Floats:
+def shared_cells(some: Sequence[Box | None], others: Sequence[Box | None], domain: Domain) -> Floats:
     """Share of the public domain that is in two boxes, every combination of cells alike.
 
     Returns

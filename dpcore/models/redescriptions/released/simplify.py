@@ -16,9 +16,7 @@ _Limits = list[tuple[int, int]]
 _FEW: Final = 6
 
 
-def simplified(
-    boxes: Iterable[Box], domain: Domain, outside: Iterable[Box] | None = None
-) -> list[Box]:
+def simplified(boxes: Iterable[Box], domain: Domain, outside: Iterable[Box] | None = None) -> list[Box]:
     """A union of boxes as boxes that hold the very same records in fewer words.
 
     Boxes are widened as far as the union allows, in every order of their columns; those that

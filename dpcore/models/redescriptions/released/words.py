@@ -67,9 +67,7 @@ def _factored(boxes: Sequence[tuple[Condition, ...]], domain: Domain) -> _Either
     groups: list[_All] = []
     while longer:
         counts = Counter(chain.from_iterable(longer))
-        shared, times = min(
-            counts.items(), key=lambda item: (-item[1], domain.place(item[0][0]), item[0][1])
-        )
+        shared, times = min(counts.items(), key=lambda item: (-item[1], domain.place(item[0][0]), item[0][1]))
         if times == 1:
             groups += [_All(box) for box in longer]
             break

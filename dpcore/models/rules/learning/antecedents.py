@@ -61,14 +61,10 @@ def itemset_vectors(literals: Words, itemsets: Sequence[Itemset]) -> Words:
     return conjunctions(literals, members, lengths)
 
 
-def candidate_literals(
-    schema: Schema, target: str, parameters: RuleListParameters
-) -> list[Condition]:
+def candidate_literals(schema: Schema, target: str, parameters: RuleListParameters) -> list[Condition]:
     """Public literals that a run may combine. Mining uses one literal per column and record."""
     thresholds = parameters.numeric_literals == "thresholds" and parameters.antecedents == "public"
-    literals = schema_conditions(
-        schema, target, thresholds=thresholds, reserved=parameters.reserved_literals
-    )
+    literals = schema_conditions(schema, target, thresholds=thresholds, reserved=parameters.reserved_literals)
     if not literals:
         raise RequestError(
             "No conditions can be made: the data set needs a column besides the target with "
@@ -126,9 +122,7 @@ def _distinct_numbers(total: int, wanted: int, randomness: RandomSource) -> list
     return sorted(found)
 
 
-def _conjunction(
-    number: int, columns: Sequence[Sequence[int]], ways: Sequence[Sequence[int]], size: int
-) -> Itemset:
+def _conjunction(number: int, columns: Sequence[Sequence[int]], ways: Sequence[Sequence[int]], size: int) -> Itemset:
     """The conjunction with a number: from the last column on, is it used, and with what?"""
     chosen: list[int] = []
     for i in range(len(columns), 0, -1):

@@ -32,9 +32,7 @@ from dpcore.released.plan import CountNoise, RunPlan
 
 #: Bytes that the bit vectors of all antecedents may take.
 _MEMORY_LIMIT = 4 * 2**30
-_PASSED_ON = (
-    "the parts add up; what mining does not need of 'antecedents' goes to 'list' and 'estimates'"
-)
+_PASSED_ON = "the parts add up; what mining does not need of 'antecedents' goes to 'list' and 'estimates'"
 #: Words that the sampler may visit: some tens of minutes.
 _WORK_LIMIT = 4 * 10**12
 
@@ -128,18 +126,13 @@ def _check_effort(schema: Schema, parameters: RuleListParameters) -> None:
     lists = parameters.pool_size if parameters.sampler == "pool" else parameters.mcmc_steps
     if lists * rules * words > _WORK_LIMIT:
         most = max(1, _WORK_LIMIT // (rules * words))
-        raise RequestError(
-            f"{lists} lists on up to {schema.max_rows} rows would take hours: "
-            f"choose at most {most}."
-        )
+        raise RequestError(f"{lists} lists on up to {schema.max_rows} rows would take hours: choose at most {most}.")
 
 
 def _check_alpha(asked: Asked) -> None:
     alpha = asked.parameters.alpha
     if alpha is not None and len(alpha) != asked.classes:
-        raise RequestError(
-            f"Give one alpha per class: '{asked.target}' has {asked.classes} classes."
-        )
+        raise RequestError(f"Give one alpha per class: '{asked.target}' has {asked.classes} classes.")
 
 
 def _house_shares(asked: Asked) -> BudgetShares:
@@ -190,15 +183,12 @@ def _choose_list(run: Run, antecedents: Antecedents, vectors: Words, epsilon: De
     alpha, sources = _selection_alpha(run.plan, epsilon), (run.randomness, run.progress)
     likelihood = LogLikelihood.tabulate(alpha, run.schema.max_rows)
     problem = CaptureProblem(vectors, run.class_members, likelihood)
-    prior = ListPrior.build(
-        antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules
-    )
+    prior = ListPrior.build(antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules)
     if parameters.sampler == "pool":
         return sample_from_pool(problem, prior, parameters.pool_size, epsilon, *sources)
     chain = run_chain(
-        problem, prior, parameters.mcmc_steps, epsilon, *sources,
-        tempered_prior=parameters.tempered_prior,
-    )  # fmt: skip
+        problem, prior, parameters.mcmc_steps, epsilon, *sources, tempered_prior=parameters.tempered_prior
+    )
     return chain.final
 
 

@@ -104,9 +104,7 @@ def check_levels(epsilon: Decimal, parameters: RuleListParameters) -> None:
     first_share(epsilon, [1.0] * parameters.max_antecedent_length)
 
 
-def level_share(
-    left: Decimal, sensitivity: int, columns: Sequence[tuple[str, ...]], further: int
-) -> Decimal:
+def level_share(left: Decimal, sensitivity: int, columns: Sequence[tuple[str, ...]], further: int) -> Decimal:
     """Budget of a level, of what is left for it and the ``further`` levels below.
 
     In proportion to the roots of the sensitivities, which makes the sum of the noise scales
@@ -127,18 +125,14 @@ def _blocks(candidates: Sequence[Itemset]) -> Iterator[Sequence[Itemset]]:
     return (candidates[start : start + _BLOCK] for start in range(0, len(candidates), _BLOCK))
 
 
-def _best(
-    found: Sequence[tuple[int, Itemset]], literals: Sequence[Condition], most: int
-) -> Antecedents:
+def _best(found: Sequence[tuple[int, Itemset]], literals: Sequence[Condition], most: int) -> Antecedents:
     """The itemsets of highest noisy support, shorter ones first."""
     best = sorted(found, reverse=True)[:most]
     kept = sorted((itemset for _, itemset in best), key=lambda itemset: (len(itemset), itemset))
     return Antecedents(literals, kept)
 
 
-def _join(
-    frequent: Sequence[Itemset], literals: Sequence[Condition], randomness: RandomSource
-) -> list[Itemset]:
+def _join(frequent: Sequence[Itemset], literals: Sequence[Condition], randomness: RandomSource) -> list[Itemset]:
     """Apriori step: sets one larger, all of whose subsets are (noisily) frequent."""
     known = set(frequent)
     groups: dict[Itemset, list[int]] = defaultdict(list)
@@ -149,10 +143,7 @@ def _join(
         for prefix, tails in groups.items()
         for first, second in itertools.combinations(tails, 2)
         if literals[first].column != literals[second].column
-        and all(
-            subset in known
-            for subset in itertools.combinations((*prefix, first, second), len(prefix) + 1)
-        )
+        and all(subset in known for subset in itertools.combinations((*prefix, first, second), len(prefix) + 1))
     ]
     if len(joined) <= _LEVEL_LIMIT:
         return joined

@@ -43,9 +43,7 @@ class ListPrior:
     counts: Ints
 
     @classmethod
-    def build(
-        cls, antecedents: Antecedents, list_length: float, rule_length: float, max_rules: int
-    ) -> ListPrior:
+    def build(cls, antecedents: Antecedents, list_length: float, rule_length: float, max_rules: int) -> ListPrior:
         """Tabulate the prior for a set of antecedents."""
         sizes = antecedents.sizes
         if np.any(np.diff(sizes) < 0):
@@ -77,18 +75,14 @@ class ListPrior:
         for first in range(0, number, _CHUNK):
             some = lengths[first : first + _CHUNK]
             noise = uniforms(randomness, 2 * int(some.sum()))
-            _draw(
-                lists[first : first + _CHUNK], some, noise,
-                self.size_weights, self.starts, self.counts,
-            )  # fmt: skip
+            _draw(lists[first : first + _CHUNK], some, noise, self.size_weights, self.starts, self.counts)
         return lists, lengths
 
     def log_probability(self, members: Ints) -> float:
         """Log prior probability of one list."""
         return float(
-            log_prior(members, len(members), np.log(self.length_weights), self.size_weights,
-                      self.sizes, self.counts)
-        )  # fmt: skip
+            log_prior(members, len(members), np.log(self.length_weights), self.size_weights, self.sizes, self.counts)
+        )
 
 
 def _poisson(mean: float, largest: int) -> Floats:
@@ -96,10 +90,7 @@ def _poisson(mean: float, largest: int) -> Floats:
 
 
 @kernel
-def _draw(
-    lists: Ints16, lengths: Ints, noise: Floats,
-    size_weights: Floats, starts: Ints, counts: Ints,
-) -> None:  # fmt: skip
+def _draw(lists: Ints16, lengths: Ints, noise: Floats, size_weights: Floats, starts: Ints, counts: Ints) -> None:
     """Fill ``lists``: each antecedent by its size, then by a partial Fisher-Yates shuffle."""
     total = np.sum(counts)
     deck = np.arange(total).astype(np.int16)
@@ -140,9 +131,8 @@ def _pick_size(draw: float, size_weights: Floats, counts: Ints, taken: Ints) -> 
 
 @kernel
 def log_prior(
-    members: Ints, length: int, log_length_weights: Floats, size_weights: Floats,
-    sizes: Ints, counts: Ints,
-) -> float:  # fmt: skip
+    members: Ints, length: int, log_length_weights: Floats, size_weights: Floats, sizes: Ints, counts: Ints
+) -> float:
     """Log prior probability of the first ``length`` antecedents of ``members``."""
     left = counts.copy()
     result = log_length_weights[length]

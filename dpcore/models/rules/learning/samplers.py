@@ -51,9 +51,14 @@ class CaptureProblem:
         """
         scores = np.empty(len(lists), dtype=np.int64)
         _score_lists(
-            self.antecedents, self.classes, lists, lengths,
-            self.likelihood.class_table, self.likelihood.total_table, scores,
-        )  # fmt: skip
+            self.antecedents,
+            self.classes,
+            lists,
+            lengths,
+            self.likelihood.class_table,
+            self.likelihood.total_table,
+            scores,
+        )
         return scores
 
 
@@ -156,11 +161,21 @@ class ListWalk:
         for part, (first, last) in enumerate(pairwise(bounds)):
             noise = uniforms(source, 4 * (last - first)).reshape(-1, 4)
             length = _run_steps(
-                problem.antecedents, problem.classes, problem.likelihood.class_table,
-                problem.likelihood.total_table, np.log(prior.length_weights), prior.size_weights,
-                prior.sizes, prior.counts, self.weight, self.prior_power, state, length, noise,
+                problem.antecedents,
+                problem.classes,
+                problem.likelihood.class_table,
+                problem.likelihood.total_table,
+                np.log(prior.length_weights),
+                prior.size_weights,
+                prior.sizes,
+                prior.counts,
+                self.weight,
+                self.prior_power,
+                state,
+                length,
+                noise,
                 trace[first:last],
-            )  # fmt: skip
+            )
             self.progress("choosing a list", part + 1, PARTS)
         return Chain(state[:length].copy(), trace)
 
@@ -186,9 +201,8 @@ def _table_utility(counts: Ints, class_table: Ints, total_table: Ints) -> int:
 
 @kernel
 def _score_lists(
-    antecedents: Words, classes: Words, lists: Ints16, lengths: Ints,
-    class_table: Ints, total_table: Ints, scores: Ints,
-) -> None:  # fmt: skip
+    antecedents: Words, classes: Words, lists: Ints16, lengths: Ints, class_table: Ints, total_table: Ints, scores: Ints
+) -> None:
     """Utility of each list; what is left after a shared beginning is kept from the list before."""
     longest = lists.shape[1]
     remaining = np.empty((longest + 1, classes.shape[1]), np.uint64)
@@ -210,9 +224,16 @@ def _score_lists(
 
 @kernel
 def _list_utility(
-    antecedents: Words, classes: Words, state: Ints, length: int,
-    class_table: Ints, total_table: Ints, buffer: Words, nothing: Words, counts: Ints,
-) -> int:  # fmt: skip
+    antecedents: Words,
+    classes: Words,
+    state: Ints,
+    length: int,
+    class_table: Ints,
+    total_table: Ints,
+    buffer: Words,
+    nothing: Words,
+    counts: Ints,
+) -> int:
     """Utility of the first ``length`` rules of ``state``.
 
     Places beyond are filled with a rule that captures ``nothing``, which adds 0: the work of a
@@ -230,18 +251,27 @@ def _list_utility(
 
 @kernel
 def _run_steps(
-    antecedents: Words, classes: Words, class_table: Ints, total_table: Ints,
-    log_length_weights: Floats, size_weights: Floats, sizes: Ints, counts: Ints,
-    weight: float, prior_power: float, state: Ints, length: int, noise: Floats, trace: Floats,
-) -> int:  # fmt: skip
+    antecedents: Words,
+    classes: Words,
+    class_table: Ints,
+    total_table: Ints,
+    log_length_weights: Floats,
+    size_weights: Floats,
+    sizes: Ints,
+    counts: Ints,
+    weight: float,
+    prior_power: float,
+    state: Ints,
+    length: int,
+    noise: Floats,
+    trace: Floats,
+) -> int:
     """Advance the chain in place by one step per row of ``noise``; return the list's length."""
     buffer = np.empty(classes.shape[1], np.uint64)
     nothing = np.zeros(classes.shape[1], np.uint64)
     scratch = np.zeros(classes.shape[0], np.int64)
     proposal = np.empty_like(state)
-    utility = _list_utility(
-        antecedents, classes, state, length, class_table, total_table, buffer, nothing, scratch
-    )
+    utility = _list_utility(antecedents, classes, state, length, class_table, total_table, buffer, nothing, scratch)
     prior = log_prior(state, length, log_length_weights, size_weights, sizes, counts)
     current = weight * utility + prior_power * prior
     for step in range(noise.shape[0]):

@@ -70,9 +70,7 @@ class RuleListModel(FrozenModel):
             first[holds] = position
         return first
 
-    def count_records(
-        self, frame: pd.DataFrame, schema: Schema, target: str
-    ) -> tuple[tuple[int, ...], ...]:
+    def count_records(self, frame: pd.DataFrame, schema: Schema, target: str) -> tuple[tuple[int, ...], ...]:
         """Exact records per rule and class, without noise. For public records only."""
         codes = encode_columns(frame, schema, [target])[target]
         known = codes < len(self.classes)
@@ -89,9 +87,7 @@ class RuleListModel(FrozenModel):
         estimates = np.array([rule.estimates for rule in self.rules])
         return np.asarray(estimates[self.predict_rules(frame, schema)])
 
-    def predict_case(
-        self, values: Mapping[str, object], schema: Schema
-    ) -> tuple[int, tuple[float, ...]]:
+    def predict_case(self, values: Mapping[str, object], schema: Schema) -> tuple[int, tuple[float, ...]]:
         """Rule that one typed-in case falls under, and its class probabilities."""
         case = {name: pd.Series([value], dtype=object) for name, value in values.items()}
         position = int(self.predict_rules(pd.DataFrame(case, index=[0]), schema)[0])

@@ -14,19 +14,23 @@ class BudgetShares(Parameters):
     """Relative shares of the budget."""
 
     antecedents: Decimal = Field(
-        default=Decimal(1), gt=0, le=1000, title="Finding conditions",
+        default=Decimal(1),
+        gt=0,
+        le=1000,
+        title="Finding conditions",
         description="Relative share of epsilon.",
         json_schema_extra={"only": "dp_fim"},
-    )  # fmt: skip
+    )
     list: Decimal = Field(
-        default=Decimal(1), gt=0, le=1000, title="Choosing the list",
-        description="Relative share of epsilon.",
-    )  # fmt: skip
+        default=Decimal(1), gt=0, le=1000, title="Choosing the list", description="Relative share of epsilon."
+    )
     estimates: Decimal = Field(
-        default=Decimal(1), gt=0, le=1000, title="Noisy counts",
-        description="Relative share of epsilon. While all shares are equal, the counts get more "
-        "where epsilon is tiny.",
-    )  # fmt: skip
+        default=Decimal(1),
+        gt=0,
+        le=1000,
+        title="Noisy counts",
+        description="Relative share of epsilon. While all shares are equal, the counts get more where epsilon is tiny.",
+    )
 
 
 class RuleListParameters(Parameters):
@@ -39,92 +43,125 @@ class RuleListParameters(Parameters):
     """
 
     antecedents: Literal["public", "dp_fim", "given"] = Field(
-        default="public", title="Conditions to choose from",
+        default="public",
+        title="Conditions to choose from",
         description="All combinations of conditions that the schema allows, a random selection if "
         "there are too many, free of charge (public); frequent ones, found privately, which takes "
         "a share of epsilon (dp_fim); or those that are given.",
-    )  # fmt: skip
+    )
     given: tuple[Annotated[str, Field(max_length=2000)], ...] = Field(
-        default=(), max_length=2000, title="Your conditions",
+        default=(),
+        max_length=2000,
+        title="Your conditions",
         description="Each text is the conditions of a rule, as 'age > 60 and hypertension = yes'. "
         "Write 'column = value', 'column <= cut point' or 'column > cut point'; join with 'and'.",
-    )  # fmt: skip
+    )
     max_antecedent_length: int = Field(
-        default=2, ge=1, le=4, title="Most conditions per rule",
+        default=2,
+        ge=1,
+        le=4,
+        title="Most conditions per rule",
         description="How many conditions a rule may join by 'and'.",
         json_schema_extra={"only": "public, dp_fim"},
-    )  # fmt: skip
+    )
     max_antecedents: int = Field(
-        default=300, ge=1, le=5000, title="Most candidates",
+        default=300,
+        ge=1,
+        le=5000,
+        title="Most candidates",
         description="How many combinations of conditions rules are made of, at most.",
         json_schema_extra={"only": "public, dp_fim"},
-    )  # fmt: skip
+    )
     numeric_literals: Literal["thresholds", "intervals"] = Field(
-        default="thresholds", title="Numbers are compared",
+        default="thresholds",
+        title="Numbers are compared",
         description="With one cut point, as in 'age > 60' (thresholds), or with two, as in "
         "'60 < age <= 70' (intervals).",
         json_schema_extra={"only": "public, dp_fim"},
-    )  # fmt: skip
+    )
     reserved_literals: bool = Field(
-        default=False, title="Also use 'missing', 'other'",
+        default=False,
+        title="Also use 'missing', 'other'",
         description="Also conditions such as 'bmi = (missing)'.",
         json_schema_extra={"only": "public, dp_fim"},
-    )  # fmt: skip
+    )
     min_support: float = Field(
-        default=0.05, ge=0, le=1, title="Least count of records, as a share of the row limit",
+        default=0.05,
+        ge=0,
+        le=1,
+        title="Least count of records, as a share of the row limit",
         description="Conditions with a lower noisy count are left out.",
         json_schema_extra={"only": "dp_fim"},
-    )  # fmt: skip
+    )
     sampler: Literal["pool", "mcmc"] = Field(
-        default="pool", title="How the list is chosen",
+        default="pool",
+        title="How the list is chosen",
         description="From a pool of lists that are drawn without looking at any record, with an "
         "unconditional guarantee (pool); or by the random walk of the thesis, whose guarantee "
         "holds only if it has run long enough, which nobody can check (mcmc).",
-    )  # fmt: skip
+    )
     pool_size: int = Field(
-        default=100_000, ge=1, le=5_000_000, title="Lists in the pool",
+        default=100_000,
+        ge=1,
+        le=5_000_000,
+        title="Lists in the pool",
         description="Candidate lists drawn from the prior.",
         json_schema_extra={"only": "pool"},
-    )  # fmt: skip
+    )
     mcmc_steps: int = Field(
-        default=5_000, ge=1, le=1_000_000, title="Steps of the walk",
+        default=5_000,
+        ge=1,
+        le=1_000_000,
+        title="Steps of the walk",
         description="How many steps the random walk has; fixed in advance.",
         json_schema_extra={"only": "mcmc"},
-    )  # fmt: skip
+    )
     tempered_prior: bool = Field(
-        default=False, title="Temper the prior too (as published)",
+        default=False,
+        title="Temper the prior too (as published)",
         description="Flatten the prior together with the likelihood: both are raised to "
         "epsilon / (2 log(N + 1)), as in the thesis.",
         json_schema_extra={"only": "mcmc"},
-    )  # fmt: skip
+    )
     list_length: float = Field(
-        default=5.0, ge=0.01, le=100, title="Expected number of rules",
+        default=5.0,
+        ge=0.01,
+        le=100,
+        title="Expected number of rules",
         description="Mean of the prior (lambda of the thesis).",
-    )  # fmt: skip
+    )
     rule_length: float = Field(
-        default=1.0, ge=0.01, le=10, title="Expected conditions per rule",
+        default=1.0,
+        ge=0.01,
+        le=10,
+        title="Expected conditions per rule",
         description="Mean of the prior (eta of the thesis).",
-    )  # fmt: skip
+    )
     max_rules: int = Field(
-        default=30, ge=1, le=100, title="Most rules in a list",
+        default=30,
+        ge=1,
+        le=100,
+        title="Most rules in a list",
         description="The prior on the number of rules ends here.",
-    )  # fmt: skip
+    )
     alpha: tuple[Annotated[float, Field(gt=0, le=1e6)], ...] | None = Field(
-        default=None, title="Prior weight of each class",
+        default=None,
+        title="Prior weight of each class",
         description="How many people of a class are supposed in every group before anybody is "
         "counted, one number for each class (Dirichlet prior). Default: 1 each.",
-    )  # fmt: skip
+    )
     selection_alpha: Literal["house", "same"] = Field(
-        default="house", title="Prior weights while choosing",
+        default="house",
+        title="Prior weights while choosing",
         description="Weight of each class in the likelihood that chooses the list: that of alpha, "
         "as in the thesis (same), or one that grows with the noise (house), which lowers the "
         "sensitivity and keeps rules on a handful of records from deciding the choice.",
-    )  # fmt: skip
+    )
     shares: BudgetShares | None = Field(
-        default=None, title="How epsilon is divided",
-        description="Relative shares. While they are equal, the counts get more where epsilon is "
-        "tiny.",
-    )  # fmt: skip
+        default=None,
+        title="How epsilon is divided",
+        description="Relative shares. While they are equal, the counts get more where epsilon is tiny.",
+    )
     evaluate: Evaluate = True
 
     @model_validator(mode="before")

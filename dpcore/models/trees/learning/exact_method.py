@@ -47,15 +47,11 @@ def plan_exact(asked: Asked) -> RunPlan:
     split = BudgetSplit.by_weights(asked.epsilon, {**weights, LEAVES: for_leaves})
     leaf = row_epsilon(split[LEAVES], schema.privacy_unit.max_rows_per_person)
     noise = (CountNoise("a count of a group (a folded group adds up that of its parts)", leaf),)
-    plan = asked.plan(
-        split, parameters=chosen, sampler="exact lookahead", estimates_step=LEAVES, noise=noise
-    )
+    plan = asked.plan(split, parameters=chosen, sampler="exact lookahead", estimates_step=LEAVES, noise=noise)
     rho = pure_rho(split[LEAVES])
     for level, block in enumerate(_block_plans(plan)):
         # One literal more than splits: the choice not to split.
-        weight = ExactWeight.fit(
-            block.utility, block.depth, block.epsilon, schema.max_rows, splits + 1, classes
-        )
+        weight = ExactWeight.fit(block.utility, block.depth, block.epsilon, schema.max_rows, splits + 1, classes)
         rho += weight.rho(split[_step(level)])
     return replace(plan, rho=rho)
 

@@ -156,13 +156,9 @@ class _ExactTree:
         plan, prior = self._blocks[level], split_prior(len(self._questions), level)
         rows = end.rows.only(end.members) if level else end.rows
         weight = ExactWeight.fit(
-            plan.utility, plan.depth, plan.epsilon, self._schema.max_rows,
-            len(prior), len(rows.classes),
-        )  # fmt: skip
-        block = draw_block(
-            rows.literals, rows.classes, prior, plan.depth, plan.utility, weight,
-            self._randomness,
-        )  # fmt: skip
+            plan.utility, plan.depth, plan.epsilon, self._schema.max_rows, len(prior), len(rows.classes)
+        )
+        block = draw_block(rows.literals, rows.classes, prior, plan.depth, plan.utility, weight, self._randomness)
         end.grown.spent += plan.epsilon
         return self._unfold(block, 0, _End(end.grown, rows, rows.everyone, end.cells))
 

@@ -81,8 +81,7 @@ def _check_effort(asked: Asked) -> None:
     if parameters.trees * MAX_NODES * node > _WORK_LIMIT:
         most = max(1, _WORK_LIMIT // (MAX_NODES * node))
         raise RequestError(
-            f"{parameters.trees} trees on up to {schema.max_rows} rows could take hours: "
-            f"choose at most {most}."
+            f"{parameters.trees} trees on up to {schema.max_rows} rows could take hours: choose at most {most}."
         )
 
 
@@ -108,6 +107,4 @@ def _freeze(grown: GrownForest, plan: RunPlan) -> ForestModel:
         freeze(root, plan.schema, plan.classes, budget * rows)
         for root, budget in zip(grown.trees, grown.budgets, strict=True)
     )
-    return ForestModel(
-        classes=plan.classes, trees=trees, sharing=parameters.sharing, budget=plan.epsilon
-    )
+    return ForestModel(classes=plan.classes, trees=trees, sharing=parameters.sharing, budget=plan.epsilon)

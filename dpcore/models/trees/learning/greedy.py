@@ -97,9 +97,7 @@ def grow_adaptive(
     attribute_sampler : callable, optional
         For forests.
     """
-    return grow(
-        budget, _Adaptive(data, budget, parameters, randomness, attribute_sampler), randomness
-    )
+    return grow(budget, _Adaptive(data, budget, parameters, randomness, attribute_sampler), randomness)
 
 
 def smallest_step(budget: Decimal, n_features: int, n_classes: int, max_rows: int) -> Decimal:
@@ -175,9 +173,7 @@ class _Adaptive:
         return Fraction(total) * Fraction(price) < Fraction(self._threshold) * cells
 
 
-def grow_fixed(
-    data: NodeData, budget: Decimal, criterion: Criterion, depth: int, randomness: RandomSource
-) -> Grown:
+def grow_fixed(data: NodeData, budget: Decimal, criterion: Criterion, depth: int, randomness: RandomSource) -> Grown:
     """Grow a DiffP-ID3 tree of a fixed depth (Friedman, Schuster 2010, Algorithm 2), unpruned.
 
     Each level has budget / (depth + 1): half for a count, half for the selection. Deviations:
@@ -225,15 +221,10 @@ def stops(
     return total * float(epsilon) < math.sqrt(2) * len(members) * widest(candidates)
 
 
-def _scores(
-    data: NodeData, criterion: SplitCriterion, candidates: list[ColumnCandidates], members: Words
-) -> Ints:
+def _scores(data: NodeData, criterion: SplitCriterion, candidates: list[ColumnCandidates], members: Words) -> Ints:
     """Loss of every candidate, columns in order."""
     return np.concatenate(
-        [
-            losses(criterion, item.tables(data.cell_counts(item.column, members)))
-            for item in candidates
-        ]
+        [losses(criterion, item.tables(data.cell_counts(item.column, members))) for item in candidates]
     )
 
 

@@ -99,12 +99,9 @@ def freeze(
     for position, (grown, _, _) in enumerate(order):
         children.append(tuple(range(len(order), len(order) + len(grown.children))))
         texts = [] if grown.split is None else grown.split.texts(schema)
-        order += [
-            (child, position, text) for child, text in zip(grown.children, texts, strict=True)
-        ]
+        order += [(child, position, text) for child, text in zip(grown.children, texts, strict=True)]
     nodes = tuple(
-        _node(grown, parent, text, below, rows)
-        for (grown, parent, text), below in zip(order, children, strict=True)
+        _node(grown, parent, text, below, rows) for (grown, parent, text), below in zip(order, children, strict=True)
     )
     return TreeModel(classes=tuple(classes), nodes=nodes, budget=budget, blocks=blocks)
 
@@ -128,9 +125,7 @@ def _widest_scale(grown: Grown) -> float:
     return max(1.0 / float(cost) for cost in costs if cost is not None)
 
 
-def _node(
-    grown: Grown, parent: int | None, text: str, children: tuple[int, ...], rows: int
-) -> TreeNode:
+def _node(grown: Grown, parent: int | None, text: str, children: tuple[int, ...], rows: int) -> TreeNode:
     counts, label = grown.counts(), predicted_label(grown)
     estimates = point_estimates(_supporting(counts, label)[None], (ALPHA,) * len(counts))[0]
     ends = share_intervals(grown)

@@ -82,9 +82,7 @@ class ExactWeight:
         return cls.within(epsilon, reach, 2**depth - 1, rest, max_rows)
 
     @classmethod
-    def within(
-        cls, epsilon: Decimal, reach: int, choices: int, rest_error: float, max_rows: int
-    ) -> ExactWeight:
+    def within(cls, epsilon: Decimal, reach: int, choices: int, rest_error: float, max_rows: int) -> ExactWeight:
         """Largest weight such that ``choices`` choices together cost at most ``epsilon``.
 
         Parameters
@@ -187,10 +185,7 @@ def draw_block(
     if utility != "labelled":
         return Block(tuple(splits), None)
     leaves = (problem.counts(_path_to(2**depth - 1 + leaf, splits)) for leaf in range(2**depth))
-    labels = tuple(
-        weighted_index(weight.numerator * (n - n.max()), 2.0**weight.bits, randomness)
-        for n in leaves
-    )
+    labels = tuple(weighted_index(weight.numerator * (n - n.max()), 2.0**weight.bits, randomness) for n in leaves)
     return Block(tuple(splits), labels)
 
 
@@ -306,11 +301,20 @@ class _Problem:
         bests, rests = np.zeros((size, size, 2, 2), dtype=np.int64), np.zeros((size, size, 2, 2))
         in_threads(
             lambda firsts: fill_pairs(
-                joint.none, joint.ones, joint.twos, joint.threes, joint.starts,
-                firsts, self._prior, self._kind, self._weight, bests, rests,
+                joint.none,
+                joint.ones,
+                joint.twos,
+                joint.threes,
+                joint.starts,
+                firsts,
+                self._prior,
+                self._kind,
+                self._weight,
+                bests,
+                rests,
             ),
             size,
-        )  # fmt: skip
+        )
         same = np.arange(size)
         empty = np.zeros((size, len(joint.none)), dtype=np.int64)
         nothing = self._fold(self._split(empty, empty))

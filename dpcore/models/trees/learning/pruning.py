@@ -58,10 +58,7 @@ def _consistent(grown: Grown, total: float) -> Consistent:
     if not grown.children:
         return Consistent(grown, total, scaled(grown.counts(), total))
     totals = scaled(np.array([_own_total(child) for child in grown.children]), total)
-    children = [
-        _consistent(child, float(share))
-        for child, share in zip(grown.children, totals, strict=True)
-    ]
+    children = [_consistent(child, float(share)) for child, share in zip(grown.children, totals, strict=True)]
     counts = np.sum([child.counts for child in children], axis=0)
     return Consistent(grown, total, counts, children)
 

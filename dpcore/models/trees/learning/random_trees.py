@@ -140,8 +140,7 @@ def random_parts(max_rows: int, parts: int, randomness: RandomSource) -> Words:
         Disjoint bit vectors.
     """
     chunks = [
-        _pack_parts(randomness.words(min(_CHUNK, max_rows - start)), parts)
-        for start in range(0, max_rows, _CHUNK)
+        _pack_parts(randomness.words(min(_CHUNK, max_rows - start)), parts) for start in range(0, max_rows, _CHUNK)
     ]
     return np.concatenate(chunks, axis=1)
 

@@ -20,9 +20,7 @@ from dpcore.models.trees.released.splits import Split
 from dpcore.privacy.randomness import RandomSource
 
 
-def grow_sulq(
-    data: NodeData, budget: Decimal, criterion: Criterion, depth: int, randomness: RandomSource
-) -> Grown:
+def grow_sulq(data: NodeData, budget: Decimal, criterion: Criterion, depth: int, randomness: RandomSource) -> Grown:
     """Grow a SuLQ-ID3 tree of a fixed depth.
 
     Each level has budget / (depth + 1): half for the node's count, half for one noisy table of

@@ -14,8 +14,7 @@ from dpcore.released.family import ReleasedFamily
 TREE: Final = ReleasedFamily(
     name="tree",
     title="Tree",
-    lead="A decision tree: a few questions, one after another, that predict one column. "
-    "Learned privately.",
+    lead="A decision tree: a few questions, one after another, that predict one column. Learned privately.",
     parameters=TreeParameters,
     model=TreeModel,
     text=tree_text,
@@ -32,8 +31,7 @@ TREE: Final = ReleasedFamily(
 FOREST: Final = ReleasedFamily(
     name="forest",
     title="Forest",
-    lead="Many decision trees that vote on one column. Learned privately. A forest is harder to "
-    "read than one tree.",
+    lead="Many decision trees that vote on one column. Learned privately. A forest is harder to read than one tree.",
     parameters=ForestParameters,
     model=ForestModel,
     text=forest_text,

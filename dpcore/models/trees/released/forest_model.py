@@ -65,9 +65,7 @@ class ForestModel(FrozenModel):
         """Share of the votes per class: shape (n_rows, n_classes)."""
         return np.asarray(self.votes(frame, schema) / len(self.trees))
 
-    def predict_case(
-        self, values: Mapping[str, object], schema: Schema
-    ) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    def predict_case(self, values: Mapping[str, object], schema: Schema) -> tuple[tuple[int, ...], tuple[float, ...]]:
         """Class that each tree votes for, and the share of votes per class, for one case."""
         case = {name: pd.Series([value], dtype=object) for name, value in values.items()}
         frame = pd.DataFrame(case, index=[0])
@@ -90,9 +88,7 @@ class ForestModel(FrozenModel):
         share = np.arange(len(self.trees) + 1) / len(self.trees)
         return np.stack([1 - share, share], axis=1), (share > 0.5).astype(np.int64)
 
-    def count_records(
-        self, frame: pd.DataFrame, schema: Schema, target: str
-    ) -> tuple[tuple[int, ...], ...]:
+    def count_records(self, frame: pd.DataFrame, schema: Schema, target: str) -> tuple[tuple[int, ...], ...]:
         """Exact records per group and class, without noise. For public records only."""
         codes = encode_columns(frame, schema, [target])[target]
         known = codes < len(self.classes)

@@ -155,9 +155,7 @@ class TreeModel(FrozenModel):
             onward[position, : len(split.branches)] = children[list(split.branches)]
         return column, onward
 
-    def count_records(
-        self, frame: pd.DataFrame, schema: Schema, target: str
-    ) -> tuple[tuple[int, ...], ...]:
+    def count_records(self, frame: pd.DataFrame, schema: Schema, target: str) -> tuple[tuple[int, ...], ...]:
         """Exact records per node and class, without noise. For public records only."""
         codes = encode_columns(frame, schema, [target])[target]
         known = codes < len(self.classes)
@@ -178,9 +176,7 @@ class TreeModel(FrozenModel):
         estimates = np.array([node.estimates for node in self.nodes])
         return np.asarray(estimates[self.apply(frame, schema)])
 
-    def predict_case(
-        self, values: Mapping[str, object], schema: Schema
-    ) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    def predict_case(self, values: Mapping[str, object], schema: Schema) -> tuple[tuple[int, ...], tuple[float, ...]]:
         """Path of one typed-in case, root first, and its class probabilities."""
         case = {name: pd.Series([value], dtype=object) for name, value in values.items()}
         position = int(self.apply(pd.DataFrame(case, index=[0]), schema)[0])

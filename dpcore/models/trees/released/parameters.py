@@ -60,42 +60,50 @@ class TreeParameters(Parameters):
     """What tree to fit and how."""
 
     method: TreeMethod = Field(
-        default="lookahead", title="How the tree is grown",
+        default="lookahead",
+        title="How the tree is grown",
         description="lookahead draws whole blocks of questions, predictions included, exactly. "
         "adiffp adapts what it spends as it grows (Borhan 2018, Algorithm 1). diffp_id3 and "
         "diffp_c45 spend the same on every level (Friedman and Schuster 2010), the second with "
         "pruning; sulq_id3 chooses by noisy counts (Blum et al. 2005).",
-    )  # fmt: skip
+    )
     criterion: Criterion = Field(
-        default="error", title=_CRITERION,
-        description=f"{_CRITERIA} Exact lookahead knows error and gini.",
-    )  # fmt: skip
+        default="error", title=_CRITERION, description=f"{_CRITERIA} Exact lookahead knows error and gini."
+    )
     blocks: Blocks | None = Field(
-        default=None, title="Questions drawn at once",
+        default=None,
+        title="Questions drawn at once",
         description="How many questions in a row are drawn together, block after block: "
         "'3, then 2' draws three levels of questions at once, and then two more below each end. "
         "More levels need more epsilon and more people. Default: chosen from epsilon and the "
         "public row limit.",
         json_schema_extra={"only": "lookahead"},
-    )  # fmt: skip
+    )
     leaf_share: float | None = Field(
-        default=None, ge=0.01, le=0.99, title="Share of epsilon for the noisy counts",
+        default=None,
+        ge=0.01,
+        le=0.99,
+        title="Share of epsilon for the noisy counts",
         description="The counts of the groups are for reading: predictions are drawn with the "
         "questions. Default: chosen from epsilon and the schema.",
         json_schema_extra={"only": "lookahead"},
-    )  # fmt: skip
+    )
     depth: int = Field(
-        default=5, ge=1, le=8, title="Questions in a row",
+        default=5,
+        ge=1,
+        le=8,
+        title="Questions in a row",
         description="How many questions are asked one after another.",
         json_schema_extra={"only": "diffp_id3, diffp_c45, sulq_id3"},
-    )  # fmt: skip
+    )
     threshold: Threshold = 0.01
     spend_rest: SpendRest = True
     reserved_splits: bool = Field(
-        default=False, title="Ask for 'missing', 'other'",
+        default=False,
+        title="Ask for 'missing', 'other'",
         description="Questions may also ask for missing and other values.",
         json_schema_extra={"only": "lookahead"},
-    )  # fmt: skip
+    )
     prune: Prune = None
     evaluate: Evaluate = True
 
@@ -117,37 +125,40 @@ class ForestParameters(Parameters):
     """What forest to fit and how."""
 
     method: ForestMethod = Field(
-        default="rfdiffp", title="How the trees are grown",
+        default="rfdiffp",
+        title="How the trees are grown",
         description="rfdiffp grows adaptive trees on random columns (Borhan 2018, Algorithm 2). "
         "random_trees draws every question at random and spends everything on the counts "
         "(Jagannathan et al. 2012).",
-    )  # fmt: skip
+    )
     criterion: Criterion = Field(
-        default="gini", title=_CRITERION,
-        description=_CRITERIA,
-        json_schema_extra={"only": "rfdiffp"},
-    )  # fmt: skip
+        default="gini", title=_CRITERION, description=_CRITERIA, json_schema_extra={"only": "rfdiffp"}
+    )
     sharing: Sharing = Field(
-        default="parts", title="How the trees share",
+        default="parts",
+        title="How the trees share",
         description="Every tree sees other people, divided at random, and gets the whole of "
         "epsilon (parts); or all people and its part of epsilon (split). A bootstrap, as "
         "published, is not sound: one record may count many times.",
-    )  # fmt: skip
-    trees: int = Field(
-        default=10, ge=1, le=100, title="Number of trees",
-        description="They vote on every prediction.",
-    )  # fmt: skip
+    )
+    trees: int = Field(default=10, ge=1, le=100, title="Number of trees", description="They vote on every prediction.")
     depth: int = Field(
-        default=5, ge=1, le=8, title="Questions in a row",
+        default=5,
+        ge=1,
+        le=8,
+        title="Questions in a row",
         description="How many questions every tree asks one after another.",
         json_schema_extra={"only": "random_trees"},
-    )  # fmt: skip
+    )
     attributes: int | None = Field(
-        default=None, ge=1, le=10_000, title="Most columns drawn per question",
+        default=None,
+        ge=1,
+        le=10_000,
+        title="Most columns drawn per question",
         description="Most columns that are drawn for a question; how many is drawn, too. Default: "
         "log2(number of columns) + 1.",
         json_schema_extra={"only": "rfdiffp"},
-    )  # fmt: skip
+    )
     threshold: Threshold = 0.01
     spend_rest: SpendRest = True
     prune: Prune = None

@@ -103,12 +103,7 @@ def _runs(cells: Sequence[int], column: Any) -> list[list[int]]:
     """Consecutive codes of an ordered column together; reserved cells and categories alone."""
     runs: list[list[int]] = []
     for code in cells:
-        joins = (
-            runs
-            and column.ordered
-            and code == runs[-1][-1] + 1
-            and column.cells[code] not in RESERVED
-        )
+        joins = runs and column.ordered and code == runs[-1][-1] + 1 and column.cells[code] not in RESERVED
         if joins:
             runs[-1].append(code)
         else:

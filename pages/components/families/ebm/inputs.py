@@ -32,9 +32,8 @@ def parameters() -> dict[str, Any]:
 def _delta() -> str | None:
     """Delta as typed; the engine judges it."""
     entry = st.text_input(
-        label(OWN["delta"]), key="set-ebm-delta", placeholder="automatic",
-        help=text("delta"), max_chars=30, **KEEP,
-    )  # fmt: skip
+        label(OWN["delta"]), key="set-ebm-delta", placeholder="automatic", help=text("delta"), max_chars=30, **KEEP
+    )
     return entry.strip() or None
 
 

@@ -46,8 +46,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
         downloads.show(release, model, key, CSV)
         learner = "DPEBMClassifier" if model.classes else "DPEBMRegressor"
         st.markdown(
-            "In Python, the JSON becomes a scikit-learn model: "
-            f"`{learner}.from_release(Release.from_json(text))`."
+            f"In Python, the JSON becomes a scikit-learn model: `{learner}.from_release(Release.from_json(text))`."
         )
 
 

@@ -70,9 +70,13 @@ def choose_outputs(model: Any, term: Any, target: str, key: str) -> list[int]:
     if len(outputs) <= MOST_LINES:
         return outputs
     chosen = st.multiselect(
-        f"Values of {target} to show (up to {MOST_LINES})", outputs, outputs[:MOST_LINES],
-        format_func=model.outputs.__getitem__, max_selections=MOST_LINES, key=f"{key}-outputs",
-    )  # fmt: skip
+        f"Values of {target} to show (up to {MOST_LINES})",
+        outputs,
+        outputs[:MOST_LINES],
+        format_func=model.outputs.__getitem__,
+        max_selections=MOST_LINES,
+        key=f"{key}-outputs",
+    )
     return sorted(chosen) or outputs[:MOST_LINES]
 
 
@@ -82,10 +86,13 @@ def choose_output(model: Any, target: str, key: str, first: int = 0) -> int:
         return 0
     return int(
         st.selectbox(
-            f"Show what speaks for this value of {target}", range(len(model.outputs)), first,
-            format_func=model.outputs.__getitem__, key=f"{key}-output",
+            f"Show what speaks for this value of {target}",
+            range(len(model.outputs)),
+            first,
+            format_func=model.outputs.__getitem__,
+            key=f"{key}-output",
         )
-    )  # fmt: skip
+    )
 
 
 def shape(words: Any, term: Any, outputs: list[int], true: Truth | None, key: str) -> None:
@@ -114,9 +121,7 @@ def _how_to_read(term: Any, true: Truth | None) -> str:
     return text(kind) + more
 
 
-def shape_table(
-    words: Any, term: Any, outputs: Sequence[int], counts: Sequence[int] | None
-) -> None:
+def shape_table(words: Any, term: Any, outputs: Sequence[int], counts: Sequence[int] | None) -> None:
     """Every group of a term: what it adds, and noisy records."""
     header = ["Group", *(f"Adds to {words.effect(output)}" for output in outputs)]
     header += ["Noisy records"] + (["True records"] if counts is not None else [])
@@ -168,9 +173,7 @@ def _waterfall(release: Release, words: Any, values: dict[str, Any], key: str) -
     from dpcore.plots.ebm_case import case_alt, case_figure, case_steps
 
     parts = words.model.explain(values, release.domain)
-    output = choose_output(
-        words.model, release.target, f"{key}-case", int(words.total(parts)[0].argmax())
-    )
+    output = choose_output(words.model, release.target, f"{key}-case", int(words.total(parts)[0].argmax()))
     steps = case_steps(words, parts, output)
     st.success(
         markup.plain(words.prediction(parts, output)) + " " + text("case_is_a_group"),
@@ -184,8 +187,5 @@ def _waterfall(release: Release, words: Any, values: dict[str, Any], key: str) -
     )
     st.caption(text("case_figure"))
     with st.expander("The same as a table"):
-        rows = [
-            markup.row([escape(step.name), _score_cell(words, step.change, step.error)])
-            for step in steps
-        ]
+        rows = [markup.row([escape(step.name), _score_cell(words, step.change, step.error)]) for step in steps]
         markup.table(f"How it adds up to {words.effect(output)}", ["Part", "Adds or takes"], rows)

@@ -142,9 +142,7 @@ def _groups(release: Release, model: Any, true: Truth) -> None:
         for group, (label, counts) in enumerate(zip(labels, true.counts, strict=True))
         if sum(counts)
     ]
-    markup.table(
-        f"True {release.target} of the public records, by the vote that they get", header, rows
-    )
+    markup.table(f"True {release.target} of the public records, by the vote that they get", header, rows)
 
 
 def _vote_name(model: Any, group: int) -> str:

@@ -30,8 +30,7 @@ def show(release: Release, model: Any, key: str) -> None:
         draw(release.domain, tables, f"{key}-made-up")
     else:
         st.info("No case that the schema allows is covered by this clause.")
-    st.button("Another one", key=f"{key}-another", icon=":material/refresh:",
-              on_click=_another, args=(seed_key,))  # fmt: skip
+    st.button("Another one", key=f"{key}-another", icon=":material/refresh:", on_click=_another, args=(seed_key,))
 
 
 def choose_clause(release: Release, model: Any, label: str, key: str) -> int:
@@ -39,11 +38,7 @@ def choose_clause(release: Release, model: Any, label: str, key: str) -> int:
     from dpcore.plots.ilp import clause_texts
 
     names = [f"{told.title}: {told.words}" for told in clause_texts(release)]
-    return int(
-        st.selectbox(
-            label, range(len(model.clauses)), format_func=names.__getitem__, key=f"{key}-clause"
-        )
-    )
+    return int(st.selectbox(label, range(len(model.clauses)), format_func=names.__getitem__, key=f"{key}-clause"))
 
 
 def made_up(release: Release, model: Any, place: int, seed: int) -> dict[str, pd.DataFrame]:
@@ -76,9 +71,7 @@ def picture(cars: pd.DataFrame, key: str) -> None:
 
     drawn = train_figure(cars)
     with st.container(key=f"{key}-train-diagram"):
-        figure.show(
-            drawn, key=f"{key}-train", alt=train_alt(cars), width=int(drawn.layout.meta["width"])
-        )
+        figure.show(drawn, key=f"{key}-train", alt=train_alt(cars), width=int(drawn.layout.meta["width"]))
 
 
 def _table(schema: Schema, name: str, frame: pd.DataFrame, own_key: str) -> None:
@@ -89,8 +82,7 @@ def _table(schema: Schema, name: str, frame: pd.DataFrame, own_key: str) -> None
         return
     title = f"The {schema.entity}" if name == schema.entity else f"{name}: {_rows(len(frame))}"
     rows = [
-        markup.row(_cell(value) for value in record)
-        for record in frame[columns].itertuples(index=False, name=None)
+        markup.row(_cell(value) for value in record) for record in frame[columns].itertuples(index=False, name=None)
     ]
     markup.table(title, columns, rows)
 

@@ -61,9 +61,7 @@ def _enough(space: Hypotheses, entity: str) -> str:
             f"This method counts clauses with noise of up to ±{space.choice_margin:,}, 95%."
             f"{hidden} For report noisy max, {enough} are enough."
         )
-    found = (
-        f"To choose a clause that is nearly the best, nine times out of ten, {enough} are enough"
-    )
+    found = f"To choose a clause that is nearly the best, nine times out of ten, {enough} are enough"
     if space.people < space.enough:
         return f"{found}, more than there can be."
     return f"{found}."

@@ -69,11 +69,14 @@ def _positive(schema: Schema, target: str) -> str:
     classes = schema.column(target).classes
     return str(
         st.selectbox(
-            f"Which value of {markup.plain(target)} should the clauses describe?", classes,
-            index=len(classes) - 1, key=f"set-ilp-positive-{schema.hash[:8]}-{target}",
-            help=explained(OWN["positive"]), **KEEP,
+            f"Which value of {markup.plain(target)} should the clauses describe?",
+            classes,
+            index=len(classes) - 1,
+            key=f"set-ilp-positive-{schema.hash[:8]}-{target}",
+            help=explained(OWN["positive"]),
+            **KEEP,
         )
-    )  # fmt: skip
+    )
 
 
 def _limits(schema: Schema) -> dict[str, Any]:
@@ -95,12 +98,7 @@ def _literals(schema: Schema, target: str, *, reserved: bool) -> list[str] | Non
 
     texts = condition_texts(schema, target, reserved=reserved)
     key = f"{schema.hash[:8]}-{target}{'-reserved' if reserved else ''}"
-    chosen = [
-        name
-        for table, own in texts.items()
-        if own
-        for name in _of_table(table, own, f"{table}-{key}")
-    ]
+    chosen = [name for table, own in texts.items() if own for name in _of_table(table, own, f"{table}-{key}")]
     if not chosen:
         raise RequestError("No condition is left. Choose at least one under 'Conditions'.")
     return None if len(chosen) == sum(map(len, texts.values())) else chosen
@@ -113,10 +111,16 @@ def _of_table(table: str, texts: Mapping[str, str], key: str) -> list[str]:
     with st.expander(f"{title}: {count} of {len(texts)}", key=f"open-{widget}"):
         st.markdown(text("ilp_conditions"))
         chosen = st.multiselect(
-            title, list(texts), list(texts), format_func=texts.__getitem__,
-            placeholder="Choose conditions", wrap=True, label_visibility="collapsed", key=widget,
+            title,
+            list(texts),
+            list(texts),
+            format_func=texts.__getitem__,
+            placeholder="Choose conditions",
+            wrap=True,
+            label_visibility="collapsed",
+            key=widget,
             **KEEP,
-        )  # fmt: skip
+        )
     return [name for name in texts if name in chosen]
 
 

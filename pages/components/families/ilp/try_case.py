@@ -55,10 +55,9 @@ def _start(release: Release, model: Any, key: str) -> int:
     names[_EMPTY] = "an empty case"
     return int(
         st.selectbox(
-            "Start from", [*range(len(model.clauses)), _EMPTY], format_func=names.__getitem__,
-            key=f"{key}-try-start",
+            "Start from", [*range(len(model.clauses)), _EMPTY], format_func=names.__getitem__, key=f"{key}-try-start"
         )
-    )  # fmt: skip
+    )
 
 
 def _edited(release: Release, model: Any, start: int, key: str) -> dict[str, pd.DataFrame]:
@@ -87,21 +86,20 @@ def _main(schema: Schema, asked: set[str], given: pd.DataFrame | None, key: str)
 
 def _field(column: Any, first: Any, key: str) -> Any:
     numeric = isinstance(column, NumericColumn)
-    label = markup.plain(
-        f"{column.name} ({column.unit})" if numeric and column.unit else column.name
-    )
+    label = markup.plain(f"{column.name} ({column.unit})" if numeric and column.unit else column.name)
     if numeric:
         whole = column.type == "integer"
         return st.number_input(
             label,
             value=None if first is None else int(first) if whole else float(first),
-            step=1 if whole else None, placeholder="not known", key=key,
-        )  # fmt: skip
+            step=1 if whole else None,
+            placeholder="not known",
+            key=key,
+        )
     options = list(column.classes)
     return st.selectbox(
-        label, options, index=options.index(first) if first in options else None,
-        placeholder="not known", key=key,
-    )  # fmt: skip
+        label, options, index=options.index(first) if first in options else None, placeholder="not known", key=key
+    )
 
 
 def _rows(schema: Schema, child: ChildTable, given: pd.DataFrame | None, key: str) -> pd.DataFrame:
@@ -112,8 +110,11 @@ def _rows(schema: Schema, child: ChildTable, given: pd.DataFrame | None, key: st
     edited: pd.DataFrame = st.data_editor(
         _blank(child) if given is None else given[names],
         column_config={column.name: _cell(column) for column in child.columns},
-        num_rows="dynamic", hide_index=True, width="stretch", key=f"{key}-{child.name}",
-    ).dropna(how="all")  # fmt: skip
+        num_rows="dynamic",
+        hide_index=True,
+        width="stretch",
+        key=f"{key}-{child.name}",
+    ).dropna(how="all")
     return edited.assign(**{own_key: 1}).reset_index(drop=True)
 
 
@@ -126,9 +127,7 @@ def _blank(child: ChildTable) -> pd.DataFrame:
 def _cell(column: Any) -> Any:
     described = markup.plain(column.description) or None
     if isinstance(column, NumericColumn):
-        return st.column_config.NumberColumn(
-            help=described, step=1 if column.type == "integer" else None
-        )
+        return st.column_config.NumberColumn(help=described, step=1 if column.type == "integer" else None)
     return st.column_config.SelectboxColumn(help=described, options=list(column.classes))
 
 

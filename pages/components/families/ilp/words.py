@@ -6,8 +6,6 @@ from __future__ import annotations
 def records(entity: str, count: int | None = None) -> str:
     """Several records: ``1,234 patient records``, or ``people`` if nothing else is known."""
     one = count == 1
-    if entity == "person":
-        name = "person" if one else "people"
-    else:
-        name = f"{entity} record{'' if one else 's'}"
+    person = "person" if one else "people"
+    name = person if entity == "person" else f"{entity} record{'' if one else 's'}"
     return name if count is None else f"{count:,} {name}"

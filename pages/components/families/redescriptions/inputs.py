@@ -80,27 +80,26 @@ def _sides(schema: Schema) -> dict[str, list[str]]:
     with st.expander(label, expanded=not all(given.values())):
         st.markdown(text("sides"))
         places = st.columns(2)
-        return {
-            side: _columns(place, schema, side, given[side])
-            for side, place in zip(SIDES, places, strict=True)
-        }
+        return {side: _columns(place, schema, side, given[side]) for side, place in zip(SIDES, places, strict=True)}
 
 
 def _columns(place: Any, schema: Schema, side: View, given: tuple[str, ...]) -> list[str]:
     chosen = place.multiselect(
-        label(OWN[side]), [column.name for column in schema], list(given),
-        placeholder="Choose columns", wrap=True, key=f"set-{side}-{schema.hash[:8]}", **KEEP,
-    )  # fmt: skip
+        label(OWN[side]),
+        [column.name for column in schema],
+        list(given),
+        placeholder="Choose columns",
+        wrap=True,
+        key=f"set-{side}-{schema.hash[:8]}",
+        **KEEP,
+    )
     return [str(name) for name in chosen]
 
 
 def _check(sides: dict[str, list[str]]) -> None:
     for side, names in sides.items():
         if not names:
-            raise RequestError(
-                f"The {side} side is empty. Open 'Columns' above and choose at least one column "
-                "for it."
-            )
+            raise RequestError(f"The {side} side is empty. Open 'Columns' above and choose at least one column for it.")
     twice = [name for name in sides["left"] if name in sides["right"]]
     if twice:
         raise RequestError(f"'{twice[0]}' is on both sides: take it off one of them.")

@@ -19,14 +19,15 @@ def show(reading: Reading) -> None:
     model, chosen, key = reading.model, reading.chosen, reading.key
     own = 0 if chosen is None else chosen.pair
     place = st.selectbox(
-        "Pair of trees", range(len(model.pairs)), own,
-        format_func=lambda number: _name(model, number), key=f"{key}-pair-{own}",
-    )  # fmt: skip
+        "Pair of trees",
+        range(len(model.pairs)),
+        own,
+        format_func=lambda number: _name(model, number),
+        key=f"{key}-pair-{own}",
+    )
     pair = model.pairs[place]
     framed = chosen if chosen is not None and chosen.pair == place else None
-    for column, tree, leaves in zip(
-        st.columns(2), (pair.left, pair.right), _leaves(framed), strict=True
-    ):
+    for column, tree, leaves in zip(st.columns(2), (pair.left, pair.right), _leaves(framed), strict=True):
         with column:
             _outline(tree, reading.release.domain, leaves)
     figure.show(pair_figure(pair, framed), key=f"{key}-map", alt=pair_alt(pair))
@@ -57,14 +58,10 @@ def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
         if not line.reached:
             group += " <small>(nobody can be here)</small>"
         lines.append(
-            f'<div class="fg-depth" role="listitem" style="--depth:{line.depth}">'
-            f"{escape(line.text)}{group}</div>"
+            f'<div class="fg-depth" role="listitem" style="--depth:{line.depth}">{escape(line.text)}{group}</div>'
         )
     title = f"{tree.view.capitalize()} tree"
-    st.html(
-        f'<div class="fg-outline"><b>{title}</b><div role="list" aria-label="{title}">'
-        f"{''.join(lines)}</div></div>"
-    )
+    st.html(f'<div class="fg-outline"><b>{title}</b><div role="list" aria-label="{title}">{"".join(lines)}</div></div>')
 
 
 def _counts(pair: Any, margin: int) -> None:
@@ -72,8 +69,7 @@ def _counts(pair: Any, margin: int) -> None:
 
     header = ["Group", *(leaf_name(pair.right, leaf) for leaf in range(pair.right.leaf_count))]
     rows = [
-        markup.row([leaf_name(pair.left, leaf), *map(_count, counts)])
-        for leaf, counts in enumerate(pair.noisy_counts)
+        markup.row([leaf_name(pair.left, leaf), *map(_count, counts)]) for leaf, counts in enumerate(pair.noisy_counts)
     ]
     markup.table(f"Noisy people in each pair of groups, each ±{margin:,}, 95%", header, rows)
     if any(count < 0 for counts in pair.noisy_counts for count in counts):

@@ -28,9 +28,11 @@ def show(reading: Reading) -> None:
         st.info(view.all_aside(reading))
         return
     words = st.text_input(
-        "Show only those that mention", key=f"{reading.key}-words",
-        placeholder="words of a condition, or a column", help=text("filter"),
-    )  # fmt: skip
+        "Show only those that mention",
+        key=f"{reading.key}-words",
+        placeholder="words of a condition, or a column",
+        help=text("filter"),
+    )
     items = matching(reading.kept, words)
     if not items:
         st.info("No kept redescription holds these words. Try fewer, or another spelling.")
@@ -40,9 +42,7 @@ def show(reading: Reading) -> None:
 
 
 def _caption(shown: int, kept: int) -> str:
-    which = (
-        f"{shown:,} of {kept:,} that are kept" if shown < kept else f"All {kept:,} that are kept"
-    )
+    which = f"{shown:,} of {kept:,} that are kept" if shown < kept else f"All {kept:,} that are kept"
     first = f", the best {_MOST_ROWS:,} of them here" if shown > _MOST_ROWS else ""
     return f"{which}{first}. {text('pairs_table')}"
 
@@ -52,12 +52,16 @@ def _table(reading: Reading, items: Sequence[Any]) -> None:
     table = f"{reading.key}-table-{turn}"
     exact = [one.jaccard for item in items if (one := reading.exact_of(item)) is not None] or None
     st.dataframe(
-        _frame(items, exact), key=table, hide_index=True, height=min(420, 40 + _ROW * len(items)),
+        _frame(items, exact),
+        key=table,
+        hide_index=True,
+        height=min(420, 40 + _ROW * len(items)),
         row_height=_ROW,
-        column_config=_columns(), on_select=_picked(reading, items, table),
+        column_config=_columns(),
+        on_select=_picked(reading, items, table),
         selection_mode="single-row",
         alt=f"Table of {len(items)} redescriptions, best first.",
-    )  # fmt: skip
+    )
 
 
 def _frame(items: Sequence[Any], exact: Sequence[float] | None) -> pd.DataFrame:

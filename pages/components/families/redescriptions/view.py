@@ -34,24 +34,29 @@ def constraints(key: str) -> Any:
         st.markdown(text("constraints"))
         one, two, three, four = st.columns(4)
         jaccard = one.slider(
-            "Least noisy Jaccard index", 0.1, 0.95, start.min_jaccard, 0.05, key=f"{key}-jaccard",
-            help=text("jaccard"),
-        )  # fmt: skip
+            "Least noisy Jaccard index", 0.1, 0.95, start.min_jaccard, 0.05, key=f"{key}-jaccard", help=text("jaccard")
+        )
         p_value = two.select_slider(
-            "Largest p-value", _P_VALUES, start.max_p, format_func=lambda p: f"{p:g}",
-            key=f"{key}-p", help=text("p_value"),
-        )  # fmt: skip
+            "Largest p-value",
+            _P_VALUES,
+            start.max_p,
+            format_func=lambda p: f"{p:g}",
+            key=f"{key}-p",
+            help=text("p_value"),
+        )
         disjuncts = three.slider(
-            "Most groups joined by OR", 1, 4, start.disjuncts, key=f"{key}-or",
-            help=text("disjuncts"),
-        )  # fmt: skip
+            "Most groups joined by OR", 1, 4, start.disjuncts, key=f"{key}-or", help=text("disjuncts")
+        )
         chance = four.slider(
-            "Least gain over chance", 0.0, 0.5, start.min_above_chance, 0.05, key=f"{key}-chance",
+            "Least gain over chance",
+            0.0,
+            0.5,
+            start.min_above_chance,
+            0.05,
+            key=f"{key}-chance",
             help=text("above_chance"),
-        )  # fmt: skip
-    return Constraints(
-        min_jaccard=jaccard, max_p=p_value, disjuncts=disjuncts, min_above_chance=chance
-    )
+        )
+    return Constraints(min_jaccard=jaccard, max_p=p_value, disjuncts=disjuncts, min_above_chance=chance)
 
 
 def points(reading: Reading) -> None:
@@ -62,9 +67,14 @@ def points(reading: Reading) -> None:
         aside = st.toggle("Show what is set aside", value=True, key=f"{key}-aside")
         intervals = st.toggle("Show all intervals", key=f"{key}-intervals")
     picture(
-        found, reading.threshold, key, chosen=reading.chosen, intervals=intervals, aside=aside,
+        found,
+        reading.threshold,
+        key,
+        chosen=reading.chosen,
+        intervals=intervals,
+        aside=aside,
         on_select=_clicked(reading),
-    )  # fmt: skip
+    )
     st.caption(text("points"))
 
 
@@ -74,18 +84,18 @@ def threshold(found: Any, key: str) -> float:
 
     suggested, slider = found.suggested_support, f"{key}-support"
     chosen = st.select_slider(
-        "Set aside what has a noisy support below (free to move)", support_steps(found),
-        suggested, format_func=lambda people: f"{people:,} people" if people else "keep all",
-        key=slider, help=text("pruning"),
-    )  # fmt: skip
+        "Set aside what has a noisy support below (free to move)",
+        support_steps(found),
+        suggested,
+        format_func=lambda people: f"{people:,} people" if people else "keep all",
+        key=slider,
+        help=text("pruning"),
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         words = f"Suggested from the noise alone: {suggested:,} people."
         st.caption(words if chosen != suggested else f"{words} This is where it stands.")
         if chosen != suggested:
-            st.button(
-                "Back to the suggested", key=f"{key}-suggested", on_click=_move,
-                args=(slider, suggested),
-            )  # fmt: skip
+            st.button("Back to the suggested", key=f"{key}-suggested", on_click=_move, args=(slider, suggested))
     return float(chosen)
 
 
@@ -127,9 +137,12 @@ def picture(
 
     drawn = redescriptions_figure(found, threshold, chosen=chosen, intervals=intervals, aside=aside)
     figure.show(
-        drawn, key=_points_key(key), alt=redescriptions_alt(found, threshold),
-        selection_mode="points", on_select=on_select,
-    )  # fmt: skip
+        drawn,
+        key=_points_key(key),
+        alt=redescriptions_alt(found, threshold),
+        selection_mode="points",
+        on_select=on_select,
+    )
 
 
 def _points_key(key: str) -> str:
@@ -157,9 +170,13 @@ def one(reading: Reading) -> None:
             st.info(all_aside(reading))
             return
         st.segmented_control(
-            "Best first by", [GAIN, JACCARD], default=GAIN, required=True,
-            key=order_key(reading.key), help=text("order"),
-        )  # fmt: skip
+            "Best first by",
+            [GAIN, JACCARD],
+            default=GAIN,
+            required=True,
+            key=order_key(reading.key),
+            help=text("order"),
+        )
         with st.container(border=True, key=f"card-{reading.key}-read"):
             _choose(reading, chosen)
             _in_full(reading, chosen)
@@ -172,10 +189,13 @@ def _choose(reading: Reading, chosen: Any) -> None:
     items, places, box = reading.found.found, reading.places, f"{reading.key}-one"
     st.session_state[box] = identity(chosen)
     st.selectbox(
-        "Read this one (or click a point, or a row of the table)", offered,
-        format_func=lambda who: _label(items[places[who]]), key=box, on_change=_selected,
+        "Read this one (or click a point, or a row of the table)",
+        offered,
+        format_func=lambda who: _label(items[places[who]]),
+        key=box,
+        on_change=_selected,
         args=(reading, box),
-    )  # fmt: skip
+    )
 
 
 def _selected(reading: Reading, box: str) -> None:
@@ -198,10 +218,7 @@ def _in_full(reading: Reading, item: Any) -> None:
     pair, schema = reading.model.pairs[item.pair], reading.release.domain
     parts, queries = alternatives(item, pair, schema), (item.left_query, item.right_query)
     left, right = map(_side, ("Left", "Right"), parts, queries)
-    st.html(
-        f'<div class="fg-sides">{left}<div class="fg-alike">{alike_words(item.jaccard)}</div>'
-        f"{right}</div>"
-    )
+    st.html(f'<div class="fg-sides">{left}<div class="fg-alike">{alike_words(item.jaccard)}</div>{right}</div>')
     if item.support < reading.threshold:
         words = "it holds for so few people that much of it may be noise."
         markup.notice("amber", "Set aside by your threshold:", words)
@@ -209,9 +226,8 @@ def _in_full(reading: Reading, item: Any) -> None:
     markup.facts(_facts(item, exact))
     margins = agreement_margins(item, pair, schema)
     figure.show(
-        agreement_figure(item, margins, exact), key=f"{reading.key}-agreement",
-        alt=agreement_alt(item, margins, exact),
-    )  # fmt: skip
+        agreement_figure(item, margins, exact), key=f"{reading.key}-agreement", alt=agreement_alt(item, margins, exact)
+    )
     st.caption(text("agreement"))
 
 

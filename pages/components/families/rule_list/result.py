@@ -76,7 +76,5 @@ def _predict(release: Release, model: Any, shown: int, key: str) -> None:
 def _answer(release: Release, model: Any, shown: int, values: dict[str, Any]) -> None:
     position, _ = model.predict_case(values, release.domain)
     rule = model.rules[position]
-    which = (
-        f"Rule {position + 1}: {rule.text}" if rule.conditions else "No rule fits: everyone else"
-    )
+    which = f"Rule {position + 1}: {rule.text}" if rule.conditions else "No rule fits: everyone else"
     predict.answer(which, f"{release.target} = {model.classes[shown]}", rule, shown)

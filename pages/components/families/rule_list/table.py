@@ -20,9 +20,7 @@ def show(release: Release, model: Any, shown: int, truth: Truth | None = None) -
     label = f"{release.target} = {model.classes[shown]}"
     header = ["Rule", f"Noisy chance of {label}", "Noisy counts"]
     header += ["True values"] if truth else []
-    rows = [
-        _row(model, release.domain, position, shown, truth) for position in range(len(model.rules))
-    ]
+    rows = [_row(model, release.domain, position, shown, truth) for position in range(len(model.rules))]
     caption = (
         f"Read from the top: the first rule that fits decides. Bars run from 0% to 100%; the band "
         f"is the 95% interval for the noise. Counts are of records (rows); noise on each: "
@@ -37,8 +35,7 @@ def _row(model: Any, schema: Schema, position: int, shown: int, truth: Truth | N
     rule = model.rules[position]
     row = [
         _condition(rule, schema, position),
-        cells.estimate(rule, shown, truth, position)
-        + cells.unclear(rule, shown, model.count_margin),
+        cells.estimate(rule, shown, truth, position) + cells.unclear(rule, shown, model.count_margin),
         cells.counts(rule.noisy_counts, model.classes, shown, f" ±{model.count_margin}"),
     ]
     if truth:

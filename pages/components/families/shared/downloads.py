@@ -36,9 +36,7 @@ def file_name(release: Release) -> str:
     return f"frostglass-{release.target or release.kind}-{release.id[:8]}"
 
 
-def show(
-    release: Release, model: Any, key: str, csv: str, more: Sequence[File] = (), twin: Any = None
-) -> None:
+def show(release: Release, model: Any, key: str, csv: str, more: Sequence[File] = (), twin: Any = None) -> None:
     """JSON, a page to read anywhere, CSV of the table twin, which holds ``csv``, and ``more``.
 
     ``twin`` is the table twin of a model that cannot make it without the release.
@@ -51,21 +49,39 @@ def show(
     name = file_name(release)
     left, right, middle, *others = st.columns(3 + len(more))
     left.download_button(
-        "Download JSON", release.to_json(), f"{name}.json", "application/json",
-        key=f"{key}-json", on_click="ignore", width="stretch",
-    )  # fmt: skip
+        "Download JSON",
+        release.to_json(),
+        f"{name}.json",
+        "application/json",
+        key=f"{key}-json",
+        on_click="ignore",
+        width="stretch",
+    )
     right.download_button(
-        "Download CSV", frame_csv(table), f"{name}.csv", "text/csv",
-        key=f"{key}-csv", on_click="ignore", width="stretch",
-    )  # fmt: skip
+        "Download CSV",
+        frame_csv(table),
+        f"{name}.csv",
+        "text/csv",
+        key=f"{key}-csv",
+        on_click="ignore",
+        width="stretch",
+    )
     middle.download_button(
         "Download HTML",
         made_file.later(release_file.maker(release), f"{name}.html", "text/html"),
-        f"{name}.html", "text/html",
-        key=f"{key}-html", on_click="ignore", width="stretch",
-    )  # fmt: skip
+        f"{name}.html",
+        "text/html",
+        key=f"{key}-html",
+        on_click="ignore",
+        width="stretch",
+    )
     for place, file in zip(others, more, strict=True):
         place.download_button(
-            f"Download {file.label}", file.content, f"{name}.{file.ending}", "text/plain",
-            key=f"{key}-{file.ending}", on_click="ignore", width="stretch",
-        )  # fmt: skip
+            f"Download {file.label}",
+            file.content,
+            f"{name}.{file.ending}",
+            "text/plain",
+            key=f"{key}-{file.ending}",
+            on_click="ignore",
+            width="stretch",
+        )

@@ -26,9 +26,7 @@ def target(schema: Schema, key: str = "", *, numbers: bool = False) -> str | Non
     ``numbers`` also offers numeric columns that are not divided into groups.
     """
     names = [
-        column.name
-        for column in schema
-        if len(column.classes) > 1 or (numbers and isinstance(column, NumericColumn))
+        column.name for column in schema if len(column.classes) > 1 or (numbers and isinstance(column, NumericColumn))
     ]
     marked = [name for name in schema.targets if name in names]
     chosen = st.selectbox(
@@ -79,29 +77,43 @@ def radio(parameter: Parameter, options: Mapping[str, str], key: str, **more: An
     """One of a few named options, all of them in sight."""
     return str(
         st.radio(
-            label(parameter), list(options), list(options).index(parameter.default),
-            format_func=options.__getitem__, key=key, **KEEP, **more,
+            label(parameter),
+            list(options),
+            list(options).index(parameter.default),
+            format_func=options.__getitem__,
+            key=key,
+            **KEEP,
+            **more,
         )
-    )  # fmt: skip
+    )
 
 
 def choice(parameter: Parameter, options: Mapping[str, str], key: str) -> str:
     """One of a few named options."""
     return str(
         st.selectbox(
-            label(parameter), list(options), list(options).index(parameter.default),
-            format_func=options.__getitem__, key=f"set-{key}", help=explained(parameter), **KEEP,
+            label(parameter),
+            list(options),
+            list(options).index(parameter.default),
+            format_func=options.__getitem__,
+            key=f"set-{key}",
+            help=explained(parameter),
+            **KEEP,
         )
-    )  # fmt: skip
+    )
 
 
 def pick(parameter: Parameter, options: Mapping[str, T], key: str) -> T:
     """One of a few values, by name."""
     names = [name for name, value in options.items() if value == parameter.default]
     chosen = st.selectbox(
-        label(parameter), list(options), list(options).index(names[0]), key=f"set-{key}",
-        help=explained(parameter), **KEEP,
-    )  # fmt: skip
+        label(parameter),
+        list(options),
+        list(options).index(names[0]),
+        key=f"set-{key}",
+        help=explained(parameter),
+        **KEEP,
+    )
     return options[chosen]
 
 
@@ -116,15 +128,20 @@ def number(parameter: Parameter, step: Any, key: str, digits: int = 2) -> Any:
     low = limits["ge"] if "ge" in limits else limits["gt"] + unit
     high = limits["le"] if "le" in limits else limits["lt"] - unit
     chosen = st.number_input(
-        label(parameter), kind(low), kind(high), None if default is None else kind(default), step,
-        key=f"set-{key}", format=None if kind is int else f"%.{digits}f",
-        placeholder="automatic" if default is None else None, help=explained(parameter), **KEEP,
-    )  # fmt: skip
+        label(parameter),
+        kind(low),
+        kind(high),
+        None if default is None else kind(default),
+        step,
+        key=f"set-{key}",
+        format=None if kind is int else f"%.{digits}f",
+        placeholder="automatic" if default is None else None,
+        help=explained(parameter),
+        **KEEP,
+    )
     return f"{chosen:.6g}" if parameter.kind is Decimal and chosen is not None else chosen
 
 
 def tick(parameter: Parameter, key: str) -> bool:
     """A yes or no."""
-    return bool(
-        st.checkbox(label(parameter), parameter.default, key=key, help=explained(parameter), **KEEP)
-    )
+    return bool(st.checkbox(label(parameter), parameter.default, key=key, help=explained(parameter), **KEEP))

@@ -59,9 +59,7 @@ def _figure(title: str, figure: Any, unit: str) -> None:
 
 def _verdict(check: Any, target: str, unit: str) -> str:
     if check.rmse is None or check.constant_rmse is None:
-        return (
-            f"A model is worth something only if it errs less than one guess of {target} for all."
-        )
+        return f"A model is worth something only if it errs less than one guess of {target} for all."
     constant, own = check.constant_rmse, check.rmse
     start = (
         f"A guess of the same number for everyone errs by {_amount(constant.value, unit)}; this "

@@ -34,9 +34,13 @@ def _field(column: Any, key: str) -> Any:
     if not isinstance(column, NumericColumn):
         options = [*column.classes, OTHER]
         return st.selectbox(
-            markup.plain(column.name), options, index=None, placeholder="not known", key=key,
+            markup.plain(column.name),
+            options,
+            index=None,
+            placeholder="not known",
+            key=key,
             help=markup.plain(column.description) or None,
-        )  # fmt: skip
+        )
     low, high = format_number(column.lower), format_number(column.upper)
     return st.number_input(
         markup.plain(f"{column.name} ({column.unit})" if column.unit else column.name),
@@ -44,8 +48,7 @@ def _field(column: Any, key: str) -> Any:
         step=1 if column.type == "integer" else None,
         placeholder="not known",
         key=key,
-        help=f"{markup.plain(column.description)} Values beyond {low} to {high} count as the "
-        "nearest bound.",
+        help=f"{markup.plain(column.description)} Values beyond {low} to {high} count as the nearest bound.",
     )
 
 

@@ -72,10 +72,7 @@ def _arrival(release: Release, tree: Any, shown: int, position: int) -> None:
     from dpcore.plots.tree_layout import group_numbers
 
     node = tree.nodes[position]
-    title = (
-        f"Group {group_numbers(tree)[position]}: the prediction is {release.target} = "
-        f"{tree.classes[node.label]}"
-    )
+    title = f"Group {group_numbers(tree)[position]}: the prediction is {release.target} = {tree.classes[node.label]}"
     predict.answer(title, f"{release.target} = {tree.classes[shown]}", node, shown)
 
 

@@ -37,15 +37,19 @@ def diagram(
 
     unfold, outline, levels = _choices(tree, key)
     drawn = tree_figure(
-        tree, target, unfold=unfold, levels=levels, outline=outline, path=path, shown=shown,
+        tree,
+        target,
+        unfold=unfold,
+        levels=levels,
+        outline=outline,
+        path=path,
+        shown=shown,
         truth=None if truth is None else truth.counts,
-    )  # fmt: skip
+    )
     _key(tree, target, path=path, truth=truth, unfold=unfold)
     place = f"{key}-diagram"
     width = drawn.layout.meta["width"]
-    st.html(
-        f"<style>.st-key-{place} [data-testid=stElementContainer]{{min-width:{width}px}}</style>"
-    )
+    st.html(f"<style>.st-key-{place} [data-testid=stElementContainer]{{min-width:{width}px}}</style>")
     with st.container(key=place):
         figure.show(drawn, key=f"{key}-tree", alt=tree_alt(tree, target))
     st.caption(text("tree_diagram"))
@@ -63,9 +67,13 @@ def _choices(tree: Any, key: str) -> tuple[bool, bool, int | None]:
         levels = _levels(tree, key, unfold=unfold)
     wide = branches_width(tree, unfold=unfold, levels=levels) > _WIDEST
     style = layout.segmented_control(
-        "Drawn as", _LAYOUTS, default=_LAYOUTS[wide], required=True, key=f"{key}-layout-{wide}",
+        "Drawn as",
+        _LAYOUTS,
+        default=_LAYOUTS[wide],
+        required=True,
+        key=f"{key}-layout-{wide}",
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
     return unfold, style == _LAYOUTS[1], levels
 
 
@@ -79,10 +87,14 @@ def _levels(tree: Any, key: str, *, unfold: bool) -> int | None:
         return None
     return int(
         st.slider(
-            "This tree is large. Questions in a row to draw", 1, deepest, readable,
-            key=f"{key}-levels-{unfold}", help="The table and the downloads hold the whole tree.",
+            "This tree is large. Questions in a row to draw",
+            1,
+            deepest,
+            readable,
+            key=f"{key}-levels-{unfold}",
+            help="The table and the downloads hold the whole tree.",
         )
-    )  # fmt: skip
+    )
 
 
 def _key(tree: Any, target: str, *, path: Sequence[int], truth: Truth | None, unfold: bool) -> None:
@@ -104,9 +116,7 @@ def _key(tree: Any, target: str, *, path: Sequence[int], truth: Truth | None, un
     st.html(f'<div class="fg-key"><b>{escape(target)}:</b>{"".join(marks)}</div>')
 
 
-def groups_table(
-    release: Release, tree: Any, shown: int, truth: Truth | None = None, *, narrow: bool = False
-) -> None:
+def groups_table(release: Release, tree: Any, shown: int, truth: Truth | None = None, *, narrow: bool = False) -> None:
     """One row per group at the end of the tree, in the order of the diagram.
 
     ``narrow`` leaves out the counts and puts the prediction below the conditions.
@@ -133,9 +143,7 @@ def groups_table(
         st.caption(text("negative_counts"))
 
 
-def _group(
-    tree: Any, position: int, number: int, shown: int, truth: Truth | None, *, narrow: bool
-) -> list[str]:
+def _group(tree: Any, position: int, number: int, shown: int, truth: Truth | None, *, narrow: bool) -> list[str]:
     node, label = tree.nodes[position], prediction(tree, tree.nodes[position].label)
     name = f'<span class="fg-if">{number}</span>{conditions(tree, position)}'
     chance = cells.estimate(node, shown, truth, position)
@@ -169,10 +177,7 @@ def in_words(tree: Any, target: str) -> None:
 
     told = dict(zip(tree.finals, tree.reading(target), strict=True))
     numbers = group_numbers(tree)
-    markup.sentences(
-        f"Group {number}. {told[position]}"
-        for position, number in islice(numbers.items(), _MOST_ROWS)
-    )
+    markup.sentences(f"Group {number}. {told[position]}" for position, number in islice(numbers.items(), _MOST_ROWS))
     _rest(len(numbers), "groups")
     st.markdown(text("reading_tree"))
 
@@ -191,9 +196,7 @@ def budget_table(tree: Any) -> None:
 def _rest(number: int, what: str) -> None:
     """Say what a table leaves out."""
     if number > _MOST_ROWS:
-        st.caption(
-            f"The first {_MOST_ROWS} of {number} {what}. The download as CSV holds all of them."
-        )
+        st.caption(f"The first {_MOST_ROWS} of {number} {what}. The download as CSV holds all of them.")
 
 
 def _preorder(tree: Any) -> list[int]:
