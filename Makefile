@@ -91,7 +91,7 @@ chromium:
 	done; \
 	$(call apt_install,chromium,the browser tests need Chromium. Install it first: apt-get install chromium)
 
-PYTEST = $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile)
+PYTEST = $(PY) -m pytest $(if $(filter-out 0,$(WORKERS)),-n $(WORKERS) --dist loadfile --no-loadscope-reorder)
 
 test-fast: setup-dev ## Run what needs no page, server or program: a few minutes
 	@$(PYTEST) -m "not slow and not heavy" $(TESTS)

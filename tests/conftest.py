@@ -44,8 +44,9 @@ settings.load_profile("frostglass")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by where they lie."""
+    """Mark tests by where they lie; what takes long comes first, so that no worker is left with it."""
     for item in items:
         for mark, places in MARKED.items():
             if any(item.path.is_relative_to(TESTS / place) for place in places):
                 item.add_marker(mark)
+    items.sort(key=lambda item: sum(item.get_closest_marker(mark) is None for mark in MARKED))
