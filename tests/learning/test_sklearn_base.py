@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array, dok_array
+from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils import get_tags
 
@@ -313,3 +314,18 @@ def test_labels_are_those_of_the_schema(fields, labels, dtype):
     found = class_labels(column)
     assert found.tolist() == labels
     assert found.dtype == dtype
+
+
+class Renamed(DPTreeClassifier):
+    """A tree with parameters of its own."""
+
+    def __init__(self, *, budget=1.0, people=None):
+        super().__init__(epsilon=budget, schema=people)
+        self.budget, self.people = budget, people
+
+
+def test_a_class_made_of_an_estimator_keeps_its_own_init_and_words():
+    own = Renamed(budget=2, people=SCHEMA)
+    assert (own.epsilon, own.schema) == (2, SCHEMA)
+    assert clone(own).get_params() == {"budget": 2, "people": SCHEMA}
+    assert Renamed.__doc__ == "A tree with parameters of its own."
