@@ -39,7 +39,8 @@ class Loss:
     rho: Decimal
 
     def __post_init__(self) -> None:
-        if not (self.epsilon >= 0 and 0 <= self.delta < 1 and self.rho >= 0):
+        unknown = any(part.is_nan() for part in (self.epsilon, self.delta, self.rho))
+        if unknown or not (self.epsilon >= 0 and 0 <= self.delta < 1 and self.rho >= 0):
             raise BudgetError("A loss cannot be negative, and its delta must be below 1.")
 
     def __add__(self, other: Loss) -> Loss:

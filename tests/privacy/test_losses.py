@@ -127,7 +127,7 @@ def test_losses_add_up_exactly():
     assert pure_loss(Decimal(1), Decimal("1e-7")).rho == UNBOUNDED
 
 
-@pytest.mark.parametrize("amounts", [(-1, 0, 0), (1, 1, 0), (1, 0, -1)])
+@pytest.mark.parametrize("amounts", [(-1, 0, 0), (1, 1, 0), (1, 0, -1), ("NaN", 0, 0), (1, "NaN", 0), (1, 0, "NaN")])
 def test_what_is_no_loss_is_refused(amounts):
     with pytest.raises(BudgetError):
         Loss(*map(Decimal, amounts))
