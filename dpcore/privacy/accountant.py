@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import exact_amount, format_epsilon, parse_delta, parse_epsilon
-from dpcore.privacy.filters import RUN_SHARE, PrivacyFilter
+from dpcore.privacy.filters import ADDED_SHARE, RUN_SHARE, PrivacyFilter
 from dpcore.privacy.losses import Loss, total_loss
 
 #: Delta of a budget for which none is given: well below one in 100,000 people.
@@ -115,9 +115,15 @@ class BudgetAccountant:
                 "This budget has delta 0, so it takes fits that are pure only: choose another "
                 "method, or a budget with a delta."
             )
+        after = self._filter.spent(self.total + loss)
+        if not after.is_finite():
+            return (
+                "With a fit that has a delta and no bound in zero-concentrated DP, all deltas together may be at "
+                f"most {exact_amount(self.delta_cap * ADDED_SHARE)}: ask for a smaller one, or choose another method."
+            )
         return (
             f"This fit would bring what is spent from epsilon {format_epsilon(self.spent)} to "
-            f"{format_epsilon(self._filter.spent(self.total + loss))} at delta "
+            f"{format_epsilon(after)} at delta "
             f"{exact_amount(self.delta_cap)}, above the cap of {format_epsilon(self.cap)}. For a "
             f"pure fit epsilon {format_epsilon(self.left, up=False)} is left."
         )

@@ -64,7 +64,8 @@ class PrivacyFilter:
         fits = total.delta <= self.delta * ADDED_SHARE
         added = [total.epsilon] if fits else []
         share = self.delta * RHO_SHARE
-        composed = [smallest_epsilon(total.rho, share)] if share and total.rho.is_finite() else []
+        composable = float_below(share) > 0 and total.rho.is_finite()
+        composed = [smallest_epsilon(total.rho, share)] if composable else []
         return min(added + composed, default=Decimal("Infinity"))
 
     def left(self, total: Loss) -> Decimal:
@@ -88,9 +89,10 @@ def largest_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
     alpha > 1, (alpha - 1)(alpha rho - epsilon) + c(alpha) <= log(delta). Every order gives a
     rho that is sound; a search finds the best. Rounded down.
     """
-    if delta <= 0:
+    target, excess = float_below(epsilon), float_below(delta)
+    if excess <= 0:
         return Decimal(0)
-    target, log_delta = float_below(epsilon), math.log(float_below(delta)) - _SLACK
+    log_delta = math.log(excess) - _SLACK
 
     def at(order: float) -> float:
         above = math.exp(order)

@@ -51,6 +51,22 @@ def test_a_budget_without_delta_takes_pure_fits_only():
     assert (budget.spent, budget.left) == (1, 0)
 
 
+def test_a_delta_that_nothing_else_bounds_is_refused_in_a_sentence():
+    budget = BudgetAccountant(1)
+    with pytest.raises(BudgetError, match=r"all deltas together may be at most 0\.0000002:"):
+        budget.spend(pure_loss(Decimal("0.1"), Decimal("0.0000003")), "a machine")
+    budget.spend(pure_loss(Decimal("0.1"), Decimal("0.0000002")), "a machine")
+    assert budget.spent == Decimal("0.1")
+
+
+def test_a_delta_below_every_float_counts_as_none():
+    budget = BudgetAccountant(1, delta_cap="1e-400")
+    budget.spend(pure_loss(Decimal("0.4")), "a tree")
+    assert (budget.spent, budget.left) == (Decimal("0.4"), Decimal("0.6"))
+    with pytest.raises(BudgetError, match=r"0\.60 is left"):
+        budget.spend(pure_loss(Decimal("0.7")), "a tree")
+
+
 def test_a_delta_is_there_by_default_and_a_tenth_of_it_is_for_one_fit():
     budget = BudgetAccountant(1)
     assert budget.delta_cap == USUAL_DELTA
