@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from inspect import signature
 from typing import Annotated, Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from dpcore.commands import fit
 from dpcore.commands.options import with_options
 from dpcore.errors import RequestError
+from dpcore.models.redescriptions.released.extraction import Constraints
+from dpcore.models.released import FAMILIES
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 
 SAME = ("--share-antecedents", "2", "--share-list", "2.0", "--share-estimates", "2")
@@ -66,3 +70,16 @@ def test_what_is_not_named_is_left_to_the_model(words: tuple[str, ...], changes:
 def test_what_does_not_fit_is_refused_in_one_sentence(words: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(RequestError, match=sentence):
         parse(*words)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_parameter_of_a_family_is_an_option_of_its_command(name: str) -> None:
+    [command] = [own for own in fit.app.registered_commands if own.name == name.replace("_", "-")]
+    options, family = set(signature(command.callback).parameters), FAMILIES[name]
+    own = set(family.parameters.model_fields)
+    if "shares" in own:
+        own = own - {"shares"} | {f"share_{part}" for part in BudgetShares.model_fields}
+    assert own <= options
+    assert ("target" in options, "evaluate" in options) == (family.targeted, "evaluate" in own)
+    if not family.targeted:
+        assert not options & set(Constraints.model_fields), "what is free later is no option of a fit"
