@@ -74,7 +74,7 @@ class RuleListParameters(Parameters):
     )
     numeric_literals: Literal["thresholds", "intervals"] = Field(
         default="thresholds",
-        title="Numbers are compared",
+        title="How numbers are compared",
         description="With one cut point, as in 'age > 60' (thresholds), or with two, as in "
         "'60 < age <= 70' (intervals).",
         json_schema_extra={"only": "public, dp_fim"},

@@ -49,7 +49,7 @@ Prune = Annotated[
         "larger. Default: as recommended or published for the method.",
     ),
 ]
-_CRITERION: Final = "A good question gives"
+_CRITERION: Final = "What a good question gives"
 _CRITERIA: Final = (
     "Questions are compared by the mistakes that they leave (error), by how pure the groups become "
     "(gini, and matsushita by another measure), or by how much they tell (information_gain)."
