@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from inspect import cleandoc
 from typing import Any, ClassVar, Self
 
@@ -26,13 +27,26 @@ from dpcore.errors import InputError, RequestError
 from dpcore.learning.inferred_schema import domain_of, level_outside, warn_of
 from dpcore.learning.learner import Learner, Run
 from dpcore.learning.sklearn_init import make_init, parameter_section
-from dpcore.privacy.budgets import default_delta, parse_epsilon
+from dpcore.privacy.budgets import default_delta, exact_amount, parse_epsilon
 from dpcore.privacy.randomness import source_for
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 
+#: Largest delta of a budget, times the number of people, that goes without saying.
+_MOST_DELTA = Decimal("0.1")
 #: Largest class that becomes a number.
 _MOST = 2**53
+
+
+def _warn_of_delta(delta: Decimal, max_rows: int) -> None:
+    """Warn of a cap whose delta is not well below one in the number of people."""
+    if delta * max_rows > _MOST_DELTA:
+        usual = exact_amount(default_delta(max_rows))
+        words = (
+            f"The budget's delta, {exact_amount(delta)}, is large for up to {max_rows:,} people: its promise allows "
+            f"that someone's record is given away. Make it with delta_cap='{usual}' or less."
+        )
+        warnings.warn(words, stacklevel=level_outside())
 
 
 class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
@@ -82,6 +96,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         """Charge the accountant, then read the records; ``children`` are further tables."""
         settings = self.get_params()
         if settings["accountant"] is not None:
+            _warn_of_delta(settings["accountant"].delta_cap, plan.schema.max_rows)
             settings["accountant"].spend(plan.loss, self._learner.title)
         randomness = source_for(settings["random_state"])
         further = {name: frame_chunks(rows) for name, rows in (children or {}).items()}

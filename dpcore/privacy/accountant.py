@@ -22,6 +22,11 @@ class Accountant(Protocol):
     """What an estimator needs of a budget."""
 
     @property
+    def delta_cap(self) -> Decimal:
+        """Delta of the bound on all fits together."""
+        ...
+
+    @property
     def run_delta(self) -> Decimal:
         """Delta that a fit should ask for, if it needs one and none is given."""
         ...

@@ -69,7 +69,7 @@ def fitted(kind: Any, settings: Any, schema: Schema | None = None, **more: Any) 
 
 @every
 def test_a_release_with_an_inferred_schema_promises_nothing(kind, settings):
-    budget = BudgetAccountant(2, delta_cap="0.001")
+    budget = BudgetAccountant(2, delta_cap="0.0001")
     with pytest.warns(PrivacyLeakWarning, match="not differentially private.*read off") as caught:
         model = fitted(kind, settings, accountant=budget)
     assert caught[0].filename == __file__

@@ -329,3 +329,12 @@ def test_a_class_made_of_an_estimator_keeps_its_own_init_and_words():
     assert (own.epsilon, own.schema) == (2, SCHEMA)
     assert clone(own).get_params() == {"budget": 2, "people": SCHEMA}
     assert Renamed.__doc__ == "A tree with parameters of its own."
+
+
+def test_a_delta_that_is_large_for_so_many_people_is_warned_of():
+    """One in ten people might be given away: the default is for tables of a hundred thousand rows."""
+    many = SCHEMA.model_copy(update={"max_rows": 200_000})
+    frame, died = people().drop(columns="died"), people()["died"]
+    with pytest.warns(UserWarning, match=r"is large for up to 200,000 people.*delta_cap='0\.0000001'") as caught:
+        DPTreeClassifier(schema=many, accountant=BudgetAccountant(1)).fit(frame, died)
+    assert caught[0].filename == __file__
