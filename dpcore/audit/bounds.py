@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
+from unittest import mock
 
 import numpy as np
 from scipy.stats import beta
@@ -197,12 +198,6 @@ class Audit:
         return AuditResult(self.name, self.epsilon, self.delta, bound, broken, runs, confidence)
 
 
-@contextmanager
-def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    """Break something for a while: put ``value`` in the place of an attribute."""
-    kept = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, kept)
+def replaced(owner: Any, name: str, value: Any) -> AbstractContextManager[Any]:
+    """Break something for a while: put ``value`` in the place of an attribute, own or inherited."""
+    return mock.patch.object(owner, name, value)

@@ -62,7 +62,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        if "_learner" in vars(cls):
+        if hasattr(cls, "_learner") and "__init__" not in vars(cls):
             cls.__init__ = make_init(cls._learner.family)  # type: ignore[method-assign]
             described = parameter_section(cls._learner.family)
             before, mark, after = cleandoc(cls.__doc__ or "").partition("Attributes\n------")
