@@ -47,25 +47,28 @@ class PrivacyFilter:
     @cached_property
     def rho(self) -> Decimal:
         """Largest sum of rho that is accepted; 0 if there is no delta."""
-        return largest_rho(self.epsilon, self.delta * RHO_SHARE)
+        return largest_rho(self.epsilon, self._rho_delta)
+
+    @property
+    def _rho_delta(self) -> Decimal:
+        return self.delta * RHO_SHARE
 
     def accepts(self, total: Loss) -> bool:
         """Whether the sum of all runs, the new one included, may stand."""
-        return self._added(total) or total.rho <= self.rho
+        return (self._adds(total) and total.epsilon <= self.epsilon) or total.rho <= self.rho
 
-    def _added(self, total: Loss) -> bool:
-        return total.epsilon <= self.epsilon and total.delta <= self.delta * ADDED_SHARE
+    def _adds(self, total: Loss) -> bool:
+        """Whether the deltas of all runs fit into their share."""
+        return total.delta <= self.delta * ADDED_SHARE
 
     def spent(self, total: Loss) -> Decimal:
         """Smallest epsilon whose cap, at this delta, would have accepted the same runs.
 
         In whole steps of :data:`~dpcore.privacy.budgets.EPSILON_STEP`, rounded up.
         """
-        fits = total.delta <= self.delta * ADDED_SHARE
-        added = [total.epsilon] if fits else []
-        share = self.delta * RHO_SHARE
-        composable = float_below(share) > 0 and total.rho.is_finite()
-        composed = [smallest_epsilon(total.rho, share)] if composable else []
+        added = [total.epsilon] if self._adds(total) else []
+        composable = float_below(self._rho_delta) > 0 and total.rho.is_finite()
+        composed = [smallest_epsilon(total.rho, self._rho_delta)] if composable else []
         return min(added + composed, default=Decimal("Infinity"))
 
     def left(self, total: Loss) -> Decimal:
@@ -74,8 +77,7 @@ class PrivacyFilter:
         Less than the cap without what is :meth:`spent`, if many small runs are composed: one
         large run costs more than many small ones of the same sum.
         """
-        fits = total.delta <= self.delta * ADDED_SHARE
-        added = max(Decimal(0), self.epsilon - total.epsilon) if fits else Decimal(0)
+        added = max(Decimal(0), self.epsilon - total.epsilon) if self._adds(total) else Decimal(0)
         if total.rho > self.rho:
             return added
         return max(added, pure_epsilon(self.rho - total.rho))
