@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from dpcore.arrays import Words
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part, Schema
 from dpcore.privacy.budgets import BudgetSplit, row_epsilon
+from dpcore.privacy.losses import pure_epsilon
 from dpcore.privacy.randomness import RandomSource
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.plan import EVALUATION, RunPlan, check_classes
@@ -30,12 +31,20 @@ def no_progress(step: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a plan is asked for. Public, and ``parameters`` are of the learner's own model."""
+    """What a plan is asked for. Public, and ``parameters`` are of the learner's own model.
+
+    Attributes
+    ----------
+    delta : Decimal
+        Delta that the run may spend beside epsilon, from an account that composes what its runs
+        cost; 0 if there is none.
+    """
 
     schema: Schema
     target: str
     epsilon: Decimal
     parameters: Any
+    delta: Decimal = Decimal(0)
 
     @property
     def row_epsilon(self) -> Decimal:
@@ -48,14 +57,24 @@ class Asked:
         return len(self.schema.column(self.target).classes)
 
     def plan(self, split: BudgetSplit, **facts: Any) -> RunPlan:
-        """A plan for it, unconditional and with a free evaluation, unless told otherwise."""
+        """A plan for it, pure, unconditional and with a free evaluation, unless told otherwise."""
         aside = getattr(self.parameters, "evaluate", False) and self.schema.holdout_percent > 0
         usual = {
             **vars(self),
+            "delta": Decimal(0),
             "guarantee": "unconditional",
-            "parallel": {EVALUATION: self.epsilon} if aside else {},
+            "parallel": {EVALUATION: self._set_aside(facts)} if aside else {},
         }
         return RunPlan(split=split, **(usual | facts))
+
+    def _set_aside(self, facts: Mapping[str, Any]) -> Decimal:
+        """Budget of the people set aside: what a person in the steps loses, or the whole epsilon.
+
+        An account that composes charges the larger of both parts, so that more than the steps
+        cost would not be free.
+        """
+        composed = self.delta and facts.get("delta") and facts.get("rho")
+        return min(self.epsilon, pure_epsilon(facts["rho"])) if composed else self.epsilon
 
 
 @dataclass(frozen=True)
@@ -128,8 +147,15 @@ class Learner(ABC):
         """Pydantic model of its parameters."""
         return self.family.parameters
 
-    def plan(self, schema: Schema, target: str, epsilon: Decimal, parameters: Any) -> RunPlan:
+    def plan(
+        self, schema: Schema, target: str, epsilon: Decimal, parameters: Any, delta: Decimal = Decimal(0)
+    ) -> RunPlan:
         """Validate a request and say what it costs; sees no record.
+
+        Parameters
+        ----------
+        delta : Decimal
+            Delta that an account which composes its runs gives to this one; 0 without account.
 
         Raises
         ------
@@ -138,7 +164,7 @@ class Learner(ABC):
         BudgetError
             If epsilon is too small to be divided.
         """
-        asked = Asked(schema, target, epsilon, validated(self.parameters, parameters))
+        asked = Asked(schema, target, epsilon, validated(self.parameters, parameters), delta)
         self._check_target(asked)
         return self._plan(asked)
 

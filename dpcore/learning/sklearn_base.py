@@ -81,11 +81,11 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         settings = self.get_params()
         known = self._learner.parameters.model_fields
         given = {name: value for name, value in settings.items() if name in known}
-        if settings["accountant"] is not None and "delta" in given and given["delta"] is None:
-            usual = default_delta(schema.max_rows)
-            given["delta"] = min(settings["accountant"].run_delta, usual) or None
+        budget, delta = settings["accountant"], Decimal(0)
+        if budget is not None:
+            delta = min(budget.run_delta, default_delta(schema.max_rows))
         epsilon = parse_epsilon(settings["epsilon"])
-        return self._learner.plan(schema, target, epsilon, given | changes)
+        return self._learner.plan(schema, target, epsilon, given | changes, delta)
 
     def _run(
         self,

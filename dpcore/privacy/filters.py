@@ -21,6 +21,8 @@ from dpcore.privacy.losses import RHO_STEP, Loss, pure_epsilon
 RHO_SHARE, ADDED_SHARE = Decimal("0.8"), Decimal("0.2")
 #: Share of delta that a single run with a delta of its own should use: two such can be added.
 RUN_SHARE = Decimal("0.1")
+#: More runs than anybody counts.
+_MANY = 10**9
 #: Far more than the rounding errors of a conversion, relative to rho and to log(delta).
 _SLACK = 1e-11
 
@@ -32,7 +34,7 @@ class PrivacyFilter:
     Parameters
     ----------
     epsilon : Decimal
-        Cap on epsilon.
+        Cap on epsilon; with 0 nothing is accepted.
     delta : Decimal
         Cap on delta; with 0 only runs that are pure are accepted, and their epsilons added.
     """
@@ -41,17 +43,21 @@ class PrivacyFilter:
     delta: Decimal
 
     def __post_init__(self) -> None:
-        if not (self.epsilon > 0 and 0 <= self.delta < 1):
-            raise BudgetError("A cap needs an epsilon above 0 and a delta from 0 to below 1.")
+        if not (self.epsilon >= 0 and 0 <= self.delta < 1):
+            raise BudgetError("A cap needs an epsilon of at least 0 and a delta from 0 to below 1.")
 
     @cached_property
     def rho(self) -> Decimal:
-        """Largest sum of rho that is accepted; 0 if there is no delta."""
-        return largest_rho(self.epsilon, self._rho_delta)
+        """Largest sum of rho that is accepted; 0 if there is no delta, or nothing to spend."""
+        return largest_rho(self.epsilon, self._rho_delta) if self.epsilon else Decimal(0)
 
     @property
     def _rho_delta(self) -> Decimal:
         return self.delta * RHO_SHARE
+
+    @property
+    def _added_delta(self) -> Decimal:
+        return self.delta * ADDED_SHARE
 
     def accepts(self, total: Loss) -> bool:
         """Whether the sum of all runs, the new one included, may stand."""
@@ -59,7 +65,7 @@ class PrivacyFilter:
 
     def _adds(self, total: Loss) -> bool:
         """Whether the deltas of all runs fit into their share."""
-        return total.delta <= self.delta * ADDED_SHARE
+        return total.delta <= self._added_delta
 
     def spent(self, total: Loss) -> Decimal:
         """Smallest epsilon whose cap, at this delta, would have accepted the same runs.
@@ -70,6 +76,12 @@ class PrivacyFilter:
         composable = float_below(self._rho_delta) > 0 and total.rho.is_finite()
         composed = [smallest_epsilon(total.rho, self._rho_delta)] if composable else []
         return min(added + composed, default=Decimal("Infinity"))
+
+    def fitting(self, total: Loss, loss: Loss) -> int:
+        """How many runs of the same loss, one after the other, would still be accepted."""
+        epsilons = _times(self.epsilon - total.epsilon, loss.epsilon)
+        deltas = _times(self._added_delta - total.delta, loss.delta)
+        return max(min(epsilons, deltas), _times(self.rho - total.rho, loss.rho))
 
     def left(self, total: Loss) -> Decimal:
         """Largest epsilon, in whole steps, of a pure run that would still be accepted; may be 0.
@@ -118,6 +130,13 @@ def smallest_epsilon(rho: Decimal, delta: Decimal) -> Decimal:
     while largest_rho(epsilon, delta) < rho:
         epsilon += EPSILON_STEP
     return epsilon
+
+
+def _times(room: Decimal, each: Decimal) -> int:
+    """How many times an amount fits."""
+    if room < 0 or not each.is_finite():
+        return 0
+    return min(_MANY, int(room // each)) if each else _MANY
 
 
 def _excess(order: float) -> float:

@@ -224,7 +224,7 @@ def test_what_is_spent_and_left_agree_with_what_is_accepted(prices):
     assert not cap.accepts(total + pure_loss(left + Decimal("0.000000002")))
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [("0", "0"), ("1", "1"), ("-1", "0.1")])
+@pytest.mark.parametrize(("epsilon", "delta"), [("-0.1", "0"), ("1", "1"), ("-1", "0.1")])
 def test_what_is_no_cap_is_refused(epsilon, delta):
     with pytest.raises(BudgetError):
         PrivacyFilter(Decimal(epsilon), Decimal(delta))
@@ -256,3 +256,26 @@ def test_a_plan_states_a_loss_that_is_not_more_than_that_of_its_epsilon(name, ev
     assert loss.rho <= pure_rho(plan.epsilon)
     assert (loss.rho == pure_rho(plan.epsilon)) == evaluate
     assert total_loss([loss, loss]).rho == 2 * loss.rho
+
+
+@given(
+    st.decimals("0.001", "3", places=3),
+    st.sampled_from([Decimal(0), DELTA, DELTA / 20]),
+    st.booleans(),
+)
+def test_as_many_runs_fit_as_are_accepted_one_by_one(epsilon, delta, tight):
+    cap = PrivacyFilter(CAP, DELTA)
+    loss = Loss(epsilon, delta, gaussian_rho(float(epsilon) / 4)) if tight else pure_loss(epsilon, delta)
+    total, accepted = NOTHING, 0
+    expected = cap.fitting(NOTHING, loss)
+    while accepted < 200 and cap.accepts(total + loss):
+        assert cap.fitting(total, loss) == expected - accepted
+        total, accepted = total + loss, accepted + 1
+    assert accepted == min(200, expected)
+
+
+def test_a_cap_of_nothing_takes_nothing():
+    cap = PrivacyFilter(Decimal(0), DELTA)
+    assert cap.accepts(NOTHING)
+    assert not cap.accepts(Loss(Decimal("1e-9"), Decimal(0), RHO_STEP))
+    assert cap.fitting(NOTHING, pure_loss(Decimal("1e-9"))) == 0

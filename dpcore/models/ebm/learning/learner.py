@@ -61,7 +61,7 @@ class EBMLearner(Learner):
     def _plan(self, asked: Asked) -> RunPlan:
         schema, target, chosen = asked.schema, asked.target, asked.parameters
         _check_pairs(schema, chosen)
-        delta = chosen.delta or default_delta(schema.max_rows)
+        delta = chosen.delta or asked.delta or default_delta(schema.max_rows)
         chosen = chosen.model_copy(update={"delta": delta})
         cost = cost_of(schema, target, asked.epsilon, delta, chosen)
         _check_effort(schema, target, cost.parameters)
