@@ -15,7 +15,7 @@ from benchmarks.records import Record
 from dpcore.demo import DEMOS
 from dpcore.domain.schema import Schema
 from dpcore.models.registry import LEARNERS
-from dpcore.privacy.filters import RUN_SHARE, PrivacyFilter
+from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, Loss
 
 SUITE = "budget"
@@ -45,7 +45,7 @@ def _schema() -> Schema:
 def _loss(name: str, epsilon: Decimal) -> Loss:
     learner = LEARNERS[name]
     known = learner.parameters.model_fields
-    chosen = {"evaluate": False, "delta": CAP.delta * RUN_SHARE}
+    chosen = {"evaluate": False, "delta": CAP.run_delta}
     given = {key: value for key, value in chosen.items() if key in known}
     target = TARGET if learner.targeted else ""
     return learner.plan(_schema(), target, epsilon, given).loss

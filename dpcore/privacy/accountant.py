@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import exact_amount, format_epsilon, parse_delta, parse_epsilon
-from dpcore.privacy.filters import ADDED_SHARE, RUN_SHARE, PrivacyFilter
+from dpcore.privacy.filters import ADDED_SHARE, PrivacyFilter
 from dpcore.privacy.losses import Loss, total_loss
 
 #: Delta of a budget for which none is given: well below one in 100,000 people.
@@ -84,7 +84,7 @@ class BudgetAccountant:
     @property
     def run_delta(self) -> Decimal:
         """Delta that a fit should ask for, if it needs one and none is given."""
-        return self.delta_cap * RUN_SHARE
+        return self._filter.run_delta
 
     @property
     def total(self) -> Loss:

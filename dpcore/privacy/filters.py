@@ -16,11 +16,15 @@ from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import EPSILON_STEP, float_below
 from dpcore.privacy.losses import RHO_STEP, Loss, pure_epsilon
 
-#: Shares of delta: for runs that are added in rho, and for those that are added as they are.
-#: Whichever filter accepts, its share pays; so both together cost the whole.
-RHO_SHARE, ADDED_SHARE = Decimal("0.8"), Decimal("0.2")
+#: Shares of delta: for runs that are composed, for small ones beside pure ones, and for deltas
+#: that are added. Whichever condition accepts, its share pays; so all together cost the whole.
+RHO_SHARE, MIXED_SHARE, ADDED_SHARE = Decimal("0.8"), Decimal("0.1"), Decimal("0.1")
 #: Share of delta that a single run with a delta of its own should use: two such can be added.
-RUN_SHARE = Decimal("0.1")
+RUN_SHARE = Decimal("0.05")
+#: Smallest step of the delta of a run.
+DELTA_STEP = Decimal("1e-15")
+#: Share of the cap that runs with a delta are expected to use beside large pure ones.
+_SMALL_SHARE = Decimal("0.1")
 #: More runs than anybody counts.
 _MANY = 10**9
 #: Far more than the rounding errors of a conversion, relative to rho and to log(delta).
@@ -46,6 +50,11 @@ class PrivacyFilter:
         if not (self.epsilon >= 0 and 0 <= self.delta < 1):
             raise BudgetError("A cap needs an epsilon of at least 0 and a delta from 0 to below 1.")
 
+    @property
+    def run_delta(self) -> Decimal:
+        """Delta that a single run should use, rounded down; 0 if pure runs only are accepted."""
+        return (self.delta * RUN_SHARE).quantize(DELTA_STEP, rounding=ROUND_FLOOR)
+
     @cached_property
     def rho(self) -> Decimal:
         """Largest sum of rho that is accepted; 0 if there is no delta, or nothing to spend."""
@@ -59,29 +68,59 @@ class PrivacyFilter:
     def _added_delta(self) -> Decimal:
         return self.delta * ADDED_SHARE
 
+    @cached_property
+    def _mixed(self) -> tuple[int, Decimal] | None:
+        """Renyi order at which pure runs and others are added, and what remains of epsilon for them.
+
+        The order for which a small part of :attr:`rho` would cost least. ``None`` if no order
+        leaves anything.
+        """
+        if not self.rho:
+            return None
+        order = best_order(self.rho * _SMALL_SHARE, self.delta * MIXED_SHARE)
+        room = self.epsilon - order_excess(order, self.delta * MIXED_SHARE)
+        return (order, room) if room > 0 else None
+
     def accepts(self, total: Loss) -> bool:
         """Whether the sum of all runs, the new one included, may stand."""
-        return (self._adds(total) and total.epsilon <= self.epsilon) or total.rho <= self.rho
+        return self._adds(total) or self._mixes(total) or total.rho <= self.rho
 
     def _adds(self, total: Loss) -> bool:
-        """Whether the deltas of all runs fit into their share."""
-        return total.delta <= self._added_delta
+        return total.epsilon <= self.epsilon and total.delta <= self._added_delta
+
+    def _mixes(self, total: Loss) -> bool:
+        if self._mixed is None:
+            return False
+        order, room = self._mixed
+        return total.pure + order * total.rest <= room
 
     def spent(self, total: Loss) -> Decimal:
-        """Smallest epsilon whose cap, at this delta, would have accepted the same runs.
+        """Epsilon, at this delta, that the runs cost together: at most the cap if they fit.
 
-        In whole steps of :data:`~dpcore.privacy.budgets.EPSILON_STEP`, rounded up.
+        In whole steps of :data:`~dpcore.privacy.budgets.EPSILON_STEP`, rounded up; infinite if
+        nothing bounds it.
         """
-        added = [total.epsilon] if self._adds(total) else []
-        composable = float_below(self._rho_delta) > 0 and total.rho.is_finite()
-        composed = [smallest_epsilon(total.rho, self._rho_delta)] if composable else []
-        return min(added + composed, default=Decimal("Infinity"))
+        ways = []
+        if total.delta <= self._added_delta:
+            ways.append(total.epsilon)
+        if self._mixed is not None and total.rest.is_finite():
+            order, room = self._mixed
+            ways.append(total.pure + order * total.rest + self.epsilon - room)
+        if float_below(self._rho_delta) > 0 and total.rho.is_finite():
+            ways.append(smallest_epsilon(total.rho, self._rho_delta))
+        least = min(ways, default=Decimal("Infinity"))
+        shown = least.quantize(EPSILON_STEP, rounding=ROUND_CEILING) if least.is_finite() else least
+        return min(shown, self.epsilon) if self.accepts(total) else shown
 
     def fitting(self, total: Loss, loss: Loss) -> int:
         """How many runs of the same loss, one after the other, would still be accepted."""
         epsilons = _times(self.epsilon - total.epsilon, loss.epsilon)
         deltas = _times(self._added_delta - total.delta, loss.delta)
-        return max(min(epsilons, deltas), _times(self.rho - total.rho, loss.rho))
+        ways = [min(epsilons, deltas), _times(self.rho - total.rho, loss.rho)]
+        if self._mixed is not None:
+            order, room = self._mixed
+            ways.append(_times(room - total.pure - order * total.rest, loss.pure + order * loss.rest))
+        return max(ways)
 
     def left(self, total: Loss) -> Decimal:
         """Largest epsilon, in whole steps, of a pure run that would still be accepted; may be 0.
@@ -89,10 +128,15 @@ class PrivacyFilter:
         Less than the cap without what is :meth:`spent`, if many small runs are composed: one
         large run costs more than many small ones of the same sum.
         """
-        added = max(Decimal(0), self.epsilon - total.epsilon) if self._adds(total) else Decimal(0)
-        if total.rho > self.rho:
-            return added
-        return max(added, pure_epsilon(self.rho - total.rho))
+        ways = [Decimal(0)]
+        if total.delta <= self._added_delta:
+            ways.append(self.epsilon - total.epsilon)
+        if self._mixed is not None:
+            order, room = self._mixed
+            ways.append(room - total.pure - order * total.rest)
+        if total.rho <= self.rho:
+            ways.append(pure_epsilon(self.rho - total.rho))
+        return max(ways).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
 
 @lru_cache(maxsize=1024)
@@ -119,12 +163,7 @@ def largest_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
 @lru_cache(maxsize=4096)
 def smallest_epsilon(rho: Decimal, delta: Decimal) -> Decimal:
     """Smallest epsilon, in whole steps, for which :func:`largest_rho` is not below ``rho``."""
-    log_delta = math.log(float_below(delta)) - _SLACK
-
-    def at(order: float) -> float:
-        above = math.exp(order)
-        return (1 + above) * float(rho) + (_excess(order) - log_delta) / above
-
+    at = _epsilon_by_order(rho, delta)
     best = max(0.0, at(_minimum(at)))
     epsilon = Decimal(best).quantize(EPSILON_STEP, rounding=ROUND_CEILING)
     while largest_rho(epsilon, delta) < rho:
@@ -132,11 +171,37 @@ def smallest_epsilon(rho: Decimal, delta: Decimal) -> Decimal:
     return epsilon
 
 
+def best_order(rho: Decimal, delta: Decimal) -> int:
+    """Whole Renyi order above 1 at which ``rho`` comes to about the smallest epsilon at ``delta``."""
+    return max(2, math.ceil(1 + math.exp(_minimum(_epsilon_by_order(rho, delta)))))
+
+
+def order_excess(order: int, delta: Decimal) -> Decimal:
+    """By how much the epsilon at ``delta`` exceeds the Renyi divergence of an order; rounded up.
+
+    Canonne, Kamath, Steinke (2020), Corollary 13.
+    """
+    above = order - 1
+    excess = _excess(math.log(above)) - (math.log(float_below(delta)) - _SLACK)
+    return Decimal(max(0.0, excess / above) * (1 + _SLACK)).quantize(EPSILON_STEP, rounding=ROUND_CEILING)
+
+
 def _times(room: Decimal, each: Decimal) -> int:
     """How many times an amount fits."""
     if room < 0 or not each.is_finite():
         return 0
     return min(_MANY, int(room // each)) if each else _MANY
+
+
+def _epsilon_by_order(rho: Decimal, delta: Decimal) -> Callable[[float], float]:
+    """Epsilon at ``delta`` by the order alpha = 1 + exp(order)."""
+    log_delta = math.log(float_below(delta)) - _SLACK
+
+    def at(order: float) -> float:
+        above = math.exp(order)
+        return (1 + above) * float(rho) + (_excess(order) - log_delta) / above
+
+    return at
 
 
 def _excess(order: float) -> float:

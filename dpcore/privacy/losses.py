@@ -23,33 +23,45 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Loss:
-    """Bounds on what one person may lose by a run; each holds by itself.
+    """Bounds on what one person may lose, by a run or by several; each holds by itself.
 
     Attributes
     ----------
     epsilon, delta : Decimal
-        The run alone is (epsilon, delta)-DP; pure if delta is 0.
+        The run alone is (epsilon, delta)-DP; pure if delta is 0. Of several, the sums.
     rho : Decimal
         It is rho-zero-concentrated DP: its Renyi divergence of every order alpha is at most
         alpha * rho (Bun, Steinke 2016). A whole multiple of :data:`RHO_STEP`, or unbounded.
+    pure : Decimal
+        The epsilon of a run that is pure, and 0 of any other. Of several, the sum.
+    rest : Decimal
+        The rho of a run that is not pure, and 0 of one that is. Of several, the sum.
     """
 
     epsilon: Decimal
     delta: Decimal
     rho: Decimal
+    pure: Decimal
+    rest: Decimal
 
     def __post_init__(self) -> None:
-        unknown = any(part.is_nan() for part in (self.epsilon, self.delta, self.rho))
-        if unknown or not (self.epsilon >= 0 and 0 <= self.delta < 1 and self.rho >= 0):
-            raise BudgetError("A loss cannot be negative, and its delta must be below 1.")
+        parts = (self.epsilon, self.delta, self.rho, self.pure, self.rest)
+        if any(part.is_nan() or part < 0 for part in parts):
+            raise BudgetError("A loss cannot be negative.")
 
     def __add__(self, other: Loss) -> Loss:
         """Both, one after the other; exactly."""
-        return Loss(self.epsilon + other.epsilon, self.delta + other.delta, self.rho + other.rho)
+        return Loss(
+            self.epsilon + other.epsilon,
+            self.delta + other.delta,
+            self.rho + other.rho,
+            self.pure + other.pure,
+            self.rest + other.rest,
+        )
 
 
 #: The loss of doing nothing.
-NOTHING = Loss(Decimal(0), Decimal(0), Decimal(0))
+NOTHING = Loss(*[Decimal(0)] * 5)
 
 
 def total_loss(losses: Iterable[Loss]) -> Loss:
@@ -57,9 +69,17 @@ def total_loss(losses: Iterable[Loss]) -> Loss:
     return sum(losses, NOTHING)
 
 
+def run_loss(epsilon: Decimal, delta: Decimal, rho: Decimal) -> Loss:
+    """Loss of one run. Raises ``BudgetError`` if its delta is 1 or more."""
+    loss = Loss(epsilon, delta, rho, *((Decimal(0), rho) if delta else (epsilon, Decimal(0))))
+    if delta >= 1:
+        raise BudgetError("The delta of a run must be below 1.")
+    return loss
+
+
 def pure_loss(epsilon: Decimal, delta: Decimal = Decimal(0)) -> Loss:
     """Loss of which nothing else is known than epsilon; with a delta no rho bounds it."""
-    return Loss(epsilon, delta, UNBOUNDED if delta else pure_rho(epsilon))
+    return run_loss(epsilon, delta, UNBOUNDED if delta else pure_rho(epsilon))
 
 
 def pure_rho(epsilon: Decimal) -> Decimal:

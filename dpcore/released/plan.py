@@ -22,7 +22,7 @@ from dpcore.privacy.budgets import (
     odds_sentence,
     row_epsilon,
 )
-from dpcore.privacy.losses import Loss, pure_loss, pure_rho
+from dpcore.privacy.losses import Loss, pure_loss, pure_rho, run_loss
 
 if TYPE_CHECKING:
     from dpcore.domain.schema import Part
@@ -150,7 +150,7 @@ class RunPlan:
         known = [] if self.rho is None else [self.rho]
         steps = min([*known, pure_loss(self.epsilon, self.delta).rho])
         aside = [pure_rho(share) for share in self.parallel.values()]
-        return Loss(self.epsilon, self.delta, max([steps, *aside]))
+        return run_loss(self.epsilon, self.delta, max([steps, *aside]))
 
     @property
     def promised(self) -> Guarantee:

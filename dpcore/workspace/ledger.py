@@ -20,6 +20,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.budgets import parse_epsilon, parse_limit
+from dpcore.privacy.filters import DELTA_STEP
 from dpcore.released.release import Certificate, Release
 from dpcore.workspace.database import (
     Hook,
@@ -48,9 +49,6 @@ from dpcore.workspace.ledger_lines import (
 from dpcore.workspace.requests import Balance, LedgerEntry
 from dpcore.workspace.store import parse_schema
 from dpcore.workspace.users import canonical_name
-
-#: Deltas are kept in whole steps of this.
-DELTA_STEP = Decimal("1e-15")
 
 
 @dataclass(frozen=True)

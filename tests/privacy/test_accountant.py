@@ -5,7 +5,7 @@ import pytest
 
 from dpcore.errors import BudgetError
 from dpcore.privacy.accountant import USUAL_DELTA, BudgetAccountant
-from dpcore.privacy.losses import Loss, gaussian_rho, pure_loss
+from dpcore.privacy.losses import gaussian_rho, pure_loss, run_loss
 
 
 def test_a_budget_cannot_be_overspent():
@@ -35,7 +35,7 @@ def test_many_small_fits_cost_less_than_their_sum():
 
 def test_fits_with_a_delta_are_seen_whatever_delta_they_claim():
     budget = BudgetAccountant(1)
-    telling = Loss(Decimal("0.0000001"), Decimal("0.01"), gaussian_rho(0.025))
+    telling = run_loss(Decimal("0.0000001"), Decimal("0.01"), gaussian_rho(0.025))
     for _ in range(76):
         budget.spend(telling, "a machine")
     with pytest.raises(BudgetError, match="above the cap of 1"):
@@ -46,14 +46,14 @@ def test_fits_with_a_delta_are_seen_whatever_delta_they_claim():
 def test_a_budget_without_delta_takes_pure_fits_only():
     budget = BudgetAccountant(1, delta_cap=0)
     with pytest.raises(BudgetError, match="takes fits that are pure only"):
-        budget.spend(Loss(Decimal("0.1"), Decimal("1e-7"), Decimal("0.001")), "a machine")
+        budget.spend(run_loss(Decimal("0.1"), Decimal("1e-7"), Decimal("0.001")), "a machine")
     budget.spend(pure_loss(Decimal(1)), "a tree")
     assert (budget.spent, budget.left) == (1, 0)
 
 
 def test_a_delta_that_nothing_else_bounds_is_refused_in_a_sentence():
     budget = BudgetAccountant(1)
-    with pytest.raises(BudgetError, match=r"all deltas together may be at most 0\.0000002:"):
+    with pytest.raises(BudgetError, match=r"all deltas together may be at most 0\.0000001:"):
         budget.spend(pure_loss(Decimal("0.1"), Decimal("0.0000003")), "a machine")
     budget.spend(pure_loss(Decimal("0.1"), Decimal("0.0000002")), "a machine")
     assert budget.spent == Decimal("0.1")
@@ -67,10 +67,10 @@ def test_a_delta_below_every_float_counts_as_none():
         budget.spend(pure_loss(Decimal("0.7")), "a tree")
 
 
-def test_a_delta_is_there_by_default_and_a_tenth_of_it_is_for_one_fit():
+def test_a_delta_is_there_by_default_and_a_twentieth_of_it_is_for_one_fit():
     budget = BudgetAccountant(1)
     assert budget.delta_cap == USUAL_DELTA
-    assert budget.run_delta == USUAL_DELTA / 10
+    assert budget.run_delta == USUAL_DELTA / 20
 
 
 @pytest.mark.parametrize("cap", ["-5", "0", "NaN", "much"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import astuple
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -16,8 +17,10 @@ from dpcore.domain.columns import CategoricalColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.models.registry import LEARNERS
+from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.filters import (
     ADDED_SHARE,
+    MIXED_SHARE,
     RHO_SHARE,
     RUN_SHARE,
     PrivacyFilter,
@@ -32,6 +35,7 @@ from dpcore.privacy.losses import (
     gaussian_rho,
     pure_loss,
     pure_rho,
+    run_loss,
     total_loss,
 )
 
@@ -68,7 +72,7 @@ def test_the_same_gaussian_runs_are_accepted_as_by_opendp():
         total = NOTHING
         while True:
             scale = dice.uniform(2, 20)
-            total += Loss(Decimal(0), DELTA, gaussian_rho(1 / scale))
+            total += run_loss(Decimal(0), DELTA, gaussian_rho(1 / scale))
             theirs = _takes(other, dp.m.make_gaussian(*space, scale=scale))
             assert cap.accepts(total) == theirs
             if not theirs:
@@ -106,7 +110,7 @@ def _run(dice, pld):
         return pure_loss(Decimal(str(epsilon))), worst
     mu = dice.choice((0.02, 0.1, 0.3))
     noise = pld.from_gaussian_mechanism(1 / mu, value_discretization_interval=INTERVAL)
-    return Loss(Decimal(2), DELTA / 10, gaussian_rho(mu)), noise
+    return run_loss(Decimal(2), DELTA / 10, gaussian_rho(mu)), noise
 
 
 def _parameters(epsilon: float):
@@ -129,9 +133,12 @@ class Adversary:
         for _ in range(8):
             epsilon = Decimal(str(dice.choice((0.1, 0.3, 0.6, 1.2))))
             loss = pure_loss(epsilon)
-            if dice.random() < 0.3:  # It may tell all, with a chance of its delta.
+            kind = dice.random()
+            if kind < 0.3:  # It may tell all, with a chance of its delta.
                 part = Decimal(str(dice.choice((0.02, 0.1, 0.3))))
-                loss = Loss(epsilon, self.cap.delta * part, UNBOUNDED)
+                loss = run_loss(epsilon, self.cap.delta * part, UNBOUNDED)
+            elif kind < 0.6:  # As it were not pure.
+                loss = run_loss(epsilon, self.cap.delta, loss.rho)
             if self.cap.accepts(total + loss):
                 return loss
         return None
@@ -147,7 +154,8 @@ def excess(adversary: Adversary, turns: int, epsilon: Fraction | float) -> float
         if loss is None:
             found += max(0.0, here - factor * there)
             continue
-        told, odds = float(loss.delta), math.exp(float(loss.epsilon))
+        told = 0.0 if loss.rho.is_finite() else float(loss.delta)
+        odds = math.exp(float(loss.epsilon))
         found += here * told  # Here this answer is certain to give the person away.
         rest = 1 - told
         yes, no = rest * odds / (1 + odds), rest / (1 + odds)
@@ -169,14 +177,14 @@ def test_the_adversary_would_find_a_filter_that_is_too_generous():
 
     class Generous(PrivacyFilter):
         def accepts(self, total: Loss) -> bool:
-            return super().accepts(Loss(total.epsilon / 2, total.delta / 2, total.rho / 2))
+            return super().accepts(Loss(*[part / 2 for part in astuple(total)]))
 
     cap = Generous(Decimal("0.5"), Decimal("0.01"))
     assert any(excess(Adversary(seed, cap), 12, 0.5) > 0.01 for seed in range(12))
 
 
-def test_either_share_of_delta_pays_for_one_filter():
-    assert RHO_SHARE + ADDED_SHARE == 1
+def test_each_share_of_delta_pays_for_one_condition():
+    assert RHO_SHARE + MIXED_SHARE + ADDED_SHARE == 1
     assert 2 * RUN_SHARE == ADDED_SHARE
 
 
@@ -200,14 +208,28 @@ def fitting(cap: PrivacyFilter, loss: Loss) -> int:
 def test_without_a_delta_epsilons_are_added_and_nothing_else_fits():
     cap = PrivacyFilter(Decimal(1), Decimal(0))
     assert fitting(cap, pure_loss(Decimal("0.01"))) == 100
-    assert not cap.accepts(Loss(Decimal("0.01"), Decimal("1e-9"), Decimal("0.000001")))
+    assert not cap.accepts(run_loss(Decimal("0.01"), Decimal("1e-9"), Decimal("0.000001")))
 
 
 def test_pure_runs_leave_room_for_one_with_a_delta_as_adding_does():
     cap = PrivacyFilter(CAP, DELTA)
-    spent = pure_loss(Decimal(4)) + Loss(Decimal(1), DELTA * RUN_SHARE, Decimal("0.03"))
+    spent = pure_loss(Decimal(4)) + run_loss(Decimal(1), cap.run_delta, Decimal("0.03"))
     assert cap.accepts(spent)
     assert cap.spent(spent) == CAP
+
+
+def test_small_runs_with_a_delta_leave_room_for_a_large_pure_one():
+    """Neither adding deltas nor rho alone would accept it."""
+    cap = PrivacyFilter(CAP, DELTA)
+    spent = total_loss([run_loss(Decimal("0.1"), cap.run_delta, Decimal("0.0002"))] * 20)
+    assert Decimal("4.2") < cap.left(spent) < Decimal("4.8")
+    assert cap.accepts(spent + pure_loss(cap.left(spent)))
+    assert not cap.accepts(spent + pure_loss(cap.left(spent) + EPSILON_STEP))
+    assert cap.spent(spent) < Decimal("0.5")
+    for epsilon in ("0.01", "0.1", "1", "10"):
+        small = PrivacyFilter(Decimal(epsilon), DELTA)
+        used = run_loss(Decimal(epsilon) / 100, small.run_delta, (small.rho / 100).quantize(RHO_STEP))
+        assert small.left(total_loss([used] * 3)) > Decimal(epsilon) / 2
 
 
 @given(st.lists(st.sampled_from(("0.01", "0.1", "0.7")), max_size=40))
@@ -265,7 +287,7 @@ def test_a_plan_states_a_loss_that_is_not_more_than_that_of_its_epsilon(name, ev
 )
 def test_as_many_runs_fit_as_are_accepted_one_by_one(epsilon, delta, tight):
     cap = PrivacyFilter(CAP, DELTA)
-    loss = Loss(epsilon, delta, gaussian_rho(float(epsilon) / 4)) if tight else pure_loss(epsilon, delta)
+    loss = run_loss(epsilon, delta, gaussian_rho(float(epsilon) / 4)) if tight else pure_loss(epsilon, delta)
     total, accepted = NOTHING, 0
     expected = cap.fitting(NOTHING, loss)
     while accepted < 200 and cap.accepts(total + loss):
@@ -277,5 +299,5 @@ def test_as_many_runs_fit_as_are_accepted_one_by_one(epsilon, delta, tight):
 def test_a_cap_of_nothing_takes_nothing():
     cap = PrivacyFilter(Decimal(0), DELTA)
     assert cap.accepts(NOTHING)
-    assert not cap.accepts(Loss(Decimal("1e-9"), Decimal(0), RHO_STEP))
+    assert not cap.accepts(run_loss(Decimal("1e-9"), Decimal(0), RHO_STEP))
     assert cap.fitting(NOTHING, pure_loss(Decimal("1e-9"))) == 0

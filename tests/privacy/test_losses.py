@@ -15,11 +15,11 @@ from dpcore.errors import BudgetError
 from dpcore.privacy.losses import (
     RHO_STEP,
     UNBOUNDED,
-    Loss,
     gaussian_rho,
     pure_epsilon,
     pure_loss,
     pure_rho,
+    run_loss,
     selection_rho,
     total_loss,
 )
@@ -119,15 +119,16 @@ def test_a_pure_epsilon_is_the_largest_of_its_rho(steps):
 
 
 def test_losses_add_up_exactly():
-    lines = [pure_loss(Decimal("0.1"))] * 3 + [Loss(Decimal(1), Decimal("1e-7"), Decimal("0.02"))]
+    lines = [pure_loss(Decimal("0.1"))] * 3 + [run_loss(Decimal(1), Decimal("1e-7"), Decimal("0.02"))]
     whole = total_loss(lines)
     assert whole.epsilon == Decimal("1.3")
     assert whole.delta == Decimal("1e-7")
     assert whole.rho == 3 * pure_rho(Decimal("0.1")) + Decimal("0.02")
+    assert (whole.pure, whole.rest) == (Decimal("0.3"), Decimal("0.02"))
     assert pure_loss(Decimal(1), Decimal("1e-7")).rho == UNBOUNDED
 
 
 @pytest.mark.parametrize("amounts", [(-1, 0, 0), (1, 1, 0), (1, 0, -1), ("NaN", 0, 0), (1, "NaN", 0), (1, 0, "NaN")])
 def test_what_is_no_loss_is_refused(amounts):
     with pytest.raises(BudgetError):
-        Loss(*map(Decimal, amounts))
+        run_loss(*map(Decimal, amounts))
