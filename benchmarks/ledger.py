@@ -16,6 +16,7 @@ import numpy as np
 from sqlalchemy.engine import Engine
 
 from benchmarks.records import Record
+from dpcore.privacy.losses import pure_loss
 from dpcore.workspace.database import datasets, utc_now, write
 from dpcore.workspace.installation import open_installation
 from dpcore.workspace.ledger import Ledger
@@ -105,7 +106,7 @@ def _spend(home: Path, url: str, times: Path, seconds: float, start: Event) -> N
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             nonce, began = os.urandom(16).hex(), time.perf_counter()
-            made = ledger.reserve(_DATASET, f"analyst {os.getpid()}", _COST, Decimal(0), nonce, "")
+            made = ledger.reserve(_DATASET, f"analyst {os.getpid()}", pure_loss(_COST), nonce, "")
             notes.write(f"{time.perf_counter() - began:.6f}\n")
             ledger.touch(made.id)
 

@@ -17,7 +17,7 @@ _NEEDS_DELTA = (
 
 
 def plan_under(
-    cap: PrivacyFilter, plan: Callable[[Decimal], RunPlan], delta: Decimal, *, pure: bool = False
+    cap: PrivacyFilter, plan: Callable[[Decimal], RunPlan], *, pure: bool = False, most: Decimal | None = None
 ) -> RunPlan:
     """The plan of a run in the form for which a cap has more room, seen from its beginning.
 
@@ -27,23 +27,24 @@ def plan_under(
     ----------
     plan : callable
         Plans the run, given the delta that it may spend; with 0 in its pure form.
-    delta : Decimal
-        Delta that a run may spend; 0 if the cap takes pure runs only.
     pure : bool
         Whether only a pure form will do.
+    most : Decimal, optional
+        Most that one run may cost.
 
     Raises
     ------
     BudgetError
         If the method has no pure form, and only that would do.
     """
-    composed = plan(delta)
+    composed = plan(cap.run_delta)
     if not composed.delta:
         return composed
     alone = plan(Decimal(0))
     if alone.delta:
-        if pure or not delta:
+        if pure or not cap.run_delta:
             raise BudgetError(_NEEDS_DELTA)
         return composed
     roomier = cap.fitting(NOTHING, composed.loss) >= cap.fitting(NOTHING, alone.loss)
-    return alone if pure or not roomier else composed
+    allowed = most is None or composed.epsilon <= most
+    return composed if roomier and allowed and not pure else alone

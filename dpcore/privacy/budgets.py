@@ -93,6 +93,8 @@ def _digits(value: object) -> str:
 
 def format_epsilon(epsilon: Decimal, *, places: int = 4, up: bool = True) -> str:
     """Show an epsilon with at most ``places`` decimals: costs rounded up, what is left down."""
+    if not epsilon.is_finite():
+        return "∞"
     rounding = ROUND_CEILING if up else ROUND_FLOOR
     shown = epsilon.quantize(Decimal(1).scaleb(-places), rounding=rounding).normalize()
     text = f"{shown:f}"
@@ -205,7 +207,12 @@ def default_delta(max_rows: int) -> Decimal:
     The largest that is at most 1 / (10 max_rows): a mechanism that publishes a random record
     with probability delta is (0, delta)-DP, so delta must stay well below one in max_rows.
     """
-    return min(_DELTA_LIMIT, Decimal(1).scaleb(-len(str(10 * max_rows - 1))))
+    return min(_DELTA_LIMIT, largest_delta(max_rows))
+
+
+def largest_delta(max_rows: int) -> Decimal:
+    """Largest power of ten that is at most 1 / (10 max_rows)."""
+    return Decimal(1).scaleb(-len(str(10 * max_rows - 1)))
 
 
 def row_epsilon(epsilon: Decimal, rows_per_person: int) -> Decimal:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from decimal import ROUND_CEILING, Decimal
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.budgets import EPSILON_STEP
+from dpcore.privacy.budgets import EPSILON_STEP, calibrate_gaussian
 
 #: The smallest step of a rho. Totals are whole multiples of it, so they add up exactly.
 RHO_STEP = Decimal("0.000000000001")
@@ -51,13 +51,13 @@ class Loss:
 
     def __add__(self, other: Loss) -> Loss:
         """Both, one after the other; exactly."""
-        return Loss(
-            self.epsilon + other.epsilon,
-            self.delta + other.delta,
-            self.rho + other.rho,
-            self.pure + other.pure,
-            self.rest + other.rest,
-        )
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return Loss(*(one + more for one, more in pairs))
+
+    def __sub__(self, other: Loss) -> Loss:
+        """What remains if the other, which is part of it, is given back."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return Loss(*(whole - part for whole, part in pairs))
 
 
 #: The loss of doing nothing.
@@ -80,6 +80,20 @@ def run_loss(epsilon: Decimal, delta: Decimal, rho: Decimal) -> Loss:
 def pure_loss(epsilon: Decimal, delta: Decimal = Decimal(0)) -> Loss:
     """Loss of which nothing else is known than epsilon; with a delta no rho bounds it."""
     return run_loss(epsilon, delta, UNBOUNDED if delta else pure_rho(epsilon))
+
+
+def engine_loss(epsilon: Decimal, delta: Decimal, *, aside: bool = True) -> Loss:
+    """Loss of a run of this engine of which no more than epsilon and delta is known.
+
+    With a delta it is Gaussian noise, selections by the exponential mechanism of at most a tenth
+    of epsilon, and perhaps a pure evaluation on people set aside; or known by its rho alone, which
+    the same noise exceeds.
+    """
+    if not delta:
+        return pure_loss(epsilon)
+    mu = calibrate_gaussian(math.nextafter(float(epsilon), math.inf), math.nextafter(float(delta), 1.0))
+    steps = gaussian_rho(math.nextafter(mu, math.inf)) + selection_rho(epsilon / 10)
+    return run_loss(epsilon, delta, max(steps, pure_rho(epsilon)) if aside else steps)
 
 
 def pure_rho(epsilon: Decimal) -> Decimal:

@@ -215,6 +215,19 @@ def guarantee_sentence(plan: RunPlan) -> str:
     )
 
 
+def form_sentence(plan: RunPlan, asked: Decimal) -> str:
+    """Say in which form a run is made, and why, if it has a delta."""
+    if not plan.delta:
+        return ""
+    if plan.epsilon == asked:
+        return "It is counted with its Gaussian noise: beside other runs it costs less than its own epsilon."
+    return (
+        f"Made to be one of many: it takes no more of the budget than a run without a delta at ε = "
+        f"{format_epsilon(asked, places=9)}, with less noise. Taken alone, it promises "
+        f"ε = {format_epsilon(plan.epsilon)} at δ = {plan.delta:f}."
+    )
+
+
 def guaranteed_odds(epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str = "in this result") -> str:
     """Say what a promise means as odds, with the condition that it rests on."""
     if guarantee == "none":

@@ -34,6 +34,9 @@ class Certificate(FrozenModel):
 
     Attributes
     ----------
+    rho : Decimal or None
+        Bound on its loss in zero-concentrated differential privacy, by which it is composed with
+        others. ``None`` in releases of versions that did not say.
     composition : str
         How the parts of ``budget_split`` compose; empty if they simply add up.
     guarantee : str
@@ -45,6 +48,7 @@ class Certificate(FrozenModel):
     definition: Definition
     epsilon: Decimal
     delta: Decimal
+    rho: Decimal | None = None
     neighboring_relation: str = "one person added or removed"
     privacy_unit: str
     max_rows_per_person: int
@@ -163,6 +167,7 @@ def make_release(
         definition=plan.definition,
         epsilon=plan.epsilon,
         delta=plan.delta,
+        rho=plan.loss.rho,
         privacy_unit=_with_article(protected_unit(plan.schema)),
         max_rows_per_person=unit.max_rows_per_person,
         max_rows=plan.schema.max_rows,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from dpcore.privacy.budgets import parse_epsilon
+from dpcore.privacy.losses import engine_loss, run_loss
 from dpcore.service.base import ServiceBase
+from dpcore.workspace.ledger import exact_delta
 from dpcore.workspace.requests import Account, Balance, BudgetRequest, LedgerEntry
 from dpcore.workspace.users import canonical_name
 
@@ -25,6 +28,7 @@ class Budgets(ServiceBase):
         dataset_id: str,
         *,
         budget: Decimal | None = None,
+        delta: Decimal | None = None,
         analyst_cap: Decimal | None = None,
         run_cap: Decimal | None = None,
         note: str = "",
@@ -32,14 +36,37 @@ class Budgets(ServiceBase):
         """Custodian: change the caps given; the ledger keeps every change."""
         found = self._managed(dataset_id)
         self._ledger.raise_caps(
-            found, cap=budget, analyst_cap=analyst_cap, run_cap=run_cap, note=note, actor=self._user.name
+            found,
+            cap=budget,
+            delta=delta,
+            analyst_cap=analyst_cap,
+            run_cap=run_cap,
+            note=note,
+            actor=self._user.name,
         )
         return self._ledger.balance(found)
 
-    def charge(self, dataset_id: str, epsilon: Decimal, delta: Decimal = Decimal(0), *, note: str) -> Balance:
-        """Custodian: enter what was spent outside of this ledger; see ``docs/deployment.md``."""
+    def charge(
+        self,
+        dataset_id: str,
+        epsilon: Decimal,
+        delta: Decimal = Decimal(0),
+        rho: Decimal | None = None,
+        *,
+        note: str,
+    ) -> Balance:
+        """Custodian: enter what was spent outside of this ledger; see ``docs/deployment.md``.
+
+        Parameters
+        ----------
+        rho : Decimal, optional
+            As on the certificate of the result. Default: the bound for runs of this engine.
+        """
         found = self._managed(dataset_id)
-        self._ledger.charge(found, epsilon, delta, note=note, actor=self._user.name)
+        loss = engine_loss(parse_epsilon(epsilon), exact_delta(delta))
+        if rho is not None:
+            loss = run_loss(loss.epsilon, loss.delta, rho)
+        self._ledger.charge(found, loss, note=note, actor=self._user.name)
         return self._ledger.balance(found)
 
     def accounts(self, dataset_id: str) -> list[Account]:

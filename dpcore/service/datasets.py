@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 from dpcore.domain.schema import Schema
 from dpcore.errors import ConflictError, NotFoundError
 from dpcore.intake.uploads import Incoming, Watch
-from dpcore.privacy.budgets import parse_epsilon, parse_limit
+from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
 from dpcore.service.base import ServiceBase
 from dpcore.workspace.desks import Desk
+from dpcore.workspace.ledger import exact_delta
 from dpcore.workspace.requests import DatasetInfo, Stray
 from dpcore.workspace.store import Savable
 from dpcore.workspace.users import ROLES
@@ -46,6 +47,7 @@ class Datasets(ServiceBase):
         *,
         right: str | Path | None = None,
         budget: Decimal,
+        delta: Decimal | None = None,
         analyst_cap: Decimal | None = None,
         run_cap: Decimal | None = None,
         public: bool = False,
@@ -62,6 +64,9 @@ class Datasets(ServiceBase):
             see :func:`dpcore.intake.relations.rows_for`.
         right : str, Path or None
             A second file about the same people: see :func:`dpcore.intake.joining.chunks_for`.
+        delta : Decimal, optional
+            The delta at which all of the budget holds; 0 takes runs without a delta only.
+            Default: far below one in the most rows (``default_delta``).
         analyst_cap : Decimal, optional
             Most that each analyst may spend without a grant of their own; 0 for nothing.
             Default: as much as the data set has.
@@ -82,23 +87,25 @@ class Datasets(ServiceBase):
         """
         self._require("custodian")
         table = _table_of(source, schema, right, watch)
-        return self._add(table, schema, budget, analyst_cap, run_cap, public, truth)
+        caps = (
+            parse_epsilon(budget),
+            None if analyst_cap is None else parse_limit(analyst_cap),
+            None if run_cap is None else parse_epsilon(run_cap),
+        )
+        return self._add(table, schema, caps, delta, public, truth)
 
     def _add(
         self,
         table: Savable,
         schema: Schema,
-        budget: Decimal,
-        analyst_cap: Decimal | None,
-        run_cap: Decimal | None,
+        caps: tuple[Decimal, Decimal | None, Decimal | None],
+        delta: Decimal | None,
         public: bool,
         truth: str,
     ) -> DatasetInfo:
         if not public:
             schema.check_private()
-        cap = parse_epsilon(budget)
-        each = None if analyst_cap is None else parse_limit(analyst_cap)
-        run = None if run_cap is None else parse_epsilon(run_cap)
+        chosen = default_delta(schema.max_rows) if delta is None else exact_delta(delta)
         self._store.check_name(schema.name)
         return self._store.add_dataset(
             schema.name,
@@ -107,7 +114,7 @@ class Datasets(ServiceBase):
             public,
             truth=truth if public else "",
             on_added=lambda connection, dataset_id: self._ledger.open_account(
-                dataset_id, cap, each, run, actor=self._user.name, within=connection
+                dataset_id, *caps, delta=chosen, actor=self._user.name, within=connection
             ),
         )
 
@@ -188,8 +195,7 @@ class Datasets(ServiceBase):
             return self._add(
                 _InMemory(source, demo.schema),
                 demo.schema,
-                DEMO_BUDGET,
-                None,
+                (DEMO_BUDGET, None, None),
                 None,
                 public=True,
                 truth=demo.truth,

@@ -8,13 +8,17 @@ import time
 from decimal import Decimal
 
 from dpcore.errors import AccessError, NotFoundError, RequestError
-from dpcore.released.plan import RunPlan, guarantee_sentence, guaranteed_odds
+from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.workspace.ledger_lines import RECORDS_GONE
 from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest, RunStatus
 from dpcore.workspace.users import ROLES
 
 _POLL_SECONDS = 0.1
+_NOT_YOURS = (
+    "The delta of a run follows from that of the data set's budget, which its custodian sets: leave it out. "
+    "To promise more, choose a smaller epsilon."
+)
 _NO_RUN = "There is no such run."
 
 
@@ -24,19 +28,20 @@ class Runs(ServiceBase):
     def quote(self, request: RunRequest) -> Quote:
         """Say what a run would cost and promise. Free; raises ``RequestError``."""
         dataset, plan = self._plan(request)
-        balance, refusal = self._ledger.quote(dataset.id, self._user.name, plan.epsilon)
-        cost = plan.epsilon
-        left_after = max(Decimal(0), balance.left - cost)
+        means, refusal = self._ledger.quote(dataset.id, self._user.name, plan.loss)
+        adds = means.pots[0].adds(plan.loss)
         return Quote(
             plan=plan,
-            cost=cost,
-            balance_before=balance,
-            left_after=left_after,
-            runs_like_this_left=int(left_after // cost),
+            cost=request.epsilon,
+            adds=adds,
+            form=form_sentence(plan, request.epsilon),
+            balance_before=means.balance,
+            left_after=max(Decimal(0), means.balance.left - adds),
+            runs_like_this_left=0 if refusal else means.fitting(plan.loss, plan.loss),
             affordable=refusal is None,
             refusal=refusal or "",
             guarantee=guarantee_sentence(plan),
-            odds=guaranteed_odds(cost, plan.delta, plan.promised),
+            odds=guaranteed_odds(plan.epsilon, plan.delta, plan.promised),
         )
 
     def submit(self, request: RunRequest, nonce: str) -> str:
@@ -55,9 +60,7 @@ class Runs(ServiceBase):
         """
         dataset, plan = self._plan(request)
         exact = request.model_copy(update={"dataset_id": dataset.id})
-        reservation = self._queue.reserve(
-            exact, self._user.name, plan.epsilon, plan.delta, nonce, _request_hash(exact, plan)
-        )
+        reservation = self._queue.reserve(exact, self._user.name, plan.loss, nonce, _request_hash(exact, plan))
         if reservation.created:
             self._jobs.start(reservation.id)
         return reservation.id
@@ -134,20 +137,27 @@ class Runs(ServiceBase):
         return status
 
     def _plan(self, request: RunRequest) -> tuple[DatasetInfo, RunPlan]:
+        from dpcore.learning.forms import plan_under
         from dpcore.models.registry import get_learner
 
         dataset = self._usable(request.dataset_id)
         if not self._store.present(dataset.id):
             raise RequestError(RECORDS_GONE)
         dataset.check_private()
+        if request.parameters.get("delta") is not None:
+            raise RequestError(_NOT_YOURS)
         learner = get_learner(request.algorithm)
-        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters)
-        return dataset, plan
+        cap, most = self._ledger.terms(dataset.id, self._user.name)
+
+        def plan(delta: Decimal) -> RunPlan:
+            return learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, delta)
+
+        return dataset, plan_under(cap, plan, pure=request.pure, most=most)
 
 
 def _request_hash(request: RunRequest, plan: RunPlan) -> str:
     """SHA-256 of a request with every default filled in."""
     content = request.model_dump(mode="json")
-    content["parameters"] = plan.parameters.model_dump(mode="json")
+    content["parameters"] = plan.parameters.model_dump(mode="json", exclude={"delta"})
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -27,7 +27,7 @@ from dpcore.workspace.engines import connect
 from dpcore.workspace.turns import turn
 
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
-HEAD: Final = "0004"
+HEAD: Final = "0005"
 _ATTEMPTS = 10
 #: SQLSTATEs after which PostgreSQL asks for the transaction to be repeated.
 _REPEAT = frozenset({"40001", "40P01"})
@@ -141,9 +141,11 @@ ledger_entries = sa.Table(
     sa.Column("run_id", _ID),
     sa.Column("epsilon", ExactDecimal(9), nullable=False),
     sa.Column("delta", ExactDecimal(15), nullable=False),
+    sa.Column("rho", ExactDecimal(12)),  # Checked, since SQLite adds no column that must be filled.
     sa.Column("nonce", sa.String(128)),
     sa.Column("request_hash", sa.String(64)),
     sa.Column("cap", ExactDecimal(9)),
+    sa.Column("delta_cap", ExactDecimal(15)),
     sa.Column("analyst_cap", ExactDecimal(9)),
     sa.Column("run_cap", ExactDecimal(9)),
     sa.Column("release_id", _ID),
@@ -151,6 +153,7 @@ ledger_entries = sa.Table(
     sa.Column("actor", sa.String(128)),
     sa.Column("answers", sa.BigInteger),
     sa.CheckConstraint("epsilon >= 0 AND delta >= 0", name="ledger_not_negative"),
+    sa.CheckConstraint("rho IS NOT NULL AND rho >= 0", name="ledger_rho"),
     sqlite_autoincrement=True,
 )
 

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.privacy.budgets import parse_epsilon, parse_limit
 from dpcore.workspace.database import ledger_entries, read, write
-from dpcore.workspace.ledger_lines import append, caps_of, kept_note, own_balance_of, standing_of
+from dpcore.workspace.ledger_lines import append, caps_of, kept_note, means_of, standing_of
 from dpcore.workspace.requests import Account, BudgetRequest, BudgetRequestState
 from dpcore.workspace.users import canonical_name
 
@@ -188,12 +188,8 @@ def _grant(
 def _account(connection: Connection, dataset_id: str, analyst: str) -> Account:
     chosen = sa.select(_E.kind).where(_E.dataset_id == dataset_id, _E.analyst == analyst)
     kinds = connection.execute(chosen).scalars().all()
-    return Account(
-        analyst,
-        standing_of(connection, dataset_id, analyst),
-        own_balance_of(connection, dataset_id, analyst),
-        kinds.count("reserve") - kinds.count("refund"),
-    )
+    means = means_of(connection, dataset_id, analyst)
+    return Account(analyst, means.standing, means.own_balance, kinds.count("reserve") - kinds.count("refund"))
 
 
 def _request(connection: Connection, number: int) -> BudgetRequest:

@@ -19,8 +19,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from dpcore.errors import BudgetError, ConflictError, RequestError
-from dpcore.privacy.budgets import parse_epsilon, parse_limit
-from dpcore.privacy.filters import DELTA_STEP
+from dpcore.privacy.budgets import exact_amount, largest_delta, parse_epsilon, parse_limit
+from dpcore.privacy.filters import DELTA_STEP, PrivacyFilter
+from dpcore.privacy.losses import RHO_STEP, Loss
 from dpcore.released.release import Certificate, Release
 from dpcore.workspace.database import (
     Hook,
@@ -32,6 +33,7 @@ from dpcore.workspace.database import (
     write_once,
 )
 from dpcore.workspace.ledger_lines import (
+    Means,
     ReservationState,
     append,
     append_like,
@@ -40,10 +42,13 @@ from dpcore.workspace.ledger_lines import (
     caps_of,
     dataset_row,
     entry_of,
+    filter_of,
     find_caps,
     frozen_of,
+    means_of,
     refusal_of,
     reservation_of,
+    standing_of,
     state_of,
 )
 from dpcore.workspace.requests import Balance, LedgerEntry
@@ -59,6 +64,9 @@ class Reservation:
     created: bool
 
 
+_NOT_PURE = "Runs with a delta were made on this data set, so nothing bounds them at a delta of 0: choose one above it."
+
+
 class Ledger:
     """Accounts of all data sets in one database."""
 
@@ -72,22 +80,28 @@ class Ledger:
         analyst_cap: Decimal | None = None,
         run_cap: Decimal | None = None,
         *,
+        delta: Decimal = Decimal(0),
         actor: str | None = None,
         within: Connection | None = None,
     ) -> None:
         """Give a stored data set its budget, in the caller's transaction if ``within`` is given.
 
+        Parameters
+        ----------
+        delta : Decimal
+            The delta at which all caps hold. With 0 only pure runs are taken.
+
         Raises
         ------
         BudgetError
-            If a cap is not a usable epsilon.
+            If a cap is not a usable epsilon, or delta is not well below one in the most rows.
         ConflictError
             If the data set has an account.
         """
-        caps = _parse_caps(cap, analyst_cap, run_cap)
+        caps = _parse_caps(cap, delta, analyst_cap, run_cap)
 
         def work(connection: Connection) -> None:
-            dataset_row(connection, dataset_id)
+            _check_delta(dataset_row(connection, dataset_id), delta)
             if find_caps(connection, dataset_id) is not None:
                 raise ConflictError("This data set has a budget already.")
             append(connection, "open", dataset_id, actor=actor, **caps)
@@ -102,6 +116,7 @@ class Ledger:
         dataset_id: str,
         *,
         cap: Decimal | None = None,
+        delta: Decimal | None = None,
         analyst_cap: Decimal | None = None,
         run_cap: Decimal | None = None,
         note: str = "",
@@ -110,14 +125,22 @@ class Ledger:
         """Custodian: change the caps that are given; the others stay. The ledger keeps both.
 
         A cap may be lowered too: what was spent stays spent, and new runs are refused.
+
+        Raises
+        ------
+        BudgetError
+            If an amount is unusable, or delta is 0 and a run had one.
         """
-        changes = {
-            name: amount for name, amount in _parse_caps(cap, analyst_cap, run_cap).items() if amount is not None
-        }
+        parsed = _parse_caps(cap, delta, analyst_cap, run_cap)
+        changes = {name: amount for name, amount in parsed.items() if amount is not None}
 
         def work(connection: Connection) -> None:
             present = caps_of(connection, dataset_id)
             after = {**present, **changes}
+            if delta is not None:
+                _check_delta(dataset_row(connection, dataset_id), delta)
+            if delta == 0 and balance_of(connection, dataset_id).total.delta:
+                raise BudgetError(_NOT_PURE)
             append(connection, "caps", dataset_id, note=note, actor=actor, **after)
 
         write(self._engine, work)
@@ -125,8 +148,7 @@ class Ledger:
     def charge(
         self,
         dataset_id: str,
-        epsilon: Decimal,
-        delta: Decimal = Decimal(0),
+        loss: Loss,
         *,
         note: str,
         actor: str | None = None,
@@ -145,13 +167,12 @@ class Ledger:
         NotFoundError
             If the data set does not exist.
         """
-        epsilon, delta = parse_epsilon(epsilon), exact_delta(delta)
+        amounts = exact_amounts(loss)
         if not note.strip():
             raise RequestError("Say in the note what was spent, and where that is known from.")
 
         def work(connection: Connection) -> None:
             caps_of(connection, dataset_id)
-            amounts = {"epsilon": epsilon, "delta": delta}
             append(connection, "charge", dataset_id, note=note, actor=actor, **amounts)
 
         write(self._engine, work)
@@ -160,8 +181,7 @@ class Ledger:
         self,
         dataset_id: str,
         analyst: str,
-        epsilon: Decimal,
-        delta: Decimal,
+        loss: Loss,
         nonce: str,
         request_hash: str,
         *,
@@ -174,21 +194,21 @@ class Ledger:
         Raises
         ------
         BudgetError
-            If the amount is unusable or exceeds a cap: requested, left, short by, whom to ask.
+            If the amount is unusable or exceeds a cap: what it would come to, and whom to ask.
         ConflictError
             If the nonce was used for another request.
         NotFoundError
             If the data set does not exist.
         """
-        epsilon, delta = parse_epsilon(epsilon), exact_delta(delta)
+        amounts = exact_amounts(loss)
         _check_labels(analyst, nonce)
 
         def find(connection: Connection) -> Reservation | None:
             earlier = by_nonce(connection, nonce)
             if earlier is not None:
-                _check_same(earlier, dataset_id, analyst, epsilon, delta, request_hash)
+                _check_same(earlier, dataset_id, analyst, request_hash)
                 return Reservation(earlier["run_id"], created=False)
-            refusal = refusal_of(connection, dataset_id, analyst, epsilon)
+            refusal = refusal_of(connection, dataset_id, analyst, loss)
             if refusal is not None:
                 raise BudgetError(refusal)
             return None
@@ -204,10 +224,9 @@ class Ledger:
                 run_id=run_id,
                 analyst=analyst,
                 actor=analyst,
-                epsilon=epsilon,
-                delta=delta,
                 nonce=nonce,
                 request_hash=request_hash,
+                **amounts,
             )
             if on_created is not None:
                 on_created(connection, run_id)
@@ -303,16 +322,36 @@ class Ledger:
 
         ``left`` obeys every cap on the sum of runs, whichever is nearest.
         """
-        return read(self._engine, lambda connection: balance_of(connection, dataset_id, analyst))
+        if analyst is None:
+            return read(self._engine, lambda connection: balance_of(connection, dataset_id))
+        return read(self._engine, lambda connection: means_of(connection, dataset_id, analyst).balance)
 
-    def quote(self, dataset_id: str, analyst: str, epsilon: Decimal) -> tuple[Balance, str | None]:
-        """Balance, and why a run of this cost would be refused now, both of one moment."""
+    def terms(self, dataset_id: str, analyst: str) -> tuple[PrivacyFilter, Decimal | None]:
+        """The nearer of the caps of a data set and of one analyst, and the most that a run may cost.
 
-        def work(connection: Connection) -> tuple[Balance, str | None]:
-            refusal = refusal_of(connection, dataset_id, analyst, epsilon)
-            return balance_of(connection, dataset_id, analyst), refusal
+        What they accept before anything is spent: it says in which form a run is made.
+        """
+
+        def work(connection: Connection) -> tuple[PrivacyFilter, Decimal | None]:
+            caps, standing = caps_of(connection, dataset_id), standing_of(connection, dataset_id, analyst)
+            whole = filter_of(caps)
+            limit = whole.epsilon if standing.limit is None else min(whole.epsilon, standing.limit)
+            return PrivacyFilter(limit, whole.delta), caps["run_cap"]
 
         return read(self._engine, work)
+
+    def quote(self, dataset_id: str, analyst: str, loss: Loss) -> tuple[Means, str | None]:
+        """What an analyst may spend, and why a run of this cost would be refused, of one moment."""
+
+        def work(connection: Connection) -> tuple[Means, str | None]:
+            refusal = refusal_of(connection, dataset_id, analyst, loss)
+            return means_of(connection, dataset_id, analyst), refusal
+
+        return read(self._engine, work)
+
+    def reserved_delta(self, reservation_id: str) -> Decimal:
+        """Delta that was reserved for a run."""
+        return read(self._engine, lambda connection: Decimal(reservation_of(connection, reservation_id)["delta"]))
 
     def entries(self, dataset_id: str | None = None) -> list[LedgerEntry]:
         """Every line about a data set, or about all, oldest first."""
@@ -335,12 +374,24 @@ class Ledger:
         return reservation_of(connection, reservation_id)
 
 
-def _parse_caps(cap: Decimal | None, analyst_cap: Decimal | None, run_cap: Decimal | None) -> dict[str, Decimal | None]:
+def _parse_caps(
+    cap: Decimal | None, delta: Decimal | None, analyst_cap: Decimal | None, run_cap: Decimal | None
+) -> dict[str, Decimal | None]:
     return {
         "cap": None if cap is None else parse_epsilon(cap),
+        "delta_cap": None if delta is None else exact_delta(delta),
         "analyst_cap": None if analyst_cap is None else parse_limit(analyst_cap),
         "run_cap": None if run_cap is None else parse_epsilon(run_cap),
     }
+
+
+def _check_delta(dataset: RowMapping, delta: Decimal) -> None:
+    most = largest_delta(parse_schema(dataset["schema"]).max_rows)
+    if delta > most:
+        raise BudgetError(
+            f"This delta is too large: with it somebody's record might be given away. Use at most {exact_amount(most)} "
+            "on this data set, or 0 to take runs without a delta only."
+        )
 
 
 def exact_delta(delta: Decimal) -> Decimal:
@@ -352,6 +403,15 @@ def exact_delta(delta: Decimal) -> Decimal:
     return delta
 
 
+def exact_amounts(loss: Loss) -> dict[str, Decimal]:
+    """The loss of a run or charge as the ledger keeps it. Raises ``BudgetError``."""
+    if not loss.rho.is_finite():
+        raise BudgetError("Say what this costs in zero-concentrated differential privacy (rho): nothing bounds it.")
+    if loss.rho % RHO_STEP:
+        raise BudgetError("Rho must have at most 12 decimal places.")
+    return {"epsilon": parse_epsilon(loss.epsilon), "delta": exact_delta(loss.delta), "rho": loss.rho}
+
+
 def _check_labels(analyst: str, nonce: str) -> None:
     if canonical_name(analyst) != analyst:
         raise RequestError("The name of an analyst is not in the form that the ledger keeps.")
@@ -359,28 +419,16 @@ def _check_labels(analyst: str, nonce: str) -> None:
         raise RequestError("The nonce of a run must have 1 to 128 characters.")
 
 
-def _check_same(
-    earlier: RowMapping,
-    dataset_id: str,
-    analyst: str,
-    epsilon: Decimal,
-    delta: Decimal,
-    request_hash: str,
-) -> None:
-    names = ("dataset_id", "analyst", "epsilon", "delta", "request_hash")
-    if tuple(earlier[name] for name in names) != (
-        dataset_id,
-        analyst,
-        epsilon,
-        delta,
-        request_hash,
-    ):
+def _check_same(earlier: RowMapping, dataset_id: str, analyst: str, request_hash: str) -> None:
+    names = ("dataset_id", "analyst", "request_hash")
+    if tuple(earlier[name] for name in names) != (dataset_id, analyst, request_hash):
         raise ConflictError("This review was already used for a different run. Open a new review and spend there.")
 
 
 def _check_release(release: Release, row: RowMapping, dataset: RowMapping) -> None:
     certificate: Certificate = release.certificate
-    if (certificate.epsilon, certificate.delta) != (row["epsilon"], row["delta"]):
+    cost = (certificate.epsilon, certificate.delta) == (row["epsilon"], row["delta"])
+    if not cost or certificate.rho is None or certificate.rho > row["rho"]:
         raise RequestError("The release did not cost what was reserved, so it is not stored.")
     if sum(certificate.budget_split.values(), Decimal(0)) != certificate.epsilon:
         raise RequestError("The release's budget split is not its cost, so it is not stored.")

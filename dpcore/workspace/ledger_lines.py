@@ -5,7 +5,8 @@ Every function works inside a transaction of :mod:`dpcore.workspace.ledger`.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -13,7 +14,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from dpcore.errors import NotFoundError, RequestError
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import exact_amount, format_epsilon
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import NOTHING, Loss, total_loss
 from dpcore.validation import storable
 from dpcore.workspace.database import datasets, ledger_entries, utc_now
 from dpcore.workspace.requests import REASON_LIMIT, Balance, LedgerEntry, Standing
@@ -29,13 +32,20 @@ _STATES: dict[str, ReservationState] = {
 RECORDS_GONE = (
     "The records of this data set are no longer here: nothing can be run on it. Its results can still be read."
 )
+#: What a line about a run or charge says of its loss.
+AMOUNTS = ("epsilon", "delta", "rho")
+#: Limits that lines about a data set's budget hold.
+LIMITS = ("cap", "delta_cap", "analyst_cap", "run_cap")
+#: Kinds of lines that say what is spent.
+_SPENDING = ("reserve", "touch", "refund", "charge")
+_WHOM = "Choose a smaller epsilon, or ask the custodian of the data set for more."
 _E = ledger_entries.c
 _ZERO = Decimal(0)
 
 
 def append(connection: Connection, kind: str, dataset_id: str, **values: Any) -> None:
     """Append one line; it is numbered by the database."""
-    row = {"epsilon": _ZERO, "delta": _ZERO, "note": "", **values}
+    row = {"epsilon": _ZERO, "delta": _ZERO, "rho": _ZERO, "note": "", **values}
     row["note"] = kept_note(row["note"])
     connection.execute(ledger_entries.insert().values(kind=kind, time=utc_now(), dataset_id=dataset_id, **row))
 
@@ -50,7 +60,7 @@ def kept_note(note: str) -> str:
 
 def append_like(connection: Connection, kind: str, row: RowMapping, **more: Any) -> None:
     """Append the next link of a reservation's chain: same run, analyst and amounts."""
-    same = {name: row[name] for name in ("run_id", "analyst", "epsilon", "delta")}
+    same = {name: row[name] for name in ("run_id", "analyst", *AMOUNTS)}
     append(connection, kind, row["dataset_id"], **same, **more)
 
 
@@ -87,9 +97,7 @@ def reservation_of(connection: Connection, run_id: str) -> RowMapping:
 
 def find_caps(connection: Connection, dataset_id: str) -> dict[str, Any] | None:
     """Present caps of a data set, if it has an account."""
-    chosen = sa.select(_E.cap, _E.analyst_cap, _E.run_cap).where(
-        _E.dataset_id == dataset_id, _E.kind.in_(("open", "caps"))
-    )
+    chosen = sa.select(*(_E[name] for name in LIMITS)).where(_E.dataset_id == dataset_id, _E.kind.in_(("open", "caps")))
     newest = chosen.order_by(_E.sequence.desc()).limit(1)
     row = connection.execute(newest).mappings().one_or_none()
     return None if row is None else dict(row)
@@ -120,69 +128,141 @@ def _newest(connection: Connection, dataset_id: str, analyst: str, *kinds: str) 
     return connection.execute(newest).mappings().one_or_none()
 
 
-def balance_of(connection: Connection, dataset_id: str, analyst: str | None) -> Balance:
-    """Budget of an analyst with a limit of their own, else of the data set."""
-    caps = caps_of(connection, dataset_id)
-    whole = _account(connection, dataset_id, None, caps["cap"], caps["run_cap"])
-    if analyst is None:
-        return whole
-    standing = standing_of(connection, dataset_id, analyst)
-    found = whole
-    if standing.limit is not None:
-        own = _account(connection, dataset_id, analyst, standing.limit, caps["run_cap"])
-        found = replace(own, left=min(own.left, whole.left))
-    if standing.frozen is not None:
-        return replace(found, left=_ZERO, frozen=standing.frozen)
-    return found
+@dataclass(frozen=True)
+class Pot:
+    """What is spent under one cap.
+
+    Attributes
+    ----------
+    cap : PrivacyFilter
+    spent, total : Loss
+        Of runs that may have read records, and of these with all that are reserved.
+    """
+
+    cap: PrivacyFilter
+    spent: Loss
+    total: Loss
+
+    def adds(self, loss: Loss) -> Decimal:
+        """What one more run adds to what is spent and reserved; exact, and never below 0."""
+        before = self.cap.spent(self.total)
+        return max(_ZERO, self.cap.spent(self.total + loss) - before) if before.is_finite() else _ZERO
+
+    def balance(self, run_cap: Decimal | None) -> Balance:
+        """The same, as people read it."""
+        spent, claimed = self.cap.spent(self.spent), self.cap.spent(self.total)
+        return Balance(
+            cap=self.cap.epsilon,
+            spent=spent,
+            reserved=max(_ZERO, claimed - spent) if spent.is_finite() else _ZERO,
+            left=max(_ZERO, self.cap.epsilon - claimed),
+            largest=self.cap.left(self.total),
+            total=self.total,
+            delta=self.cap.delta,
+            run_cap=run_cap,
+        )
 
 
-def own_balance_of(connection: Connection, dataset_id: str, analyst: str) -> Balance:
-    """What one analyst spent, limit or not, and may still spend."""
-    caps = caps_of(connection, dataset_id)
-    standing = standing_of(connection, dataset_id, analyst)
+@dataclass(frozen=True)
+class Means:
+    """What an analyst may spend on a data set: from its own pot, and one of their own if limited.
+
+    Attributes
+    ----------
+    whole : Pot
+        Of the data set.
+    own : Pot
+        Of the analyst: all that is spent by them, under their limit or that of the data set.
+    standing : Standing
+    run_cap : Decimal or None
+    """
+
+    whole: Pot
+    own: Pot
+    standing: Standing
+    run_cap: Decimal | None
+
+    @property
+    def pots(self) -> tuple[Pot, ...]:
+        """Pots that must both have room for a run, the nearest first."""
+        return (self.whole,) if self.standing.limit is None else (self.own, self.whole)
+
+    @property
+    def balance(self) -> Balance:
+        """Budget that counts for the analyst."""
+        return self._limited(self.pots[0])
+
+    @property
+    def own_balance(self) -> Balance:
+        """What the analyst spent, limit or not, and may still spend."""
+        return self._limited(self.own)
+
+    def fitting(self, *losses: Loss) -> int:
+        """How many runs like the last fit after the others."""
+        *before, each = losses
+        return min(pot.cap.fitting(total_loss([pot.total, *before]), each) for pot in self.pots)
+
+    def _limited(self, pot: Pot) -> Balance:
+        found = pot.balance(self.run_cap)
+        if self.standing.frozen is not None:
+            return replace(found, left=_ZERO, largest=_ZERO, frozen=self.standing.frozen)
+        others = [other.balance(None) for other in self.pots]
+        return replace(
+            found,
+            left=min(found.left, *(other.left for other in others)),
+            largest=min(found.largest, *(other.largest for other in others)),
+        )
+
+
+def means_of(connection: Connection, dataset_id: str, analyst: str) -> Means:
+    """What an analyst may spend. Raises ``NotFoundError``."""
+    caps, standing = caps_of(connection, dataset_id), standing_of(connection, dataset_id, analyst)
     limit = caps["cap"] if standing.limit is None else standing.limit
-    own = _account(connection, dataset_id, analyst, limit, caps["run_cap"])
-    left = balance_of(connection, dataset_id, analyst).left
-    return replace(own, left=left, frozen=standing.frozen)
+    whole = _pot(connection, dataset_id, None, filter_of(caps))
+    own = _pot(connection, dataset_id, analyst, PrivacyFilter(limit, filter_of(caps).delta))
+    return Means(whole, own, standing, caps["run_cap"])
 
 
-def _account(
-    connection: Connection,
-    dataset_id: str,
-    analyst: str | None,
-    cap: Decimal,
-    run_cap: Decimal | None,
-) -> Balance:
-    """Balance under one cap, from the sums per kind of entry."""
-    chosen = sa.select(_E.kind, sa.func.sum(_E.epsilon), sa.func.sum(_E.delta)).where(_E.dataset_id == dataset_id)
+def balance_of(connection: Connection, dataset_id: str) -> Balance:
+    """Budget of a data set, all analysts together. Raises ``NotFoundError``."""
+    caps = caps_of(connection, dataset_id)
+    return _pot(connection, dataset_id, None, filter_of(caps)).balance(caps["run_cap"])
+
+
+def filter_of(caps: Mapping[str, Any]) -> PrivacyFilter:
+    """What the caps of a data set accept. A version without caps on delta took pure sums."""
+    return PrivacyFilter(caps["cap"], caps["delta_cap"] or _ZERO)
+
+
+def _pot(connection: Connection, dataset_id: str, analyst: str | None, cap: PrivacyFilter) -> Pot:
+    """What is spent of one cap, from exact sums over each kind of line."""
+    whole = (sa.func.sum(_E[name]) for name in AMOUNTS)
+    pure = sa.func.sum(sa.case((_E.delta == _ZERO, _E.epsilon), else_=_ZERO))
+    rest = sa.func.sum(sa.case((_E.delta == _ZERO, _ZERO), else_=_E.rho))
+    chosen = sa.select(_E.kind, *whole, sa.type_coerce(pure, _E.epsilon.type), sa.type_coerce(rest, _E.rho.type)).where(
+        _E.dataset_id == dataset_id, _E.kind.in_(_SPENDING)
+    )
     if analyst is not None:
         chosen = chosen.where(_E.analyst == analyst)
-    sums = {kind: (eps, delta) for kind, eps, delta in connection.execute(chosen.group_by(_E.kind))}
-    claimed, touched, refunded, outside = (
-        sums.get(kind, (_ZERO, _ZERO)) for kind in ("reserve", "touch", "refund", "charge")
-    )
-    reserved = claimed[0] - refunded[0] - touched[0]
-    spent = touched[0] + outside[0]
-    left = max(_ZERO, cap - spent - reserved)
-    return Balance(cap, spent, reserved, left, run_cap, claimed[1] - refunded[1] + outside[1])
+    sums = {kind: Loss(*amounts) for kind, *amounts in connection.execute(chosen.group_by(_E.kind))}
+    claimed, touched, refunded, outside = (sums.get(kind, NOTHING) for kind in _SPENDING)
+    return Pot(cap, touched + outside, claimed - refunded + outside)
 
 
-def refusal_of(connection: Connection, dataset_id: str, analyst: str, epsilon: Decimal) -> str | None:
-    """Why a run of this cost cannot be reserved: requested, left, short by, whom to ask."""
+def refusal_of(connection: Connection, dataset_id: str, analyst: str, loss: Loss) -> str | None:
+    """Why a run of this cost cannot be reserved: what it would come to, and whom to ask."""
     if _removed(connection, dataset_id):
         return RECORDS_GONE
-    frozen = frozen_of(connection, dataset_id, analyst)
-    if frozen is not None:
-        return frozen
-    run_cap = caps_of(connection, dataset_id)["run_cap"]
-    if run_cap is not None and epsilon > run_cap:
-        return _refuse(epsilon, run_cap, "is allowed for one run on this data set")
-    own = balance_of(connection, dataset_id, analyst)
-    if epsilon <= own.left:
-        return None
-    whole = balance_of(connection, dataset_id, None)
-    account = "in this data set's budget" if whole.left <= own.left else "in your own budget"
-    return _refuse(epsilon, own.left, f"is left {account}")
+    means = means_of(connection, dataset_id, analyst)
+    if means.standing.frozen is not None:
+        return _frozen(means.standing.frozen)
+    if means.run_cap is not None and loss.epsilon > means.run_cap:
+        return (
+            f"Not enough budget: this run asks for ε = {_shown(loss.epsilon)}, but {_shown(means.run_cap)} is allowed "
+            f"for one run on this data set. It is short by {_shown(loss.epsilon - means.run_cap)}. {_WHOM}"
+        )
+    full = [pot for pot in means.pots if not pot.cap.accepts(pot.total + loss)]
+    return _refuse(full[0], loss, full[0] is means.whole, means.balance.largest) if full else None
 
 
 def _removed(connection: Connection, dataset_id: str) -> bool:
@@ -193,20 +273,29 @@ def _removed(connection: Connection, dataset_id: str) -> bool:
 def frozen_of(connection: Connection, dataset_id: str, analyst: str) -> str | None:
     """A sentence, if the custodian has stopped this analyst."""
     reason = standing_of(connection, dataset_id, analyst).frozen
-    if reason is None:
-        return None
+    return None if reason is None else _frozen(reason)
+
+
+def _frozen(reason: str) -> str:
     return f"Your budget on this data set is frozen by the custodian. The reason given: {reason}"
 
 
-def _refuse(epsilon: Decimal, limit: Decimal, where: str) -> str:
-    def shown(amount: Decimal) -> str:
-        return format_epsilon(amount, places=9)
-
+def _refuse(pot: Pot, loss: Loss, whole: bool, largest: Decimal) -> str:
+    before, after = pot.cap.spent(pot.total), pot.cap.spent(pot.total + loss)
+    if not after.is_finite():
+        return f"Not enough budget: what this run could tell has no bound without a delta. {_WHOM}"
+    left = max(_ZERO, pot.cap.epsilon - before)
+    account = "in this data set's budget" if whole else "in your own budget"
+    at = f" at δ = {exact_amount(pot.cap.delta)}" if pot.cap.delta else ""
+    pure = f" A run without a delta of up to ε = {_shown(largest, up=False)} would fit." if 0 < largest < left else ""
     return (
-        f"Not enough budget: this run asks for ε = {shown(epsilon)}, but {shown(limit)} {where}. "
-        f"It is short by {shown(epsilon - limit)}. Choose a smaller epsilon, or ask the "
-        "custodian of the data set for more."
+        f"Not enough budget: this run would add ε = {_shown(after - before)}{at}, but {_shown(left, up=False)} is left "
+        f"{account}. It is short by {_shown(after - before - left)}.{pure} {_WHOM}"
     )
+
+
+def _shown(amount: Decimal, *, up: bool = True) -> str:
+    return format_epsilon(amount, places=9, up=up)
 
 
 def entry_of(row: RowMapping) -> LedgerEntry:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -23,6 +22,7 @@ from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import ACTIVE_STATES, RunRequest, RunState, RunStatus
 
 if TYPE_CHECKING:
+    from dpcore.privacy.losses import Loss
     from dpcore.released.release import Release
 
 _J = jobs.c
@@ -63,8 +63,7 @@ class RunQueue:
         self,
         request: RunRequest,
         analyst: str,
-        epsilon: Decimal,
-        delta: Decimal,
+        loss: Loss,
         nonce: str,
         request_hash: str,
     ) -> Reservation:
@@ -87,7 +86,7 @@ class RunQueue:
                 )
             )
 
-        return self._ledger.reserve(request.dataset_id, analyst, epsilon, delta, nonce, request_hash, on_created=add)
+        return self._ledger.reserve(request.dataset_id, analyst, loss, nonce, request_hash, on_created=add)
 
     def claim(self, worker: ProcessIdentity, run_id: str | None = None) -> Job | None:
         """Take a queued run, the oldest unless one is named; no other worker can take it too."""

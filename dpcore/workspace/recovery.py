@@ -8,6 +8,7 @@ identifier: a copy of either that is in use elsewhere is refused from then on.
 from __future__ import annotations
 
 import uuid
+from decimal import Decimal
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -18,7 +19,7 @@ from dpcore.workspace.database import datasets, jobs, open_database, write
 from dpcore.workspace.engines import sqlite_file
 from dpcore.workspace.home import Home, Line, told
 from dpcore.workspace.installation import Facts, look, name_database, newest_line
-from dpcore.workspace.ledger_lines import append, balance_of, find_caps, kept_note
+from dpcore.workspace.ledger_lines import append, find_caps, kept_note
 from dpcore.workspace.requests import ACTIVE_STATES
 from dpcore.workspace.turns import turn
 
@@ -107,7 +108,6 @@ def _take_over(connection: Connection, dataset_id: str, note: str, close: bool, 
     append(connection, "accept", dataset_id, note=note, actor=actor)
     caps = find_caps(connection, dataset_id)
     if close and caps is not None:
-        balance = balance_of(connection, dataset_id, None)
-        closed = {**caps, "cap": balance.spent + balance.reserved}
+        closed = {**caps, "cap": Decimal(0)}
         why = "closed until what the ledger has forgotten is entered"
         append(connection, "caps", dataset_id, note=why, actor=actor, **closed)

@@ -16,6 +16,7 @@ from pydantic import Field, field_validator
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import parse_epsilon
+from dpcore.privacy.losses import Loss
 from dpcore.released.plan import RunPlan
 
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
@@ -64,6 +65,8 @@ class RunRequest(FrozenModel):
         What the run costs. Anything but a positive, finite number raises ``BudgetError``.
     parameters : dict
         Parameters of the learner; those left out have defaults.
+    pure : bool
+        Whether its guarantee must have no delta, where the data set's budget would allow one.
     """
 
     dataset_id: str = Field(min_length=1, max_length=64)
@@ -71,6 +74,7 @@ class RunRequest(FrozenModel):
     target: str = Field(default="", max_length=128)
     epsilon: Decimal
     parameters: dict[str, Any] = Field(default_factory=dict)
+    pure: bool = False
 
     @field_validator("epsilon", mode="before")
     @classmethod
@@ -82,6 +86,9 @@ class RunRequest(FrozenModel):
 class Balance:
     """State of a budget. ``spent + reserved + left`` is ``cap`` unless another cap is nearer.
 
+    Amounts are epsilons of everything together, at the ``delta`` of the cap: see
+    :meth:`dpcore.privacy.filters.PrivacyFilter.spent`. Many small runs cost less than their sum.
+
     Attributes
     ----------
     cap : Decimal
@@ -89,13 +96,17 @@ class Balance:
     spent : Decimal
         Cost of runs that read, or may have read, records. It never comes back.
     reserved : Decimal
-        Cost of runs that have not read a record yet. It counts as spent unless refunded.
+        What runs that have not read a record yet add to that. It counts as spent unless refunded.
     left : Decimal
-        What the next runs may cost together, under every cap that applies.
+        What the next runs may add, under every cap that applies.
+    largest : Decimal
+        Largest epsilon of a pure run that would be accepted now, whatever one run may cost.
+    total : Loss
+        Plain sums over all runs counted in ``spent`` and ``reserved``.
+    delta : Decimal
+        Delta of the cap; 0 if epsilons of pure runs are added.
     run_cap : Decimal or None
         Most that one run may cost.
-    delta : Decimal
-        Sum of the deltas of all runs counted in ``spent`` and ``reserved``.
     frozen : str or None
         Why the custodian has stopped this analyst, if so; then nothing is left.
     """
@@ -104,8 +115,10 @@ class Balance:
     spent: Decimal
     reserved: Decimal
     left: Decimal
-    run_cap: Decimal | None = None
+    largest: Decimal
+    total: Loss
     delta: Decimal = Decimal(0)
+    run_cap: Decimal | None = None
     frozen: str | None = None
 
 
@@ -193,6 +206,10 @@ class LedgerEntry:
         Whose budget, request or release the line is about.
     epsilon : Decimal
         Amount of a run or charge; of a request, how much more is asked for.
+    rho : Decimal
+        Its loss in zero-concentrated differential privacy.
+    delta_cap : Decimal or None
+        The delta at which ``cap`` holds.
     analyst_cap : Decimal or None
         Most per analyst; in a grant, the limit of its analyst.
     actor : str or None
@@ -216,6 +233,8 @@ class LedgerEntry:
     note: str
     actor: str | None = None
     answers: int | None = None
+    rho: Decimal = Decimal(0)
+    delta_cap: Decimal | None = None
 
 
 @dataclass(frozen=True)
@@ -292,7 +311,11 @@ class Quote:
     plan : RunPlan
         Split of the budget; ``plan.count_margin()`` is the noise to expect on a count.
     cost : Decimal
-        What the run takes from the budget.
+        Epsilon that was asked for.
+    adds : Decimal
+        What the run adds to what is spent: less than ``cost`` beside other small runs.
+    form : str
+        Why the run is made in this form, in a sentence; empty if its method has no other.
     balance_before : Balance
         Budget of the analyst now.
     left_after : Decimal
@@ -311,6 +334,8 @@ class Quote:
 
     plan: RunPlan
     cost: Decimal
+    adds: Decimal
+    form: str
     balance_before: Balance
     left_after: Decimal
     runs_like_this_left: int

@@ -14,9 +14,10 @@ from sqlalchemy.engine import Connection, Engine
 
 from dpcore.domain.schema import Schema
 from dpcore.errors import ConflictError, FrostglassError, NotFoundError, RequestError
-from dpcore.privacy.budgets import parse_limit
+from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
+from dpcore.privacy.losses import engine_loss
 from dpcore.workspace.database import jobs, ledger_entries, read, write
-from dpcore.workspace.ledger import exact_delta
+from dpcore.workspace.ledger import exact_amounts, exact_delta
 from dpcore.workspace.ledger_lines import append
 from dpcore.workspace.requests import ACTIVE_STATES, DatasetInfo, Stray
 from dpcore.workspace.store import Store
@@ -72,14 +73,14 @@ class Strays:
         SchemaError
             If its files are damaged, the name is unusable, or no result on it would be private.
         """
-        cap, spent, delta = parse_limit(cap), parse_limit(spent), exact_delta(delta)
+        cap, past = parse_limit(cap), _past(spent, delta)
         told = f"adopted; what was spent before is in no ledger. {_needed(note)}"
 
         def open_account(connection: Connection, entered: str) -> None:
-            append(connection, "open", entered, cap=cap, note=told, actor=actor)
-            if spent or delta:
-                amounts = {"epsilon": spent, "delta": delta}
-                append(connection, "charge", entered, note=told, actor=actor, **amounts)
+            usual = default_delta(schema.max_rows)
+            append(connection, "open", entered, cap=cap, delta_cap=usual, note=told, actor=actor)
+            if past is not None:
+                append(connection, "charge", entered, note=told, actor=actor, **past)
 
         with self._store.alone():
             self._stray(dataset_id)
@@ -152,3 +153,9 @@ def _note_removal(connection: Connection, dataset_id: str, note: str, actor: str
     if connection.execute(sa.select(jobs.c.run_id).where(active)).first():
         raise ConflictError(_UNDER_WAY)
     append(connection, "remove", dataset_id, note=note, actor=actor)
+
+
+def _past(spent: Decimal, delta: Decimal) -> dict[str, Decimal] | None:
+    """What is known to have been spent, as a line of the ledger; ``None`` if it is nothing."""
+    exact = exact_delta(delta)
+    return exact_amounts(engine_loss(parse_epsilon(spent), exact)) if parse_limit(spent) else None

@@ -95,7 +95,8 @@ class Worker:
         dataset = self._store.dataset(request.dataset_id)
         dataset.check_private()
         learner = get_learner(request.algorithm)
-        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters)
+        delta = self._ledger.reserved_delta(job.run_id)
+        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, delta)
         self._store.check_stored(dataset.id, plan.schema)
         return learner, plan
 

@@ -19,7 +19,7 @@ from dpcore.released.plan import EVALUATION, RunPlan
 
 SCHEMA = Schema(name="toy", max_rows=1000, columns=(BooleanColumn(name="x"), BooleanColumn(name="y")))
 DELTA = Decimal("1e-7")
-ROOMY = PrivacyFilter(Decimal(5), 10 * DELTA)
+ROOMY, PURE = (PrivacyFilter(Decimal(5), delta) for delta in (20 * DELTA, Decimal(0)))
 
 
 def _planner(name: str, epsilon: str):
@@ -45,16 +45,16 @@ def _composable(epsilon: str, rho: str):
 
 
 def test_a_method_with_a_pure_form_alone_keeps_it():
-    plan = plan_under(ROOMY, _planner("forest", "0.5"), DELTA)
+    plan = plan_under(ROOMY, _planner("forest", "0.5"))
     assert (plan.definition, plan.delta, plan.parallel[EVALUATION]) == ("pure", 0, plan.epsilon)
 
 
 def test_boosting_spends_the_delta_it_is_given_and_a_pure_account_refuses_it():
-    plan = plan_under(ROOMY, _planner("ebm", "0.5"), DELTA)
+    plan = plan_under(ROOMY, _planner("ebm", "0.5"))
     assert plan.delta == DELTA
-    for form in ({"delta": Decimal(0)}, {"delta": DELTA, "pure": True}):
+    for cap, pure in ((PURE, False), (ROOMY, True)):
         with pytest.raises(BudgetError, match="needs a delta"):
-            plan_under(ROOMY, _planner("ebm", "0.5"), **form)
+            plan_under(cap, _planner("ebm", "0.5"), pure=pure)
 
 
 def test_who_is_set_aside_loses_no_more_than_who_is_learned_from_where_runs_compose():
@@ -67,6 +67,7 @@ def test_who_is_set_aside_loses_no_more_than_who_is_learned_from_where_runs_comp
 @pytest.mark.parametrize(("epsilon", "rho", "form"), [("0.1", "0.002", "approximate"), ("2.5", "0.4", "pure")])
 def test_the_form_for_which_a_cap_has_more_room_is_chosen(epsilon, rho, form):
     plan = _composable(epsilon, rho)
-    assert plan_under(ROOMY, plan, DELTA).definition == form
-    assert plan_under(ROOMY, plan, DELTA, pure=True).definition == "pure"
-    assert plan_under(ROOMY, plan, Decimal(0)).definition == "pure"
+    assert plan_under(ROOMY, plan).definition == form
+    assert plan_under(ROOMY, plan, pure=True).definition == "pure"
+    assert plan_under(ROOMY, plan, most=Decimal("0.01")).definition == "pure"
+    assert plan_under(PURE, plan).definition == "pure"

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import BudgetError
+from dpcore.privacy.losses import pure_loss
 from dpcore.released.release import Release, make_release
 from dpcore.workspace.database import datasets, open_database, utc_now, write
 from dpcore.workspace.ledger import Ledger
@@ -46,11 +47,11 @@ def spend(url: str, number: int, start: threading.Barrier) -> None:
     """Reserve, touch and commit again and again; two of four processes die in the middle."""
     ledger = Ledger(open_database(url))
     start.wait()
-    ledger.reserve("data", "ann", COST, Decimal(0), "contested", "hash")
+    ledger.reserve("data", "ann", pure_loss(COST), "contested", "hash")
     for attempt in range(ATTEMPTS):
         try:
             nonce = f"{number}-{attempt}"
-            run = ledger.reserve("data", f"analyst {number}", COST, Decimal(0), nonce, "hash").id
+            run = ledger.reserve("data", f"analyst {number}", pure_loss(COST), nonce, "hash").id
         except BudgetError:
             continue
         if number % 4 == 0 and attempt == 2:

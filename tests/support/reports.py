@@ -14,6 +14,7 @@ from typing import Any
 
 from dpcore.domain.schema import Schema
 from dpcore.models.registry import LEARNERS
+from dpcore.privacy.losses import pure_loss
 from dpcore.rehearsal import rehearse
 from dpcore.released.release import Release
 from dpcore.workspace.dossier import Application
@@ -96,7 +97,8 @@ def note(chosen: Release) -> ReleaseNote:
 
 
 def balance(spent: str = "6.5") -> Balance:
-    return Balance(Decimal(20), Decimal(spent), Decimal(0), Decimal(20) - Decimal(spent))
+    left = Decimal(20) - Decimal(spent)
+    return Balance(Decimal(20), Decimal(spent), Decimal(0), left, left, pure_loss(Decimal(spent)))
 
 
 @dataclass

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import BudgetError, ConflictError, NotFoundError, RequestError
+from dpcore.privacy.losses import pure_loss
 from dpcore.workspace.database import open_database
 from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
@@ -33,7 +34,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
 def spend(engine: Engine, analyst: str, epsilon: Decimal = HALF, dataset: str = "data") -> str:
     ledger = Ledger(engine)
     nonce = f"{analyst}-{len(ledger.entries(dataset))}"
-    return ledger.reserve(dataset, analyst, epsilon, NONE, nonce, "hash").id
+    return ledger.reserve(dataset, analyst, pure_loss(epsilon), nonce, "hash").id
 
 
 def left(engine: Engine, analyst: str, dataset: str = "data") -> Decimal:

@@ -15,6 +15,7 @@ from sqlalchemy.engine import Engine
 
 from dpcore.domain.origins import INFERRED
 from dpcore.errors import BudgetError, ConflictError, NotFoundError, RequestError
+from dpcore.privacy.losses import RHO_STEP, UNBOUNDED, pure_loss, run_loss
 from dpcore.released.release import Release
 from dpcore.workspace import ledger_lines, processes
 from dpcore.workspace.database import (
@@ -55,7 +56,7 @@ def ledger(engine: Engine) -> Ledger:
 
 
 def reserve(ledger: Ledger, epsilon: Decimal = HALF, nonce: str = "n", analyst: str = "ann") -> str:
-    return ledger.reserve("data", analyst, epsilon, NONE, nonce, "hash").id
+    return ledger.reserve("data", analyst, pure_loss(epsilon), nonce, "hash").id
 
 
 def kinds(ledger: Ledger) -> list[str]:
@@ -105,20 +106,19 @@ def test_a_release_is_committed_once_and_only_after_a_touch(ledger: Ledger) -> N
 
 
 def test_same_nonce_spends_once(ledger: Ledger) -> None:
-    first = ledger.reserve("data", "ann", HALF, NONE, "n", "hash")
-    second = ledger.reserve("data", "ann", HALF, NONE, "n", "hash")
+    first = ledger.reserve("data", "ann", pure_loss(HALF), "n", "hash")
+    second = ledger.reserve("data", "ann", pure_loss(HALF), "n", "hash")
     assert (first.created, second.created) == (True, False)
     assert first.id == second.id
     assert ledger.balance("data").left == Decimal("1.5")
 
 
-@pytest.mark.parametrize("change", ["analyst", "epsilon", "hash"])
+@pytest.mark.parametrize("change", ["analyst", "hash"])
 def test_same_nonce_with_another_request_is_refused(ledger: Ledger, change: str) -> None:
     reserve(ledger)
-    arguments: dict[str, Any] = {"analyst": "ann", "epsilon": HALF, "hash": "hash"}
-    arguments[change] = Decimal("0.25") if change == "epsilon" else "other"
+    arguments = {"analyst": "ann", "hash": "hash"} | {change: "other"}
     with pytest.raises(ConflictError, match="Open a new review"):
-        ledger.reserve("data", arguments["analyst"], arguments["epsilon"], NONE, "n", arguments["hash"])
+        ledger.reserve("data", arguments["analyst"], pure_loss(HALF), "n", arguments["hash"])
     assert kinds(ledger) == ["open", "reserve"]
 
 
@@ -135,20 +135,33 @@ def test_over_the_cap_says_requested_left_short_by_and_whom_to_ask(ledger: Ledge
 @pytest.mark.parametrize("value", ["0", "-1", "NaN", "Infinity", "1e-10", "1001"])
 def test_unusable_epsilons_are_refused(ledger: Ledger, value: str) -> None:
     with pytest.raises(BudgetError):
-        reserve(ledger, Decimal(value))
+        ledger.reserve("data", "ann", run_loss(Decimal(value), NONE, RHO_STEP), "n", "hash")
     assert kinds(ledger) == ["open"]
 
 
 @pytest.mark.parametrize("value", ["-1e-6", "NaN", "1", "1e-16"])
 def test_unusable_deltas_are_refused(ledger: Ledger, value: str) -> None:
     with pytest.raises(BudgetError):
-        ledger.reserve("data", "ann", HALF, Decimal(value), "n", "hash")
+        ledger.reserve("data", "ann", run_loss(HALF, Decimal(value), RHO_STEP), "n", "hash")
 
 
-def test_deltas_add_up(ledger: Ledger) -> None:
-    for nonce in "ab":
-        ledger.reserve("data", "ann", HALF, Decimal("1e-6"), nonce, "hash")
-    assert ledger.balance("data").delta == Decimal("2e-6")
+def test_a_cap_without_delta_takes_pure_runs_only(ledger: Ledger) -> None:
+    reserve(ledger)
+    with pytest.raises(BudgetError, match="Not enough"):
+        ledger.reserve("data", "ann", run_loss(HALF, Decimal("1e-6"), RHO_STEP), "m", "hash")
+    ledger.raise_caps("data", delta=Decimal("1e-6"))
+    ledger.reserve("data", "ann", run_loss(HALF, Decimal("1e-8"), RHO_STEP), "m", "hash")
+    assert ledger.balance("data").delta == Decimal("1e-6")
+    with pytest.raises(BudgetError, match="nothing bounds them"):
+        ledger.raise_caps("data", delta=NONE)
+
+
+def test_a_run_must_say_what_it_costs_beside_others(ledger: Ledger) -> None:
+    with pytest.raises(BudgetError, match="rho"):
+        ledger.reserve("data", "ann", run_loss(HALF, Decimal("1e-8"), UNBOUNDED), "n", "hash")
+    with pytest.raises(BudgetError, match="12 decimal"):
+        ledger.reserve("data", "ann", run_loss(HALF, NONE, RHO_STEP / 2), "n", "hash")
+    assert kinds(ledger) == ["open"]
 
 
 def test_analysts_have_their_own_cap_but_share_the_data_set(engine: Engine) -> None:
@@ -217,7 +230,7 @@ def test_a_failing_hook_takes_the_reservation_with_it(ledger: Ledger) -> None:
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        ledger.reserve("data", "ann", HALF, NONE, "n", "hash", on_created=fail)
+        ledger.reserve("data", "ann", pure_loss(HALF), "n", "hash", on_created=fail)
     assert kinds(ledger) == ["open"]
 
 

@@ -13,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from dpcore.errors import AwayError, InstallationError
+from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace import installation, turns
 from dpcore.workspace.database import be_patient, write
@@ -69,7 +70,7 @@ def test_a_home_that_is_away_for_a_moment_ends_no_run(
     engine = open_installation(home, url)
     be_patient(engine, 60)
     ledger = Ledger(engine)
-    run = ledger.reserve(dataset, "ann", HALF, NONE, "n", "hash").id
+    run = ledger.reserve(dataset, "ann", pure_loss(HALF), "n", "hash").id
     ledger.touch(run)
     calls = failing(monkeypatch, "binding", 2, number)
     ledger.commit(run, release_for(HALF, dataset))
@@ -86,7 +87,7 @@ def test_a_home_that_comes_back_ends_no_run(what: str, url: str, home: Path, mon
     engine = open_installation(home, url)
     be_patient(engine, 60)
     ledger = Ledger(engine)
-    run = ledger.reserve(dataset, "ann", HALF, NONE, "n", "hash").id
+    run = ledger.reserve(dataset, "ann", pure_loss(HALF), "n", "hash").id
     ledger.touch(run)
     place, aside = home.parent / what, home.parent / "aside"
     real, found = Home.binding, []
@@ -146,9 +147,9 @@ def test_nothing_is_spent_while_the_mark_cannot_be_written(
     dataset = fill(home, url, runs=0)
     with Service(home, url, workers=0) as service:
         ledger = Ledger(service._engine)
-        paid = ledger.reserve(dataset, "ann", HALF, NONE, "paid", "hash").id
+        paid = ledger.reserve(dataset, "ann", pure_loss(HALF), "paid", "hash").id
         ledger.touch(paid)
-        waiting = ledger.reserve(dataset, "ann", HALF, NONE, "waiting", "hash").id
+        waiting = ledger.reserve(dataset, "ann", pure_loss(HALF), "waiting", "hash").id
         with monkeypatch.context() as patch:
             failing(patch, "advance", 99, errno.ENOSPC)
             ledger.commit(paid, release_for(HALF, dataset))  # What is paid for goes on.
@@ -272,7 +273,7 @@ def test_numbers_that_were_never_used_are_not_missed(url: str, home: Path) -> No
     with Service(home, url, workers=0) as service:
         ledger = Ledger(service._engine)
         with pytest.raises(ZeroDivisionError):
-            ledger.reserve(dataset, "ann", HALF, NONE, "n", "hash", on_created=fail)
+            ledger.reserve(dataset, "ann", pure_loss(HALF), "n", "hash", on_created=fail)
         service.charge("small", HALF, note="spent elsewhere")
     assert spent(home, url) == 2 * HALF
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from alembic.config import Config
 from sqlalchemy.engine import Engine
 
 import dpcore
+from dpcore.privacy.budgets import calibrate_gaussian, default_delta
+from dpcore.privacy.losses import gaussian_rho, pure_loss, pure_rho
 from dpcore.workspace.database import HEAD, metadata, open_database, read, utc_now, write
 from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
@@ -82,12 +85,67 @@ def test_what_was_spent_before_an_upgrade_is_spent_after_it(revision: str, kind:
         ("open", None, None),
         ("reserve", None, None),
         ("touch", None, None),
+        ("caps", None, None),
     ]
+    assert (balance.delta, balance.total) == (default_delta(small_schema().max_rows), pure_loss(Decimal("0.5")))
+    assert "delta" in ledger.entries(ID)[-1].note
     grants.answer(grants.ask(ID, "ann", ONE, "more").number, ONE, "yes", actor="office")
     assert ledger.balance(ID, "ann").left == Decimal("0.5")
     assert read_notes(engine) == {}
     with pytest.raises(sa.exc.DBAPIError, match="append-only"):
         write(engine, lambda c: c.exec_driver_sql("DELETE FROM ledger_entries"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs_with_a_delta_are_composed_after_an_upgrade(kind: str, tmp_path: Path) -> None:
+    """As Gaussian noise; where people may have been set aside, as what they may have lost too."""
+    url = fresh_url(kind, tmp_path)
+    old = database_of("0004", url)
+    with old.begin() as connection:
+        fill(connection)
+        for run, split in (("alone", {}), ("aside", {"evaluation": "1"}), ("unfinished", None), (None, None)):
+            _boost(connection, run, split)
+        with pytest.raises(sa.exc.DBAPIError, match="append-only"), connection.begin_nested():
+            connection.execute(sa.text("UPDATE ledger_entries SET note = 'x'"))
+    old.dispose()
+    engine = open_database(url)
+    ledger = Ledger(engine)
+    rho = {entry.run_id: entry.rho for entry in ledger.entries(ID) if entry.delta}
+    gaussian = gaussian_rho(calibrate_gaussian(1.0, 1e-6))
+    assert gaussian < rho["alone"] < gaussian + Decimal("0.002")
+    assert rho["aside"] == rho["unfinished"] == rho[None] == pure_rho(ONE) > 10 * rho["alone"]
+    whole = ledger.balance(ID).total
+    assert (whole.pure, whole.rest) == (Decimal("0.5"), rho["alone"] + 3 * pure_rho(ONE))
+    assert (whole.epsilon, whole.rho) == (Decimal("4.5"), whole.rest + pure_rho(Decimal("0.5")))
+    assert ledger.balance(ID).spent < Decimal("13")
+    line = (
+        "INSERT INTO ledger_entries (kind, time, dataset_id, epsilon, delta, note) "
+        "VALUES ('reserve', '', :id, 1, 0, '')"
+    )
+    with pytest.raises(sa.exc.IntegrityError):  # As a version that was not stopped would write it.
+        write(engine, lambda connection: connection.execute(sa.text(line), {"id": ID}))
+
+
+def _boost(connection: sa.Connection, run: str | None, split: dict[str, str] | None) -> None:
+    """A run of epsilon 1 and delta 1e-6; entered by hand without an identifier, unfinished without a split."""
+    line = {"id": ID, "run": run, "epsilon": 10**9, "delta": 10**9}
+    for kind in ("charge",) if run is None else ("reserve", "touch"):
+        connection.execute(
+            sa.text(
+                "INSERT INTO ledger_entries (kind, time, dataset_id, run_id, epsilon, delta, note) "
+                "VALUES (:kind, '2026-01-02T03:04:05+00:00', :id, :run, :epsilon, :delta, '')"
+            ),
+            {**line, "kind": kind},
+        )
+    if split is not None:
+        content = json.dumps({"certificate": {"parallel_split": split}})
+        connection.execute(
+            sa.text(
+                "INSERT INTO releases (id, run_id, dataset_id, analyst, content, created) "
+                "VALUES (:run, :run, :id, 'ann', :content, '')"
+            ),
+            {"id": ID, "run": run, "content": content},
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)

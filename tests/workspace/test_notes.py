@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import NotFoundError, RequestError
+from dpcore.privacy.losses import pure_loss
 from dpcore.workspace.database import open_database
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.notes import read_notes, write_note
@@ -32,7 +33,7 @@ def engine(url: str) -> Engine:
 def released(engine: Engine, dataset_id: str = "data", name: str = "n") -> str:
     """Id of a new release of a data set."""
     ledger, release = Ledger(engine), release_for(COST, dataset_id)
-    run = ledger.reserve(dataset_id, "ann", COST, Decimal(0), name, "hash").id
+    run = ledger.reserve(dataset_id, "ann", pure_loss(COST), name, "hash").id
     ledger.touch(run)
     ledger.commit(run, release)
     return release.id

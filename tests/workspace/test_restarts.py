@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError
 
+from dpcore.privacy.losses import pure_loss
 from dpcore.service import Service
 from dpcore.workspace import database
 from dpcore.workspace.database import be_patient, open_database, write
@@ -65,7 +66,7 @@ def lose_an_answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 def queued(engine: Engine, nonce: str = "n") -> str:
     request = fake_request("data")
-    return RunQueue(engine).reserve(request, "ann", HALF, NONE, nonce, "hash").id
+    return RunQueue(engine).reserve(request, "ann", pure_loss(HALF), nonce, "hash").id
 
 
 def test_a_touch_whose_answer_was_lost_is_one_touch(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

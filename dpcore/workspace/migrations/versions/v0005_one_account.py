@@ -1,0 +1,111 @@
+"""What runs cost in zero-concentrated differential privacy, and caps on delta.
+
+What was spent stays spent: old lines get the rho that bounds their runs, and a data set whose cap
+had no delta gets the usual one, in a line of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import sqlalchemy as sa
+from alembic import op
+
+from dpcore.privacy.budgets import default_delta
+from dpcore.privacy.losses import engine_loss
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+_NOTE = "the total bounds epsilon at this delta from now on; it is chosen from the most rows that there may be"
+_LINES = sa.table(
+    "ledger_entries",
+    *map(sa.column, ("sequence", "kind", "time", "dataset_id", "run_id", "epsilon", "delta", "note")),
+    *map(sa.column, ("cap", "analyst_cap", "run_cap", "rho", "delta_cap")),
+)
+_RELEASES = sa.table("releases", sa.column("run_id"), sa.column("content"))
+_DATASETS = sa.table("datasets", sa.column("id"), sa.column("schema"))
+#: Places behind the point of what is kept in whole steps.
+_EPSILON, _DELTA, _RHO = 9, 15, 12
+
+
+def upgrade() -> None:
+    """Add two columns, fill the first, and write a line for each data set with a cap."""
+    for name in ("rho", "delta_cap"):
+        op.add_column("ledger_entries", sa.Column(name, sa.BigInteger))
+    connection = op.get_bind()
+    _let_update(connection.dialect.name)
+    _fill(connection)
+    _forbid_update(connection.dialect.name)
+    for dataset_id, schema in connection.execute(sa.select(_DATASETS)).all():
+        _add_delta(connection, dataset_id, json.loads(schema)["max_rows"])
+
+
+def _let_update(dialect: str) -> None:
+    table = " ON ledger_entries" if dialect == "postgresql" else ""
+    op.execute(f"DROP TRIGGER ledger_entries_no_update{table}")
+
+
+def _forbid_update(dialect: str) -> None:
+    """Forbid changes again, and lines without a rho, as an earlier version would write them."""
+    trigger = "CREATE TRIGGER ledger_entries_no_update BEFORE UPDATE ON ledger_entries"
+    if dialect == "postgresql":
+        op.execute(f"{trigger} FOR EACH ROW EXECUTE FUNCTION frostglass_append_only()")
+        op.create_check_constraint("ledger_rho", "ledger_entries", "rho IS NOT NULL AND rho >= 0")
+        return
+    op.execute(f"{trigger} BEGIN SELECT RAISE(ABORT, 'append-only table'); END")
+    op.execute(
+        "CREATE TRIGGER ledger_rho BEFORE INSERT ON ledger_entries WHEN NEW.rho IS NULL OR NEW.rho < 0 "
+        "BEGIN SELECT RAISE(ABORT, 'a line of the ledger needs a rho of at least 0'); END"
+    )
+
+
+def _fill(connection: sa.Connection) -> None:
+    """The rho of every line: of pure runs by their epsilon, of others by their delta too."""
+    line = _LINES.c
+    everybody = _learned_from_everybody(connection)
+    chosen = sa.select(line.epsilon, line.delta, line.run_id).where(line.delta > 0).distinct()
+    for epsilon, delta, run_id in connection.execute(chosen).all():
+        rho = _rho(epsilon, delta, aside=run_id not in everybody)
+        same = (line.run_id == run_id) if run_id else line.run_id.is_(None)
+        same &= (line.epsilon == epsilon) & (line.delta == delta)
+        connection.execute(_LINES.update().where(same).values(rho=rho))
+    pure = sa.select(line.epsilon).where(line.delta == 0).distinct()
+    for epsilon in connection.execute(pure).scalars().all():
+        same = (line.epsilon == epsilon) & (line.delta == 0)
+        connection.execute(_LINES.update().where(same).values(rho=_rho(epsilon, 0)))
+
+
+def _rho(epsilon: int, delta: int, *, aside: bool = True) -> int:
+    loss = engine_loss(Decimal(epsilon).scaleb(-_EPSILON), Decimal(delta).scaleb(-_DELTA), aside=aside)
+    return int(loss.rho.scaleb(_RHO))
+
+
+def _learned_from_everybody(connection: sa.Connection) -> set[str]:
+    """Runs whose results say that nobody was set aside for an evaluation."""
+    results = connection.execute(sa.select(_RELEASES)).all()
+    return {run_id for run_id, content in results if not json.loads(content)["certificate"]["parallel_split"]}
+
+
+def _add_delta(connection: sa.Connection, dataset_id: str, max_rows: int) -> None:
+    """Repeat the newest caps, with the delta that goes without saying."""
+    line = _LINES.c
+    caps = sa.select(line.cap, line.analyst_cap, line.run_cap).where(
+        line.dataset_id == dataset_id, line.kind.in_(("open", "caps"))
+    )
+    newest = connection.execute(caps.order_by(line.sequence.desc()).limit(1)).mappings().one_or_none()
+    if newest is None:
+        return
+    values = {
+        **newest,
+        "kind": "caps",
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "dataset_id": dataset_id,
+        "note": _NOTE,
+        "delta_cap": int(default_delta(max_rows).scaleb(_DELTA)),
+    }
+    connection.execute(_LINES.insert().values(epsilon=0, delta=0, rho=0, **values))
