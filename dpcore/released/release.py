@@ -36,7 +36,7 @@ class Certificate(FrozenModel):
     ----------
     rho : Decimal or None
         Bound on its loss in zero-concentrated differential privacy, by which it is composed with
-        others. ``None`` in releases of versions that did not say.
+        others. ``None`` if nothing is known, as in releases of versions that did not say.
     composition : str
         How the parts of ``budget_split`` compose; empty if they simply add up.
     guarantee : str
@@ -167,7 +167,7 @@ def make_release(
         definition=plan.definition,
         epsilon=plan.epsilon,
         delta=plan.delta,
-        rho=plan.loss.rho,
+        rho=plan.loss.rho if plan.loss.rho.is_finite() else None,
         privacy_unit=_with_article(protected_unit(plan.schema)),
         max_rows_per_person=unit.max_rows_per_person,
         max_rows=plan.schema.max_rows,

@@ -55,7 +55,7 @@ def test_a_delta_that_nothing_else_bounds_is_refused_in_a_sentence():
     budget = BudgetAccountant(1)
     with pytest.raises(BudgetError, match=r"all deltas together may be at most 0\.0000001:"):
         budget.spend(pure_loss(Decimal("0.1"), Decimal("0.0000003")), "a machine")
-    budget.spend(pure_loss(Decimal("0.1"), Decimal("0.0000002")), "a machine")
+    budget.spend(pure_loss(Decimal("0.1"), Decimal("0.0000001")), "a machine")
     assert budget.spent == Decimal("0.1")
 
 

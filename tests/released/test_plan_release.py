@@ -17,6 +17,7 @@ from dpcore.errors import BudgetError, RequestError, SchemaError
 from dpcore.learning.learner import Asked, no_progress
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.privacy.budgets import BudgetSplit
+from dpcore.privacy.losses import pure_rho
 from dpcore.released.plan import CountNoise, RunPlan, check_classes, target_column
 from dpcore.released.release import Release, make_release
 from pages.components.families.shared import certificate
@@ -241,12 +242,21 @@ def test_releases_made_before_there_was_a_composition_still_read():
     assert Release.from_json(json.dumps(content)).certificate.composition == ""
 
 
+def test_a_certificate_says_by_what_it_is_composed():
+    assert release().certificate.rho == pure_rho(release().certificate.epsilon)
+    assert gaussian_release().certificate.rho is None, "its plan does not say"
+    content = json.loads(release().to_json())
+    del content["certificate"]["rho"]
+    assert Release.from_json(json.dumps(content)).certificate.rho is None
+
+
 def test_certificate_has_public_fields_only():
     """Whoever adds a field must say here that it is public: by the schema, plan or clock."""
     assert set(release().certificate.model_dump()) == {
         "definition",
         "epsilon",
         "delta",
+        "rho",
         "neighboring_relation",
         "privacy_unit",
         "max_rows_per_person",

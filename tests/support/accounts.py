@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy.engine import Engine
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.losses import pure_loss
+from dpcore.privacy.losses import RHO_STEP, pure_loss, run_loss
 from dpcore.released.release import Release, make_release
 from dpcore.workspace.database import datasets, open_database, utc_now, write
 from dpcore.workspace.ledger import Ledger
@@ -22,6 +22,8 @@ from tests.support.fake_learner import FakeLearner, FakeModel, small_schema
 
 ATTEMPTS = 12
 COST = Decimal("0.07")
+#: Cost of runs that are not pure, and the delta of the cap that they are under.
+COMPOSED_EPSILON, COMPOSED_RHO, COMPOSED_DELTA = Decimal("0.2"), Decimal("0.0007"), Decimal("0.000001")
 
 
 def add_row(engine: Engine, dataset_id: str, *, public: bool) -> None:
@@ -60,6 +62,22 @@ def spend(url: str, number: int, start: threading.Barrier) -> None:
         if number % 4 == 1 and attempt == 2:
             os.kill(os.getpid(), signal.SIGKILL)
         ledger.commit(run, release_for(COST))
+
+
+def compose(url: str, number: int, start: threading.Barrier) -> None:
+    """Reserve runs that are not pure, each of another rho, until five in a row do not fit."""
+    ledger = Ledger(open_database(url))
+    analyst = "limited" if number % 2 else f"analyst {number}"
+    start.wait()
+    attempt = refused = 0
+    while refused < 5:
+        attempt += 1
+        rho = COMPOSED_RHO + (1000 * number + attempt) * RHO_STEP
+        loss = run_loss(COMPOSED_EPSILON, COMPOSED_DELTA / 20, rho)
+        try:
+            ledger.reserve("data", analyst, loss, f"{number}-{attempt}", "hash")
+        except BudgetError:
+            refused += 1
 
 
 def create_tables(url: str) -> None:

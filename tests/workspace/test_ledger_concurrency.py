@@ -1,4 +1,4 @@
-"""Sixteen processes spend on one data set at once; some are killed half-way."""
+"""Many processes spend on one data set at once; some are killed half-way."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.workspace.database import open_database, read, releases
+from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
-from tests.support.accounts import COST, add_row, create_tables, spend
+from tests.support.accounts import COMPOSED_DELTA, COST, add_row, compose, create_tables, spend
 from tests.support.databases import KINDS, fresh_url
 
 PROCESSES = 16
@@ -59,6 +62,39 @@ def test_sixteen_processes_never_exceed_the_cap(kind: str, tmp_path: Path) -> No
     assert set(released) <= reserved
     contested = [line for line in lines if line.kind == "reserve" and line.analyst == "ann"]
     assert len(contested) == 1
+    assert [line.sequence for line in lines] == sorted({line.sequence for line in lines})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_processes_never_exceed_a_cap_in_rho_by_a_digit(kind: str, tmp_path: Path) -> None:
+    """Thirty-two spend at once, one half of them with a limit of their own, until nothing fits."""
+    url = fresh_url(kind, tmp_path)
+    engine = open_database(url)
+    add_row(engine, "data", public=False)
+    ledger = Ledger(engine)
+    ledger.open_account("data", Decimal(2), delta=COMPOSED_DELTA)
+    Grants(engine).grant("data", "limited", Decimal(1), "half of them", actor=None)
+
+    start = CONTEXT.Barrier(2 * PROCESSES)
+    crowd = [CONTEXT.Process(target=compose, args=(url, n, start)) for n in range(2 * PROCESSES)]
+    for process in crowd:
+        process.start()
+    for process in crowd:
+        process.join(timeout=300)
+    assert [process.exitcode for process in crowd] == [0] * 2 * PROCESSES
+
+    lines = [line for line in ledger.entries("data") if line.kind == "reserve"]
+    for analyst, epsilon in ((None, 2), ("limited", 1)):
+        cap = PrivacyFilter(Decimal(epsilon), COMPOSED_DELTA)
+        own = [line for line in lines if analyst in (None, line.analyst)]
+        total = total_loss(run_loss(line.epsilon, line.delta, line.rho) for line in own)
+        assert total == ledger.balance("data", analyst).total
+        assert total.epsilon > 3 * epsilon, "far more than adding would take"
+        assert sum(line.rho for line in own) <= cap.rho
+        assert len({line.rho for line in own}) > 1
+    smallest = min((run_loss(line.epsilon, line.delta, line.rho) for line in lines), key=lambda loss: loss.rho)
+    whole = total_loss(run_loss(line.epsilon, line.delta, line.rho) for line in lines)
+    assert not PrivacyFilter(Decimal(2), COMPOSED_DELTA).accepts(whole + smallest), "nothing more fits"
     assert [line.sequence for line in lines] == sorted({line.sequence for line in lines})
 
 
