@@ -8,6 +8,7 @@ from dataclasses import astuple
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from dpcore.domain.columns import CategoricalColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
+from dpcore.learning.forms import plan_under
 from dpcore.models.registry import LEARNERS
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.filters import (
@@ -33,11 +35,13 @@ from dpcore.privacy.losses import (
     UNBOUNDED,
     Loss,
     gaussian_rho,
+    pure_epsilon,
     pure_loss,
     pure_rho,
     run_loss,
     total_loss,
 )
+from tests.support import small_redescriptions, small_trains
 
 CAP, DELTA = Decimal(5), Decimal("0.000001")
 EPSILONS = [Decimal(e) for e in ("0.001", "0.05", "0.5", "1", "5", "30")]
@@ -117,6 +121,43 @@ def _parameters(epsilon: float):
     from dp_accounting.pld.common import DifferentialPrivacyParameters
 
     return DifferentialPrivacyParameters(epsilon, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_runs_of_all_families_that_are_accepted_keep_the_cap(seed):
+    """In the form that the account chooses: the loss distribution of all of them together."""
+    pld = pytest.importorskip("dp_accounting.pld").privacy_loss_distribution
+    dice = random.Random(seed)
+    cap = PrivacyFilter(Decimal(dice.choice((1, 2, 5))), DELTA)
+    total, composed, families = NOTHING, pld.identity(INTERVAL), set()
+    for _ in range(60):
+        plan = _planned(cap, dice.choice(list(LEARNERS)), Decimal(str(dice.choice((0.02, 0.1, 0.4, 1)))), dice)
+        if cap.accepts(total + plan.loss):
+            total, composed = total + plan.loss, composed.compose(_worst(plan, pld))
+            families.add(plan.family)
+    assert len(families) > 3
+    assert composed.get_delta_for_epsilon(float(cap.epsilon)) <= float(cap.delta) * (1 + 1e-6)
+
+
+class _Planned(NamedTuple):
+    family: str
+    loss: Loss
+
+
+def _planned(cap: PrivacyFilter, name: str, epsilon: Decimal, dice: random.Random) -> _Planned:
+    learner = LEARNERS[name]
+    kinds = {"ilp": (small_trains.SCHEMA, small_trains.TARGET), "redescriptions": (small_redescriptions.SCHEMA, "")}
+    schema, target = kinds.get(name, (_schema(), "three"))
+    known = learner.parameters.model_fields
+    chosen = {"evaluate": dice.random() < 0.5} if "evaluate" in known else {}
+    return _Planned(name, plan_under(cap, lambda delta: learner.plan(schema, target, epsilon, chosen, delta)).loss)
+
+
+def _worst(plan: _Planned, pld):
+    """A run whose loss is as large as the plan says: randomized response, or Gaussian noise."""
+    if plan.loss.delta:
+        return pld.from_gaussian_mechanism(float(2 * plan.loss.rho) ** -0.5, value_discretization_interval=INTERVAL)
+    return pld.from_privacy_parameters(_parameters(float(pure_epsilon(plan.loss.rho))), INTERVAL)
 
 
 # An adversary who chooses every run by what was released before, played to the end
