@@ -16,6 +16,9 @@ import numpy as np
 from sqlalchemy.engine import Engine
 
 from benchmarks.records import Record
+from dpcore.domain.columns import BooleanColumn
+from dpcore.domain.schema import Schema
+from dpcore.privacy.budgets import default_delta
 from dpcore.privacy.losses import pure_loss
 from dpcore.workspace.database import datasets, utc_now, write
 from dpcore.workspace.installation import open_installation
@@ -27,6 +30,7 @@ PROCESSES = 32
 GOAL = 2.0
 _COST, _BUDGET = Decimal("0.001"), Decimal(1000)
 _DATASET = "data"
+_SCHEMA = Schema(name=_DATASET, max_rows=1000, columns=(BooleanColumn(name="ill"),))
 #: One of so many processes is killed, each at a moment of its own.
 _KILLED = 4
 
@@ -68,14 +72,14 @@ def _open_account(engine: Engine) -> None:
     row = {
         "id": _DATASET,
         "name": _DATASET,
-        "schema": "{}",
-        "schema_hash": "",
+        "schema": _SCHEMA.to_json(indent=None),
+        "schema_hash": _SCHEMA.hash,
         "public": True,
         "truth": "",
         "created": utc_now(),
     }
     write(engine, lambda connection: connection.execute(datasets.insert().values(**row)))
-    Ledger(engine).open_account(_DATASET, _BUDGET)
+    Ledger(engine).open_account(_DATASET, _BUDGET, delta=default_delta(_SCHEMA.max_rows))
 
 
 def _crowd(home: Path, url: str, processes: int, seconds: float) -> list[float]:
