@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.budgets import exact_amount, largest_delta, parse_epsilon, parse_limit
 from dpcore.privacy.filters import DELTA_STEP, PrivacyFilter
-from dpcore.privacy.losses import RHO_STEP, Loss
+from dpcore.privacy.losses import RHO_STEP, Loss, run_loss
 from dpcore.released.release import Certificate, Release
 from dpcore.workspace.database import (
     Hook,
@@ -33,6 +33,7 @@ from dpcore.workspace.database import (
     write_once,
 )
 from dpcore.workspace.ledger_lines import (
+    AMOUNTS,
     Means,
     ReservationState,
     append,
@@ -349,9 +350,15 @@ class Ledger:
 
         return read(self._engine, work)
 
-    def reserved_delta(self, reservation_id: str) -> Decimal:
-        """Delta that was reserved for a run."""
-        return read(self._engine, lambda connection: Decimal(reservation_of(connection, reservation_id)["delta"]))
+    def reserved(self, reservation_id: str) -> Loss:
+        """What was reserved for a run. Raises ``NotFoundError``."""
+
+        def work(connection: Connection) -> Loss:
+            state_of(connection, reservation_id)
+            row = reservation_of(connection, reservation_id)
+            return run_loss(*(row[name] for name in AMOUNTS))
+
+        return read(self._engine, work)
 
     def entries(self, dataset_id: str | None = None) -> list[LedgerEntry]:
         """Every line about a data set, or about all, oldest first."""

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.errors import CancelledError, ConflictError, FrostglassError
+from dpcore.errors import CancelledError, ConflictError, FrostglassError, RequestError
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
 from dpcore.workspace.database import be_patient
@@ -45,6 +45,9 @@ _CANCELLED_SPENT = "The run was stopped after it had begun to read records. Its 
 _FAILED_SPENT = (
     "The run failed after it had begun to read records. Its budget stays spent; why it failed "
     "is not shown, since that could depend on the records."
+)
+_OTHER_PRICE = (
+    "It was reserved by another version of the program, which counted its cost in another way: start it again."
 )
 _FAILED_FREE = "The run could not start. Nothing was spent; please tell the custodian."
 
@@ -95,8 +98,10 @@ class Worker:
         dataset = self._store.dataset(request.dataset_id)
         dataset.check_private()
         learner = get_learner(request.algorithm)
-        delta = self._ledger.reserved_delta(job.run_id)
-        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, delta)
+        paid = self._ledger.reserved(job.run_id)
+        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, paid.delta)
+        if (plan.epsilon, plan.delta) != (paid.epsilon, paid.delta) or plan.loss.rho > paid.rho:
+            raise RequestError(_OTHER_PRICE)
         self._store.check_stored(dataset.id, plan.schema)
         return learner, plan
 

@@ -13,16 +13,20 @@ from typing import Any
 import pytest
 
 from dpcore.errors import ConflictError, SchemaError
+from dpcore.privacy.budgets import default_delta
+from dpcore.privacy.losses import pure_loss, pure_rho, run_loss
 from dpcore.service import Service
 from dpcore.workspace.database import jobs, read
 from dpcore.workspace.database import ledger_entries as lines
 from dpcore.workspace.processes import ProcessIdentity
-from dpcore.workspace.requests import DatasetInfo, RunStatus
+from dpcore.workspace.requests import DatasetInfo, RunRequest, RunStatus
 from dpcore.workspace.worker import Reports
 from tests.support.fake_learner import CANARY, fake_request, register, small_frame, small_schema
 from tests.support.fake_worker import KILL_POINTS, VARIABLE
 
 COMMAND = (sys.executable, "-m", "tests.support.fake_worker")
+#: A worker that does nothing.
+NOBODY = (sys.executable, "-c", "import sys; sys.stdin.read()")
 BUDGET, COST = Decimal(2), Decimal("0.5")
 register()
 
@@ -110,8 +114,7 @@ def test_a_dead_worker_is_replaced_and_the_queue_goes_on(service: Service, tmp_p
 def test_reading_runs_writes_nothing_and_another_process_still_shows_what_has_died(
     tmp_path: Path,
 ) -> None:
-    nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
-    with Service(tmp_path / "home", workers=1, worker_command=nobody) as service:
+    with Service(tmp_path / "home", workers=1, worker_command=NOBODY) as service:
         dataset = add(service)
         run = service.submit(fake_request(dataset.id), "n")
         queue, engine = service._queue, service._engine
@@ -131,8 +134,7 @@ def test_reading_runs_writes_nothing_and_another_process_still_shows_what_has_di
 
 
 def test_runs_left_in_the_queue_are_executed_after_a_restart(tmp_path: Path) -> None:
-    nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
-    with Service(tmp_path / "home", workers=1, worker_command=nobody) as service:
+    with Service(tmp_path / "home", workers=1, worker_command=NOBODY) as service:
         dataset = add(service)
         run = service.submit(fake_request(dataset.id), "n")
         assert service.run(run).state == "queued"
@@ -153,8 +155,7 @@ def test_a_worker_finishes_a_paid_run_when_the_application_goes(tmp_path: Path) 
 
 
 def test_cancel_before_a_touch_refunds(tmp_path: Path) -> None:
-    nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
-    with Service(tmp_path / "home", workers=1, worker_command=nobody) as service:
+    with Service(tmp_path / "home", workers=1, worker_command=NOBODY) as service:
         dataset = add(service)
         run = service.submit(fake_request(dataset.id), "n")
         status = service.cancel(run)
@@ -195,8 +196,7 @@ def test_a_free_cancel_leaves_a_run_alone_that_has_begun(service: Service, tmp_p
 def test_a_free_cancel_loses_the_race_for_a_run_that_is_touched_as_it_looks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nobody = (sys.executable, "-c", "import sys; sys.stdin.read()")
-    with Service(tmp_path / "home", workers=1, worker_command=nobody) as service:
+    with Service(tmp_path / "home", workers=1, worker_command=NOBODY) as service:
         dataset = add(service)
         free, begun = (service.submit(fake_request(dataset.id), nonce) for nonce in "ab")
         status = service.cancel(free, only_free=True)
@@ -289,3 +289,38 @@ def test_progress_is_written_at_counts_alone() -> None:
     assert calls[:2] == [("first", 0, 100_000), ("first", 5_000, 100_000)]
     assert calls[-1] == ("second", 100_000, 100_000)
     progress("empty", 0, 0)
+
+
+def test_a_run_that_was_reserved_at_another_price_costs_nothing(tmp_path: Path) -> None:
+    """As by a version of the program that planned it in another way."""
+    with Service(tmp_path / "home", workers=1, worker_command=NOBODY) as service:
+        dataset = add(service)
+        runs = [
+            service._queue.reserve(fake_request(dataset.id), service._user.name, loss, nonce, "hash").id
+            for nonce, loss in (
+                ("cheaper", pure_loss(COST / 2)),
+                ("less rho", run_loss(COST, Decimal(0), pure_rho(COST) / 2)),
+                ("more rho", run_loss(COST, Decimal(0), 2 * pure_rho(COST))),
+            )
+        ]
+    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as again:
+        ends = [again.wait(run, 60) for run in runs]
+        assert [(end.state, end.charged) for end in ends] == [("failed", False)] * 2 + [("done", True)]
+        assert "another version" in ends[0].message
+        assert "Nothing was spent" in ends[0].message
+
+
+def test_a_waiting_run_is_made_as_it_was_reserved_whatever_the_budget_has_become(tmp_path: Path) -> None:
+    with Service(tmp_path / "home", workers=1, worker_command=NOBODY) as service:
+        dataset = add(service)
+        request = RunRequest(dataset_id=dataset.id, algorithm="ebm", target="ill", epsilon=COST)
+        run = service.submit(request, "n")
+        service.raise_caps(dataset.id, delta=Decimal("1e-9"))
+        reserved = service._ledger.reserved(run)
+    with Service(tmp_path / "home", workers=0) as again:
+        again._jobs.start(run)
+        status = again.wait(run, 60)
+        assert (status.state, status.charged) == ("done", True)
+        [release] = again.releases()
+        assert (release.certificate.delta, release.certificate.rho) == (reserved.delta, reserved.rho)
+        assert reserved.delta == default_delta(small_schema().max_rows) / 20
