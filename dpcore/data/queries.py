@@ -24,10 +24,12 @@ from dpcore.privacy.sensitivity import Sensitivity
 
 #: A row is captured by exactly one rule of a list (the default included) and has one class.
 CAPTURES = Sensitivity(1, "L1", monotone=True)
+#: For Gaussian noise. The k rows of a person may be in one entry: k in all, and never more.
+CAPTURES_L2 = Sensitivity(1, "L2", monotone=True)
 
 
 def capture_counts(table: PrivateTable, target: str, part: Part, rules: Words) -> Ints:
-    """Rows per class that each rule of a list captures. Sensitivity :data:`CAPTURES`.
+    """Rows per class that each rule of a list captures. Sensitivity :data:`CAPTURES` and :data:`CAPTURES_L2`.
 
     Parameters
     ----------

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
+from dataclasses import replace
+from decimal import ROUND_FLOOR, Decimal
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.filters import PrivacyFilter
-from dpcore.privacy.losses import NOTHING
-from dpcore.released.plan import RunPlan
+from dpcore.learning.learner import Asked
+from dpcore.privacy.budgets import BudgetSplit, exact_amount
+from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
+from dpcore.privacy.losses import (
+    NOTHING,
+    RHO_STEP,
+    counting_rho,
+    pure_epsilon,
+    selection_epsilon,
+)
+from dpcore.released.plan import Composed, RunPlan
 
 _NEEDS_DELTA = (
     "This method needs a delta, and only pure runs are taken here: choose another method, or ask "
@@ -48,3 +57,53 @@ def plan_under(
     roomier = cap.fitting(NOTHING, composed.loss) >= cap.fitting(NOTHING, alone.loss)
     allowed = most is None or composed.epsilon <= most
     return composed if roomier and allowed and not pure else alone
+
+
+def _whole(_: str, rho: Decimal) -> Decimal:
+    return selection_epsilon(rho)
+
+
+def composed_form(asked: Asked, pure: RunPlan, select: Callable[[str, Decimal], Decimal] = _whole) -> RunPlan:
+    """The run of a pure plan with less noise, at the rho of that plan and the delta asked for.
+
+    Its counts get Gaussian noise, no wider than their geometric noise was. What this leaves of
+    rho goes to the other steps, which select, in equal parts. Proof: ``docs/privacy/accounting.md``.
+
+    Parameters
+    ----------
+    pure : RunPlan
+        Steps that select by the exponential mechanism, and counts that one row moves by one. Its
+        rho is known.
+    select : callable
+        Person-level epsilon of a step's selection for which a rho pays.
+
+    Returns
+    -------
+    RunPlan
+        The pure plan itself, if no delta was asked for or some selection would not gain.
+    """
+    assert pure.rho is not None
+    counts = counting_rho(pure.split[pure.estimates_step], pure.schema.privacy_unit.max_rows_per_person)
+    steps = [step for step, part in pure.split.parts.items() if part and step != pure.estimates_step]
+    if not asked.delta or counts >= pure.rho:
+        return pure
+    share = ((pure.rho - counts) / len(steps)).quantize(RHO_STEP, rounding=ROUND_FLOOR)
+    selections = {step: select(step, share) for step in steps}
+    if any(selections[step] <= pure.split[step] for step in steps):
+        return pure
+    rhos = {**dict.fromkeys(steps, share), pure.estimates_step: counts}
+    rho = sum(rhos.values(), Decimal(0))
+    aside = min(asked.epsilon, pure_epsilon(rho))
+    epsilon = max(smallest_epsilon(rho, asked.delta), aside)  # Less than that only for a delta near 1.
+    made = replace(
+        pure,
+        epsilon=epsilon,
+        split=BudgetSplit.by_weights(epsilon, rhos),
+        definition="approximate",
+        delta=asked.delta,
+        parallel=dict.fromkeys(pure.parallel, aside),
+        composition=f"zero-concentrated DP: the parts are shares of rho = {exact_amount(rho)}",
+        rho=rho,
+        composed=Composed(selections, counts),
+    )
+    return replace(made, noise=tuple(made.noise_on(own.what) for own in pure.noise))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, InvalidOperation
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -239,6 +240,14 @@ def geometric_tail(scale: float, confidence: float) -> int:
     return max(0, math.ceil(-scale * math.log(tail) - 1.0 - 1e-12))
 
 
+def gaussian_tail(deviation: float, confidence: float) -> int:
+    """A ``t`` with P(|noise| <= t) >= ``confidence`` for Gaussian noise, discrete or continuous.
+
+    A sum of discrete ones has it too, of the root of the sum of their squared deviations.
+    """
+    return math.ceil(NormalDist().inv_cdf((1 + confidence) / 2) * deviation)
+
+
 def _root(function: Callable[[float], float], low: float, high: float, xtol: float) -> float:
     """Zero of a function between two ends. SciPy's solvers are slow to import: on first use."""
     from scipy.optimize import brentq
@@ -360,12 +369,13 @@ def gaussian_part(mu: float, share: Decimal | Fraction) -> float:
     return part
 
 
-def float_below(value: Decimal | float) -> float:
-    """Largest float that is not above an exact decimal."""
+def float_below(value: Decimal | Fraction | float) -> float:
+    """Largest float that is not above an exact number."""
     number = float(value)
     if isinstance(value, float):
         return number
-    return number if Decimal(number) <= value else math.nextafter(number, -math.inf)
+    exact = type(value)(number)
+    return number if exact <= value else math.nextafter(number, -math.inf)
 
 
 def odds_sentence(epsilon: Decimal, delta: Decimal, seen: str = "in this result") -> str:

@@ -6,7 +6,7 @@ Every conversion is proved in ``docs/privacy/accounting.md`` and rounded against
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from decimal import ROUND_CEILING, Decimal
 
@@ -108,13 +108,7 @@ def pure_rho(epsilon: Decimal) -> Decimal:
 
 def pure_epsilon(rho: Decimal) -> Decimal:
     """Largest epsilon, in whole steps, of which :func:`pure_rho` is at most ``rho``."""
-    low, high = 0, 1
-    while pure_rho(high * EPSILON_STEP) <= rho:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if pure_rho(middle * EPSILON_STEP) <= rho else (low, middle)
-    return low * EPSILON_STEP
+    return _largest_epsilon(pure_rho, rho)
 
 
 def selection_rho(epsilon: Decimal) -> Decimal:
@@ -126,9 +120,36 @@ def selection_rho(epsilon: Decimal) -> Decimal:
     return rho_above(float(epsilon) ** 2 / 8)
 
 
+def selection_epsilon(rho: Decimal) -> Decimal:
+    """Largest epsilon, in whole steps, of which :func:`selection_rho` is at most ``rho``."""
+    return _largest_epsilon(selection_rho, rho)
+
+
+def _largest_epsilon(cost: Callable[[Decimal], Decimal], rho: Decimal) -> Decimal:
+    """Largest epsilon, in whole steps, whose cost, which rises with it, is at most ``rho``."""
+    low, high = 0, 1
+    while cost(high * EPSILON_STEP) <= rho:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if cost(middle * EPSILON_STEP) <= rho else (low, middle)
+    return low * EPSILON_STEP
+
+
 def gaussian_rho(mu: float) -> Decimal:
     """Rho of discrete or continuous Gaussian noise with sensitivity / scale at most mu."""
     return rho_above(mu * mu / 2)
+
+
+def counting_rho(epsilon: Decimal, rows_per_person: int) -> Decimal:
+    """Rho of Gaussian noise on counts that is as wide as geometric noise of this epsilon.
+
+    Both noises are made for a person whose rows may all be in one count. Two-sided geometric
+    noise of epsilon x on a row has the standard deviation 1 / (sqrt(2) sinh(x / 2)). Unbounded
+    for an x above 10, where Gaussian noise costs far more.
+    """
+    half = float(epsilon) / rows_per_person / 2
+    return rho_above((rows_per_person * math.sinh(half)) ** 2) if half <= 5 else UNBOUNDED
 
 
 def rho_above(rho: float) -> Decimal:

@@ -19,5 +19,5 @@ class Sensitivity:
     """
 
     value: int
-    norm: Literal["L1", "Linf"]
+    norm: Literal["L1", "L2", "Linf"]
     monotone: bool

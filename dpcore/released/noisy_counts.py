@@ -10,7 +10,7 @@ import numpy as np
 from scipy.fft import next_fast_len
 
 from dpcore.arrays import Floats, Ints
-from dpcore.privacy.budgets import geometric_tail
+from dpcore.privacy.budgets import gaussian_tail, geometric_tail
 
 #: Scales above this are not tabulated: a tiny epsilon must not ask for a huge table.
 _WIDEST = 1000.0
@@ -35,8 +35,19 @@ def point_estimates(noisy_counts: Ints, alpha: Sequence[float]) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
+def sum_tail(scale: float, terms: int, confidence: float, *, gaussian: bool = False) -> int:
+    """A t with P(|sum of the noise on ``terms`` counts| <= t) >= confidence.
+
+    Parameters
+    ----------
+    scale : float
+        Of two-sided geometric noise; of Gaussian noise its standard deviation.
+    """
+    return gaussian_tail(scale * math.sqrt(terms), confidence) if gaussian else _geometric_sum(scale, terms, confidence)
+
+
 @lru_cache(maxsize=4096)
-def sum_tail(scale: float, terms: int, confidence: float) -> int:
+def _geometric_sum(scale: float, terms: int, confidence: float) -> int:
     """A t with P(|sum of ``terms`` two-sided geometric variables| <= t) >= confidence.
 
     The smallest one, unless scale or terms are many: then one a little larger.
@@ -46,11 +57,11 @@ def sum_tail(scale: float, terms: int, confidence: float) -> int:
     if terms > _MOST_TERMS and scale > _COARSE:
         # Per standard deviation, the tails of a sum only get lighter with more terms. A whole
         # number t stands for all below t + 1.
-        reach = sum_tail(scale, _MOST_TERMS, confidence) + 1
+        reach = _geometric_sum(scale, _MOST_TERMS, confidence) + 1
         return math.ceil(reach * math.sqrt(terms / _MOST_TERMS)) - 1
     if scale > _WIDEST:
         # Far above 1 the distribution does nothing but stretch with its scale.
-        return math.ceil((sum_tail(_WIDEST, terms, confidence) + terms) * scale / _WIDEST)
+        return math.ceil((_geometric_sum(_WIDEST, terms, confidence) + terms) * scale / _WIDEST)
     reach = geometric_tail(scale, 1 - (1 - confidence) / (100 * terms))
     support = np.arange(-reach, reach + 1)
     decay = math.exp(-1.0 / scale)
@@ -62,20 +73,21 @@ def sum_tail(scale: float, terms: int, confidence: float) -> int:
     return int(np.searchsorted(within, confidence + 1e-9))
 
 
-def noise_intervals(noisy_counts: Ints, alpha: Sequence[float], scale: float, confidence: float = 0.95) -> Floats:
+def noise_intervals(
+    noisy_counts: Ints, alpha: Sequence[float], scale: float, confidence: float = 0.95, *, gaussian: bool = False
+) -> Floats:
     """Intervals for the estimates that the same list would have without noise.
 
     For each class, its count and the sum of the others are moved apart by their noise
     margins, each at half the failure probability, so that coverage is at least
-    ``confidence``. Sampling error is not included.
+    ``confidence``. Sampling error is not included. For ``scale`` and ``gaussian`` see :func:`sum_tail`.
 
     Returns
     -------
     array of shape (n_rules, n_classes, 2), lower and upper ends in [0, 1]
     """
     half = 1 - (1 - confidence) / 2
-    own = geometric_tail(scale, half)
-    others = sum_tail(scale, noisy_counts.shape[1] - 1, half)
+    own, others = (sum_tail(scale, terms, half, gaussian=gaussian) for terms in (1, noisy_counts.shape[1] - 1))
     prior = np.asarray(alpha, dtype=float)
     rest_prior = prior.sum() - prior
     rest = noisy_counts.sum(axis=1, keepdims=True) - noisy_counts

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from statistics import NormalDist
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dpcore.domain.schema import Schema
@@ -17,7 +17,9 @@ from dpcore.errors import BudgetError, RequestError
 from dpcore.privacy.budgets import (
     BudgetSplit,
     Definition,
+    float_below,
     format_epsilon,
+    gaussian_tail,
     geometric_tail,
     odds_sentence,
     row_epsilon,
@@ -58,6 +60,11 @@ class CountNoise:
             raise ValueError("the noise on a count has either an epsilon or a deviation")
 
     @property
+    def gaussian(self) -> bool:
+        """Whether it is Gaussian."""
+        return self.deviation is not None
+
+    @property
     def scale(self) -> float:
         """Scale of two-sided geometric noise, or standard deviation of Gaussian noise."""
         if self.deviation is not None:
@@ -69,7 +76,23 @@ class CountNoise:
         """Noise stays within plus or minus this, with ``confidence``."""
         if self.deviation is None:
             return geometric_tail(self.scale, confidence)
-        return math.ceil(NormalDist().inv_cdf((1 + confidence) / 2) * self.deviation)
+        return gaussian_tail(self.deviation, confidence)
+
+
+@dataclass(frozen=True)
+class Composed:
+    """How the steps of a run are made that adds up their rho, not their epsilons.
+
+    Attributes
+    ----------
+    selections : Mapping[str, Decimal]
+        Person-level epsilon of the exponential mechanism of each step that selects.
+    counts : Decimal
+        Person-level rho of the Gaussian noise on all counts of the remaining step together.
+    """
+
+    selections: Mapping[str, Decimal]
+    counts: Decimal
 
 
 @dataclass(frozen=True)
@@ -85,8 +108,8 @@ class RunPlan:
     epsilon : Decimal
         Person-level cost of the run; the sum of ``split``.
     split : BudgetSplit
-        Person-level budget of each step. For Gaussian noise its share of mu squared, written
-        as a share of epsilon: see ``composition``.
+        Person-level budget of each step. For Gaussian noise its share of mu squared, and of a
+        ``composed`` run its share of rho, written as a share of epsilon: see ``composition``.
     parameters : BaseModel
         Parameters of the learner, validated.
     guarantee : str
@@ -106,6 +129,8 @@ class RunPlan:
     rho : Decimal or None
         Zero-concentrated loss of a person in the steps of ``split``, if it is known to be less
         than that of any run of this epsilon.
+    composed : Composed or None
+        What the steps of ``split`` really spend, if the run composes them by rho.
     """
 
     schema: Schema
@@ -122,6 +147,7 @@ class RunPlan:
     noise: tuple[CountNoise, ...] = ()
     composition: str = ""
     rho: Decimal | None = None
+    composed: Composed | None = None
 
     def __post_init__(self) -> None:
         if self.split.total != self.epsilon:
@@ -137,9 +163,15 @@ class RunPlan:
 
         Shares of mu squared are not epsilons: whoever plans with Gaussian noise checks them.
         """
-        pure = self.split.parts.items() if self.definition == "pure" else ()
-        for step in (*(name for name, share in pure if share), *self.parallel):
+        steps = self._epsilons if self.definition == "pure" or self.composed else self.parallel
+        for step in (name for name, share in steps.items() if share):
             self.row_epsilon(step)
+
+    @property
+    def _epsilons(self) -> Mapping[str, Decimal]:
+        """Person-level epsilon of each step; no Gaussian noise of a composed run is among them."""
+        steps = self.composed.selections if self.composed else self.split.parts
+        return {**steps, **self.parallel}
 
     @property
     def loss(self) -> Loss:
@@ -174,13 +206,27 @@ class RunPlan:
 
     def row_epsilon(self, step: str) -> Decimal:
         """Budget of one step at the level of rows (see ``row_epsilon``)."""
-        share = self.parallel[step] if step in self.parallel else self.split[step]
-        return row_epsilon(share, self.schema.privacy_unit.max_rows_per_person)
+        return row_epsilon(self._epsilons[step], self.schema.privacy_unit.max_rows_per_person)
+
+    @property
+    def row_rho(self) -> float | None:
+        """Rho of the Gaussian noise on counts, for one row, if the run is composed.
+
+        A person's rows may all be in one count, so that they cost their square times as much.
+        """
+        rows = self.schema.privacy_unit.max_rows_per_person
+        return float_below(Fraction(self.composed.counts) / rows**2) if self.composed else None
+
+    def noise_on(self, what: str) -> CountNoise:
+        """Noise on the counts of ``estimates_step``, each of which one row moves by one."""
+        if self.row_rho is None:
+            return CountNoise(what, self.row_epsilon(self.estimates_step))
+        return CountNoise(what, deviation=1 / math.sqrt(2 * self.row_rho))
 
     @property
     def count_noise(self) -> tuple[CountNoise, ...]:
         """Kinds of printed counts, the one that matters most first."""
-        return self.noise or (CountNoise("a count", self.row_epsilon(self.estimates_step)),)
+        return self.noise or (self.noise_on("a count"),)
 
     def count_margin(self, confidence: float = 0.95) -> int:
         """Noise on the count that matters most stays within plus or minus this."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dpcore.data.queries import (
     CAPTURES,
+    CAPTURES_L2,
     LogLikelihood,
     capture_counts,
     itemset_counts,
@@ -79,6 +80,22 @@ def test_captures_witness():
     change = _captures([(1, 0, 0, 2)], [rule]) - _captures([], [rule])
     assert np.abs(change).sum() == CAPTURES.value
     assert np.abs(change).sum() > CAPTURES.value - 1, "a smaller sensitivity would be caught"
+
+
+@given(tables, st.lists(rows, min_size=1, max_size=5), rule_lists)
+def test_the_rows_of_a_person_move_captures_by_their_number_at_most(data, person, rules):
+    others = data[: SCHEMA.max_rows - len(person)]
+    change = _captures([*others, *person], rules) - _captures(others, rules)
+    assert np.linalg.norm(change) <= len(person) * CAPTURES_L2.value
+    assert np.all(change >= 0)
+
+
+@given(tables, rows, st.integers(1, 5), rule_lists)
+def test_rows_that_are_alike_move_one_capture_by_all_of_their_number(data, row, count, rules):
+    known = (*row[:3], row[3] % CLASSES)
+    others = data[: SCHEMA.max_rows - count]
+    change = _captures([*others, *[known] * count], rules) - _captures(others, rules)
+    assert np.linalg.norm(change) == count * CAPTURES_L2.value, "the root of their number would be caught"
 
 
 def _itemsets(sizes, literals=THRESHOLDS):

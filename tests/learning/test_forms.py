@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from decimal import Decimal
 
@@ -14,7 +15,7 @@ from dpcore.learning.forms import plan_under
 from dpcore.models.registry import get_learner
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
-from dpcore.privacy.losses import pure_epsilon
+from dpcore.privacy.losses import pure_epsilon, selection_rho
 from dpcore.released.plan import EVALUATION, RunPlan
 
 SCHEMA = Schema(name="toy", max_rows=1000, columns=(BooleanColumn(name="x"), BooleanColumn(name="y")))
@@ -71,3 +72,63 @@ def test_the_form_for_which_a_cap_has_more_room_is_chosen(epsilon, rho, form):
     assert plan_under(ROOMY, plan, pure=True).definition == "pure"
     assert plan_under(ROOMY, plan, most=Decimal("0.01")).definition == "pure"
     assert plan_under(PURE, plan).definition == "pure"
+
+
+# The form that composes
+
+
+def _rows(count: int) -> Schema:
+    unit = {"column": "person", "max_rows_per_person": count}
+    return Schema.from_mapping(SCHEMA.model_dump(mode="json") | {"privacy_unit": unit})
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("shares", [None, {"list": 1, "estimates": 4}, {"list": 9, "estimates": 1}])
+@pytest.mark.parametrize("epsilon", ["0.001", "0.1", "1"])
+def test_a_rule_list_that_composes_has_less_noise_at_the_same_rho(epsilon, shares, rows):
+    learner, schema = get_learner("rule_list"), _rows(rows)
+    alone, composed = (
+        learner.plan(schema, "y", Decimal(epsilon), {"shares": shares}, delta) for delta in (Decimal(0), DELTA)
+    )
+    assert (composed.definition, composed.delta) == ("approximate", DELTA)
+    assert composed.epsilon == smallest_epsilon(composed.rho, DELTA) == sum(composed.split.parts.values())
+    spent = selection_rho(composed.composed.selections["list"]) + composed.composed.counts
+    assert spent <= composed.rho <= alone.rho
+    assert composed.loss.rho == composed.rho, "people set aside lose no more"
+    assert composed.composed.selections["list"] > alone.split["list"]
+    (noise,), (geometric,) = composed.count_noise, alone.count_noise
+    decay = math.exp(-float(geometric.epsilon))
+    assert noise.deviation <= math.sqrt(2 * decay) / (1 - decay) * (1 + 1e-9)
+    assert noise.margin() <= geometric.margin()
+    assert (rows / noise.deviation) ** 2 / 2 <= float(composed.composed.counts) * (1 + 1e-9)
+
+
+def test_a_rule_list_with_half_and_half_selects_with_far_more():
+    composed = _planner("rule_list", "0.1")(DELTA)
+    assert 1.7 < float(composed.composed.selections["list"]) / 0.05 < 1.74
+    assert "rho = 0.00156" in composed.composition
+
+
+@pytest.mark.parametrize("epsilon", ["10", "1000"])
+def test_where_gaussian_noise_would_be_larger_a_run_stays_pure(epsilon):
+    plan = _planner("rule_list", epsilon)
+    assert plan(DELTA) == plan(Decimal(0))
+
+
+@pytest.mark.parametrize("parameters", [{"antecedents": "dp_fim"}])
+def test_steps_whose_budgets_are_known_too_late_stay_pure(parameters):
+    plans = [get_learner("rule_list").plan(SCHEMA, "y", Decimal(1), parameters, delta) for delta in (Decimal(0), DELTA)]
+    assert plans[0] == plans[1]
+
+
+@pytest.mark.parametrize("delta", ["0.5", "0.999"])
+def test_a_delta_near_one_needs_no_epsilon_but_people_set_aside_do(delta):
+    composed = _planner("rule_list", "0.1")(Decimal(delta))
+    assert composed.epsilon >= composed.parallel[EVALUATION] > 0
+
+
+def test_gaussian_noise_has_no_epsilon_of_its_own():
+    composed = _planner("rule_list", "0.1")(DELTA)
+    assert composed.row_epsilon("list") == composed.composed.selections["list"]
+    with pytest.raises(KeyError):
+        composed.row_epsilon("estimates")

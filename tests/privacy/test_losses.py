@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 import mpmath
@@ -12,17 +13,21 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpcore.errors import BudgetError
+from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.losses import (
     RHO_STEP,
     UNBOUNDED,
+    counting_rho,
     gaussian_rho,
     pure_epsilon,
     pure_loss,
     pure_rho,
     run_loss,
+    selection_epsilon,
     selection_rho,
     total_loss,
 )
+from tests.oracles.mechanisms_oracle import gaussian_pmf, geometric_pmf
 
 ORDERS = [mpf(order) for order in ("1.000001", "1.01", "1.5", "2", "3", "7.5", "32", "500")]
 EPSILONS = [Decimal(e) for e in ("0.000001", "0.01", "0.1", "0.5", "1", "3", "10", "60")]
@@ -132,3 +137,29 @@ def test_losses_add_up_exactly():
 def test_what_is_no_loss_is_refused(amounts):
     with pytest.raises(BudgetError):
         run_loss(*map(Decimal, amounts))
+
+
+@pytest.mark.parametrize("rho", ["0", "0.000000000001", "0.0003125", "0.3", "7.654321098765", "100000"])
+def test_a_selection_gets_the_largest_epsilon_that_a_rho_pays_for(rho):
+    epsilon = selection_epsilon(Decimal(rho))
+    assert selection_rho(epsilon) <= Decimal(rho) < selection_rho(epsilon + EPSILON_STEP)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+@pytest.mark.parametrize("epsilon", ["0.01", "0.3", "1", "2", "5"])
+def test_gaussian_counts_are_as_wide_as_geometric_ones_at_half_the_rho(epsilon, rows):
+    """Exact variances; of a discrete Gaussian it is never above the square of its scale."""
+    rho = counting_rho(Decimal(epsilon), rows)
+    scale = rows / math.sqrt(2 * float(rho))
+    reach = np.arange(-math.ceil(60 * scale) - 60, math.ceil(60 * scale) + 61)
+    geometric = (reach**2 * geometric_pmf(rows / float(epsilon), reach)).sum()
+    gaussian = (reach**2 * gaussian_pmf(scale, reach)).sum()
+    assert scale**2 == pytest.approx(geometric, rel=1e-6)
+    assert gaussian <= geometric * (1 + 1e-9)
+    if float(epsilon) <= 1:
+        assert 0.5 <= float(rho / pure_rho(Decimal(epsilon))) < 0.6
+
+
+def test_no_gaussian_noise_is_as_small_as_geometric_noise_of_a_huge_epsilon():
+    assert counting_rho(Decimal(1000), 1) == UNBOUNDED
+    assert counting_rho(Decimal(10), 1) > 100 * pure_rho(Decimal(10))

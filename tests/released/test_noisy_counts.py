@@ -12,7 +12,7 @@ from dpcore.privacy.randomness import SecureRandom
 from dpcore.released.evaluation import accuracy_of, auc_of, confusion_of
 from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
 from tests.oracles import rules_oracle
-from tests.oracles.mechanisms_oracle import FALSE_ALARM
+from tests.oracles.mechanisms_oracle import FALSE_ALARM, gaussian_pmf
 
 TRUE_COUNTS = {
     2: np.array([[40, 3], [0, 0], [5, 5], [300, 900]]),
@@ -57,6 +57,28 @@ def test_sum_tail_is_the_smallest_that_covers(scale, terms):
     middle, tail = len(total) // 2, sum_tail(scale, terms, 0.95)
     assert total[middle - tail : middle + tail + 1].sum() >= 0.95
     assert total[middle - tail + 1 : middle + tail].sum() < 0.951
+
+
+@pytest.mark.parametrize("terms", [1, 2, 3, 9, 40])
+@pytest.mark.parametrize("scale", [0.05, 0.2, 0.3, 0.45, 0.51, 0.7, 1.0, 1.02, 1.6, 2.04, 5.1])
+def test_sums_of_discrete_gaussian_noise_stay_within_their_tail(scale, terms):
+    """Exact convolutions."""
+    reach = int(9 * scale) + 2
+    one = gaussian_pmf(scale, np.arange(-reach, reach + 1))
+    total = one
+    for _ in range(terms - 1):
+        total = np.convolve(total, one)
+    for confidence in (0.8, 0.95, 0.975, 0.9987):
+        tail, middle = sum_tail(scale, terms, confidence, gaussian=True), len(total) // 2
+        assert total[max(0, middle - tail) : middle + tail + 1].sum() >= confidence - 1e-12
+
+
+def test_gaussian_noise_narrows_intervals_and_margins():
+    counts, alpha = np.array([[40, 300]]), (1.0, 1.0)
+    wide = noise_intervals(counts, alpha, 2**-0.5 * 28.28)
+    narrow = noise_intervals(counts, alpha, 28.28, gaussian=True)
+    assert (wide[..., 0] < narrow[..., 0]).all()
+    assert (narrow[..., 1] < wide[..., 1]).all()
 
 
 def test_sum_tail_of_a_tiny_epsilon_needs_no_table():

@@ -22,7 +22,8 @@ from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.learning.mining import level_share, mine_antecedents, most_met
 from dpcore.models.rules.released.parameters import RuleListParameters
 from dpcore.privacy.budgets import EPSILON_STEP, first_share
-from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism
+from dpcore.privacy.losses import pure_rho, selection_rho
+from dpcore.privacy.mechanisms import ExponentialMechanism, GaussianMechanism, GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.plan import CountNoise
 from tests.oracles import rules_oracle
@@ -66,8 +67,8 @@ def _table(schema, frame=None):
     return ingest(frame_chunks(_frame() if frame is None else frame), schema, SecureRandom())
 
 
-def _run(schema, target="ill", epsilon="1", table=None, randomness=None, **parameters):
-    plan = LEARNER.plan(schema, target, Decimal(epsilon), {**SMALL, **parameters})
+def _run(schema, target="ill", epsilon="1", table=None, randomness=None, delta="0", **parameters):
+    plan = LEARNER.plan(schema, target, Decimal(epsilon), {**SMALL, **parameters}, Decimal(delta))
     data = _table(schema) if table is None else table
     return plan, LEARNER.run(Run(data, plan, randomness or SecureRandom()))
 
@@ -86,6 +87,7 @@ def spent(monkeypatch):
 
     for module in (learner_module, mining_module, holdout_module):
         monkeypatch.setattr(module, "GeometricMechanism", spy(GeometricMechanism))
+    monkeypatch.setattr(learner_module, "GaussianMechanism", spy(GaussianMechanism))
     monkeypatch.setattr(samplers_module, "ExponentialMechanism", spy(ExponentialMechanism))
     return record
 
@@ -104,6 +106,24 @@ def test_a_run_spends_its_split_exactly(spent, rows_per_person, evaluate):
     assert sum(rows_per_person * e for e in training) == plan.epsilon == Decimal("0.9")
     if evaluate:
         assert rows_per_person * spent[2][2] == plan.parallel["evaluation"] == plan.epsilon
+
+
+@pytest.mark.parametrize("rows_per_person", [1, 4])
+def test_a_run_that_composes_spends_its_rho(spent, rows_per_person):
+    plan, model = _run(_schema(rows_per_person), delta="1e-7")
+    (choice, _, selecting), (counts, moved, rho), (_, _, aside) = spent
+    assert (choice, counts, moved) == ("ExponentialMechanism", "GaussianMechanism", 1)
+    assert selection_rho(rows_per_person * selecting) + rows_per_person**2 * Decimal(rho) <= plan.rho
+    assert pure_rho(rows_per_person * aside) <= plan.rho
+    assert model.count_margin == plan.count_margin()
+    wide = _run(_schema(rows_per_person), table=_table(_schema(rows_per_person)))[1]
+    assert model.count_margin <= wide.count_margin
+
+
+def test_the_chain_composes_too(spent):
+    plan, _ = _run(_schema(), sampler="mcmc", mcmc_steps=200, evaluate=False, delta="1e-7")
+    assert [kind for kind, _, _ in spent] == ["GaussianMechanism"]
+    assert plan.guarantee == "conditional on convergence"
 
 
 def test_rows_per_person_that_do_not_divide_spend_no_more(spent):

@@ -6,9 +6,10 @@ from decimal import Decimal
 
 from dpcore.arrays import Floats, Ints, Words
 from dpcore.data.bits import word_count
-from dpcore.data.queries import CAPTURES, LogLikelihood, capture_counts
+from dpcore.data.queries import CAPTURES, CAPTURES_L2, LogLikelihood, capture_counts
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.learning.forms import composed_form
 from dpcore.learning.holdout import evaluate_rules
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.rules.learning.antecedents import (
@@ -25,7 +26,7 @@ from dpcore.models.rules.released.model import DEFAULT_TEXT, Rule, RuleListModel
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 from dpcore.privacy.budgets import BudgetSplit, part_below
 from dpcore.privacy.losses import pure_rho, selection_rho
-from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
@@ -40,7 +41,8 @@ _WORK_LIMIT = 4 * 10**12
 class RuleListLearner(Learner):
     """Differentially private Bayesian rule lists (Belardo 2018, Algorithm 1, corrected).
 
-    Guarantee: pure epsilon-DP per person, one person added or removed. The budget is split
+    Guarantee: pure epsilon-DP per person, one person added or removed, or within an account that
+    composes (epsilon, delta)-DP by the same rho. The budget is split
     over antecedents (only if mined), list and estimates; the hold-out evaluation composes in
     parallel. Sensitivities are those of :mod:`dpcore.data.queries`. Cost of the pool sampler:
     O(pool size x list length x max_rows / 64). Deviations from the thesis: the public N
@@ -76,7 +78,8 @@ class RuleListLearner(Learner):
         )
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
-        return plan
+            return plan
+        return composed_form(asked, plan)
 
     def run(self, run: Run) -> RuleListModel:
         """Spend the plan's budget on the table and return the released list."""
@@ -84,15 +87,14 @@ class RuleListLearner(Learner):
         antecedents, left = _antecedents(run)
         vectors = antecedents.bit_vectors(run.table)
         run.progress("preparing conditions", 1, 1)
-        selection, counting = _later_budgets(run.plan, left)
+        selection, noise = _later_budgets(run.plan, left)
         chosen = _choose_list(run, antecedents, vectors, selection)
         run.progress("counting with noise", 0, 1)
         exact = capture_counts(run.table, run.target, run.part, vectors[chosen])
-        noisy = GeometricMechanism(CAPTURES.value, counting).release(exact, run.randomness)
+        noisy = _mechanism(run.plan, noise).release(exact, run.randomness)
         estimates = point_estimates(noisy, _alpha(run.plan))
         evaluation = evaluate_rules(run, vectors[chosen], estimates)
         run.progress("counting with noise", 1, 1)
-        noise = CountNoise("a count", counting)
         return _model(run.plan, antecedents, chosen, noisy, estimates, noise, evaluation)
 
 
@@ -171,11 +173,20 @@ def _antecedents(run: Run) -> Mined:
     return mine_antecedents(run.table, run.target, run.part, parameters, epsilon, run.randomness)
 
 
-def _later_budgets(plan: RunPlan, left: Decimal) -> tuple[Decimal, Decimal]:
-    """Row-level budgets of the list and of its counts, with what mining left, shared alike."""
+def _later_budgets(plan: RunPlan, left: Decimal) -> tuple[Decimal, CountNoise]:
+    """Row-level budget of the list, and noise on its counts, with what mining left, shared alike."""
+    if plan.composed:
+        return plan.row_epsilon("list"), plan.count_noise[0]
     shares = [plan.row_epsilon(step) for step in ("list", "estimates")]
     more = part_below(left, [float(share) for share in shares])
-    return shares[0] + more, shares[1] + left - more
+    return shares[0] + more, CountNoise("a count", shares[1] + left - more)
+
+
+def _mechanism(plan: RunPlan, noise: CountNoise) -> GeometricMechanism | GaussianMechanism:
+    if plan.row_rho is not None:
+        return GaussianMechanism(CAPTURES_L2.value, plan.row_rho)
+    assert noise.epsilon is not None
+    return GeometricMechanism(CAPTURES.value, noise.epsilon)
 
 
 def _choose_list(run: Run, antecedents: Antecedents, vectors: Words, epsilon: Decimal) -> Ints:
@@ -201,7 +212,7 @@ def _model(
     noise: CountNoise,
     evaluation: Evaluation | None,
 ) -> RuleListModel:
-    intervals = noise_intervals(noisy, _alpha(plan), noise.scale)
+    intervals = noise_intervals(noisy, _alpha(plan), noise.scale, gaussian=noise.gaussian)
     conditions = [antecedents.conditions(int(position)) for position in chosen] + [()]
     rules = tuple(
         Rule(
