@@ -15,6 +15,7 @@ from dpcore.privacy.losses import (
     RHO_STEP,
     counting_rho,
     pure_epsilon,
+    pure_rho,
     selection_epsilon,
 )
 from dpcore.released.plan import Composed, RunPlan
@@ -85,9 +86,9 @@ def composed_form(asked: Asked, pure: RunPlan, select: Callable[[str, Decimal], 
     assert pure.rho is not None
     counts = counting_rho(pure.split[pure.estimates_step], pure.schema.privacy_unit.max_rows_per_person)
     steps = [step for step, part in pure.split.parts.items() if part and step != pure.estimates_step]
-    if not asked.delta or counts >= pure.rho:
+    if not asked.delta or counts >= pure_rho(pure.split[pure.estimates_step]):
         return pure
-    share = ((pure.rho - counts) / len(steps)).quantize(RHO_STEP, rounding=ROUND_FLOOR)
+    share = ((min(pure.rho, pure_rho(pure.epsilon)) - counts) / len(steps)).quantize(RHO_STEP, rounding=ROUND_FLOOR)
     selections = {step: select(step, share) for step in steps}
     if any(selections[step] <= pure.split[step] for step in steps):
         return pure

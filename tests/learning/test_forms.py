@@ -77,6 +77,25 @@ def test_the_form_for_which_a_cap_has_more_room_is_chosen(epsilon, rho, form):
 # The form that composes
 
 
+@pytest.mark.parametrize("epsilon", ["0.000001", "0.00001", "0.001", "0.1", "1", "3", "20"])
+@pytest.mark.parametrize("parameters", [{}, {"blocks": (1, 1, 1), "leaf_share": 0.5}])
+def test_a_tree_that_composes_has_less_noise_at_the_same_rho(epsilon, parameters):
+    learner = get_learner("tree")
+    alone, composed = (learner.plan(SCHEMA, "y", Decimal(epsilon), parameters, delta) for delta in (Decimal(0), DELTA))
+    assert composed.loss.rho <= alone.loss.rho
+    if composed.composed:
+        selections = composed.composed.selections
+        assert all(selections[step] > alone.split[step] for step in selections)
+        assert sum(map(selection_rho, selections.values())) + composed.composed.counts <= composed.rho
+    assert (composed == alone) == (composed.composed is None)
+
+
+@pytest.mark.parametrize("parameters", [{"method": "adiffp"}, {"method": "diffp_id3"}])
+def test_other_trees_stay_pure(parameters):
+    plans = [get_learner("tree").plan(SCHEMA, "y", Decimal(1), parameters, delta) for delta in (Decimal(0), DELTA)]
+    assert plans[0] == plans[1]
+
+
 def _rows(count: int) -> Schema:
     unit = {"column": "person", "max_rows_per_person": count}
     return Schema.from_mapping(SCHEMA.model_dump(mode="json") | {"privacy_unit": unit})

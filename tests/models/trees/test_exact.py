@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from dpcore.learning.learner import Asked, Run, no_progress
+from dpcore.models.trees.learning import exact_tree
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike, split_prior
 from dpcore.models.trees.learning.growth import Grown, freeze, predicted_label, share_intervals
 from dpcore.models.trees.learning.learner import TreeLearner
-from dpcore.models.trees.learning.lookahead import ExactWeight, _Problem
+from dpcore.models.trees.learning.lookahead import ExactWeight, _Problem, draw_block
 from dpcore.models.trees.learning.pair_values import LEAF_UTILITIES
 from dpcore.models.trees.learning.pair_values import leaf_value as compiled_value
 from dpcore.models.trees.released.parameters import TreeParameters
@@ -128,9 +129,9 @@ def random_rows(count, seed=0):
 def grown_tree(blocks=(2, 2), epsilon="1", rows=200, seed=0, progress=no_progress, **more):
     """An unpruned tree and its plan; several rows of a person if ``rows_per_person`` is given."""
     unit = {"column": "person", "max_rows_per_person": more.pop("rows_per_person", 1)}
-    schema = schema_of(COLUMNS, max_rows=300, privacy_unit=unit)
+    schema, delta = schema_of(COLUMNS, max_rows=300, privacy_unit=unit), Decimal(more.pop("delta", 0))
     parameters = TreeParameters(blocks=blocks, prune=False, evaluate=False, **more)
-    plan = plan_exact(Asked(schema, "y", Decimal(epsilon), parameters))
+    plan = plan_exact(Asked(schema, "y", Decimal(epsilon), parameters, delta))
     table = table_of(schema, random_rows(rows, seed))
     return run_exact(Run(table, plan, SeededRandom(seed), progress)), plan
 
@@ -160,6 +161,36 @@ def test_every_path_spends_exactly_what_was_planned(rows_per_person, blocks, cri
         ends = [i for i, node in enumerate(model.nodes) if not node.children]
         assert {model.path_spent(end) for end in ends} == {whole * rows_per_person}
         assert plan.epsilon - Decimal("1e-7") < whole * rows_per_person <= plan.epsilon
+
+
+@pytest.mark.parametrize("rows_per_person", [1, 3])
+@pytest.mark.parametrize("blocks", [(1,), (3,), (2, 2), (1, 2, 1)])
+@pytest.mark.parametrize("criterion", ["error", "gini"])
+def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_person, blocks, criterion):
+    weights, reach = [], 512 if criterion == "gini" else 1
+
+    def spy(*given):
+        weights.append(given[5])
+        return draw_block(*given)
+
+    monkeypatch.setattr(exact_tree, "draw_block", spy)
+    chosen = {"criterion": criterion, "rows_per_person": rows_per_person}
+    for seed, epsilon in enumerate(("0.1", "1")):
+        _, alone = grown_tree(blocks, epsilon, seed=seed, **chosen)
+        weights.clear()
+        root, plan = grown_tree(blocks, epsilon, seed=seed, delta="1e-7", **chosen)
+        level = max(rows_per_person * weight.value * reach + 2 * weight.slack for weight in weights)
+        rho = len(blocks) * level**2 / 8 + (rows_per_person / plan.count_noise[0].deviation) ** 2 / 2
+        assert rho <= float(plan.rho) * (1 + 1e-6)
+        assert float(alone.rho) * (1 - 1e-6) < rho, "and leaves nothing"
+        assert plan.rho <= alone.rho
+        for path in paths(root):
+            shares = sum((node.spent for node in path), Decimal(0)) * rows_per_person
+            assert plan.epsilon - Decimal("1e-7") < shares <= plan.epsilon
+            assert (path[-1].count_epsilon, path[-1].count_deviation) == (None, plan.count_noise[0].deviation)
+        model = freeze(root, plan.schema, plan.classes, plan.epsilon)
+        (single,) = {node.count_margin for node in model.nodes if not node.children}
+        assert single == plan.count_margin() <= alone.count_margin()
 
 
 def test_the_last_leaves_are_no_deeper_than_the_blocks():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from typing import Final
 
 from dpcore.data.bits import word_count
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.learning.forms import composed_form
 from dpcore.learning.learner import Asked, Run
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
 from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
@@ -18,8 +19,8 @@ from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.models.trees.learning.pair_values import LeafUtility
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.models.trees.released.splits import split_conditions
-from dpcore.privacy.budgets import BudgetSplit, row_epsilon
-from dpcore.privacy.losses import pure_rho
+from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
+from dpcore.privacy.losses import pure_rho, selection_epsilon
 from dpcore.released.plan import CountNoise, RunPlan
 
 LEAVES: Final = "leaves"
@@ -48,12 +49,26 @@ def plan_exact(asked: Asked) -> RunPlan:
     leaf = row_epsilon(split[LEAVES], schema.privacy_unit.max_rows_per_person)
     noise = (CountNoise("a count of a group (a folded group adds up that of its parts)", leaf),)
     plan = asked.plan(split, parameters=chosen, sampler="exact lookahead", estimates_step=LEAVES, noise=noise)
-    rho = pure_rho(split[LEAVES])
-    for level, block in enumerate(_block_plans(plan)):
-        # One literal more than splits: the choice not to split.
-        weight = ExactWeight.fit(block.utility, block.depth, block.epsilon, schema.max_rows, splits + 1, classes)
-        rho += weight.rho(split[_step(level)])
-    return replace(plan, rho=rho)
+    # One literal more than splits: the choice not to split.
+    return _in_its_form(asked, plan, splits + 1)
+
+
+def _in_its_form(asked: Asked, plan: RunPlan, literals: int) -> RunPlan:
+    """A pure plan with its rho, or the one that composes."""
+    schema, blocks = plan.schema, {_step(level): block for level, block in enumerate(_block_plans(plan))}
+
+    def weight(step: str, epsilon: Decimal) -> ExactWeight:
+        """Of a draw that costs a person epsilon."""
+        block, each = blocks[step], row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
+        return ExactWeight.fit(block.utility, block.depth, each, schema.max_rows, literals, asked.classes)
+
+    def select(step: str, rho: Decimal) -> Decimal:
+        """Epsilon of a draw for which rho pays. A smaller one has no larger slack."""
+        whole = selection_epsilon(rho)
+        return (whole - 2 * Decimal(weight(step, whole).slack)).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
+
+    rho = sum((weight(step, plan.split[step]).rho(plan.split[step]) for step in blocks), pure_rho(plan.split[LEAVES]))
+    return composed_form(asked, replace(plan, rho=rho), select)
 
 
 def _step(level: int) -> str:
@@ -69,9 +84,13 @@ def _block_plans(plan: RunPlan) -> list[BlockPlan]:
         for level in range(last + 1)
     ]
     return [
-        BlockPlan(depth, utility, plan.row_epsilon(_step(level)))
+        BlockPlan(depth, utility, plan.row_epsilon(_step(level)), _row_share(plan, _step(level)))
         for level, (depth, utility) in enumerate(zip(chosen.blocks, utilities, strict=True))
     ]
+
+
+def _row_share(plan: RunPlan, step: str) -> Decimal:
+    return row_epsilon(plan.split[step], plan.schema.privacy_unit.max_rows_per_person)
 
 
 def _check_effort(schema: Schema, blocks: tuple[int, ...], splits: int, classes: int) -> None:
@@ -99,7 +118,7 @@ def run_exact(run: Run) -> Grown:
         run,
         questions,
         blocks,
-        run.row_epsilon(LEAVES),
+        _row_share(run.plan, LEAVES),
         lambda done: run.progress("growing the tree", done, len(blocks)),
     )
     if chosen.prunes:

@@ -16,29 +16,43 @@ from dpcore.models.trees.learning.growth import Grown, predicted_label, share_in
 from dpcore.models.trees.learning.lookahead import Block, ExactWeight, draw_block
 from dpcore.models.trees.learning.pair_values import LeafUtility
 from dpcore.models.trees.released.splits import split_on
-from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
+from dpcore.privacy.sensitivity import Sensitivity
+from dpcore.released.plan import RunPlan
 
 
 @dataclass(frozen=True)
 class BlockPlan:
-    """One level of blocks: depth, what its leaves are worth, and the row-level budget."""
+    """One level of blocks.
+
+    Attributes
+    ----------
+    depth : int
+    utility : str
+        What its leaves are worth.
+    epsilon : Decimal
+        Row-level budget of a draw.
+    share : Decimal
+        Row-level share of the run's epsilon: the same, unless the run composes by rho.
+    """
 
     depth: int
     utility: LeafUtility
     epsilon: Decimal
+    share: Decimal
 
 
 def grow_exact(
     run: Run,
     questions: Sequence[Condition],
     blocks: Sequence[BlockPlan],
-    leaf_epsilon: Decimal,
+    leaf_share: Decimal,
     drawn: Callable[[int], None],
 ) -> Grown:
-    """Draw a tree of stacked blocks. Row-level cost: the blocks' budgets and ``leaf_epsilon``.
+    """Draw a tree of stacked blocks. Row-level cost: the blocks' shares and ``leaf_share``.
 
     The records that reach different leaves of a block are disjoint, so the blocks of one level
-    compose in parallel, and so do the counts of the leaves (sensitivity 1 together).
+    compose in parallel, and so do the counts of the leaves (:data:`LEAF_COUNTS`).
 
     Parameters
     ----------
@@ -48,7 +62,13 @@ def grow_exact(
     drawn : callable
         Told how many levels of blocks are drawn.
     """
-    return _ExactTree(run, questions, blocks, leaf_epsilon, drawn).grow()
+    return _ExactTree(run, questions, blocks, leaf_share, drawn).grow()
+
+
+#: A row is in one leaf and has one class; so the k rows of a person move all counts together by
+#: at most k in L1, and in L2, which Gaussian noise goes by.
+LEAF_COUNTS = Sensitivity(1, "L1", monotone=True)
+LEAF_COUNTS_L2 = Sensitivity(1, "L2", monotone=True)
 
 
 #: Cells of each column that a path leaves possible; all those of a column not named.
@@ -127,7 +147,7 @@ class _ExactTree:
         run: Run,
         questions: Sequence[Condition],
         blocks: Sequence[BlockPlan],
-        leaf_epsilon: Decimal,
+        leaf_share: Decimal,
         drawn: Callable[[int], None],
     ) -> None:
         table, self._schema = run.table, run.table.schema
@@ -137,7 +157,8 @@ class _ExactTree:
             vector[:] = table.cell_range(item.column, item.first, item.last)
         self._rows = _Rows(literals, run.class_members)
         self._blocks, self._randomness = blocks, run.randomness
-        self._noise = GeometricMechanism(1, leaf_epsilon)
+        self._leaf_share, self._noise = leaf_share, run.plan.noise_on("a count")
+        self._mechanism = _leaf_mechanism(run.plan)
         self._drawn = drawn
 
     def grow(self) -> Grown:
@@ -159,7 +180,7 @@ class _ExactTree:
             plan.utility, plan.depth, plan.epsilon, self._schema.max_rows, len(prior), len(rows.classes)
         )
         block = draw_block(rows.literals, rows.classes, prior, plan.depth, plan.utility, weight, self._randomness)
-        end.grown.spent += plan.epsilon
+        end.grown.spent += plan.share
         return self._unfold(block, 0, _End(end.grown, rows, rows.everyone, end.cells))
 
     def _unfold(self, block: Block, place: int, here: _End) -> list[_End]:
@@ -195,9 +216,16 @@ class _ExactTree:
     def _make_leaf(self, end: _End) -> None:
         """Buy the class counts of a node where the last block ends."""
         grown = end.grown
-        grown.spent += self._noise.epsilon
-        grown.noisy_counts = self._noise.release(end.rows.counts(end.members), self._randomness)
-        grown.count_epsilon, grown.label = self._noise.epsilon, end.label
+        grown.spent += self._leaf_share
+        grown.noisy_counts = self._mechanism.release(end.rows.counts(end.members), self._randomness)
+        grown.count_epsilon, grown.count_deviation = self._noise.epsilon, self._noise.deviation
+        grown.label = end.label
+
+
+def _leaf_mechanism(plan: RunPlan) -> GeometricMechanism | GaussianMechanism:
+    if plan.row_rho is not None:
+        return GaussianMechanism(LEAF_COUNTS_L2.value, plan.row_rho)
+    return GeometricMechanism(LEAF_COUNTS.value, plan.row_epsilon(plan.estimates_step))
 
 
 def fold_alike(node: Grown) -> None:

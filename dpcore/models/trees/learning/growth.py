@@ -37,7 +37,9 @@ class Grown:
     noisy_counts : array of shape (n_classes,) or None
         Noisy class counts; set for leaves, the sum of the children's otherwise.
     count_epsilon : Decimal or None
-        Row-level budget that ``noisy_counts`` of a leaf cost.
+        Row-level budget that ``noisy_counts`` of a leaf cost, if their noise is geometric.
+    count_deviation : float or None
+        Standard deviation of that noise, if it is Gaussian.
     label : int or None
         Class drawn with the tree; ``None`` takes the most frequent one of ``noisy_counts``.
     collapsed : bool
@@ -50,6 +52,7 @@ class Grown:
     noisy_total: int | None = None
     noisy_counts: Ints | None = None
     count_epsilon: Decimal | None = None
+    count_deviation: float | None = None
     label: int | None = None
     collapsed: bool = False
 
@@ -114,15 +117,22 @@ def predicted_label(grown: Grown) -> int:
 def share_intervals(grown: Grown) -> Floats:
     """95 % intervals of the class shares at a node for the noise alone: (n_classes, 2)."""
     counts, leaves = grown.counts(), sum(1 for _ in grown.leaves())
-    # A sum of n noises has the spread of one with sqrt(n) times the scale, and lighter tails.
-    scale = _widest_scale(grown) * math.sqrt(leaves)
-    return np.asarray(noise_intervals(counts[None], (ALPHA,) * len(counts), scale)[0])
+    scale, gaussian = _widest_noise(grown)
+    # A sum of n noises has the spread of one with sqrt(n) times the scale, and no heavier tails.
+    scale *= math.sqrt(leaves)
+    return np.asarray(noise_intervals(counts[None], (ALPHA,) * len(counts), scale, gaussian=gaussian)[0])
 
 
-def _widest_scale(grown: Grown) -> float:
-    """Scale of the widest noise below: margins of mixed sums are stated on the safe side."""
+def _widest_noise(grown: Grown) -> tuple[float, bool]:
+    """Scale of the widest noise below, and whether it is Gaussian: all of a tree is of one kind.
+
+    Margins of mixed sums are stated on the safe side.
+    """
+    deviations = [own for leaf in grown.leaves() if (own := leaf.count_deviation) is not None]
+    if deviations:
+        return max(deviations), True
     costs = [leaf.count_epsilon for leaf in grown.leaves()]
-    return max(1.0 / float(cost) for cost in costs if cost is not None)
+    return max(1.0 / float(cost) for cost in costs if cost is not None), False
 
 
 def _node(grown: Grown, parent: int | None, text: str, children: tuple[int, ...], rows: int) -> TreeNode:
@@ -132,6 +142,7 @@ def _node(grown: Grown, parent: int | None, text: str, children: tuple[int, ...]
     # Pooling moves an estimate; an interval that still holds it covers no less than before.
     lows, highs = np.minimum(ends[:, 0], estimates), np.maximum(ends[:, 1], estimates)
     leaves = sum(1 for _ in grown.leaves())
+    scale, gaussian = _widest_noise(grown)
     return TreeNode(
         parent=parent,
         text=text,
@@ -140,7 +151,7 @@ def _node(grown: Grown, parent: int | None, text: str, children: tuple[int, ...]
         collapsed=grown.collapsed,
         noisy_total=grown.noisy_total,
         noisy_counts=tuple(int(count) for count in counts),
-        count_margin=sum_tail(_widest_scale(grown), leaves, 0.95),
+        count_margin=sum_tail(scale, leaves, 0.95, gaussian=gaussian),
         estimates=tuple(float(share) for share in estimates),
         intervals=tuple((float(low), float(high)) for low, high in zip(lows, highs, strict=True)),
         label=label,
