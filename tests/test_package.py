@@ -52,7 +52,7 @@ for target, models in (("died", classifiers), ("dose", [DPEBMRegressor(epochs=2,
         assert model.release_.certificate.private
 miner = RedescriptionMiner(**given).fit(frame)
 assert miner.transform(frame).shape[0] == len(frame)
-assert budget.spent == 7
+assert 6 < budget.spent < 7  # The tree is made to compose.
 print(miner.release_.certificate.engine_version)
 """
 QUICK = """

@@ -24,6 +24,7 @@ from dpcore.domain.columns import BooleanColumn, NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
 from dpcore.errors import InputError, RequestError
+from dpcore.learning.forms import plan_under
 from dpcore.learning.inferred_schema import domain_of, level_outside, warn_of
 from dpcore.learning.learner import Learner, Run
 from dpcore.learning.sklearn_init import make_init, parameter_section
@@ -77,15 +78,21 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _plan(self, schema: Schema, target: str, **changes: Any) -> RunPlan:
-        """Plan of a fit: parameters of the learner, some of them changed."""
+        """Plan of a fit: parameters of the learner, some of them changed.
+
+        In the form for which the accountant has more room; without one in the pure form.
+        """
         settings = self.get_params()
         known = self._learner.parameters.model_fields
         given = {name: value for name, value in settings.items() if name in known}
-        budget, delta = settings["accountant"], Decimal(0)
-        if budget is not None:
-            delta = min(budget.run_delta, default_delta(schema.max_rows))
-        epsilon = parse_epsilon(settings["epsilon"])
-        return self._learner.plan(schema, target, epsilon, given | changes, delta)
+        budget, epsilon = settings["accountant"], parse_epsilon(settings["epsilon"])
+
+        def plan(delta: Decimal) -> RunPlan:
+            most = default_delta(schema.max_rows)
+            return self._learner.plan(schema, target, epsilon, given | changes, min(delta, most))
+
+        composes = budget is not None and budget.filter.run_delta > 0
+        return plan_under(budget.filter, plan) if composes else plan(Decimal(0))
 
     def _run(
         self,
@@ -96,7 +103,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         """Charge the accountant, then read the records; ``children`` are further tables."""
         settings = self.get_params()
         if settings["accountant"] is not None:
-            _warn_of_delta(settings["accountant"].delta_cap, plan.schema.max_rows)
+            _warn_of_delta(settings["accountant"].filter.delta, plan.schema.max_rows)
             settings["accountant"].spend(plan.loss, self._learner.title)
         randomness = source_for(settings["random_state"])
         further = {name: frame_chunks(rows) for name, rows in (children or {}).items()}

@@ -70,7 +70,8 @@ def parameter_section(family: ReleasedFamily) -> str:
                 "accountant",
                 "Accountant or None, default=None",
                 "Charged before each fit, so once for each fold of a cross-validation. Clones "
-                f"share it.{_SCORES * family.targeted}",
+                "share it. One with a delta may have a fit made to compose with others: less noise, "
+                f"and a certificate of epsilon and delta.{_SCORES * family.targeted}",
             ),
             numpy_item(
                 "random_state",

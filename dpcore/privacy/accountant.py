@@ -22,13 +22,8 @@ class Accountant(Protocol):
     """What an estimator needs of a budget."""
 
     @property
-    def delta_cap(self) -> Decimal:
-        """Delta of the bound on all fits together."""
-        ...
-
-    @property
-    def run_delta(self) -> Decimal:
-        """Delta that a fit should ask for, if it needs one and none is given."""
+    def filter(self) -> PrivacyFilter:
+        """The bound on all fits together, by which the form of each is chosen."""
         ...
 
     def spend(self, loss: Loss, label: str) -> None:
@@ -62,29 +57,26 @@ class BudgetAccountant:
 
     Attributes
     ----------
+    filter : PrivacyFilter
+        What decides which fits are accepted, and in which form they are made.
     entries : list of Charge
         Every charge, oldest first.
     """
 
     def __init__(self, cap: object, delta_cap: object = USUAL_DELTA) -> None:
-        self._filter = PrivacyFilter(parse_epsilon(cap), parse_delta(delta_cap))
+        self.filter = PrivacyFilter(parse_epsilon(cap), parse_delta(delta_cap))
         self.entries: list[Charge] = []
         self._lock = threading.Lock()
 
     @property
     def cap(self) -> Decimal:
         """Epsilon that all fits together may cost."""
-        return self._filter.epsilon
+        return self.filter.epsilon
 
     @property
     def delta_cap(self) -> Decimal:
         """The delta of that bound."""
-        return self._filter.delta
-
-    @property
-    def run_delta(self) -> Decimal:
-        """Delta that a fit should ask for, if it needs one and none is given."""
-        return self._filter.run_delta
+        return self.filter.delta
 
     @property
     def total(self) -> Loss:
@@ -94,12 +86,12 @@ class BudgetAccountant:
     @property
     def spent(self) -> Decimal:
         """Epsilon, at ``delta_cap``, of all charges together; rounded up."""
-        return self._filter.spent(self.total)
+        return self.filter.spent(self.total)
 
     @property
     def left(self) -> Decimal:
         """Largest epsilon of a pure fit that would still be accepted."""
-        return self._filter.left(self.total)
+        return self.filter.left(self.total)
 
     def spend(self, loss: Loss, label: str) -> None:
         """Charge a fit.
@@ -110,7 +102,7 @@ class BudgetAccountant:
             If all charges would exceed the cap; nothing is charged then.
         """
         with self._lock:
-            if not self._filter.accepts(self.total + loss):
+            if not self.filter.accepts(self.total + loss):
                 raise BudgetError(self._refusal(loss))
             self.entries.append(Charge(label, loss))
 
@@ -120,7 +112,7 @@ class BudgetAccountant:
                 "This budget has delta 0, so it takes fits that are pure only: choose another "
                 "method, or a budget with a delta."
             )
-        after = self._filter.spent(self.total + loss)
+        after = self.filter.spent(self.total + loss)
         if not after.is_finite():
             return (
                 "With a fit that has a delta and no bound in zero-concentrated DP, all deltas together may be at "

@@ -193,6 +193,21 @@ def test_an_absent_column_costs_nothing(case: Case) -> None:
     assert budget.spent == 0
 
 
+@pytest.mark.parametrize("name", ["DPRuleListClassifier", "DPTreeClassifier"])
+def test_a_small_fit_within_a_budget_is_made_to_compose(name: str) -> None:
+    case = next(own for own in CASES.values() if own.kind.__name__ == name)
+    alone = case.fit(epsilon="0.1").release_.certificate
+    assert (alone.definition, alone.epsilon) == ("pure", Decimal("0.1"))
+    pure, composing = BudgetAccountant(3, delta_cap=0), BudgetAccountant(3)
+    assert case.fit(epsilon="0.1", accountant=pure).release_.certificate.definition == "pure"
+    card = case.fit(epsilon="0.1", accountant=composing).release_.certificate
+    assert (card.definition, card.delta) == ("approximate", composing.filter.run_delta)
+    assert card.epsilon > alone.epsilon
+    assert "shares of rho" in card.composition
+    assert composing.total.rho == card.rho <= alone.rho
+    assert case.fit(epsilon=3, accountant=BudgetAccountant(3)).release_.certificate.definition == "pure"
+
+
 # Forms of records
 
 

@@ -70,7 +70,7 @@ def test_a_delta_below_every_float_counts_as_none():
 def test_a_delta_is_there_by_default_and_a_twentieth_of_it_is_for_one_fit():
     budget = BudgetAccountant(1)
     assert budget.delta_cap == USUAL_DELTA
-    assert budget.run_delta == USUAL_DELTA / 20
+    assert budget.filter.run_delta == USUAL_DELTA / 20
 
 
 @pytest.mark.parametrize("cap", ["-5", "0", "NaN", "much"])

@@ -46,7 +46,7 @@ def test_both_parts_of_the_guarantee_are_charged(case):
 def test_a_budget_gives_a_fit_its_part_of_delta(case):
     """So a fit of the whole epsilon is accepted, as adding epsilons would."""
     budget = BudgetAccountant(20)
-    assert case.fit(accountant=budget).release_.certificate.delta == budget.run_delta
+    assert case.fit(accountant=budget).release_.certificate.delta == budget.filter.run_delta
     assert 19 < budget.spent <= 20
 
 
