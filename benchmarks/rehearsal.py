@@ -124,7 +124,7 @@ def _cases(name: str, *, quick: bool) -> Iterator[Case]:
         for (family, epsilon), values in private.items():
             learner = get_learner(family)
             plan = learner.plan(real.schema, real.target, Decimal(epsilon), {})
-            _, model = run_on(learner, table, plan, plan.epsilon, 3)
+            _, model = run_on(learner, table, plan, 3)
             least = close_from(shape, learner.family)
             close = least is not None and plan.epsilon >= least
             reached = rehearsed(learner.family.evidence(model).predicted(fresh))

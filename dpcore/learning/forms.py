@@ -106,5 +106,6 @@ def composed_form(asked: Asked, pure: RunPlan, select: Callable[[str, Decimal], 
         composition=f"zero-concentrated DP: the parts are shares of rho = {exact_amount(rho)}",
         rho=rho,
         composed=Composed(selections, counts),
+        asked=asked.epsilon,
     )
     return replace(made, noise=tuple(made.noise_on(own.what) for own in pure.noise))

@@ -80,6 +80,7 @@ def outlook(
     target: str,
     parameters: Mapping[str, Any],
     *,
+    delta: Decimal = Decimal(0),
     releases: Sequence[Release] = (),
     epsilons: Sequence[Decimal] = EPSILONS,
     repeats: int = REPEATS,
@@ -91,6 +92,8 @@ def outlook(
     ----------
     parameters : mapping
         As in the request: what they leave open is chosen for each epsilon.
+    delta : Decimal
+        That of the request's plan: every epsilon is rehearsed in the same form.
     releases : sequence of Release
         Earlier releases of the data set, whose results shape the records.
     progress : callable
@@ -106,20 +109,20 @@ def outlook(
     plans = [
         plan
         for epsilon in sorted(epsilons)
-        if (plan := _plan(learner, schema, target, epsilon, parameters)) is not None
+        if (plan := _plan(learner, schema, target, epsilon, parameters, delta)) is not None
     ]
     total = len(plans) * repeats
     if not 0 < total <= _MOST_RUNS:
         raise RequestError(f"Choose values of ε for 1 to {_MOST_RUNS} runs.")
     shape = shape_for(learner, schema, plans[0], releases)
     fresh, quality, baseline = _measured(shape, learner.family)
-    values: dict[Decimal, list[float]] = {plan.epsilon: [] for plan in plans}
+    values: dict[Decimal, list[float]] = {plan.price: [] for plan in plans}
     done = 0
     for repeat in range(repeats):
         table = invented_table(shape, _FIRST + repeat)
         for plan in plans:
-            _, model = run_on(learner, table, plan, plan.epsilon, _FIRST + repeat)
-            values[plan.epsilon].append(quality(learner.family.evidence(model).predicted(fresh)))
+            _, model = run_on(learner, table, plan, _FIRST + repeat)
+            values[plan.price].append(quality(learner.family.evidence(model).predicted(fresh)))
             done += 1
             progress(done, total)
     return Outlook(
@@ -133,11 +136,11 @@ def outlook(
 
 
 def _plan(
-    learner: Learner, schema: Schema, target: str, epsilon: Decimal, parameters: Mapping[str, Any]
+    learner: Learner, schema: Schema, target: str, epsilon: Decimal, parameters: Mapping[str, Any], delta: Decimal
 ) -> RunPlan | None:
     """The plan at an epsilon; None if it is too small for this run."""
     try:
-        return learner.plan(schema, target, epsilon, dict(parameters))
+        return learner.plan(schema, target, epsilon, dict(parameters), delta)
     except (RequestError, BudgetError):
         return None
 

@@ -54,7 +54,7 @@ def rehearse(
     """
     shape = shape_for(learner, schema, plan, releases)
     table = invented_table(shape, seed)
-    again, model = run_on(learner, table, plan, plan.epsilon, seed)
+    again, model = run_on(learner, table, plan, seed)
     release = make_release(
         learner.name,
         again,
@@ -82,9 +82,9 @@ def invented_table(shape: Shape, seed: int) -> PrivateTable:
     return ingest(frame_chunks(frame), small, SeededRandom(seed + _COINS), further)
 
 
-def run_on(learner: Learner, table: PrivateTable, plan: RunPlan, epsilon: Decimal, seed: int) -> tuple[RunPlan, Any]:
-    """Run a plan at an epsilon on invented records, with a limited amount of work."""
-    again = learner.plan(table.schema, plan.target, epsilon, _limited(learner, plan.parameters))
+def run_on(learner: Learner, table: PrivateTable, plan: RunPlan, seed: int) -> tuple[RunPlan, Any]:
+    """Run a plan, in its form, on invented records, with a limited amount of work."""
+    again = learner.plan(table.schema, plan.target, plan.price, _limited(learner, plan.parameters), plan.delta)
     return again, learner.run(Run(table, again, SeededRandom(seed + _RUN)))
 
 

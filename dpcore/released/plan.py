@@ -131,6 +131,9 @@ class RunPlan:
         than that of any run of this epsilon.
     composed : Composed or None
         What the steps of ``split`` really spend, if the run composes them by rho.
+    asked : Decimal or None
+        Epsilon that was asked for; ``None`` if it is ``epsilon``. A ``composed`` run costs what a
+        pure run of it would.
     """
 
     schema: Schema
@@ -148,6 +151,7 @@ class RunPlan:
     composition: str = ""
     rho: Decimal | None = None
     composed: Composed | None = None
+    asked: Decimal | None = None
 
     def __post_init__(self) -> None:
         if self.split.total != self.epsilon:
@@ -172,6 +176,11 @@ class RunPlan:
         """Person-level epsilon of each step; no Gaussian noise of a composed run is among them."""
         steps = self.composed.selections if self.composed else self.split.parts
         return {**steps, **self.parallel}
+
+    @property
+    def price(self) -> Decimal:
+        """Epsilon that was asked for."""
+        return self.epsilon if self.asked is None else self.asked
 
     @property
     def loss(self) -> Loss:
@@ -261,15 +270,15 @@ def guarantee_sentence(plan: RunPlan) -> str:
     )
 
 
-def form_sentence(plan: RunPlan, asked: Decimal) -> str:
+def form_sentence(plan: RunPlan) -> str:
     """Say in which form a run is made, and why, if it has a delta."""
     if not plan.delta:
         return ""
-    if plan.epsilon == asked:
+    if plan.composed is None:
         return "It is counted with its Gaussian noise: beside other runs it costs less than its own epsilon."
     return (
         f"Made to be one of many: it takes no more of the budget than a run without a delta at ε = "
-        f"{format_epsilon(asked, places=9)}, with less noise. Taken alone, it promises "
+        f"{format_epsilon(plan.price, places=9)}, with less noise. Taken alone, it promises "
         f"ε = {format_epsilon(plan.epsilon)} at δ = {plan.delta:f}."
     )
 

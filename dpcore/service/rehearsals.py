@@ -50,12 +50,13 @@ class Rehearsals(Runs, Releases):
         from dpcore.models.registry import get_learner
         from dpcore.rehearsal import outlook
 
-        dataset, _ = self._plan(request)
+        dataset, plan = self._plan(request)
         return outlook(
             get_learner(request.algorithm),
             dataset.schema,
             request.target,
             request.parameters,
+            delta=plan.delta,
             releases=self._shaping(request, shaped),
             progress=progress,
         )

@@ -32,9 +32,9 @@ class Runs(ServiceBase):
         adds = means.pots[0].adds(plan.loss)
         return Quote(
             plan=plan,
-            cost=request.epsilon,
+            cost=plan.price,
             adds=adds,
-            form=form_sentence(plan, request.epsilon),
+            form=form_sentence(plan),
             balance_before=means.balance,
             left_after=max(Decimal(0), means.balance.left - adds),
             runs_like_this_left=0 if refusal else means.fitting(plan.loss, plan.loss),

@@ -3,7 +3,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from dpcore.domain.columns import NumericColumn
+from dpcore.domain.columns import BooleanColumn, NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.registry import LEARNERS, get_learner
 from dpcore.models.released import parse_model
@@ -127,3 +127,18 @@ def test_there_is_something_to_find_without_a_target(method):
     assert not release.certificate.private
     found = parse_model(release).extract(schema).found
     assert max(item.jaccard for item in found) > 0.6
+
+
+@pytest.mark.parametrize("name", ["rule_list", "tree", "ebm"])
+def test_a_run_is_rehearsed_in_its_own_form(name):
+    schema = Schema(
+        name="toy",
+        max_rows=300,
+        columns=(BooleanColumn(name="a"), BooleanColumn(name="b"), BooleanColumn(name="y", target=True)),
+    )
+    learner, epsilon = LEARNERS[name], Decimal("0.3")
+    plan = learner.plan(schema, "y", epsilon, {}, Decimal("1e-7"))
+    assert (plan.delta, plan.price) == (Decimal("1e-7"), epsilon)
+    card = rehearse(learner, schema, plan).certificate
+    assert (card.epsilon, card.delta, card.rho) == (plan.epsilon, plan.delta, plan.loss.rho)
+    assert rehearse(learner, schema, learner.plan(schema, "y", epsilon, {})).certificate.epsilon == epsilon
