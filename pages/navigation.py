@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import streamlit as st
 
 from pages.components.families import registry
@@ -51,12 +49,7 @@ def _finish(page: str) -> None:
     dataset = access.chosen_dataset()
     with st.sidebar:
         if dataset is not None:
-            meter.show(
-                dataset.id,
-                dataset.name,
-                st.session_state.get(access.THIS_RUN_KEY),
-                st.session_state.get(access.THIS_DELTA_KEY, Decimal(0)),
-            )
+            meter.show(dataset.id, dataset.name)
             st.divider()
         tour.offer(page)
         login.show()

@@ -113,6 +113,11 @@ def exact_amount(amount: Decimal) -> str:
     return f"{amount.normalize():f}" if amount else "0"
 
 
+def at_delta(delta: Decimal) -> str:
+    """The delta that belongs to an epsilon, to its last digit; nothing if it is 0."""
+    return f" at δ = {exact_amount(delta)}" if delta else ""
+
+
 @dataclass(frozen=True)
 class BudgetSplit:
     """One budget divided into named parts that sum to the whole, exactly.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
 
-from dpcore.errors import AccessError, NotFoundError, RequestError
+from dpcore.errors import AccessError, BudgetError, NotFoundError, RequestError
 from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.workspace.ledger_lines import RECORDS_GONE
@@ -27,16 +29,18 @@ class Runs(ServiceBase):
 
     def quote(self, request: RunRequest) -> Quote:
         """Say what a run would cost and promise. Free; raises ``RequestError``."""
-        dataset, plan = self._plan(request)
+        dataset, in_form = self._forms(request)
+        plan = in_form(request.pure)
         means, refusal = self._ledger.quote(dataset.id, self._user.name, plan.loss)
-        adds = means.pots[0].adds(plan.loss)
         return Quote(
             plan=plan,
             cost=plan.price,
-            adds=adds,
+            adds=means.pots[0].adds(plan.loss),
             form=form_sentence(plan),
+            may_be_pure=_may_be_pure(in_form),
             balance_before=means.balance,
-            left_after=max(Decimal(0), means.balance.left - adds),
+            left_after=Decimal(0) if refusal else means.left(plan.loss),
+            short_by=means.short_by(plan.loss),
             runs_like_this_left=0 if refusal else means.fitting(plan.loss, plan.loss),
             affordable=refusal is None,
             refusal=refusal or "",
@@ -137,6 +141,11 @@ class Runs(ServiceBase):
         return status
 
     def _plan(self, request: RunRequest) -> tuple[DatasetInfo, RunPlan]:
+        dataset, in_form = self._forms(request)
+        return dataset, in_form(request.pure)
+
+    def _forms(self, request: RunRequest) -> tuple[DatasetInfo, Callable[[bool], RunPlan]]:
+        """The data set of a run, and its plan: pure, or in the form that suits the budget."""
         from dpcore.learning.forms import plan_under
         from dpcore.models.registry import get_learner
 
@@ -149,10 +158,19 @@ class Runs(ServiceBase):
         learner = get_learner(request.algorithm)
         cap, most = self._ledger.terms(dataset.id, self._user.name)
 
+        @cache
         def plan(delta: Decimal) -> RunPlan:
             return learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, delta)
 
-        return dataset, plan_under(cap, plan, pure=request.pure, most=most)
+        return dataset, lambda pure: plan_under(cap, plan, pure=pure, most=most)
+
+
+def _may_be_pure(in_form: Callable[[bool], RunPlan]) -> bool:
+    """Whether a run has a delta, but need not."""
+    try:
+        return in_form(False).delta > 0 and not in_form(True).delta
+    except BudgetError:
+        return False
 
 
 def _request_hash(request: RunRequest, plan: RunPlan) -> str:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from dpcore.errors import NotFoundError, RequestError
-from dpcore.privacy.budgets import exact_amount, format_epsilon
+from dpcore.privacy.budgets import at_delta, format_epsilon
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, Loss, total_loss
 from dpcore.validation import storable
@@ -148,6 +148,10 @@ class Pot:
         before = self.cap.spent(self.total)
         return max(_ZERO, self.cap.spent(self.total + loss) - before) if before.is_finite() else _ZERO
 
+    def left(self, loss: Loss = NOTHING) -> Decimal:
+        """What is left, after one more run of this loss; never below 0."""
+        return max(_ZERO, self.cap.epsilon - self.cap.spent(self.total + loss))
+
     def balance(self, run_cap: Decimal | None) -> Balance:
         """The same, as people read it."""
         spent, claimed = self.cap.spent(self.spent), self.cap.spent(self.total)
@@ -155,7 +159,7 @@ class Pot:
             cap=self.cap.epsilon,
             spent=spent,
             reserved=max(_ZERO, claimed - spent) if spent.is_finite() else _ZERO,
-            left=max(_ZERO, self.cap.epsilon - claimed),
+            left=self.left(),
             largest=self.cap.left(self.total),
             total=self.total,
             delta=self.cap.delta,
@@ -196,6 +200,19 @@ class Means:
     def own_balance(self) -> Balance:
         """What the analyst spent, limit or not, and may still spend."""
         return self._limited(self.own)
+
+    def full(self, loss: Loss) -> Pot | None:
+        """The nearest pot without room for one more run of this loss, if there is one."""
+        return next((pot for pot in self.pots if not pot.cap.accepts(pot.total + loss)), None)
+
+    def left(self, loss: Loss) -> Decimal:
+        """What would be left after one more run of this loss."""
+        return min(pot.left(loss) for pot in self.pots)
+
+    def short_by(self, loss: Loss) -> Decimal:
+        """By how much one more run of this loss would exceed what is left; 0 if it fits."""
+        pot = self.full(loss)
+        return _ZERO if pot is None else pot.adds(loss) - pot.left()
 
     def fitting(self, *losses: Loss) -> int:
         """How many runs like the last fit after the others."""
@@ -261,8 +278,8 @@ def refusal_of(connection: Connection, dataset_id: str, analyst: str, loss: Loss
             f"Not enough budget: this run asks for ε = {_shown(loss.epsilon)}, but {_shown(means.run_cap)} is allowed "
             f"for one run on this data set. It is short by {_shown(loss.epsilon - means.run_cap)}. {_WHOM}"
         )
-    full = [pot for pot in means.pots if not pot.cap.accepts(pot.total + loss)]
-    return _refuse(full[0], loss, full[0] is means.whole, means.balance.largest) if full else None
+    full = means.full(loss)
+    return None if full is None else _refuse(full, loss, full is means.whole, means.balance.largest)
 
 
 def _removed(connection: Connection, dataset_id: str) -> bool:
@@ -281,16 +298,15 @@ def _frozen(reason: str) -> str:
 
 
 def _refuse(pot: Pot, loss: Loss, whole: bool, largest: Decimal) -> str:
-    before, after = pot.cap.spent(pot.total), pot.cap.spent(pot.total + loss)
-    if not after.is_finite():
+    adds, left = pot.adds(loss), pot.left()
+    if not pot.cap.spent(pot.total + loss).is_finite():
         return f"Not enough budget: what this run could tell has no bound without a delta. {_WHOM}"
-    left = max(_ZERO, pot.cap.epsilon - before)
     account = "in this data set's budget" if whole else "in your own budget"
-    at = f" at δ = {exact_amount(pot.cap.delta)}" if pot.cap.delta else ""
+    at = at_delta(pot.cap.delta)
     pure = f" A run without a delta of up to ε = {_shown(largest, up=False)} would fit." if 0 < largest < left else ""
     return (
-        f"Not enough budget: this run would add ε = {_shown(after - before)}{at}, but {_shown(left, up=False)} is left "
-        f"{account}. It is short by {_shown(after - before - left)}.{pure} {_WHOM}"
+        f"Not enough budget: this run would add ε = {_shown(adds)}{at}, but {_shown(left, up=False)} is left "
+        f"{account}. It is short by {_shown(adds - left)}.{pure} {_WHOM}"
     )
 
 

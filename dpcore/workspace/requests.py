@@ -315,13 +315,17 @@ class Quote:
     adds : Decimal
         What the run adds to what is spent: less than ``cost`` beside other small runs.
     form : str
-        Why the run is made in this form, in a sentence; empty if its method has no other.
+        In which form the run is made, and why, in a sentence; empty if it has no delta.
+    may_be_pure : bool
+        Whether ``request.pure`` matters: the run has a delta unless it must not.
     balance_before : Balance
         Budget of the analyst now.
     left_after : Decimal
         What would be left; 0 if the run does not fit.
+    short_by : Decimal
+        By how much the run exceeds what is left; 0 if it does not.
     runs_like_this_left : int
-        Further runs of the same cost that would fit after this one.
+        Further runs of the same cost that would fit after this one: exactly so many.
     affordable : bool
         Whether ``submit`` would accept the run now.
     refusal : str
@@ -336,8 +340,10 @@ class Quote:
     cost: Decimal
     adds: Decimal
     form: str
+    may_be_pure: bool
     balance_before: Balance
     left_after: Decimal
+    short_by: Decimal
     runs_like_this_left: int
     affordable: bool
     refusal: str

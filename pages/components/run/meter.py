@@ -8,20 +8,19 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.privacy.budgets import format_epsilon
-from dpcore.workspace.requests import Balance
-from pages.components.kit import refresh, theme
-from pages.components.kit.texts import small, text
+from dpcore.privacy.budgets import exact_amount
+from dpcore.report.spending import fitting, plain_sum_sentence
+from dpcore.workspace.requests import Balance, Quote
+from pages.components.kit import amounts, refresh, theme
+from pages.components.kit.texts import text
 from pages.components.run import review
 from pages.components.visitor import access, login
 
 REFRESH_SECONDS = 4
-_TITLE = "Privacy budget"
-_ZERO = Decimal(0)
 
 
 @refresh.every(REFRESH_SECONDS)
-def show(dataset_id: str, name: str, this_run: Decimal | None, delta: Decimal = _ZERO) -> None:
+def show(dataset_id: str, name: str) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
     theme.follow()
     login.follow()
@@ -29,62 +28,33 @@ def show(dataset_id: str, name: str, this_run: Decimal | None, delta: Decimal = 
         st.rerun()
     whole = access.service().total_balance(dataset_id)
     balance = access.balance(dataset_id)
-    st.html(render_account(name, balance, whole, this_run))
-    used = {"used so far": balance.delta, "of this run": delta}
-    if told := "; ".join(f"δ {what}: {small(value)}" for what, value in used.items() if value):
-        st.caption(told, help=text("delta"))
+    st.html(render(name, balance, whole, access.this_run(balance)))
+    if balance.delta:
+        st.caption("Small runs cost less together than their sum.", help=text("composed"))
 
 
-def render_account(name: str, balance: Balance, whole: Balance, this_run: Decimal | None) -> str:
-    """The meter of a visitor: whose budget it is, and whether the custodian has frozen it.
+def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = None) -> str:
+    """The meter of a visitor as HTML: costs are rounded up, what is left is rounded down.
 
     Parameters
     ----------
     balance, whole : Balance
         What counts for the visitor, and the account of the data set.
+    quote : Quote or None
+        Price of the run that is being set up, if one is.
     """
-    spent, reserved, left = balance.spent, balance.reserved, balance.left
-    own = replace(balance, left=whole.left, frozen=None) != whole
-    note = ""
-    if own and whole.left < balance.cap - spent - reserved:
-        note = f"The data set has {_epsilon(whole.left, False)} left in all."
-    return render(
-        name, spent, reserved, left, this_run, title="Your budget" if own else _TITLE, note=note, frozen=balance.frozen
-    )
-
-
-def render(
-    name: str,
-    spent: Decimal,
-    reserved: Decimal,
-    left: Decimal,
-    this_run: Decimal | None,
-    *,
-    title: str = _TITLE,
-    note: str = "",
-    frozen: str | None = None,
-) -> str:
-    """The meter as HTML: costs are rounded up, what is left is rounded down."""
-    cost = this_run or _ZERO
-    fits = cost <= left
-    after = left - cost if fits else left
-    parts = [
-        ("fg-spent", "Spent", spent, True),
-        ("fg-reserved", "Reserved (waiting)", reserved, True),
-        ("fg-this", "This run", cost, True),
-        ("fg-left", "Left after this run" if this_run and fits else "Left", after, False),
-    ]
-    shown = [part for part in parts if part[0] != "fg-this" or this_run is not None]
-    words = "; ".join(f"{label} {_epsilon(v, up)}" for _, label, v, up in shown)
-    bar = "".join(_segment(style, value, spent + reserved + left) for style, _, value, _ in shown)
+    own = replace(balance, left=whole.left, largest=whole.largest, frozen=None) != whole
+    title = "Your budget" if own else "Privacy budget"
+    shown = _parts(balance, quote)
+    words = "; ".join(f"{label} {amount}" for _, label, _, amount in shown)
+    total = balance.spent + balance.reserved + balance.left
+    bar = "".join(_segment(style, value, total) for style, _, value, _ in shown)
     legend = "".join(
-        f'<li><i class="{style}" aria-hidden="true"></i><span>{label}</span><b>{_epsilon(value, up)}</b></li>'
-        for style, label, value, up in shown
+        f'<li><i class="{style}" aria-hidden="true"></i><span>{label}</span><b>{amount}</b></li>'
+        for style, label, _, amount in shown
     )
-    warnings = [] if fits or frozen is not None else [f"Over budget: {_short(cost, left)}"]
-    warnings += [] if frozen is None else [f"Frozen by the custodian: {frozen}"]
-    below = "".join(f'<p class="fg-over">{escape(warning)}</p>' for warning in warnings)
-    below += f'<p class="fg-note">{escape(note)}</p>' if note else ""
+    below = "".join(f'<p class="fg-over">{escape(line)}</p>' for line in _warnings(balance, quote))
+    below += "".join(f'<p class="fg-note">{escape(line)}</p>' for line in _notes(balance, whole, quote, own=own))
     return (
         f'<section class="fg-meter" aria-label="{title}"><h2>{title}</h2>'
         f'<div class="name">{escape(name)}</div>'
@@ -93,14 +63,38 @@ def render(
     )
 
 
+def _parts(balance: Balance, quote: Quote | None) -> list[tuple[str, str, Decimal, str]]:
+    """Style, label, amount and its words for each part of the bar."""
+    at = f", at δ {exact_amount(balance.delta)}" if balance.delta else ""
+    costs = [
+        ("fg-spent", f"Spent so far{at}", balance.spent),
+        ("fg-reserved", "Reserved (waiting)", balance.reserved),
+        *([("fg-this", "This run adds", quote.adds)] if quote else []),
+    ]
+    fits = quote is not None and quote.affordable
+    after = quote.left_after if quote is not None and fits else balance.left
+    label = "Left after this run" if fits else "Left"
+    return [*((*cost, amounts.cost(cost[2])) for cost in costs), ("fg-left", label, after, amounts.left(after))]
+
+
+def _warnings(balance: Balance, quote: Quote | None) -> list[str]:
+    if balance.frozen is not None:
+        return [f"Frozen by the custodian: {balance.frozen}"]
+    if quote is not None and quote.short_by:
+        return [f"Over budget: short by {amounts.cost(quote.short_by)}."]
+    return []
+
+
+def _notes(balance: Balance, whole: Balance, quote: Quote | None, *, own: bool) -> list[str]:
+    near = own and whole.left < balance.cap - balance.spent - balance.reserved
+    lines = [
+        fitting(quote) if quote is not None and quote.affordable else "",
+        plain_sum_sentence(balance),
+        f"The data set has {amounts.left(whole.left)} left in all." if near else "",
+    ]
+    return [line for line in lines if line]
+
+
 def _segment(style: str, value: Decimal, total: Decimal) -> str:
     share = float(100 * value / total) if total > 0 else 0.0
     return f'<span class="{style}" style="width:{min(share, 100):.3f}%"></span>' if share else ""
-
-
-def _epsilon(value: Decimal, up: bool) -> str:
-    return f"ε {format_epsilon(value, up=up)}"
-
-
-def _short(cost: Decimal, left: Decimal) -> str:
-    return f"short by ε {format_epsilon(cost - left)}."

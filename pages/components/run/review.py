@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from decimal import Decimal
 
 import streamlit as st
 
 from dpcore.errors import FrostglassError
-from dpcore.privacy.budgets import delta_sentence, format_epsilon
+from dpcore.privacy.budgets import at_delta, delta_sentence, format_epsilon
+from dpcore.report.spending import fitting
 from dpcore.workspace.requests import Quote, RunRequest
 from pages.components.families import registry
-from pages.components.kit import markup
-from pages.components.kit.texts import small, text
+from pages.components.kit import amounts, markup
+from pages.components.kit.texts import text
 from pages.components.run import ask
 from pages.components.visitor import access
 
@@ -103,12 +103,13 @@ def _dialog(review: Review) -> None:
         st.error(problem)
         return
     markup.pairs_table("What you are about to do", ("What", "Value"), _lines(review, quote))
+    if quote.form:
+        st.markdown(f"**In which form.** {markup.plain(quote.form)}")
     _promise(quote)
     st.markdown(text("irreversible"))
     if review.problem or not quote.affordable:
         st.error(review.problem or markup.plain(quote.refusal))
-    before = quote.balance_before
-    if quote.cost > before.left and before.frozen is None:
+    if quote.short_by and quote.balance_before.frozen is None:
         st.markdown(ask.sentence())
     st.button(
         f"Run and spend ε = {format_epsilon(quote.cost)}",
@@ -122,32 +123,20 @@ def _dialog(review: Review) -> None:
 
 
 def _lines(review: Review, quote: Quote) -> dict[str, str]:
-    before = format_epsilon(quote.balance_before.left, up=False)
-    more = quote.runs_like_this_left
-    after = f"ε {format_epsilon(quote.left_after, up=False)}"
-    runs = f"about {more} more run{'' if more == 1 else 's'} like this left"
+    before = quote.balance_before
+    used, at = before.spent + before.reserved, at_delta(before.delta)
+    after = f"{amounts.cost(used + quote.adds)} spent, {amounts.left(quote.left_after)} left{at}"
     return {
         "Algorithm": registry.of_request(review.request).describe(review.request.parameters),
         "Data set": review.dataset_name,
         **registry.predicted("To predict", review.request.target),
-        "Cost now": f"ε {format_epsilon(quote.cost)}" + _and_delta(quote.plan.delta),
-        "Budget before": f"ε {before} left",
-        "Budget after": f"{after} left; {runs}" if quote.affordable else "not enough",
-        **_delta_used(quote),
+        "Asked for": amounts.cost(quote.cost),
+        "Adds to what is spent": f"{amounts.cost(quote.adds)}{at}",
+        "Budget before": f"{amounts.cost(used)} spent, {amounts.left(before.left)} left{at}",
+        "Budget after": after if quote.affordable else "not enough",
+        "How many fit": fitting(quote),
         **{f"Noise on {kind.what}": f"±{kind.margin()}, 95%" for kind in quote.plan.count_noise},
     }
-
-
-def _and_delta(delta: Decimal) -> str:
-    return f", δ {small(delta)}" if delta else ""
-
-
-def _delta_used(quote: Quote) -> dict[str, str]:
-    """What δ adds up to; nothing if no run has one."""
-    before, now = quote.balance_before.delta, quote.plan.delta
-    if not before + now:
-        return {}
-    return {"δ of all runs": f"{small(before) if before else 0} before, {small(before + now)} after"}
 
 
 def _promise(quote: Quote) -> None:

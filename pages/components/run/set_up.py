@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -35,8 +36,11 @@ def show(dataset: DatasetInfo, family: Family) -> None:
         with slot.kept():
             quote = _quote(request, problem)
         with slot.kept():
-            if quote is not None and quote.cost > quote.balance_before.left:
-                ask.offer(dataset, quote.cost - quote.balance_before.left)
+            if quote is not None and quote.may_be_pure:
+                st.checkbox("Keep this run free of δ", key=_pure_key(family), help=text("pure"), **inputs.KEEP)
+        with slot.kept():
+            if quote is not None and quote.short_by:
+                ask.offer(dataset, quote.short_by if quote.short_by.is_finite() else None)
         if quote is not None and family.hint is not None:
             family.hint(quote)
     with slot.kept():
@@ -69,7 +73,13 @@ def _request(
         target=target,
         epsilon=parse_epsilon(entry),
         parameters=parameters,
+        pure=bool(st.session_state.get(_pure_key(family))),
     )
+
+
+def _pure_key(family: Family) -> str:
+    """Each family has its own: in some, no run is free of δ."""
+    return f"pure-{family.name}"
 
 
 def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
@@ -79,9 +89,12 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     if quote is None:
         st.error(problem)
         return None
-    access.show_cost_of_this_run(quote.cost, quote.plan.delta)
+    access.show_cost_of_this_run(request, quote)
     first, *_ = quote.plan.count_noise
     markup.notice("plain", f"Noise on {first.what}: ±{first.margin()}, 95%.", _meaning(quote))
+    with slot.kept():
+        if quote.form:
+            st.caption(markup.plain(quote.form))
     epsilon.advise(quote.cost)
     if not quote.affordable:
         frozen = quote.balance_before.frozen is not None
@@ -91,13 +104,20 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
 
 def _meaning(quote: Quote) -> str:
     first, *others = quote.plan.count_noise
-    *some, last = [
-        f"ε {format_epsilon(part)} for {step_name(step)}" for step, part in quote.plan.split.parts.items() if part
-    ]
-    split = f"{', '.join(some)} and {last}" if some else last
     more = "".join(f" Noise on {kind.what}: ±{kind.margin()}." for kind in others)
     clear = 3 * first.margin()
-    return f"Counts of {clear} and more stand out clearly.{more} This uses {split}."
+    return f"Counts of {clear} and more stand out clearly.{more} This uses {_split(quote)}."
+
+
+def _split(quote: Quote) -> str:
+    """What goes into each step: shares, if the steps add up in another measure than ε."""
+    plan = quote.plan
+
+    def amount(part: Decimal) -> str:
+        return f"{part / plan.epsilon:.0%}" if plan.delta else f"ε {format_epsilon(part)}"
+
+    *some, last = [f"{amount(part)} for {step_name(step)}" for step, part in plan.split.parts.items() if part]
+    return f"{', '.join(some)} and {last}" if some else last
 
 
 def _number(dataset: DatasetInfo, family: Family, target: str | None) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from decimal import Decimal
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
@@ -17,11 +16,10 @@ from pages.components.visitor import login
 
 if TYPE_CHECKING:
     from dpcore.service import Service
-    from dpcore.workspace.requests import Balance, DatasetInfo
+    from dpcore.workspace.requests import Balance, DatasetInfo, Quote, RunRequest
 
 DATASET_KEY = "dataset"
 THIS_RUN_KEY = "this_run"
-THIS_DELTA_KEY = "this_delta"
 REHEARSAL_KEY = "rehearsal"
 RUN_PARAMETER = "run"
 _NEXT_KEY = "dataset_next"
@@ -104,9 +102,19 @@ def forget_run() -> None:
     st.query_params.pop(RUN_PARAMETER, None)
 
 
-def show_cost_of_this_run(cost: Decimal | None, delta: Decimal = Decimal(0)) -> None:
-    """Tell the meter what the run being set up would cost."""
-    st.session_state[THIS_RUN_KEY], st.session_state[THIS_DELTA_KEY] = cost, delta
+def show_cost_of_this_run(request: RunRequest | None, quote: Quote | None = None) -> None:
+    """Tell the meter which run is being set up, and its price; ``None`` if none is."""
+    st.session_state[THIS_RUN_KEY] = request, quote
+
+
+def this_run(balance: Balance) -> Quote | None:
+    """Price of the run that is being set up, beside what is spent by now."""
+    quote: Quote | None
+    request, quote = st.session_state.get(THIS_RUN_KEY, (None, None))
+    if quote is not None and quote.balance_before != balance:
+        quote, _ = attempt(lambda: service().quote(request))
+        show_cost_of_this_run(request, quote)
+    return quote
 
 
 def attempt(action: Callable[[], T]) -> tuple[T | None, str | None]:
