@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.families import registry
-from pages.components.kit import markup, schema_view
+from pages.components.kit import amounts, markup, schema_view
 from pages.components.run import ask
 from pages.components.visitor import access, login, menu
 
@@ -78,8 +77,8 @@ def _facts(info: DatasetInfo) -> None:
             "Who is protected": schema_view.privacy_unit(info.schema),
             "Row limit (public)": f"{info.schema.max_rows:,}",
             "Targets": ", ".join(info.schema.targets) or "none marked",
-            "Budget": f"ε {format_epsilon(balance.cap, up=False)}",
-            "Left": f"ε {format_epsilon(balance.left, up=False)}",
+            "Budget": amounts.total(balance),
+            "Left": amounts.left(balance.left),
         }
     )
 

@@ -31,6 +31,14 @@ def add(
     ],
     schema: Annotated[Path, typer.Option(help="Schema file, YAML or JSON.")],
     budget: Annotated[str, typer.Option(metavar="EPSILON", help="All that may ever be spent on it, together.")],
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DELTA",
+            help="The delta at which all of the budget holds; 0: runs without a delta only. "
+            "Default: from the row limit of the schema.",
+        ),
+    ] = None,
     right: Annotated[
         Path | None,
         typer.Option(
@@ -50,8 +58,9 @@ def add(
     public: Annotated[bool, typer.Option("--public", help="Anybody may see the records: demonstrations only.")] = False,
 ) -> None:
     """Store a data set and open its budget; all or nothing."""
+    from dpcore.commands.text import balance_text
     from dpcore.domain.schema import Schema
-    from dpcore.privacy.budgets import parse_epsilon, parse_limit
+    from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
 
     declared, total = Schema.from_file(schema), parse_epsilon(budget)
     analyst_most = None if analyst_cap is None else parse_limit(analyst_cap)
@@ -63,12 +72,13 @@ def add(
             declared,
             right=right,
             budget=total,
+            delta=None if delta is None else parse_delta(delta),
             analyst_cap=analyst_most,
             run_cap=run_most,
             public=public,
             watch=_follow,
         )
-    typer.echo(f"stored: '{info.name}' ({info.id}), budget epsilon = {budget}")
+        typer.echo(f"stored: '{info.name}' ({info.id}), {balance_text(service.total_balance(info.id))}")
 
 
 def _follow(table: str, rows: int) -> None:

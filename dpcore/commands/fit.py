@@ -44,6 +44,12 @@ Output = Annotated[
         help="New file for the release, as JSON. Default: release-ID.json in this folder.",
     ),
 ]
+Pure = Annotated[
+    bool,
+    typer.Option(
+        "--pure", help="Promise epsilon alone and no delta, at the price of more noise, where there is a choice."
+    ),
+]
 Nonce = Annotated[
     str | None,
     typer.Option(help="Repeating a command with the same nonce spends once. Default: random."),
@@ -65,6 +71,7 @@ def fit(
     rehearse: Rehearse = False,
     output: Output = None,
     nonce: Nonce = None,
+    pure: Pure = False,
 ) -> None:
     """Quote, rehearse or spend; print the release and write it to a file."""
     if quote and rehearse:
@@ -79,6 +86,7 @@ def fit(
             target=target,
             epsilon=epsilon,
             parameters=parameters.model_dump(mode="json"),
+            pure=pure,
         )
         if quote:
             typer.echo(quote_text(service.quote(request)))
@@ -127,5 +135,6 @@ for own in FAMILIES.values():
             fit,
             before="quote",
             fixed={"algorithm": own.name} | ({} if own.targeted else {"target": ""}),
+            without=("delta",),  # It follows from that of the data set's budget.
         )
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from inspect import Parameter as Argument
 from inspect import Signature, signature
@@ -24,14 +24,15 @@ def with_options(
     *,
     before: str,
     fixed: Mapping[str, Any] | None = None,
+    without: Collection[str] = (),
 ) -> Callable[..., None]:
     """A command with an option for each parameter of a model, in front of the option ``before``.
 
     The command takes the validated model as its first argument, and ``fixed`` ones that are no
-    options. What the command line does not name is left to the model.
+    options. What the command line does not name, or is ``without`` an option, is left to the model.
     """
     known = fixed or {}
-    options = _options(model)
+    options = {name: option for name, option in _options(model).items() if name not in without}
 
     def run(context: typer.Context, **values: Any) -> None:
         given: dict[str, Any] = {}

@@ -9,7 +9,8 @@ import typer
 from dpcore.commands import grants
 from dpcore.commands.redescriptions import redescriptions
 from dpcore.commands.report import note, release_page
-from dpcore.commands.shell import Dataset, RunFailedError, find_release, make_group, open_service
+from dpcore.commands.shell import Dataset, RunFailedError, find_release, make_group, open_service, read_epsilon
+from dpcore.errors import RequestError
 
 releases = make_group("Read what has been released; costs nothing.")
 ledger = make_group("See what has been spent and by whom; decide who may spend how much.")
@@ -76,14 +77,55 @@ def charge(
     epsilon: Annotated[str, typer.Option(metavar="EPSILON", help="What was spent.")],
     note: Annotated[str, typer.Option(help="What it was, and where that is known from.")],
     delta: Annotated[str, typer.Option(metavar="DELTA", help="Delta that was spent.")] = "0",
+    rho: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RHO",
+            help="Its loss in zero-concentrated differential privacy, as on a certificate. "
+            "Default: what a run of this program may have cost at most.",
+        ),
+    ] = None,
 ) -> None:
     """Enter what was spent but is missing here, as after restoring a database from a copy."""
     from dpcore.commands.text import balance_text
     from dpcore.privacy.budgets import parse_delta, parse_epsilon
+    from dpcore.privacy.losses import parse_rho
 
+    spent = parse_epsilon(epsilon), parse_delta(delta), None if rho is None else parse_rho(rho)
     with open_service() as service:
-        balance = service.charge(dataset, parse_epsilon(epsilon), parse_delta(delta), note=note)
-        typer.echo(balance_text(balance))
+        typer.echo(balance_text(service.charge(dataset, *spent, note=note)))
+
+
+@ledger.command("caps")
+def caps(
+    dataset: Dataset,
+    note: Annotated[str, typer.Option(help="Why; kept in the audit log.")] = "",
+    budget: Annotated[
+        str | None, typer.Option(metavar="EPSILON", help="All that may ever be spent, the past included.")
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(metavar="DELTA", help="The delta at which all of it holds; 0: runs without a delta only."),
+    ] = None,
+    analyst_cap: Annotated[
+        str | None, typer.Option(metavar="EPSILON", help="Most that one analyst may spend without a grant, or 0.")
+    ] = None,
+    run_cap: Annotated[str | None, typer.Option(metavar="EPSILON", help="Most that one run may cost.")] = None,
+) -> None:
+    """Change the limits that are given; the others stay. What is spent stays spent."""
+    from dpcore.commands.text import balance_text
+    from dpcore.privacy.budgets import parse_delta, parse_limit
+
+    changes = {
+        "budget": read_epsilon(budget),
+        "delta": None if delta is None else parse_delta(delta),
+        "analyst_cap": None if analyst_cap is None else parse_limit(analyst_cap),
+        "run_cap": read_epsilon(run_cap),
+    }
+    if not any(change is not None for change in changes.values()):
+        raise RequestError("Give at least one new limit: --budget, --delta, --analyst-cap or --run-cap.")
+    with open_service() as service:
+        typer.echo(balance_text(service.raise_caps(dataset, note=note, **changes)))
 
 
 @ledger.command("stranded")

@@ -9,12 +9,13 @@ from dpcore.audit.replay.run import Summary
 from dpcore.audit.suite import AuditResult
 from dpcore.domain.origins import words_of
 from dpcore.models.released import family_of, parse_model
-from dpcore.privacy.budgets import delta_sentence, format_epsilon
+from dpcore.privacy.budgets import at_delta, delta_sentence, exact_amount, format_epsilon
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.plain_text import text_table
 from dpcore.released.plan import guaranteed_odds
 from dpcore.released.regression_evaluation import RegressionEvaluation
 from dpcore.released.release import Certificate, Release
+from dpcore.report.spending import adds_sentence, fitting, plain_sum, rho_sentence
 from dpcore.report.timing import time_sentence
 from dpcore.workspace.requests import Balance, Quote
 
@@ -55,7 +56,7 @@ def _figure(figure: Figure) -> str:
 def certificate_text(certificate: Certificate) -> str:
     """What a release promises, line by line."""
     split = ", ".join(f"{step} {format_epsilon(part)}" for step, part in certificate.budget_split.items())
-    delta = f", delta = {certificate.delta:f}" if certificate.delta else ""
+    delta = f", delta = {exact_amount(certificate.delta)}" if certificate.delta else ""
     protects = "protects" if certificate.private else "would protect"
     lines = [
         *_not_private(certificate.problems),
@@ -71,6 +72,8 @@ def certificate_text(certificate: Certificate) -> str:
         lines.append(delta_sentence(certificate.delta))
     if certificate.composition:
         lines.append(certificate.composition)
+    if certificate.rho is not None and certificate.private:
+        lines.append(rho_sentence(certificate.rho))
     return "Certificate\n" + "\n".join(f"  {line}" for line in lines)
 
 
@@ -80,26 +83,33 @@ def _not_private(problems: Sequence[str]) -> list[str]:
 
 def quote_text(quote: Quote) -> str:
     """What a run would cost and promise."""
-    margin = quote.plan.count_margin()
-    delta = f" and delta = {quote.plan.delta:f}" if quote.plan.delta else ""
+    margin, plan = quote.plan.count_margin(), quote.plan
     lines = [
-        f"This run would cost epsilon = {format_epsilon(quote.cost)}{delta}; nothing has been spent.",
-        f"Left now {_left(quote.balance_before.left)}, afterwards {_left(quote.left_after)} "
-        f"(then {quote.runs_like_this_left} more runs like this one).",
+        f"This run would cost epsilon = {format_epsilon(quote.cost)}; nothing has been spent.",
+        adds_sentence(quote),
+        f"Left now {_left(quote.balance_before.left)}, afterwards {_left(quote.left_after)}. {fitting(quote)}",
+        quote.form,
         f"Noise on each printed count: ±{margin} with 95% confidence.",
         quote.guarantee,
         quote.odds,
-        *([delta_sentence(quote.plan.delta)] if delta and quote.plan.promised != "none" else []),
+        delta_sentence(plan.delta) if plan.delta and plan.promised != "none" else "",
+        quote.refusal,
     ]
-    return "\n".join([*lines, quote.refusal] if quote.refusal else lines)
+    return "\n".join(filter(None, lines))
 
 
 def balance_text(balance: Balance) -> str:
     """A budget in one line: costs rounded up, what is left rounded down."""
-    cap, spent = _left(balance.cap), format_epsilon(balance.spent)
-    reserved = f", reserved {format_epsilon(balance.reserved)}" if balance.reserved else ""
-    most = f", at most {_left(balance.run_cap)} per run" if balance.run_cap is not None else ""
-    return f"budget {cap}, spent {spent}{reserved}, left {_left(balance.left)}{most}"
+    parts = [
+        f"budget {_left(balance.cap)}{at_delta(balance.delta)}",
+        f"spent {format_epsilon(balance.spent)}",
+        f"reserved {format_epsilon(balance.reserved)}" if balance.reserved else "",
+        f"added up {format_epsilon(added)}" if (added := plain_sum(balance)) is not None else "",
+        f"left {_left(balance.left)}",
+        f"largest run without a delta {_left(balance.largest)}" if balance.delta else "",
+        f"at most {_left(balance.run_cap)} per run" if balance.run_cap is not None else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def audit_text(results: Sequence[AuditResult]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon
 from dpcore.released.plain_text import text_table
 from dpcore.workspace.requests import Account, BudgetRequest, LedgerEntry, Standing
 
@@ -26,6 +27,8 @@ def ledger_text(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None 
             *([one_line(names.get(entry.dataset_id))] if names is not None else []),
             entry.kind,
             format_epsilon(entry.epsilon, places=_PLACES) if entry.epsilon else "",
+            exact_amount(entry.delta) if entry.delta else "",
+            exact_amount(entry.rho) if entry.rho else "",
             _limits(entry),
             one_line(entry.analyst),
             one_line(entry.actor),
@@ -35,7 +38,7 @@ def ledger_text(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None 
         ]
         for entry in entries
     ]
-    head = ["#", "time (UTC)", "entry", "epsilon", "limits", "analyst", "by", "run", "release"]
+    head = ["#", "time (UTC)", "entry", "epsilon", "delta", "rho", "limits", "analyst", "by", "run", "release"]
     if names is not None:
         head.insert(2, "data set")
     return text_table([*head, "note"], rows)
@@ -85,9 +88,12 @@ def _limit(standing: Standing) -> str:
 
 
 def _limits(entry: LedgerEntry) -> str:
-    caps = {"total": entry.cap, "analyst": entry.analyst_cap, "run": entry.run_cap}
+    at = at_delta(entry.delta_cap or Decimal(0))
+    caps = {"total": (entry.cap, at), "analyst": (entry.analyst_cap, ""), "run": (entry.run_cap, "")}
     return ", ".join(
-        f"{name} {format_epsilon(cap, up=False, places=_PLACES)}" for name, cap in caps.items() if cap is not None
+        f"{name} {format_epsilon(cap, up=False, places=_PLACES)}{more}"
+        for name, (cap, more) in caps.items()
+        if cap is not None
     )
 
 

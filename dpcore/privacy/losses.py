@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
 
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import EPSILON_STEP, calibrate_gaussian
@@ -62,6 +62,17 @@ class Loss:
 
 #: The loss of doing nothing.
 NOTHING = Loss(*[Decimal(0)] * 5)
+
+
+def parse_rho(value: object) -> Decimal:
+    """A rho as an exact number. Raises ``BudgetError`` if it is not one, or negative."""
+    try:
+        rho = Decimal(str(value))
+    except InvalidOperation:
+        raise BudgetError("Rho must be a number, for example 0.005.") from None
+    if not (rho.is_finite() and rho >= 0):
+        raise BudgetError("Rho must be a number of at least 0.")
+    return rho
 
 
 def total_loss(losses: Iterable[Loss]) -> Loss:

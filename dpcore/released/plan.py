@@ -17,6 +17,8 @@ from dpcore.errors import BudgetError, RequestError
 from dpcore.privacy.budgets import (
     BudgetSplit,
     Definition,
+    at_delta,
+    exact_amount,
     float_below,
     format_epsilon,
     gaussian_tail,
@@ -251,7 +253,7 @@ def protected_unit(schema: Schema) -> str:
 
 def guarantee_sentence(plan: RunPlan) -> str:
     """Say what kind of guarantee a run gives, and on what it rests."""
-    delta = f" and δ = {plan.delta:f}" if plan.delta else ""
+    delta = f" and δ = {exact_amount(plan.delta)}" if plan.delta else ""
     promise = (
         f"Differential privacy with ε = {format_epsilon(plan.epsilon, places=9)}{delta} for each "
         f"{protected_unit(plan.schema)}"
@@ -275,11 +277,11 @@ def form_sentence(plan: RunPlan) -> str:
     if not plan.delta:
         return ""
     if plan.composed is None:
-        return "It is counted with its Gaussian noise: beside other runs it costs less than its own epsilon."
+        return "It is counted by its Gaussian noise: beside other runs it costs less than its own ε."
     return (
-        f"Made to be one of many: it takes no more of the budget than a run without a delta at ε = "
-        f"{format_epsilon(plan.price, places=9)}, with less noise. Taken alone, it promises "
-        f"ε = {format_epsilon(plan.epsilon)} at δ = {plan.delta:f}."
+        f"Made to be one of many: the budget holds no fewer of its kind than of runs without a delta at ε = "
+        f"{format_epsilon(plan.price, places=9)}, and its noise is less. Taken alone, it promises "
+        f"ε = {format_epsilon(plan.epsilon)}{at_delta(plan.delta)}."
     )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from dpcore.domain.origins import words_of
-from dpcore.privacy.budgets import delta_sentence, format_epsilon
+from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon
 from dpcore.released.release import Certificate, Release
 from dpcore.report.names import sampler_name, step_name
+from dpcore.report.spending import rho_sentence
 from dpcore.report.timing import time_sentence
 
 
@@ -25,6 +26,7 @@ def certificate_lines(release: Release) -> dict[str, str]:
         "Public row limit": f"{card.max_rows:,}",
         "How ε was split": _parts(card.budget_split),
         **({"How the parts add up": card.composition} if card.composition else {}),
+        **({"Beside other results": rho_sentence(card.rho)} if card.rho is not None and card.private else {}),
         **({"On other people, at no extra cost": parallel} if parallel else {}),
         "How it was chosen": sampler_name(card.sampler),
         "Source of the noise": card.randomness,
@@ -40,7 +42,7 @@ def certificate_lines(release: Release) -> dict[str, str]:
 def _promise(card: Certificate) -> dict[str, str]:
     """What is promised; or that nothing is, and why."""
     budget = f"ε = {format_epsilon(card.epsilon)}"
-    budget += f", δ = {card.delta:f}" if card.delta else ""
+    budget += f", δ = {exact_amount(card.delta)}" if card.delta else ""
     if not card.private:
         return {"Promise": f"none. Not private: {' '.join(card.problems)}", "Noise as for": budget}
     if card.delta:

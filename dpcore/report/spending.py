@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from dpcore.privacy.budgets import at_delta, format_epsilon
+from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon
 from dpcore.workspace.requests import Balance, Quote
 
 
@@ -17,14 +17,7 @@ def plain_sum(balance: Balance) -> Decimal | None:
 def plain_sum_sentence(balance: Balance) -> str:
     """The same for comparison; empty if it says nothing."""
     added = plain_sum(balance)
-    return "" if added is None else f"Added up, the epsilons of all runs come to ε = {format_epsilon(added)}."
-
-
-def largest_sentence(balance: Balance) -> str:
-    """How large a single run may be, if that is less than what is left."""
-    if balance.largest >= balance.left:
-        return ""
-    return f"A single run without a delta may have up to ε = {format_epsilon(balance.largest, up=False)}."
+    return "" if added is None else f"Added up, what each run promises by itself comes to ε = {format_epsilon(added)}."
 
 
 def adds_sentence(quote: Quote) -> str:
@@ -39,3 +32,10 @@ def fitting(quote: Quote) -> str:
         return "This run does not fit."
     more = quote.runs_like_this_left
     return f"This run and {more:,} more like it fit." if more else "This run fits, and no other like it after it."
+
+
+def rho_sentence(rho: Decimal) -> str:
+    """The loss by which a run is counted together with others."""
+    return (
+        f"ρ = {exact_amount(rho)} (zero-concentrated differential privacy), by which it is counted together with others"
+    )

@@ -46,7 +46,9 @@ COLUMNS = (
     "done by",
     "epsilon",
     "delta",
+    "rho",
     "total limit",
+    "delta limit",
     "limit per analyst",
     "limit per run",
     "run",
@@ -144,6 +146,7 @@ def _cells(entry: LedgerEntry, name: str) -> list[str]:
         safe_cell(entry.actor),
         exact_amount(entry.epsilon) if spends else "",
         exact_amount(entry.delta) if spends else "",
+        exact_amount(entry.rho) if entry.rho else "",
         *("" if cap is None else exact_amount(cap) for cap in _caps(entry)),
         entry.run_id or "",
         entry.release_id or "",
@@ -153,4 +156,4 @@ def _cells(entry: LedgerEntry, name: str) -> list[str]:
 
 
 def _caps(entry: LedgerEntry) -> tuple[Decimal | None, ...]:
-    return entry.cap, entry.analyst_cap, entry.run_cap
+    return entry.cap, entry.delta_cap, entry.analyst_cap, entry.run_cap

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
 import pandas as pd
 import streamlit as st
 
-from dpcore.privacy.budgets import plain_epsilon
+from dpcore.privacy.budgets import at_delta, exact_amount, plain_epsilon
 from dpcore.workspace.audit_log import EVENTS, Wanted, chosen, event, to_csv
 from dpcore.workspace.requests import LedgerEntry
 from pages.components.kit import made_file, markup
-from pages.components.kit.texts import small, text
+from pages.components.kit.texts import text
 from pages.components.visitor import access
 
 _ONE, _ALL = "This data set", "All data sets"
@@ -84,6 +85,8 @@ def _table(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None, titl
     lines = pd.DataFrame([_line(entry, names) for entry in entries])
     if not any(entry.delta for entry in entries):
         lines = lines.drop(columns="δ")
+    if not any(entry.rho for entry in entries):
+        lines = lines.drop(columns="ρ")
     medium = st.column_config.TextColumn(width="medium")
     st.dataframe(
         lines,
@@ -94,8 +97,9 @@ def _table(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None, titl
 
 
 def _line(entry: LedgerEntry, names: Mapping[str, str] | None) -> dict[str, str]:
-    caps = {"total": entry.cap, "per analyst": entry.analyst_cap, "per run": entry.run_cap}
-    limits = (f"{name} ε {plain_epsilon(cap)}" for name, cap in caps.items() if cap is not None)
+    at = at_delta(entry.delta_cap or Decimal(0))
+    caps = {"total": (entry.cap, at), "per analyst": (entry.analyst_cap, ""), "per run": (entry.run_cap, "")}
+    limits = (f"{name} ε {plain_epsilon(cap)}{more}" for name, (cap, more) in caps.items() if cap is not None)
     return {
         "No.": str(entry.sequence),
         "Time (UTC)": f"{entry.time:%Y-%m-%d %H:%M:%S}",
@@ -103,7 +107,8 @@ def _line(entry: LedgerEntry, names: Mapping[str, str] | None) -> dict[str, str]
         "What happened": event(entry),
         "Analyst": entry.analyst or "",
         "ε": plain_epsilon(entry.epsilon) if entry.epsilon else "",
-        "δ": small(entry.delta) if entry.delta else "",
+        "δ": exact_amount(entry.delta) if entry.delta else "",
+        "ρ": exact_amount(entry.rho) if entry.rho else "",
         "Limits": ", ".join(limits),
         "Done by": entry.actor or "",
         "Run": (entry.run_id or "")[:8],

@@ -7,11 +7,14 @@ from decimal import Decimal
 
 import streamlit as st
 
-from dpcore.privacy.budgets import parse_epsilon, parse_limit
+from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
+from dpcore.report.spending import plain_sum
 from dpcore.workspace.requests import DatasetInfo, LedgerEntry
 from pages.components.kit import amounts, markup
-from pages.components.kit.texts import small
+from pages.components.kit.texts import text
 from pages.components.visitor import access
+
+_PARSED = {"analyst_cap": parse_limit, "delta": parse_delta}
 
 
 def show() -> None:
@@ -35,15 +38,17 @@ def limits(entries: Sequence[LedgerEntry]) -> LedgerEntry:
 def _facts(dataset: DatasetInfo) -> None:
     balance = access.service().total_balance(dataset.id)
     present = limits(access.service().ledger_entries(dataset.id))
+    added = plain_sum(balance)
     markup.facts(
         {
-            "Total budget": amounts.limit(balance.cap),
+            "Total budget": amounts.total(balance),
             "Spent by all analysts": amounts.cost(balance.spent),
             "Reserved": amounts.cost(balance.reserved),
+            **({} if added is None else {"Added up, run by run": amounts.cost(added)}),
             "Left": amounts.left(balance.left),
+            **({"Largest single run without δ": amounts.left(balance.largest)} if balance.delta else {}),
             "Most per analyst": amounts.each(present.analyst_cap),
             "Most per run": amounts.limit(present.run_cap),
-            **({"δ of all runs": small(balance.delta)} if balance.delta else {}),
         }
     )
 
@@ -51,9 +56,10 @@ def _facts(dataset: DatasetInfo) -> None:
 def _raise(dataset: DatasetInfo) -> None:
     with st.expander("Change the budget"), st.form(f"caps-{dataset.id}"):
         st.markdown("Leave a field empty to keep what is set. The ledger keeps every change.")
-        total, analyst, run = st.columns(3)
+        total, delta, analyst, run = st.columns(4)
         entries = {
             "budget": total.text_input("Total ε", key="caps-budget"),
+            "delta": delta.text_input("δ of the total", key="caps-delta", help=text("delta")),
             "analyst_cap": analyst.text_input(
                 "Per analyst without a grant",
                 key="caps-analyst",
@@ -69,9 +75,7 @@ def _raise(dataset: DatasetInfo) -> None:
 def _change(dataset: DatasetInfo, entries: dict[str, str], note: str) -> None:
     def act() -> object:
         caps: dict[str, Decimal] = {
-            name: parse_limit(entry) if name == "analyst_cap" else parse_epsilon(entry)
-            for name, entry in entries.items()
-            if entry.strip()
+            name: _PARSED.get(name, parse_epsilon)(entry) for name, entry in entries.items() if entry.strip()
         }
         return access.service().raise_caps(dataset.id, note=note, **caps)
 

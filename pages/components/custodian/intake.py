@@ -342,6 +342,7 @@ def _store(
                 schema,
                 right=right,
                 budget=answers.budget,
+                delta=answers.delta,
                 analyst_cap=answers.analyst_cap,
                 run_cap=answers.run_cap,
                 public=answers.public,

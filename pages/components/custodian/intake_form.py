@@ -12,7 +12,7 @@ import streamlit as st
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, SchemaError
 from dpcore.intake.uploads import parse_schema
-from dpcore.privacy.budgets import parse_epsilon, parse_limit
+from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
 from pages.components.custodian import schema_rows
 from pages.components.custodian.intake_tables import (
     KEEP,
@@ -35,6 +35,7 @@ ANY_TYPE = "let the values decide"
 MAX_SCHEMA = 2_000_000
 _UNREADABLE = "intake-schema-unreadable"
 TOTAL, PER_RUN = "Total ε", "Per run (empty: no limit)"
+DELTA = "δ of the total (empty: from the row limit)"
 PER_ANALYST = "Per analyst (empty: no limit, 0: only those with a grant)"
 #: Fields of the form for the main one of several tables, for a further one, for a single one.
 _MAIN = tuple(schema_rows.FIELDS)
@@ -55,6 +56,7 @@ class Answers:
     suggest_type: str | None = None
     store: bool = False
     budget: Decimal = Decimal(0)
+    delta: Decimal | None = None
     analyst_cap: Decimal | None = None
     run_cap: Decimal | None = None
     public: bool = False
@@ -337,12 +339,24 @@ def _limits(answers: Answers) -> dict[str, Any]:
 def _budget(answers: Answers) -> None:
     st.subheader("Privacy budget", anchor=False)
     st.markdown(text("budget"))
-    total, analyst, run = st.columns(3)
+    total, delta = st.columns(2)
     answers.budget = _epsilon(answers, total, TOTAL, "5", "intake-budget") or Decimal(0)
+    answers.delta = _delta(answers, delta)
+    analyst, run = st.columns(2)
     each = "0" if login.login_needed() else ""
     answers.analyst_cap = _epsilon(answers, analyst, PER_ANALYST, each, "intake-analyst")
     answers.run_cap = _epsilon(answers, run, PER_RUN, "", "intake-run")
     answers.public = st.checkbox(text("public_flag"), key="intake-public", **KEEP)
+
+
+def _delta(answers: Answers, place: Any) -> Decimal | None:
+    key = remembered("intake-delta", "")
+    entry = place.text_input(DELTA, key=key, placeholder="automatic", help=text("delta"), **KEEP).strip()
+    try:
+        return parse_delta(entry) if entry else None
+    except BudgetError as mistake:
+        answers.faults.append(str(mistake))
+        return None
 
 
 def _epsilon(answers: Answers, place: Any, label: str, value: str, key: str) -> Decimal | None:

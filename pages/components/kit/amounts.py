@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from dpcore.privacy.budgets import format_epsilon
-from dpcore.workspace.requests import Standing
+from dpcore.privacy.budgets import at_delta, format_epsilon
+from dpcore.workspace.requests import Balance, Standing
 
 
 def cost(epsilon: Decimal) -> str:
@@ -16,6 +16,11 @@ def cost(epsilon: Decimal) -> str:
 def left(epsilon: Decimal) -> str:
     """What is left."""
     return f"ε {format_epsilon(epsilon, up=False)}"
+
+
+def total(balance: Balance) -> str:
+    """All that may ever be spent, at which delta."""
+    return f"{left(balance.cap)}{at_delta(balance.delta)}"
 
 
 def limit(cap: Decimal | None) -> str:

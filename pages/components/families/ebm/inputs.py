@@ -1,4 +1,4 @@
-"""What machine to fit: method, pairs, delta and, for those who want them, the rest."""
+"""What machine to fit: method, pairs and, for those who want them, the rest."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import streamlit as st
 
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.inputs import KEEP, evaluate, label, method, number
-from pages.components.kit.texts import METHODS, text
+from pages.components.families.shared.inputs import evaluate, method, number
+from pages.components.kit.texts import METHODS
 
 OWN = parameters_of(EBMParameters)
 
@@ -23,18 +23,9 @@ def parameters() -> dict[str, Any]:
     with right:
         if not published:
             chosen["pairs"] = number(OWN["pairs"], 1, "ebm-pairs")
-        chosen["delta"] = _delta()
     with st.expander("Advanced settings"):
         chosen |= _advanced(published=published)
     return chosen
-
-
-def _delta() -> str | None:
-    """Delta as typed; the engine judges it."""
-    entry = st.text_input(
-        label(OWN["delta"]), key="set-ebm-delta", placeholder="automatic", help=text("delta"), max_chars=30, **KEEP
-    )
-    return entry.strip() or None
 
 
 def _advanced(*, published: bool) -> dict[str, Any]:
