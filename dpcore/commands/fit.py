@@ -46,9 +46,7 @@ Output = Annotated[
 ]
 Pure = Annotated[
     bool,
-    typer.Option(
-        "--pure", help="Promise epsilon alone and no delta, at the price of more noise, where there is a choice."
-    ),
+    typer.Option("--pure", help="Promise epsilon alone and no delta, if there is a choice, with more noise."),
 ]
 Nonce = Annotated[
     str | None,

@@ -18,13 +18,14 @@ from markupsafe import Markup
 
 from dpcore.domain.origins import words_of
 from dpcore.errors import RequestError
-from dpcore.privacy.budgets import exact_amount, plain_epsilon
+from dpcore.privacy.budgets import at_delta, exact_amount, plain_epsilon
 from dpcore.released.plan import guaranteed_odds
 from dpcore.released.release import Release
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.contents import WIDTH, Content, Picture, content, heading
 from dpcore.report.domain import schema_tables
 from dpcore.report.names import method_name
+from dpcore.report.spending import plain_sum
 from dpcore.report.statement import statement
 from dpcore.report.totals import exact_epsilon, totals, weakest
 from dpcore.workspace.dossier import MOST_RELEASES, Application, paragraphs
@@ -117,18 +118,25 @@ def dossier(
         title=application.title.strip() or f"Dossier on {dataset.name}",
         sections=[_section(r, notes.get(r.id), place) for place, r in enumerate(chosen, 1)],
         totals=sums,
-        balance={
-            "Budget": exact_epsilon(balance.cap),
-            "Spent": exact_epsilon(balance.spent),
-            "Reserved": exact_epsilon(balance.reserved),
-            "Left": exact_epsilon(balance.left, up=False),
-        },
+        balance=_budget(balance),
         statement=statement(dataset, chosen, sums, application),
         schema=schema_tables(dataset.schema),
         origin=words_of(dataset.schema.origins),
         problems=_problems(chosen),
         made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     )
+
+
+def _budget(balance: Balance) -> dict[str, str]:
+    """The account of a data set, line by line."""
+    added = plain_sum(balance)
+    return {
+        "Budget": f"{exact_epsilon(balance.cap)}{at_delta(balance.delta)}",
+        "Spent": exact_epsilon(balance.spent),
+        "Reserved": exact_epsilon(balance.reserved),
+        **({} if added is None else {"Added up, what each run promises by itself": exact_epsilon(added)}),
+        "Left": exact_epsilon(balance.left, up=False),
+    }
 
 
 def _problems(releases: Sequence[Release]) -> list[str]:

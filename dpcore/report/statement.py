@@ -36,12 +36,11 @@ def statement(
         "Model": "central: one trusted server holds the records, and only noisy results leave it",
         "Neighbouring data sets": _all(card.neighboring_relation for card in cards),
         "Kind of definition": _all(map(_definition, cards)),
-        "ε of the results in this dossier": chosen.epsilon,
-        "δ of the results in this dossier": chosen.delta,
+        "ε of the results in this dossier, added up": chosen.epsilon,
+        "δ of the results in this dossier, added up": chosen.delta,
         "ε of everything spent on the data set": every.epsilon,
         "δ of everything spent on the data set": every.delta,
-        "Composition": "the ε and δ of all runs add up (basic composition), in a ledger that "
-        "reserves before records are read; " + _inside(releases),
+        "Composition": f"{_across(every)}, in a ledger that reserves before records are read; {_inside(releases)}",
         "Mechanisms and samplers": _all(sampler_name(card.sampler) for card in cards) + ", with exact discrete noise",
         "Kind of guarantee": _all(card.guarantee for card in cards),
         "Randomness": _all(_randomness(card.randomness) for card in cards),
@@ -78,6 +77,16 @@ def _definition(card: Certificate) -> str:
     return f"approximate (ε and δ). {delta_sentence(card.delta)}"
 
 
+def _across(every: Total) -> str:
+    """How everything spent follows from the runs."""
+    if every.delta == "0":
+        return "the ε of all runs add up (basic composition; no run has a δ)"
+    return (
+        "everything spent is bounded at the δ of the budget by a filter for runs that are chosen one after the other "
+        "by what earlier ones released: in zero-concentrated differential privacy, or by adding up where that is less"
+    )
+
+
 def _inside(releases: Sequence[Release]) -> str:
     told = _all(card.composition for card in (r.certificate for r in releases) if card.composition)
     return "inside a run its parts add up" + (f", except: {told}" if told else "")
@@ -100,7 +109,7 @@ def _settings(dataset: DatasetInfo, application: Application) -> str:
         "The records of this data set are public, so they may have been looked at."
         if dataset.public
         else "Rehearsals use invented records, and earlier results that may have guided a choice "
-        "are paid for in the sum of everything spent."
+        "are paid for in everything spent."
     )
     told = application.settings.strip()
     own = f"{told} " if told else "Not stated by the analyst. "

@@ -17,12 +17,12 @@ _WEAKEST_FIRST: tuple[Guarantee, ...] = ("none", "conditional on convergence", "
 
 @dataclass(frozen=True)
 class Total:
-    """One sum of budgets.
+    """What some results cost together.
 
     Attributes
     ----------
     what : str
-        What was added up.
+        What it is the cost of.
     epsilon, delta : str
         Exact decimals.
     odds : str
@@ -43,7 +43,7 @@ def exact_epsilon(epsilon: Decimal, *, up: bool = True) -> str:
 
 
 def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) -> list[Total]:
-    """What the chosen results cost, and everything that was spent on their data set.
+    """What the chosen results promise by themselves, added up; and what everything together cost.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) 
     chosen = f"the {number} results in this dossier" if number > 1 else "the result in this dossier"
     seen = f"in {chosen} together" if number > 1 else f"in {chosen}"
     spent = balance.spent + balance.reserved
-    every = "everything that was spent on this data set, by anybody"
+    every = "everything that was spent on this data set, by anybody, as its budget counts it"
     return [
-        _total(chosen, epsilon, delta, weakest(releases), seen),
+        _total(f"{chosen}, added up" if number > 1 else chosen, epsilon, delta, weakest(releases), seen),
         _total(every, spent, balance.delta, guarantee, "in all results on this data set together"),
     ]
 
