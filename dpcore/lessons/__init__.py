@@ -16,16 +16,17 @@ from dpcore.lessons.attacks import (
     reconstruction_attack,
     secrets,
 )
-from dpcore.lessons.composition import Averages, averages, gaussian_cost
+from dpcore.lessons.composition import Averages, Costs, averages, costs
 from dpcore.lessons.neighbours import GROUP, Neighbours, Person, neighbours
 from dpcore.lessons.noise import COUNTS, PublicCount, margin, noise_chance, noisy_answers
 from dpcore.lessons.odds import Odds, shown_chance, worst_odds
-from dpcore.lessons.toy import ToyAnswer, ToyBudget
+from dpcore.lessons.toy import ToyAnswer, ToyBudget, toy_cap
 
 __all__ = [
     "COUNTS",
     "GROUP",
     "Averages",
+    "Costs",
     "Difference",
     "MembershipAttack",
     "Neighbours",
@@ -37,8 +38,8 @@ __all__ = [
     "ToyBudget",
     "averages",
     "ceiling",
+    "costs",
     "difference_attack",
-    "gaussian_cost",
     "margin",
     "membership_attack",
     "neighbours",
@@ -47,5 +48,6 @@ __all__ = [
     "reconstruction_attack",
     "secrets",
     "shown_chance",
+    "toy_cap",
     "worst_odds",
 ]

@@ -1,18 +1,15 @@
-"""The same question many times: the average gets better, and the cost adds up."""
+"""The same question many times: the average gets better, and what the answers cost together."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate
 
-from dpcore.privacy.budgets import gaussian_delta
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import pure_loss
 from dpcore.released.noisy_counts import sum_tail
-
-#: Delta of the guarantee of Gaussian noise, in the lesson.
-DELTA = 1e-6
 
 
 @dataclass(frozen=True)
@@ -41,35 +38,44 @@ def averages(answers: Sequence[int], epsilon: Decimal) -> Averages:
     )
 
 
-def gaussian_cost(epsilon: Decimal, questions: int, delta: float = DELTA) -> float:
-    """Epsilon of many answers with Gaussian noise as wide as that of the geometric noise.
+@dataclass(frozen=True)
+class Costs:
+    """What the first 1, 2, 3, ... questions of the same epsilon cost together.
+
+    Attributes
+    ----------
+    added : tuple of Decimal
+        Sums of their epsilons.
+    composed : tuple of Decimal
+        Smallest epsilon that their losses, composed, imply at the delta of the budget.
+    """
+
+    added: tuple[Decimal, ...]
+    composed: tuple[Decimal, ...]
+
+    @property
+    def spent(self) -> tuple[Decimal, ...]:
+        """What a budget counts: the smaller of both."""
+        return tuple(map(min, self.added, self.composed))
+
+    @property
+    def crossing(self) -> int | None:
+        """First number of questions for which composing costs less, if there is one."""
+        pairs = zip(self.added, self.composed, strict=True)
+        return next((asked for asked, (total, less) in enumerate(pairs, start=1) if less < total), None)
+
+
+def costs(cap: PrivacyFilter, epsilon: Decimal, questions: int) -> Costs:
+    """Costs of equal questions one after the other, as the ledger of a data set counts them.
 
     Parameters
     ----------
+    cap : PrivacyFilter
+        The budget; only its delta matters.
     epsilon : Decimal
         Budget of one answer with two-sided geometric noise.
     questions : int
-        How many answers are given.
-    delta : float
-        By how much a probability may exceed e^epsilon times the other.
-
-    Returns
-    -------
-    float
-        Smallest epsilon at ``delta``, by Gaussian differential privacy: squares of the losses
-        add up, so many questions cost about the root of their number.
+        How many questions are asked.
     """
-    from scipy.optimize import brentq
-
-    mu = math.sqrt(questions) / _deviation(epsilon)
-    high = 1.0
-    while gaussian_delta(mu, high) > delta:
-        high *= 2
-    if gaussian_delta(mu, 0.0) <= delta:
-        return 0.0
-    return float(brentq(lambda e: gaussian_delta(mu, e) - delta, 0.0, high, xtol=1e-9))
-
-
-def _deviation(epsilon: Decimal) -> float:
-    """Standard deviation of two-sided geometric noise: sqrt(2 a) / (1 - a), a = exp(-epsilon)."""
-    return 1 / (math.sqrt(2) * math.sinh(float(epsilon) / 2))
+    totals = list(accumulate([pure_loss(epsilon)] * questions))
+    return Costs(tuple(total.epsilon for total in totals), tuple(map(cap.composed, totals)))

@@ -1,4 +1,4 @@
-"""A toy budget: it refuses when it is empty, may be reset, and has no effect on any other."""
+"""A toy budget: it counts and refuses as a real one does, may be reset, and has no effect on any."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ from decimal import Decimal
 from dpcore.errors import BudgetError
 from dpcore.lessons.noise import PublicCount, margin, noisy_answers
 from dpcore.privacy.budgets import format_epsilon, parse_epsilon
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import Loss, pure_loss, total_loss
+
+#: Delta of all toy budgets.
+DELTA = Decimal("0.000001")
+
+
+def toy_cap(epsilon: Decimal) -> PrivacyFilter:
+    """Cap of a toy budget with this epsilon in total."""
+    return PrivacyFilter(epsilon, DELTA)
 
 
 @dataclass(frozen=True)
@@ -26,28 +36,33 @@ class ToyAnswer:
 
 @dataclass(frozen=True)
 class ToyBudget:
-    """A total epsilon and the answers bought so far. Asking returns a new one.
+    """A cap and the answers bought so far. Asking returns a new one.
 
     Attributes
     ----------
-    cap : Decimal
-        Total epsilon.
+    cap : PrivacyFilter
+        What all answers together may cost: see :func:`toy_cap`.
     answers : tuple of ToyAnswer
         Answers, oldest first.
     """
 
-    cap: Decimal
+    cap: PrivacyFilter
     answers: tuple[ToyAnswer, ...] = ()
 
     @property
+    def total(self) -> Loss:
+        """Sum of the losses of all answers."""
+        return total_loss(pure_loss(answer.epsilon) for answer in self.answers)
+
+    @property
     def spent(self) -> Decimal:
-        """Sum of the epsilons of all answers."""
-        return sum((answer.epsilon for answer in self.answers), Decimal(0))
+        """Epsilon of all answers together: added or composed, whichever is less."""
+        return self.cap.spent(self.total)
 
     @property
     def left(self) -> Decimal:
-        """Epsilon that may still be spent."""
-        return self.cap - self.spent
+        """Largest epsilon that one more question may have."""
+        return self.cap.left(self.total)
 
     def ask(self, count: PublicCount, epsilon: object, seed: int) -> ToyBudget:
         """Buy one noisy answer.
@@ -64,14 +79,14 @@ class ToyBudget:
         Raises
         ------
         BudgetError
-            If less than that is left.
+            If the cap does not allow for one more question of that epsilon.
         """
         price = parse_epsilon(epsilon)
-        if price > self.left:
+        if not self.cap.accepts(self.total + pure_loss(price)):
             raise BudgetError(
                 f"Refused: this question costs ε {format_epsilon(price)}, but ε "
-                f"{format_epsilon(self.left, up=False)} is left. Choose a smaller ε, or start "
-                "again with a full toy budget."
+                f"{format_epsilon(self.left, up=False)} is left for one question. Choose a "
+                "smaller ε, or start again with a full toy budget."
             )
         [noisy] = noisy_answers(count.people, price, [seed])
         return replace(self, answers=(*self.answers, ToyAnswer(count, price, noisy)))

@@ -10,10 +10,11 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dpcore.lessons.composition import Averages, gaussian_cost
+from dpcore.lessons.composition import Averages, Costs
 from dpcore.lessons.neighbours import Neighbours
 from dpcore.lessons.odds import Odds, shown_chance, worst_odds
 from dpcore.plots.style import INK, SOFT, SYMBOLS, clear_layout, colour
+from dpcore.privacy.budgets import format_epsilon
 
 _GRID = "#dee2e6"
 _BAND = "rgba(143, 195, 210, 0.35)"
@@ -240,7 +241,7 @@ def odds_alt(odds: Odds, epsilon: Decimal) -> str:
     )
 
 
-def averages_figure(truth: int, found: Averages, epsilon: Decimal, cap: Decimal, questions: int) -> go.Figure:
+def averages_figure(truth: int, found: Averages, costs: Costs, cap: Decimal) -> go.Figure:
     """Above, the average closes in on the truth; below, what the questions cost.
 
     Parameters
@@ -249,13 +250,12 @@ def averages_figure(truth: int, found: Averages, epsilon: Decimal, cap: Decimal,
         The exact answer to the question that is repeated.
     found : Averages
         Averages of the answers that were bought.
-    epsilon : Decimal
-        Budget of each question.
+    costs : Costs
+        Costs of all questions, also of those that were not asked.
     cap : Decimal
         Toy budget: it ends the questions.
-    questions : int
-        How many questions were asked, bought or refused.
     """
+    questions = len(costs.added)
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09)
     asked = list(range(1, len(found.means) + 1))
     ends = {
@@ -276,15 +276,17 @@ def averages_figure(truth: int, found: Averages, epsilon: Decimal, cap: Decimal,
             showlegend=fill is None,
         )
         figure.add_trace(trace, row=1, col=1)
-    figure.add_trace(_line("average so far", asked, found.means, 0, "solid"), row=1, col=1)
+    figure.add_trace(_means(asked, found.means), row=1, col=1)
     line = {"color": INK, "width": 2, "dash": "dash"}
     truths = go.Scatter(
         name="true count", x=[1, questions], y=[truth, truth], mode="lines", line=line, hoverinfo="skip"
     )
     figure.add_trace(truths, row=1, col=1)
-    for trace in _costs(epsilon, questions, cap):
+    for trace in _costs(costs, len(asked), cap):
         figure.add_trace(trace, row=2, col=1)
-    _layout(figure, 560)
+    if costs.crossing:
+        figure.add_annotation(_cheaper(costs, costs.crossing), row=2, col=1)
+    _layout(figure, 600)
     figure.update_xaxes(range=[0.5, questions + 0.5], nticks=10)
     figure.update_xaxes(title="questions asked", row=2, col=1)
     figure.update_yaxes(title="people", tickformat=",", row=1, col=1)
@@ -292,44 +294,64 @@ def averages_figure(truth: int, found: Averages, epsilon: Decimal, cap: Decimal,
     return figure
 
 
-def _costs(epsilon: Decimal, questions: int, cap: Decimal) -> list[go.Scatter]:
-    every = list(range(1, questions + 1))
-    basic = [float(epsilon * asked) for asked in every]
-    gaussian = [gaussian_cost(epsilon, asked) for asked in every]
-    limit = go.Scatter(
-        name="toy budget",
-        x=[0.5, questions + 0.5],
-        y=[float(cap)] * 2,
-        mode="lines",
-        line={"color": INK, "width": 2, "dash": "dot"},
-        hoverinfo="skip",
-    )
+def _costs(costs: Costs, answered: int, cap: Decimal) -> list[go.Scatter]:
+    every = len(costs.added)
+    limit = _curve("toy budget", [cap] * every, color=INK, width=2, dash="dot")
+    limit.hoverinfo, limit.hovertemplate = "skip", None
     return [
-        _line("ε adds up", every, basic, 1, "solid"),
-        _line("ε with Gaussian noise", every, gaussian, 2, "dash"),
+        _curve("spent: the smaller", costs.spent[:answered], color="#8fc3d2", width=10),
+        _curve("added", costs.added, color=colour(1), width=2.5),
+        _curve("composed", costs.composed, color=colour(2), width=2.5, dash="dash"),
         limit,
     ]
 
 
-def _line(name: str, places: Sequence[int], values: Sequence[float], code: int, dash: str) -> go.Scatter:
+def _curve(name: str, epsilons: Sequence[Decimal], **line: Any) -> go.Scatter:
     return go.Scatter(
         name=name,
-        x=list(places),
-        y=list(values),
+        x=list(range(1, len(epsilons) + 1)),
+        y=list(map(float, epsilons)),
+        mode="lines",
+        line=line,
+        hovertemplate="%{x} questions: ε %{y:,.3~f}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _cheaper(costs: Costs, crossing: int) -> dict[str, Any]:
+    """Says from where on composing costs less, far below the curves, where there is room."""
+    return {
+        "x": crossing,
+        "y": float(costs.composed[crossing - 1]),
+        "text": f"<b>from {crossing} on, composing costs less</b>",
+        "ax": 0,
+        "ayref": "y2",
+        "ay": 0.1 * float(costs.added[-1]),
+        "xanchor": "left" if 2 * crossing < len(costs.added) else "right",
+        "arrowcolor": INK,
+        "font": {"size": 14, "color": INK},
+    }
+
+
+def _means(asked: Sequence[int], means: Sequence[float]) -> go.Scatter:
+    return go.Scatter(
+        name="average so far",
+        x=list(asked),
+        y=list(means),
         mode="lines+markers",
-        line={"color": colour(code), "width": 2.5, "dash": dash},
-        marker={"size": 5 if len(places) > 1 else 10, "symbol": SYMBOLS[code]},
+        line={"color": colour(0), "width": 2.5},
+        marker={"size": 5 if len(means) > 1 else 10, "symbol": SYMBOLS[0]},
         hovertemplate="%{x} questions: %{y:,.3~f}<extra>%{fullData.name}</extra>",
     )
 
 
-def averages_alt(truth: int, found: Averages, epsilon: Decimal, cap: Decimal, questions: int) -> str:
+def averages_alt(truth: int, found: Averages, costs: Costs, cap: Decimal) -> str:
     """Both panels in words."""
-    bought = len(found.means)
+    answered, every = len(found.means), len(costs.added)
+    less = f"Composing costs less from question {costs.crossing} on" if costs.crossing else "Adding costs less for all"
     return (
-        f"The average of {bought} noisy answers is {found.means[-1]:,.1f}; the true count is "
+        f"The average of {answered} noisy answers is {found.means[-1]:,.1f}; the true count is "
         f"{truth:,}. 95% of such averages are within {math.ceil(found.margins[-1])} of it; for a "
-        f"single answer it is {math.ceil(found.margins[0])}. Epsilon of {questions} questions: "
-        f"{epsilon * questions:f} as it adds up, {gaussian_cost(epsilon, questions):.2f} with "
-        f"Gaussian noise. The toy budget: {cap:f}."
+        f"single answer it is {math.ceil(found.margins[0])}. Epsilon of {every} questions: "
+        f"{format_epsilon(costs.added[-1])} added, {format_epsilon(costs.composed[-1])} composed. {less}. "
+        f"Spent for {answered} answers: {format_epsilon(costs.spent[answered - 1])} of a toy budget of {cap:f}."
     )

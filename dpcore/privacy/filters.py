@@ -100,17 +100,21 @@ class PrivacyFilter:
         In whole steps of :data:`~dpcore.privacy.budgets.EPSILON_STEP`, rounded up; infinite if
         nothing bounds it.
         """
-        ways = []
+        ways = [self.composed(total)]
         if total.delta <= self._added_delta:
             ways.append(total.epsilon)
         if self._mixed is not None and total.rest.is_finite():
             order, room = self._mixed
             ways.append(total.pure + order * total.rest + self.epsilon - room)
-        if float_below(self._rho_delta) > 0 and total.rho.is_finite():
-            ways.append(smallest_epsilon(total.rho, self._rho_delta))
-        least = min(ways, default=Decimal("Infinity"))
+        least = min(ways)
         shown = least.quantize(EPSILON_STEP, rounding=ROUND_CEILING) if least.is_finite() else least
         return min(shown, self.epsilon) if self.accepts(total) else shown
+
+    def composed(self, total: Loss) -> Decimal:
+        """Epsilon, at this delta, that follows from the sum of rho alone; infinite without either."""
+        if not (float_below(self._rho_delta) > 0 and total.rho.is_finite()):
+            return Decimal("Infinity")
+        return smallest_epsilon(total.rho, self._rho_delta)
 
     def fitting(self, total: Loss, loss: Loss) -> int:
         """How many runs of the same loss, one after the other, would still be accepted."""

@@ -69,10 +69,10 @@ def test_a_walk_through_all_lessons(page: Page, empty: Server) -> None:
     picture(panel, "With epsilon 1, ")
 
     panel = lesson(page, "4 Budget")
-    picture(panel, "The average of 10 noisy answers")
+    picture(panel, "The average of 50 noisy answers")
     panel.get_by_role("slider").first.press("End")
-    expect(panel.get_by_text("The toy budget is empty")).to_be_visible()
-    picture(panel, "The average of 20 noisy answers")
+    expect(panel.get_by_text("The toy budget refuses")).to_be_visible()
+    picture(panel, "The average of 91 noisy answers")
 
     panel = lesson(page, "5 Attacks")
     picture(panel, "50 noisy differences")

@@ -15,13 +15,14 @@ from dpcore.lessons import (
     COUNTS,
     GROUP,
     Averages,
+    Costs,
     MembershipAttack,
     Reconstruction,
     ToyBudget,
     averages,
     ceiling,
+    costs,
     difference_attack,
-    gaussian_cost,
     margin,
     membership_attack,
     neighbours,
@@ -30,6 +31,7 @@ from dpcore.lessons import (
     reconstruction_attack,
     secrets,
     shown_chance,
+    toy_cap,
     worst_odds,
 )
 from dpcore.lessons.noise import noisy_vector
@@ -182,23 +184,42 @@ def test_more_answers_narrow_the_average():
     assert abs(found.means[-1] - 123) <= found.margins[-1]
 
 
-@pytest.mark.parametrize("questions", [1, 10, 50])
-def test_gaussian_noise_costs_what_an_integral_says(questions):
-    epsilon = Decimal("0.1")
-    noise = range(-400, 401)
-    variance = sum(n * n * difference_of_geometrics(n, epsilon) for n in noise)
-    shift = math.sqrt(questions / variance)
-    cost = gaussian_cost(epsilon, questions, delta=1e-6)
-    x = np.linspace(-12, 12 + shift, 2_000_001)
-    gap = np.exp(-((x - shift) ** 2) / 2) - math.exp(cost) * np.exp(-(x**2) / 2)
-    delta = np.maximum(gap, 0).sum() * (x[1] - x[0]) / math.sqrt(2 * math.pi)
-    assert delta == pytest.approx(1e-6, rel=1e-3)
+@pytest.mark.parametrize("epsilon", ["0.05", "0.5", "2"])
+def test_costs_are_what_an_account_has_spent(epsilon):
+    cap, spending = toy_cap(Decimal(1000)), ToyBudget(toy_cap(Decimal(1000)))
+    for spent in costs(cap, Decimal(epsilon), 30).spent:
+        spending = spending.ask(COUNTS[0], epsilon, 1)
+        assert spending.spent == spent
 
 
-def test_many_questions_are_cheaper_with_gaussian_noise_and_few_are_not():
-    epsilon = Decimal("0.1")
-    assert gaussian_cost(epsilon, 2) > 2 * float(epsilon)
-    assert gaussian_cost(epsilon, 50) < 50 * float(epsilon)
+def exact_delta(epsilon: Decimal, questions: int, bound: float) -> float:
+    """Oracle: each answer is above or below what two neighbours say, so their number is binomial."""
+    above = 1 / (1 + math.exp(-epsilon))
+    delta = 0.0
+    for count in range(questions + 1):
+        rest = questions - count
+        here, there = (above**count * (1 - above) ** rest, above**rest * (1 - above) ** count)
+        delta += math.comb(questions, count) * max(0.0, here - math.exp(bound) * there)
+    return delta
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "0.1", "0.5"])
+def test_composed_costs_hold_and_a_third_less_would_not(epsilon):
+    [*_, composed] = costs(toy_cap(Decimal(5)), Decimal(epsilon), 100).composed
+    assert exact_delta(Decimal(epsilon), 100, float(composed)) <= 1e-6
+    assert exact_delta(Decimal(epsilon), 100, float(composed) * 2 / 3) > 1e-6
+
+
+def test_many_small_questions_are_cheaper_composed_and_few_or_large_ones_are_not():
+    cap = toy_cap(Decimal(5))
+    small = costs(cap, Decimal("0.1"), 100)
+    assert small.added[-1] == 10
+    assert small.composed[-1] < 6
+    assert small.crossing == 24
+    assert small.spent == small.added[:23] + small.composed[23:]
+    large = costs(cap, Decimal(2), 100)
+    assert large.crossing is None
+    assert large.spent == large.added
 
 
 # Attacks
@@ -270,7 +291,7 @@ def test_noisy_counts_give_nobody_away_unless_epsilon_is_huge():
 
 
 def test_a_toy_budget_is_spent_to_the_last_digit_and_then_refuses():
-    budget = ToyBudget(Decimal(1))
+    budget = ToyBudget(toy_cap(Decimal(1)))
     for seed in range(10):
         budget = budget.ask(COUNTS[0], "0.1", seed)
     assert budget.left == 0
@@ -281,7 +302,7 @@ def test_a_toy_budget_is_spent_to_the_last_digit_and_then_refuses():
 
 
 def test_asking_leaves_the_old_toy_budget_as_it_was():
-    full = ToyBudget(Decimal(1))
+    full = ToyBudget(toy_cap(Decimal(1)))
     asked = full.ask(COUNTS[3], "0.5", 1)
     assert (full.left, asked.left) == (Decimal(1), Decimal("0.5"))
     [answer] = asked.answers
@@ -292,7 +313,7 @@ def test_asking_leaves_the_old_toy_budget_as_it_was():
 @pytest.mark.parametrize("epsilon", ["0", "-1", "much", "nan"])
 def test_a_toy_budget_takes_no_nonsense(epsilon):
     with pytest.raises(BudgetError):
-        ToyBudget(Decimal(1)).ask(COUNTS[0], epsilon, 1)
+        ToyBudget(toy_cap(Decimal(1))).ask(COUNTS[0], epsilon, 1)
 
 
 # Pictures
@@ -349,13 +370,25 @@ def test_odds_are_drawn_with_the_example():
 
 def test_averages_stop_where_the_budget_ends_and_costs_go_on():
     found = Averages((120.0, 124.0), (30.0, 20.0))
-    figure = averages_figure(123, found, Decimal("0.5"), Decimal(1), 4)
+    counted = Costs(tuple(map(Decimal, "1234")), (Decimal(2), Decimal("2.5"), Decimal("2.8"), Decimal("3.1")))
+    figure = averages_figure(123, found, counted, Decimal(2))
     assert tuple(trace(figure, "average so far").y) == found.means
-    assert tuple(trace(figure, "ε adds up").y) == (0.5, 1.0, 1.5, 2.0)
-    assert len(trace(figure, "ε with Gaussian noise").y) == 4
-    told = averages_alt(123, found, Decimal("0.5"), Decimal(1), 4)
+    assert tuple(trace(figure, "added").y) == (1.0, 2.0, 3.0, 4.0)
+    assert tuple(trace(figure, "composed").y) == (2.0, 2.5, 2.8, 3.1)
+    assert tuple(trace(figure, "spent: the smaller").y) == (1.0, 2.0)
+    [cheaper] = figure.layout.annotations
+    assert (cheaper.x, cheaper.y) == (3, 2.8)
+    told = averages_alt(123, found, counted, Decimal(2))
     assert "average of 2 noisy answers is 124.0" in told
-    assert "Epsilon of 4 questions: 2.0 as it adds up" in told
+    assert "Epsilon of 4 questions: 4.00 added, 3.10 composed. Composing costs less from question 3 on" in told
+    assert "Spent for 2 answers: 2.00 of a toy budget of 2." in told
+
+
+def test_where_composing_never_costs_less_nothing_points_at_it():
+    counted = Costs((Decimal(2), Decimal(4)), (Decimal(9), Decimal(12)))
+    shown = (123, Averages((120.0,), (30.0,)), counted, Decimal(5))
+    assert not averages_figure(*shown).layout.annotations
+    assert "Adding costs less for all." in averages_alt(*shown)
 
 
 def test_guesses_are_drawn_beside_their_ceiling():

@@ -12,17 +12,19 @@ from dpcore.demo.stroke import make_stroke
 from dpcore.lessons import (
     COUNTS,
     averages,
+    costs,
     difference_attack,
     margin,
     membership_attack,
     noisy_answers,
     secrets,
     shown_chance,
+    toy_cap,
     worst_odds,
 )
-from dpcore.lessons.composition import DELTA
+from dpcore.privacy.budgets import format_epsilon
 from pages.components.kit.texts import text
-from pages.components.lessons import attacks, neighbours, noise, odds
+from pages.components.lessons import attacks, budget, neighbours, noise, odds
 from pages.components.visitor import access
 from tests.support.page_tools import add_ward, button, checked, open_page, words
 
@@ -90,10 +92,18 @@ def test_questions_are_a_question_and_an_answer(name):
 
 def test_figures_told_in_the_texts_are_right():
     """What the engine computes, at the places where a text prints it."""
-    one = averages([0] * 20, Decimal("0.1")).margins[-1]
+    tenth, counted = Decimal("0.1"), costs(toy_cap(budget.CAP), Decimal("0.1"), 100)
+    margins = averages([0] * 100, tenth).margins
+    assert counted.spent[19] == 2
+    assert counted.composed[99] / counted.composed[24] == pytest.approx(2, rel=0.1)
+    assert margin(Decimal(1)) == 3
     told = {
         "noise": (f"±{margin(Decimal('0.1'))}", f"than {4 + margin(Decimal('0.1'))} people"),
-        "budget": (f"±{margin(Decimal(2))} (95%)", f"±{one:.0f}"),
+        "budget": (
+            f"±{margin(Decimal(2))} (95%)",
+            f"±{margins[19]:.0f}",
+            f"cost about ε = {counted.spent[99]:.1f}, and their average is within ±{margins[99]:.0f},",
+        ),
         "odds": (
             f"most {math.exp(0.5):.2f}",
             f"up to {math.ceil(math.exp(5))}",
@@ -106,7 +116,6 @@ def test_figures_told_in_the_texts_are_right():
         for shown in figures:
             assert shown in text(f"lesson_{name}_question")
     assert f"true count of {COUNTS[2].people}." in text("lesson_budget")
-    assert f"{DELTA:f}" in text("lesson_budget_gaussian")
 
 
 def test_nothing_on_the_page_reaches_a_ledger():
@@ -201,20 +210,42 @@ def test_any_chance_may_be_held_before(learn):
 
 
 def test_the_budget_of_the_fourth_lesson_refuses_when_it_is_empty(learn):
+    """By adding alone it would have refused after 50 questions."""
     assert not learn.warning
-    learn.slider(key="lesson-budget-questions").set_value(50).run()
+    learn.slider(key="lesson-budget-questions").set_value(100).run()
     [refusal] = [item.value for item in checked(learn).warning]
-    assert "20 of 50 questions were answered" in refusal
-    assert "costs ε 0.10, but ε 0.00 is left" in refusal
-    assert "average of 20 noisy answers" in chart(learn, "The average of")
+    assert "91 of 100 questions were answered" in refusal
+    assert re.search(r"costs ε 0\.10, but ε 0\.0\d+ is left for one question", refusal)
+    assert "average of 91 noisy answers" in chart(learn, "The average of")
     slide(learn, "lesson-budget-epsilon", "0.05")
-    assert "40 of 50" in learn.warning[0].value
+    assert not learn.warning
+    slide(learn, "lesson-budget-epsilon", "0.5")
+    assert "10 of 100" in learn.warning[0].value
+
+
+def test_each_epsilon_of_the_fourth_lesson_is_added_and_composed(learn):
+    for stop in budget.STOPS:
+        slide(learn, "lesson-budget-epsilon", stop)
+        counted = costs(toy_cap(budget.CAP), Decimal(stop), 100)
+        told = "Adding costs less for all"
+        if counted.crossing:
+            told = f"Composing costs less from question {counted.crossing} on"
+        assert told in chart(learn, "The average of")
+    learn.slider(key="lesson-budget-questions").set_value(40).run()
+    slide(learn, "lesson-budget-epsilon", "0.1")
+    composed = format_epsilon(costs(toy_cap(budget.CAP), Decimal("0.1"), 40).composed[-1])
+    said = words(learn)
+    assert f"40 answers: ε <b>4.00</b> added, ε <b>{composed}</b> composed" in said
+    assert f"The smaller counts: ε <b>{composed}</b>" in said
+    assert "δ is not the chance that the factor e^ε is exceeded" in said
+    assert re.search(r">24</t[hd]><td>[\d.]+</td><td>±[\d.]+</td><td>2.40</td><td>2.3\d+</td>", said)
+    assert re.search(r">41</t[hd]><td>not asked</td><td></td><td>4.10</td>", said)
 
 
 def test_what_is_left_is_shown(learn):
     learn.slider(key="lesson-budget-questions").set_value(1).run()
     slide(learn, "lesson-budget-epsilon", "0.5")
-    assert 'aria-label="Spent ε 0.50; Left ε 1.50"' in words(learn)
+    assert 'aria-label="Spent ε 0.50; Left for one question ε 4.50"' in words(learn)
 
 
 def test_other_noise_gives_another_average(learn):
@@ -274,14 +305,14 @@ def test_the_sandbox_spends_refuses_and_is_reset(learn):
     assert "Nothing asked yet" in words(learn)
     for _ in range(5):
         press(learn, "lesson-sandbox-ask")
-    assert 'aria-label="Spent ε 1.00; Left ε 0.00"' in words(learn)
+    assert 'aria-label="Spent ε 1.00; Left for one question ε 0.00"' in words(learn)
     assert not learn.warning
     press(learn, "lesson-sandbox-ask")
     assert "Refused" in learn.warning[0].value
     assert _sandbox_rows(learn) == 5
     press(learn, "lesson-sandbox-reset")
     assert not learn.warning
-    assert 'aria-label="Spent ε 0.00; Left ε 1.00"' in words(learn)
+    assert 'aria-label="Spent ε 0.00; Left for one question ε 1.00"' in words(learn)
     assert "Nothing asked yet" in words(learn)
 
 
@@ -298,7 +329,7 @@ def test_a_smaller_question_still_fits_after_a_refusal(learn):
 def test_another_toy_budget_starts_again(learn):
     press(learn, "lesson-sandbox-ask")
     learn.segmented_control(key="lesson-sandbox-cap").set_value("5").run()
-    assert 'aria-label="Spent ε 0.00; Left ε 5.00"' in words(checked(learn))
+    assert 'aria-label="Spent ε 0.00; Left for one question ε 5.00"' in words(checked(learn))
 
 
 def test_the_truth_is_shown_on_request(learn):

@@ -1,4 +1,4 @@
-"""Lesson 4: ask again and average; the average gets better, and the budget runs out."""
+"""Lesson 4: ask again and average; what the answers cost, added and composed; the budget's end."""
 
 from __future__ import annotations
 
@@ -8,50 +8,62 @@ from typing import Any
 import streamlit as st
 
 from dpcore.errors import BudgetError
-from dpcore.privacy.budgets import format_epsilon
+from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon
 from pages.components.kit import figure, markup, slot
 from pages.components.kit.texts import text
 from pages.components.lessons import parts as lesson
 
-STOPS = ("0.05", "0.1", "0.2", "0.5", "1")
-CAP = Decimal(2)
-_MOST_QUESTIONS = 50
+STOPS = ("0.05", "0.1", "0.2", "0.5", "1", "2")
+CAP = Decimal(5)
+_MOST_QUESTIONS = 100
 _KEY = "lesson-budget"
 
 
 @st.fragment
 def show() -> None:
     """The lesson."""
-    from dpcore.lessons import averages
+    from dpcore.lessons import averages, costs
     from dpcore.plots.lessons import averages_alt, averages_figure
 
     lesson.begin("Composition and the budget", text("lesson_budget"))
     left, right = st.columns(2)
     with left:
-        questions = st.slider("Ask this often", 1, _MOST_QUESTIONS, 10, key=f"{_KEY}-questions")
+        questions = st.slider("Ask this often", 1, _MOST_QUESTIONS, 50, key=f"{_KEY}-questions")
     with right:
-        epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.1", "ε of each answer")
+        epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.1", "ε of one question")
     lesson.again("Start again with other noise", _KEY)
     budget, refusal = ask_often(questions, epsilon, lesson.draw(_KEY))
     toy_meter("lesson 4", budget)
     with slot.kept():
         if refusal:
-            st.warning(markup.plain(refusal), title="The toy budget is empty", icon=":material/block:")
+            st.warning(markup.plain(refusal), title="The toy budget refuses", icon=":material/block:")
     found = averages([answer.noisy for answer in budget.answers], epsilon)
-    truth = budget.answers[0].asked.people
-    shown = (truth, found, epsilon, CAP, questions)
+    counted = costs(budget.cap, epsilon, _MOST_QUESTIONS)
+    _told(counted, len(found.means))
+    shown = (budget.answers[0].asked.people, found, counted, CAP)
     figure.show(averages_figure(*shown), key=f"{_KEY}-chart", alt=averages_alt(*shown))
-    st.caption(text("lesson_budget_gaussian"))
+    st.markdown(text("lesson_budget_costs"))
+    st.markdown(f"**What δ means here.** {delta_sentence(budget.cap.delta)}")
     with st.expander("The same as a table"):
-        _table(found, epsilon, questions)
+        _table(found, counted, questions)
     lesson.question(text("lesson_budget_question"))
+
+
+def _told(counted: Any, answered: int) -> None:
+    added, composed, spent = (
+        format_epsilon(amounts[answered - 1]) for amounts in (counted.added, counted.composed, counted.spent)
+    )
+    st.html(
+        f'<p class="fg-noise">{answered} answers: ε <b>{added}</b> added, ε <b>{composed}</b> '
+        f"composed. The smaller counts: ε <b>{spent}</b>.</p>"
+    )
 
 
 def ask_often(questions: int, epsilon: Decimal, draw: int) -> tuple[Any, str]:
     """A toy budget after so many questions, and the sentence of its refusal if it refused."""
-    from dpcore.lessons import COUNTS, ToyBudget
+    from dpcore.lessons import COUNTS, ToyBudget, toy_cap
 
-    budget = ToyBudget(CAP)
+    budget = ToyBudget(toy_cap(CAP))
     for number in range(questions):
         try:
             budget = budget.ask(COUNTS[2], epsilon, 100 * draw + number)
@@ -59,7 +71,7 @@ def ask_often(questions: int, epsilon: Decimal, draw: int) -> tuple[Any, str]:
             return budget, (
                 f"{number} of {questions} questions were answered. Question {number + 1} is "
                 f"refused: it costs ε {format_epsilon(epsilon)}, but ε "
-                f"{format_epsilon(budget.left, up=False)} is left."
+                f"{format_epsilon(budget.left, up=False)} is left for one question."
             )
     return budget, ""
 
@@ -68,15 +80,16 @@ def toy_meter(name: str, budget: Any) -> None:
     """A meter that looks like the one of a data set, and says that it is a toy."""
     parts = {
         "Spent": ("fg-spent", f"ε {format_epsilon(budget.spent)}"),
-        "Left": ("fg-left", f"ε {format_epsilon(budget.left, up=False)}"),
+        "Left for one question": ("fg-left", f"ε {format_epsilon(budget.left, up=False)}"),
     }
     words = "; ".join(f"{label} {shown}" for label, (_, shown) in parts.items())
     legend = "".join(
         f'<li><i class="{style}" aria-hidden="true"></i><span>{label}</span><b>{shown}</b></li>'
         for label, (style, shown) in parts.items()
     )
-    share = min(100.0, float(100 * budget.spent / budget.cap))
-    cap = f"{name.capitalize()}: ε {format_epsilon(budget.cap)} in total"
+    total = budget.cap.epsilon
+    share = min(100.0, float(100 * budget.spent / total))
+    cap = f"{name.capitalize()}: ε {format_epsilon(total)} in total, at δ = {exact_amount(budget.cap.delta)}"
     st.html(
         f'<section class="fg-meter" aria-label="Toy budget of {name}"><h3>Toy budget</h3>'
         f'<div class="name">{cap}, without any effect on real budgets</div>'
@@ -86,15 +99,13 @@ def toy_meter(name: str, budget: Any) -> None:
     )
 
 
-def _table(found: Any, epsilon: Decimal, questions: int) -> None:
-    from dpcore.lessons import gaussian_cost
-
+def _table(found: Any, counted: Any, questions: int) -> None:
     rows = []
-    for asked in range(1, questions + 1):
-        bought = asked <= len(found.means)
-        average = f"{found.means[asked - 1]:,.1f}" if bought else "refused"
-        reach = f"±{found.margins[asked - 1]:,.1f}" if bought else ""
-        costs = [format_epsilon(epsilon * asked), f"{gaussian_cost(epsilon, asked):.2f}"]
-        rows.append(markup.row([str(asked), average, reach, *costs]))
-    header = ("Questions", "Average", "95% margin", "ε, added up", "ε with Gaussian noise")
+    for asked, costs in enumerate(zip(counted.added, counted.composed, strict=True), start=1):
+        if asked <= len(found.means):
+            learned = [f"{found.means[asked - 1]:,.1f}", f"±{found.margins[asked - 1]:,.1f}"]
+        else:
+            learned = ["refused" if asked <= questions else "not asked", ""]
+        rows.append(markup.row([str(asked), *learned, *map(format_epsilon, costs)]))
+    header = ("Questions", "Average", "95% margin", "ε, added", "ε, composed")
     markup.table("After each question", header, rows)

@@ -57,9 +57,9 @@ def show() -> None:
 
 
 def _budget(cap: str) -> Any:
-    from dpcore.lessons import ToyBudget
+    from dpcore.lessons import ToyBudget, toy_cap
 
-    return st.session_state.setdefault(_BUDGET, ToyBudget(Decimal(cap)))
+    return st.session_state.setdefault(_BUDGET, ToyBudget(toy_cap(Decimal(cap))))
 
 
 def _ask() -> None:
