@@ -130,7 +130,7 @@ EBM = ("fit", "ebm", "breast_cancer", "--epsilon", "0.5")
     "options",
     [
         (),
-        ("--pairs", "1", "--max-bins", "8", "--delta", "1e-7"),
+        ("--pairs", "1", "--max-bins", "8"),
         ("--method", "random_splits", "--epochs", "3", "--leaves", "2", "--no-evaluate"),
     ],
 )
@@ -138,11 +138,12 @@ EBM = ("fit", "ebm", "breast_cancer", "--epsilon", "0.5")
 def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, ...]) -> None:
     path, target = home / "result.json", ("--target", "diagnosis")
     quoted = run(*EBM, *target, *options, "--quote")
-    delta = "0.0000001" if "--delta" in options else "0.00001"
-    assert f"would cost epsilon = 0.50 and delta = {delta};" in quoted
+    assert "would cost epsilon = 0.50;" in quoted
+    assert "to what is spent at δ = 0.00001." in quoted
     text = run(*EBM, *target, *options, "-o", path)
     assert "Shape functions for 'diagnosis'" in text
-    assert f"epsilon = 0.50, delta = {delta}" in text
+    assert "epsilon = 0.50, delta = 0.0000005" in text
+    assert f"  ρ = {Release.from_json(path.read_text()).certificate.rho:f} (zero-concentrated" in text
     assert "Before any column counts, the chance of diagnosis = malignant is" in text
     assert ("accuracy" in text) == ("--no-evaluate" not in options)
     release = Release.from_json(path.read_text())
@@ -164,8 +165,8 @@ def test_a_number_is_fitted_and_checked_beside_a_constant(home: Path, files: tup
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--delta", "0"), "delta"),
-        (("--delta", "much"), "delta"),
+        (("--delta", "1e-7"), "--delta"),
+        (("--pure",), "This method needs a delta"),
         (("--method", "random_splits", "--pairs", "2"), "pairwise"),
         (("--pairs", "11"), "pairs"),
     ],

@@ -76,7 +76,8 @@ def test_what_does_not_fit_is_refused_in_one_sentence(words: tuple[str, ...], se
 def test_every_parameter_of_a_family_is_an_option_of_its_command(name: str) -> None:
     [command] = [own for own in fit.app.registered_commands if own.name == name.replace("_", "-")]
     options, family = set(signature(command.callback).parameters), FAMILIES[name]
-    own = set(family.parameters.model_fields)
+    own = set(family.parameters.model_fields) - {"delta"}
+    assert "delta" not in options, "it follows from that of the data set's budget"
     if "shares" in own:
         own = own - {"shares"} | {f"share_{part}" for part in BudgetShares.model_fields}
     assert own <= options

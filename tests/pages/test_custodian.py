@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from html import escape
@@ -14,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.origins import INFERRED
 from dpcore.service import Service
-from dpcore.workspace.requests import Balance
 from dpcore.workspace.users import LOCAL_USER, Role, User
 from pages.components.run import meter
 from pages.components.visitor import access
@@ -22,12 +22,14 @@ from pages.components.visitor import login as logins
 from tests.support.page_tools import (
     SCHEMA,
     add_ward,
+    balance,
     bring,
     button,
     checked,
     errors,
     fit,
     open_page,
+    quote,
 )
 from tests.support.page_tools import ward as people
 from tests.support.page_tools import words as page_words
@@ -575,22 +577,18 @@ def test_an_analyst_has_no_page_custodian(login: Login) -> None:
 # The meter
 
 
-def balance(cap: str, spent: str, left: str, **more: Any) -> Balance:
-    return Balance(Decimal(cap), Decimal(spent), Decimal(0), Decimal(left), **more)
-
-
 def test_the_meter_says_whose_budget_it_is() -> None:
     whole = balance("3", "1", "2")
-    shared = meter.render_account("x", whole, whole, None)
+    shared = meter.render("x", whole, whole)
     assert "<h2>Privacy budget</h2>" in shared
-    own = meter.render_account("x", balance("1", "0.5", "0.5"), whole, None)
+    own = meter.render("x", balance("1", "0.5", "0.5"), whole)
     assert "<h2>Your budget</h2>" in own
     assert "in all" not in shared + own
 
 
 def test_the_meter_says_when_the_total_of_the_data_set_is_nearer() -> None:
     whole = balance("3", "2.80001", "0.19999")
-    told = meter.render_account("x", balance("1", "0.5", "0.19999"), whole, None)
+    told = meter.render("x", balance("1", "0.5", "0.19999"), whole)
     assert "The data set has ε 0.1999 left in all." in told
     assert "Left ε 0.1999" in told
 
@@ -598,9 +596,9 @@ def test_the_meter_says_when_the_total_of_the_data_set_is_nearer() -> None:
 def test_a_frozen_meter_keeps_its_numbers_and_escapes_the_reason() -> None:
     whole = balance("3", "1", "2")
     frozen = balance("3", "1", "0", frozen=HOSTILE)
-    told = meter.render_account("x", frozen, whole, HALF)
+    told = meter.render("x", frozen, whole, replace(quote(add_ward()), balance_before=frozen, affordable=False))
     assert f"Frozen by the custodian: {escape(HOSTILE)}" in told
-    assert "Spent ε 1.00" in told
+    assert "Spent so far ε 1.00" in told
     assert "<h2>Privacy budget</h2>" in told
     assert "Over budget" not in told
 
@@ -620,7 +618,7 @@ def test_meter_table_and_ledger_agree_to_the_last_digit_shown(login: Login) -> N
     shown = open_page("custodian").sidebar.get("html")[-1].value
     app = view("Analysts")
     assert cells(app, "local")[:4] == ["as all: ε 1.00", "ε 0.3001", "ε 0.00", "ε 0.70"]
-    assert "Spent ε 0.3001" in shown
+    assert "Spent so far, at δ 0.00001 ε 0.3001" in shown
     assert "Left ε 0.70" in shown
     app = view("Audit log")
     assert set(app.dataframe[-1].value["ε"]) == {"", "0.300001"}

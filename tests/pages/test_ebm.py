@@ -15,11 +15,11 @@ from dpcore.models.comparison import MethodScore
 from dpcore.models.ebm.released.model import EBMModel, score_table
 from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
+from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release, make_release
 from dpcore.service import Service
 from pages.components.families.shared import number_check
 from pages.components.kit.texts import small
-from pages.components.run import meter
 from pages.components.visitor import access
 from tests.support.page_tools import (
     add_ward,
@@ -28,8 +28,8 @@ from tests.support.page_tools import (
     checked,
     errors,
     figures,
-    fit,
     open_page,
+    quote,
     spent_on,
     submit,
     words,
@@ -37,6 +37,8 @@ from tests.support.page_tools import (
 from tests.support.small_ebm import SCHEMA, TARGETS, small_ebm
 
 PAGE = "shape_functions"
+#: What the budget of the ward gives to a run: a twentieth of its own.
+RUN_DELTA = Decimal("0.0000005")
 
 
 def fit_ebm(dataset_id: str, epsilon: str = "1", target: str = "died", **more: object) -> str:
@@ -81,7 +83,6 @@ def test_what_was_chosen_is_what_is_fitted():
     dataset_id = add_ward()
     app = open_page(PAGE)
     app.number_input(key="set-ebm-pairs").set_value(1)
-    app.text_input(key="set-ebm-delta").set_value("1e-7")
     app.number_input(key="set-ebm-bins").set_value(6)
     app.number_input(key="set-ebm-epochs").set_value(4)
     app.number_input(key="set-ebm-rate").set_value(0.25)
@@ -89,7 +90,7 @@ def test_what_was_chosen_is_what_is_fitted():
     app.number_input(key="set-ebm-replicates").set_value(3)
     app.checkbox(key="evaluate").set_value(False).run()
     chosen = spent_on(app, dataset_id)
-    assert Decimal(str(chosen.pop("delta"))) == Decimal("1e-7")
+    assert Decimal(str(chosen.pop("delta"))) == RUN_DELTA
     assert chosen == {
         "method": "all_bins",
         "pairs": 1,
@@ -115,15 +116,11 @@ def test_what_was_chosen_for_the_published_method_is_what_is_fitted():
     )
 
 
-@pytest.mark.parametrize(
-    ("entry", "sentence"),
-    [("0", "delta"), ("much", "delta"), ("0.5", "delta"), ("-1e-6", "delta"), ("nan", "delta")],
-)
-def test_a_wrong_delta_gives_a_sentence_and_no_way_to_spend(entry, sentence):
-    add_ward()
+def test_without_a_delta_in_the_budget_a_sentence_says_whom_to_ask():
+    add_ward(delta="0")
     app = open_page(PAGE)
-    app.text_input(key="set-ebm-delta").set_value(entry).run()
-    assert sentence in errors(checked(app))
+    assert "This method needs a delta" in errors(app)
+    assert "ask the custodian" in errors(app)
     assert button(app, "Review and spend").disabled
 
 
@@ -138,40 +135,35 @@ def test_a_number_without_groups_can_be_predicted_here_and_only_here():
 # Delta
 
 
-def test_delta_stands_in_the_meter_before_and_after_spending():
+def test_no_form_asks_for_a_delta():
+    add_ward()
+    assert not [item.label for item in open_page(PAGE).text_input if "δ" in item.label]
+
+
+def test_the_meter_names_the_delta_of_the_budget_before_and_after_spending():
     dataset_id = add_ward()
-    app = open_page(PAGE)
-    app.text_input(key="set-ebm-delta").set_value("1e-6").run()
-    told = "\n".join(item.value for item in app.sidebar.caption)
-    assert "δ of this run: 0.000001" in told
-    assert "used so far" not in told
-    fit_ebm(dataset_id, delta="1e-6")
-    told = "\n".join(item.value for item in open_page(PAGE).sidebar.caption)
-    assert "δ used so far: 0.000001" in told
-    told = "\n".join(item.value for item in open_page("tree").sidebar.caption)
-    assert "of this run" not in told
+    assert "Spent so far, at δ 0.00001 ε 0.00" in words(open_page(PAGE))
+    fit_ebm(dataset_id)
+    spent = access.service().balance(dataset_id).spent
+    assert f"Spent so far, at δ 0.00001 ε {format_epsilon(spent)};" in words(open_page(PAGE))
 
 
-def test_without_delta_the_meter_has_no_line_for_it():
-    fit(add_ward())
-    assert "δ" not in "\n".join(item.value for item in open_page("tree").sidebar.caption)
-
-
-def test_delta_stands_in_the_review():
+def test_the_review_tells_the_delta_of_the_run_from_that_of_the_budget():
     dataset_id = add_ward()
-    fit_ebm(dataset_id, delta="1e-6")
+    fit_ebm(dataset_id)
     app = open_page(PAGE)
-    app.text_input(key="set-ebm-delta").set_value("2e-6").run()
     button(app, "Review and spend").click().run()
     text = words(checked(app))
-    assert "<td>ε 0.50, δ 0.000002</td>" in text
-    assert "<td>0.000001 before, 0.000003 after</td>" in text
-    assert "plus δ = 0.000002" in text
+    price = quote(dataset_id, algorithm="ebm")
+    assert f"<td>ε {format_epsilon(price.adds)} at δ = 0.00001</td>" in text
+    assert "counted by its Gaussian noise" in text
+    assert "plus δ = 0.0000005" in text
 
 
 def test_a_review_without_delta_does_not_speak_of_it():
-    add_ward()
+    add_ward(delta="0")
     app = open_page("tree")
+    assert "δ" not in app.sidebar.get("html")[-1].value
     button(app, "Review and spend").click().run()
     dialog = words(checked(app)).partition("What you are about to do")[2]
     assert "δ" not in dialog.partition("</table>")[0]
@@ -184,7 +176,6 @@ def test_a_review_without_delta_does_not_speak_of_it():
 )
 def test_a_delta_is_short_and_never_rounded_down(delta, shown):
     assert small(Decimal(delta)) == shown
-    assert "δ" not in meter.render("x", *[Decimal(1)] * 3, None)
 
 
 # Result

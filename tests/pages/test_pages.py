@@ -25,12 +25,14 @@ from tests.support.page_tools import (
     ROOT,
     SCHEMA,
     add_ward,
+    balance,
     bring,
     button,
     checked,
     errors,
     fit,
     open_page,
+    quote,
     ward,
     words,
 )
@@ -76,18 +78,23 @@ def test_no_help_text_is_left_over():
 
 
 def test_meter_rounds_cost_up_and_what_is_left_down():
-    html = meter.render("x", Decimal("0.00001"), Decimal(0), Decimal("0.99999"), None)
-    assert "Spent ε 0.0001" in html
+    own = balance("1", "0.00001", "0.99999")
+    html = meter.render("x", own, own)
+    assert "Spent so far ε 0.0001" in html
     assert "Left ε 0.9999" in html
 
 
 def test_meter_says_in_words_that_a_run_does_not_fit():
-    html = meter.render("x", Decimal(1), Decimal(0), Decimal("0.2"), Decimal("0.5"))
+    dataset_id = add_ward(budget="1.2", delta="0")
+    fit(dataset_id, "1")
+    price = quote(dataset_id)
+    html = meter.render("x", price.balance_before, price.balance_before, price)
     assert "Over budget: short by ε 0.30." in html
+    assert "more like it" not in html
 
 
 def test_meter_escapes_the_name_of_a_data_set():
-    assert "<script>" not in meter.render("<script>", *[Decimal(1)] * 3, None)
+    assert "<script>" not in meter.render("<script>", *[balance("3", "1", "2")] * 2)
 
 
 # Data sets
@@ -159,7 +166,7 @@ def test_rule_list_says_what_a_run_costs_before_it_is_spent():
     app = open_page("rule_list")
     text = words(app)
     assert "Noise on a count: ±" in text
-    assert "This run" in text
+    assert "This run adds" in text
     assert "spends nothing" in text
     assert not button(app, "Review and spend").disabled
 

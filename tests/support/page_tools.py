@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schema import Schema
-from dpcore.workspace.requests import RunRequest
+from dpcore.privacy.losses import pure_loss
+from dpcore.workspace.requests import Balance, Quote, RunRequest
 from pages.components.custodian import upload_reading
 from pages.components.visitor import access
 
@@ -55,9 +57,22 @@ def ward(rows: int = 1500) -> pd.DataFrame:
     return pd.DataFrame({"age": age, "sex": sex, "died": np.where(died, "yes", "no")})
 
 
-def add_ward(*, public: bool = False, budget: str = "3") -> str:
-    info = access.installation().add_dataset(ward(), SCHEMA, budget=Decimal(budget), public=public)
+def add_ward(*, public: bool = False, budget: str = "3", delta: str | None = None) -> str:
+    service, at = access.installation(), None if delta is None else Decimal(delta)
+    info = service.add_dataset(ward(), SCHEMA, budget=Decimal(budget), delta=at, public=public)
     return str(info.id)
+
+
+def balance(cap: str, spent: str, left: str, **more: Any) -> Balance:
+    """A budget of pure runs."""
+    room = Decimal(left)
+    return Balance(Decimal(cap), Decimal(spent), Decimal(0), room, room, pure_loss(Decimal(spent)), **more)
+
+
+def quote(dataset_id: str, epsilon: str = "0.5", algorithm: str = "rule_list", **more: Any) -> Quote:
+    """Price of a run."""
+    request = RunRequest(dataset_id=dataset_id, algorithm=algorithm, target="died", epsilon=Decimal(epsilon), **more)
+    return access.installation().quote(request)
 
 
 def submit(dataset_id: str, algorithm: str, epsilon: str, target: str, **parameters: object) -> str:

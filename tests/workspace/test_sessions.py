@@ -56,7 +56,7 @@ def test_fifty_visitors_spend_what_there_is_and_no_more(server: Server) -> None:
     assert (ends.count("done"), ends.count("refused")) == (AFFORDABLE, VISITORS - AFFORDABLE)
     assert _runs(server) == ["done"] * AFFORDABLE
     assert _most_ever_promised(server) == AFFORDABLE * COST
-    assert _meter(server.url) == {"Spent": "15.00", "Reserved (waiting)": "0.00", "Left": "0.00"}
+    assert _meter(server.url) == {"Spent so far": "15.00", "Reserved (waiting)": "0.00", "Left": "0.00"}
 
 
 def _visit(url: str, together: Barrier, number: int) -> str:
@@ -108,7 +108,7 @@ def _meter(url: str) -> dict[str, str]:
         newcomer.open(PAGE)
         meter = newcomer.html("Privacy budget")
     told = dict(re.findall(r"<span>([^<]+)</span><b>ε ([0-9.]+)</b>", meter))
-    return {name: told[name] for name in ("Spent", "Reserved (waiting)", "Left")}
+    return {name: told[name] for name in ("Spent so far", "Reserved (waiting)", "Left")}
 
 
 @pytest.fixture(scope="module")
