@@ -36,7 +36,7 @@ def _with_data(folder: Path) -> Path:
     home = folder / "home"
     with Service(home=home, workers=0) as service:
         schema = Schema.from_text(SCHEMA_TEXT)
-        service.add_dataset(invented(), schema, budget=AFFORDABLE * COST)
+        service.add_dataset(invented(), schema, budget=AFFORDABLE * COST, delta=Decimal(0))
     return home
 
 
