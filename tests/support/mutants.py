@@ -35,8 +35,9 @@ from dpcore.data.table import PrivateTable
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import accounting
 from dpcore.models.trees.learning.lookahead import ExactWeight
-from dpcore.privacy import budgets, mechanisms
+from dpcore.privacy import budgets, losses, mechanisms
 from dpcore.privacy.mechanisms import GeometricMechanism, _AdditiveNoise
+from dpcore.released.plan import RunPlan
 
 ALL = tuple(method.name for method in METHODS)
 TREES = ("diffp_id3", "diffp_c45", "sulq_id3")
@@ -68,9 +69,9 @@ def _evaluated() -> tuple[tuple[str, str], ...]:
 
 def _louder(kind: type[Any], *chosen: Any, **named: Any) -> Any:
     """A mechanism as if for half the sensitivity: twice the budget, and the promise of one."""
-    budget = "mu" if kind is mechanisms.FineGaussian else "epsilon"
+    budget = {mechanisms.FineGaussian: "mu", mechanisms.GaussianMechanism: "rho"}.get(kind, "epsilon")
     sensitivity, amount, *rest = chosen
-    built = kind(sensitivity, 2 * amount, *rest, **named)
+    built = kind(sensitivity, (4 if budget == "rho" else 2) * amount, *rest, **named)
     object.__setattr__(built, budget, amount)
     return built
 
@@ -117,6 +118,18 @@ def _rows_ignored() -> AbstractContextManager[None]:
     return everywhere(budgets.row_epsilon, _whole)
 
 
+def _rows_ignored_by_gaussian_counts() -> AbstractContextManager[None]:
+    """The rho of a person is taken for that of a row."""
+    return replaced(RunPlan, "row_rho", property(lambda plan: plan.composed and float(plan.composed.counts)))
+
+
+@contextmanager
+def _twice_the_epsilon() -> Iterator[None]:
+    """A rho pays for selections of twice the epsilon."""
+    with everywhere(losses.selection_epsilon, lambda rho: 2 * SELECTION(rho)):
+        yield
+
+
 def _rows_ignored_by_machines() -> AbstractContextManager[None]:
     """The bound of a person is taken for that of a row."""
     part = accounting.gaussian_part
@@ -128,6 +141,7 @@ def _rows_ignored_by_machines() -> AbstractContextManager[None]:
     return replaced(accounting, "gaussian_part", whole)
 
 
+SELECTION = losses.selection_epsilon
 SQUARES = {Fraction(1, rows**2) for rows in range(2, 6)}
 
 
@@ -280,6 +294,9 @@ def _chosen_for_nothing() -> AbstractContextManager[None]:
 
 
 GEOMETRIC, EXPONENTIAL = "GeometricMechanism", "ExponentialMechanism"
+GAUSSIAN = "GaussianMechanism"
+LISTS = ("pool, composing", "chain, composing")
+COMPOSING = (*LISTS, "lookahead, composing")
 MUTANTS = (
     Mutant(
         "rows of a person ignored",
@@ -310,7 +327,19 @@ MUTANTS = (
     ),
     Mutant("mined for nothing", _mined_for_nothing, _methods("mined conditions")),
     Mutant("chosen for nothing", _chosen_for_nothing, _methods("relevance_aware")),
+    Mutant("rows of a person ignored by Gaussian counts", _rows_ignored_by_gaussian_counts, _methods(*COMPOSING)),
+    Mutant("selections of twice the epsilon", _twice_the_epsilon, _methods("pool, composing", "lookahead, composing")),
     # Half the sensitivity of each question.
+    Mutant(
+        "Gaussian captures",
+        partial(halved, dpcore.models.rules.learning.learner, GAUSSIAN),
+        _methods(*LISTS),
+    ),
+    Mutant(
+        "Gaussian counts of an exact tree",
+        partial(halved, dpcore.models.trees.learning.exact_tree, GAUSSIAN),
+        _methods("lookahead, composing"),
+    ),
     Mutant(
         "captures",
         partial(halved, dpcore.models.rules.learning.learner, GEOMETRIC),
@@ -324,7 +353,7 @@ MUTANTS = (
     Mutant(
         "likelihood",
         partial(halved, dpcore.models.rules.learning.samplers, EXPONENTIAL),
-        _methods("pool"),
+        _methods("pool", "pool, composing"),
     ),
     Mutant(
         "likelihood of a chain",
@@ -361,7 +390,7 @@ MUTANTS = (
     Mutant(
         "trees and pairs drawn whole",
         _heavy_weight,
-        _methods("lookahead", "exact_pairs", "alt_expm"),
+        _methods("lookahead", "lookahead, composing", "exact_pairs", "alt_expm"),
     ),
     *(
         Mutant(f"{name} of machines", partial(_half_gaussian, name), _methods(*where))

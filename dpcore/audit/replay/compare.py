@@ -20,7 +20,8 @@ class Replayed:
     Attributes
     ----------
     attained : float
-        Loss as a share of the epsilon that the certificate claims.
+        Loss as a share of the epsilon that the certificate claims; of a run that composes by
+        rho, as a share of that, if it is more.
     violation : str
         What is wrong, for a developer; empty if nothing is.
     """
@@ -58,8 +59,9 @@ def replay(
     if model.model_dump_json() != again.model_dump_json():
         return Replayed(math.inf, "the release differs though every mechanism's output agrees")
     certificate = make_release(learner.name, plan, model, secure=recorded.secure).certificate
-    rows = plan.schema.privacy_unit.max_rows_per_person
-    return _judged(Loss.along(pairs(recorded.events, forced.events)), certificate, rows)
+    loss = Loss.along(pairs(recorded.events, forced.events))
+    judged = _judged(loss, certificate, plan.schema.privacy_unit.max_rows_per_person)
+    return judged if plan.rho is None else _composed(judged, loss.rho, plan)
 
 
 def _judged(loss: Loss, certificate: Certificate, rows: int) -> Replayed:
@@ -72,3 +74,10 @@ def _judged(loss: Loss, certificate: Certificate, rows: int) -> Replayed:
     elif kept > 1 + ROUNDING:
         violation = f"a mechanism costs {kept:.4f} times what it was built for"
     return Replayed(attained, violation)
+
+
+def _composed(judged: Replayed, rho: float, plan: RunPlan) -> Replayed:
+    """Hold the loss in zero-concentrated DP against what an account is charged for the run."""
+    share = rho / float(plan.loss.rho)
+    violation = f"the run costs {share:.4f} times the rho that it is charged for" if share > 1 + ROUNDING else ""
+    return Replayed(max(judged.attained, share) if plan.composed else judged.attained, judged.violation or violation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -13,13 +14,20 @@ from dpcore.arrays import Floats, Ints
 from dpcore.audit.replay.probabilities import choice_logs, softmax_logs
 from dpcore.audit.replay.tape import RunEvent
 from dpcore.audit.replay.walks import log_weights
-from dpcore.privacy.budgets import gaussian_delta
+from dpcore.privacy.bounded_range import Selections, gaussian_deltas
 from dpcore.privacy.randomness import Choice, Noise
 
 #: Rounding of the comparison itself, relative to an epsilon or delta.
 ROUNDING: Final = 1e-9
-#: Losses of choices in between Gaussian steps are put on so fine a grid, if there are many.
-_MOST_LOSSES, _FINE = 5_000, 2.0**-20
+#: Sums of losses are put on a grid of so many cells, if there are more than that.
+_MOST_LOSSES: Final = 5_000
+#: Losses of a smaller chance are not looked at.
+_NEVER: Final = 1e-18
+#: Discrete Gaussian noise of a smaller scale is compared value by value, up to so many scales.
+_COARSE, _REACH = 64.0, 12.0
+
+#: Possible losses, and the probability of each on the first table.
+Spectrum = tuple[Floats, Floats]
 
 
 @dataclass
@@ -38,19 +46,34 @@ class Loss:
         Largest size of that sum at any time, had the last draw had any other output.
     mu_squared : float
         Sum of (distance / scale)^2 over Gaussian noise.
+    fine_mu_squared : float
+        The part of it that is of a fine scale, where it is compared as continuous noise is.
+    coarse : list of (array, array)
+        Losses, with their probabilities, of other Gaussian noise.
     choices : list of (array, array)
         Log-probabilities of all outputs of the choices, on the first and the second table.
     kept : float
         Largest loss of a single mechanism, as a share of what it promises to a row.
+    rho : float
+        Loss in zero-concentrated DP, if each mechanism has no larger loss than was seen: that of
+        Gaussian noise, of two-sided geometric noise, and of choices whose losses lie in a range
+        as large.
+    stages : list of float
+        Such a range of each larger mechanism: of all draws between two ticks of progress.
     """
 
     pure: float = 0.0
     drawn: float = 0.0
     reach: float = 0.0
     mu_squared: float = 0.0
+    fine_mu_squared: float = 0.0
+    coarse: list[Spectrum] = field(default_factory=list)
     noise: float = 0.0
     choices: list[tuple[Floats, Floats]] = field(default_factory=list)
     kept: float = 0.0
+    rho: float = 0.0
+    stages: list[float] = field(default_factory=list)
+    _stage: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
     def along(cls, events: Iterable[tuple[RunEvent, RunEvent]]) -> Loss:
@@ -65,17 +88,33 @@ class Loss:
                 case ("walk", _):
                     logs = [softmax_logs(log_weights(own.given)) for own in (first, second)]
                     loss._add_whole(logs[0], logs[1])
+                case ("progress", *_):
+                    loss._end_stage()
+        loss._end_stage()
         return loss
+
+    def _end_stage(self) -> None:
+        reach = self._stage[1]
+        if reach > 0:
+            self.rho += _range_rho(reach)
+            self.stages.append(reach)
+        self._stage = (0.0, 0.0)
 
     def _add_noise(self, noise: Noise, moved: Ints) -> None:
         distances = np.abs(moved).astype(np.float64) / noise.scale
         if noise.law == "gaussian":
             cost = float(np.linalg.norm(distances))
             self.mu_squared += cost**2
+            self.rho += cost**2 / 2
+            if noise.scale < _COARSE:
+                self.coarse += [_gaussian_losses(int(own), noise.scale) for own in moved[moved != 0]]
+            else:
+                self.fine_mu_squared += cost**2
         else:
             cost = float(distances.sum())
             self.noise += cost
             self.pure += cost
+            self.rho += _pure_rho(cost)
         self.kept = max(self.kept, cost / noise.promise)
 
     def _add_choice(self, choice: Choice, first: RunEvent, second: RunEvent) -> None:
@@ -86,13 +125,16 @@ class Loss:
             cost = self._add_whole(logs[0], logs[1])
             self.kept = max(self.kept, cost / choice.promise)
             return
-        losses = self.drawn + logs[0] - logs[1]
-        self.reach = max(self.reach, float(np.abs(losses).max()))
-        self.drawn = float(losses[first.output])
+        drawn, reach = self._stage
+        own = logs[0] - logs[1]
+        self._stage = drawn + float(own[first.output]), max(reach, float(np.abs(drawn + own).max()))
+        self.reach = max(self.reach, float(np.abs(self.drawn + own).max()))
+        self.drawn += float(own[first.output])
 
     def _add_whole(self, first: Floats, second: Floats) -> float:
         cost = float(np.abs(first - second).max())
         self.pure += cost
+        self.rho += _range_rho(cost)
         self.choices.append((first, second))
         return cost
 
@@ -104,12 +146,23 @@ class Loss:
     def delta(self, epsilon: float) -> float:
         """Delta at an epsilon of all steps together, Gaussian ones among them.
 
-        Of the two directions the larger. Exact: the losses of choices are finite in number, and
-        that of Gaussian noise given one of them has a formula.
+        Of the two directions the larger. Exact: the losses of choices and of coarse noise are
+        finite in number, and that of fine Gaussian noise given one of them has a formula. Of
+        stages, that of the worst mechanism of their range.
         """
-        mu, sure = math.sqrt(self.mu_squared), self.noise + self.reach
-        directions = (self.choices, [(second, first) for first, second in self.choices])
-        return max(_delta(mu, epsilon - sure, choices) for choices in directions)
+        mu, left = math.sqrt(self.fine_mu_squared), epsilon - self.noise
+        return max(float(weights @ _excesses(mu, left - losses)) for losses, weights in self._spectra)
+
+    @cached_property
+    def _spectra(self) -> tuple[Spectrum, Spectrum]:
+        """Losses of all choices and coarse noise together, in either direction.
+
+        Noise is symmetric: it has the same losses in both, as has the worst mechanism of a range.
+        """
+        both = [*self.coarse, *(Selections(reach, 1).losses for reach in self.stages)]
+        ways = [(first - second, np.exp(first)) for first, second in self.choices]
+        back = [(second - first, np.exp(second)) for first, second in self.choices]
+        return _together([*both, *ways]), _together([*both, *back])
 
     def epsilon_at(self, delta: float) -> float:
         """Smallest epsilon that holds at a delta, by bisection."""
@@ -130,18 +183,44 @@ class Loss:
         return self.delta(epsilon) <= delta * (1 + 1e-6)
 
 
-def _delta(mu: float, epsilon: float, choices: Iterable[tuple[Floats, Floats]]) -> float:
-    """Sum over the losses of choices, by their probability, of what Gaussian noise adds."""
+def _together(parts: Iterable[Spectrum]) -> Spectrum:
+    """Sums of independent losses, with their probabilities."""
     losses, weights = np.zeros(1), np.ones(1)
-    for first, second in choices:
-        losses = np.add.outer(losses, first - second).ravel()
-        weights = np.multiply.outer(weights, np.exp(first)).ravel()
+    for more, chances in parts:
+        losses = np.add.outer(losses, more).ravel()
+        weights = np.multiply.outer(weights, chances).ravel()
         if len(losses) > _MOST_LOSSES:
             losses, weights = _on_grid(losses, weights)
-    return float(sum(w * gaussian_delta(mu, epsilon - x) for x, w in zip(losses, weights, strict=True)))
+    return losses, weights
+
+
+def _excesses(mu: float, epsilons: Floats) -> Floats:
+    """Delta of Gaussian noise at many epsilons; without noise that of a loss of nothing."""
+    return gaussian_deltas(mu, epsilons) if mu > 0 else np.asarray(-np.expm1(np.minimum(epsilons, 0.0)))
+
+
+def _gaussian_losses(distance: int, scale: float) -> Spectrum:
+    """Losses of discrete Gaussian noise z on a count that moves: (2 z d + d^2) / (2 scale^2)."""
+    reach = math.ceil(_REACH * scale) + abs(distance)
+    noise = np.arange(-reach, reach + 1, dtype=np.float64)
+    weights = np.exp(-(noise**2) / (2 * scale**2))
+    return (2 * noise * distance + distance**2) / (2 * scale**2), weights / weights.sum()
+
+
+def _range_rho(loss: float) -> float:
+    """Of a choice that has this loss: of a range as large, or pure, whichever is less."""
+    return min(loss**2 / 8, _pure_rho(loss))
+
+
+def _pure_rho(loss: float) -> float:
+    return loss * math.tanh(loss / 2)
 
 
 def _on_grid(losses: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Put together losses that are nearly the same, never above what they are."""
-    steps, places = np.unique(np.floor(losses / _FINE).astype(np.int64), return_inverse=True)
-    return np.asarray(steps * _FINE), np.bincount(places, weights=weights).astype(np.float64)
+    kept = weights > _NEVER
+    losses, weights = losses[kept], weights[kept]
+    least, step = losses.min(), np.ptp(losses) / _MOST_LOSSES
+    places = np.floor((losses - least) / step).astype(np.int64)
+    sums = np.bincount(places, weights=weights).astype(np.float64)
+    return np.asarray(least + step * np.arange(len(sums))), sums

@@ -10,6 +10,8 @@ from dpcore.audit.replay.tables import SchemaShape
 
 Choices = Mapping[str, tuple[Any, ...]]
 _ON_OR_OFF: Final = (True, False)
+#: So large that a certificate of epsilon at delta is not much above the loss.
+_DELTA: Final = "0.001"
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,15 @@ class ReplayMethod:
     shape : SchemaShape
     choices : mapping of str to tuple
         Values of each parameter to draw from; those not named keep their defaults.
+    delta : str
+        That an account gives to a run. If it is not 0, only runs are replayed that compose.
     """
 
     family: str
     name: str
     shape: SchemaShape
     choices: Choices = field(default_factory=dict)
+    delta: str = "0"
 
 
 _RULES: Final[Choices] = {
@@ -134,6 +139,9 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("rule_list", "chain", _FEW, _CHAIN),
     ReplayMethod("rule_list", "chain as published", _FEW, _of(_CHAIN, tempered_prior=True)),
     ReplayMethod("tree", "lookahead", SchemaShape(), _of(_LOOKAHEAD, method="lookahead")),
+    ReplayMethod("rule_list", "pool, composing", SchemaShape(), _RULES, _DELTA),
+    ReplayMethod("rule_list", "chain, composing", _FEW, _CHAIN, _DELTA),
+    ReplayMethod("tree", "lookahead, composing", SchemaShape(), _of(_LOOKAHEAD, method="lookahead"), _DELTA),
     *(
         ReplayMethod("tree", f"adiffp, {own}", SchemaShape(), _of(_TREES, method="adiffp", criterion=own))
         for own in _CRITERIA

@@ -121,9 +121,11 @@ def _random_plan(rng: np.random.Generator, method: ReplayMethod) -> RunPlan:
         epsilon = Decimal(str(rng.choice(_EPSILONS)))
         chosen = {name: values[int(rng.integers(len(values)))] for name, values in method.choices.items()}
         try:
-            return learner.plan(schema, _target(schema), epsilon, chosen)
+            plan = learner.plan(schema, _target(schema), epsilon, chosen, Decimal(method.delta))
         except (RequestError, BudgetError):
             continue
+        if plan.composed or method.delta == "0":
+            return plan
     raise AssertionError(f"no random configuration of {method.name} is accepted")
 
 
