@@ -22,6 +22,7 @@ from dpcore.errors import (
     SchemaError,
 )
 from dpcore.models.registry import LEARNERS
+from dpcore.privacy.budgets import default_delta
 from dpcore.service import Service
 from dpcore.workspace.desks import spool
 from dpcore.workspace.dossier import Application
@@ -373,3 +374,39 @@ def test_the_users_own_folder_may_be_written_short(tmp_path: Path, monkeypatch: 
     Service("~/frost", workers=0).close()
     assert (tmp_path / "frost" / "frostglass.db").exists()
     assert spool("~/frost") == tmp_path / "frost" / "spool"
+
+
+def test_an_analyst_chooses_no_delta(service: Service, dataset: DatasetInfo) -> None:
+    request = RunRequest(dataset_id=dataset.id, algorithm="ebm", target="ill", epsilon=Decimal("0.1"))
+    told = service.quote(request)
+    assert told.plan.delta == default_delta(dataset.schema.max_rows) / 20
+    greedy = request.model_copy(update={"parameters": {"delta": "0.01"}})
+    for act in (lambda: service.quote(greedy), lambda: service.submit(greedy, "n")):
+        with pytest.raises(RequestError, match="its custodian sets"):
+            act()
+    service.raise_caps(dataset.id, delta=Decimal(0))
+    with pytest.raises(BudgetError, match="needs a delta"):
+        service.quote(request)
+    with pytest.raises(BudgetError, match="given away"):
+        service.raise_caps(dataset.id, delta=Decimal("0.01"))
+    assert service.balance(dataset.id).spent == 0
+
+
+@pytest.mark.parametrize("algorithm", ["rule_list", "tree"])
+def test_a_run_that_composes_says_in_its_certificate_what_the_ledger_holds(
+    service: Service, dataset: DatasetInfo, algorithm: str
+) -> None:
+    service.raise_caps(dataset.id, budget=Decimal(5))
+    request = RunRequest(dataset_id=dataset.id, algorithm=algorithm, target="ill", epsilon=Decimal("0.1"))
+    quote, pure = service.quote(request), service.quote(request.model_copy(update={"pure": True}))
+    assert quote.form
+    assert not pure.form
+    assert (pure.plan.delta, pure.plan.epsilon, pure.adds) == (0, Decimal("0.1"), Decimal("0.1"))
+    assert quote.plan.loss.rho <= pure.plan.loss.rho
+    assert quote.runs_like_this_left >= pure.runs_like_this_left
+    status = service.run(service.submit(request, "n"))
+    card = service.release(str(status.release_id)).certificate
+    [line] = [entry for entry in service.ledger_entries(dataset.id) if entry.kind == "commit"]
+    assert (card.epsilon, card.delta, card.rho) == (line.epsilon, line.delta, line.rho)
+    assert (card.epsilon, card.rho) == (quote.plan.epsilon, quote.plan.loss.rho)
+    assert service.balance(dataset.id).spent == quote.adds

@@ -15,7 +15,8 @@ from sqlalchemy.engine import Engine
 
 from dpcore.domain.origins import INFERRED
 from dpcore.errors import BudgetError, ConflictError, NotFoundError, RequestError
-from dpcore.privacy.losses import RHO_STEP, UNBOUNDED, pure_loss, run_loss
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import NOTHING, RHO_STEP, UNBOUNDED, engine_loss, pure_loss, run_loss
 from dpcore.released.release import Release
 from dpcore.workspace import ledger_lines, processes
 from dpcore.workspace.database import (
@@ -319,3 +320,19 @@ def test_sums_of_many_tenths_are_exact(engine: Engine, ledger: Ledger) -> None:
         reserve(ledger, Decimal("0.000000001"), nonce="last")
     total = sa.select(sa.func.sum(sa.type_coerce(ledger_entries.c.epsilon, sa.BigInteger)))
     assert read(engine, lambda connection: connection.execute(total).scalar()) == 2 * 10**9
+
+
+def test_many_tiny_runs_with_a_large_delta_end_at_the_cap(engine: Engine) -> None:
+    """Ten thousand of them, added up by epsilon, would be billed a thousandth and tell nearly all."""
+    add_row(engine, "data", public=False)
+    ledger, cap = Ledger(engine), PrivacyFilter(Decimal(1), Decimal("1e-5"))
+    ledger.open_account("data", cap.epsilon, delta=cap.delta)
+    tiny = engine_loss(Decimal("1e-7"), Decimal("0.01"), aside=False)
+    runs = cap.fitting(NOTHING, tiny)
+    assert 10 < runs < 100
+    for number in range(runs):
+        ledger.reserve("data", "ann", tiny, str(number), "hash")
+    with pytest.raises(BudgetError, match="Not enough"):
+        ledger.reserve("data", "bob", tiny, "one more", "hash")
+    assert ledger.balance("data").total.rho == runs * tiny.rho <= cap.rho
+    assert ledger.balance("data").left < Decimal("0.02")
