@@ -55,7 +55,8 @@ def plan_under(
         if pure or not cap.run_delta:
             raise BudgetError(_NEEDS_DELTA)
         return composed
-    roomier = cap.fitting(NOTHING, composed.loss) >= cap.fitting(NOTHING, alone.loss)
+    fitting = cap.fitting(NOTHING, composed.loss)
+    roomier = fitting > 0 and fitting >= cap.fitting(NOTHING, alone.loss)
     allowed = most is None or composed.epsilon <= most
     return composed if roomier and allowed and not pure else alone
 

@@ -210,7 +210,9 @@ class Means:
         return min(pot.left(loss) for pot in self.pots)
 
     def short_by(self, loss: Loss) -> Decimal:
-        """By how much one more run of this loss would exceed what is left; 0 if it fits."""
+        """By how much one more run of this loss would exceed what is left; 0 if it does not."""
+        if self.standing.frozen is not None:
+            return self.pots[0].adds(loss)
         pot = self.full(loss)
         return _ZERO if pot is None else pot.adds(loss) - pot.left()
 
@@ -303,7 +305,8 @@ def _refuse(pot: Pot, loss: Loss, whole: bool, largest: Decimal) -> str:
         return f"Not enough budget: what this run could tell has no bound without a delta. {_WHOM}"
     account = "in this data set's budget" if whole else "in your own budget"
     at = at_delta(pot.cap.delta)
-    pure = f" A run without a delta of up to ε = {_shown(largest, up=False)} would fit." if 0 < largest < left else ""
+    tells = largest > 0 and (largest < left or loss.delta > 0)
+    pure = f" A run without a delta of up to ε = {_shown(largest, up=False)} would fit." if tells else ""
     return (
         f"Not enough budget: this run would add ε = {_shown(adds)}{at}, but {_shown(left, up=False)} is left "
         f"{account}. It is short by {_shown(adds - left)}.{pure} {_WHOM}"

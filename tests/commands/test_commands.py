@@ -6,6 +6,7 @@ import inspect
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,7 @@ from dpcore.commands import app
 from dpcore.demo import DEMOS
 from dpcore.domain.schema import Schema
 from dpcore.models.released import parse_model
+from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 
 HOME = "FROSTGLASS_HOME"
@@ -82,6 +84,7 @@ def test_help_tells_how_to_begin() -> None:
     "options",
     [
         ("tree",),
+        ("tree", "--pure"),
         ("tree", "--method", "adiffp", "--criterion", "gini"),
         ("tree", "--method", "diffp_c45", "--depth", "3"),
         ("tree", "--method", "sulq_id3", "--depth", "2"),
@@ -99,9 +102,13 @@ def test_trees_and_forests_are_fitted_printed_and_written(home: Path, options: t
     assert "would cost epsilon = 0.50" in quoted
     text = run("fit", kind, *common, *more, "-o", path)
     assert f"{kind.capitalize()} for 'diagnosis'" in text
-    assert "epsilon = 0.50" in text
     release = Release.from_json(path.read_text())
     assert release.kind == kind
+    composed = release.certificate.delta > 0
+    assert composed == (options[1:2] in ((), ("--blocks",)) and kind == "tree")
+    assert ("Made to be one of many" in quoted) == composed
+    assert f"epsilon = {format_epsilon(release.certificate.epsilon)}" in text
+    assert composed or release.certificate.epsilon == Decimal("0.5")
     model = parse_model(release)
     assert model.columns() == () or model.columns()[0] in text
 

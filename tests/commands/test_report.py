@@ -19,7 +19,7 @@ __all__ = ["home"]
 def release(home: Path) -> str:
     """Id of a tree on the data set ``small``."""
     with Service(workers=0) as service:
-        info = service.add_dataset(small_frame(), small_schema(), budget=Decimal(3))
+        info = service.add_dataset(small_frame(), small_schema(), budget=Decimal(3), delta=Decimal(0))
         service.add_dataset(small_frame(), small_schema("other"), budget=Decimal(3))
     run("fit", "tree", info.name, "--target", "ill", "--epsilon", "0.5")
     with Service(workers=0) as service:

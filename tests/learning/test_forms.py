@@ -65,7 +65,10 @@ def test_who_is_set_aside_loses_no_more_than_who_is_learned_from_where_runs_comp
     assert composed.loss.rho == composed.rho
 
 
-@pytest.mark.parametrize(("epsilon", "rho", "form"), [("0.1", "0.002", "approximate"), ("2.5", "0.4", "pure")])
+@pytest.mark.parametrize(
+    ("epsilon", "rho", "form"),
+    [("0.1", "0.002", "approximate"), ("2.5", "0.4", "pure"), pytest.param("9", "8", "pure", id="neither fits")],
+)
 def test_the_form_for_which_a_cap_has_more_room_is_chosen(epsilon, rho, form):
     plan = _composable(epsilon, rho)
     assert plan_under(ROOMY, plan).definition == form

@@ -42,6 +42,8 @@ def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: st
     checked(app.run())
     assert not errors(app)
     assert "Noise on " in words(app)
+    _, price = app.session_state[access.THIS_RUN_KEY]
+    assert price.plan.delta or price.left_after == Decimal(6)
     button(app, "Rehearse").click().run()
     assert "Rehearsal on synthetic data" in words(checked(app))
     assert access.service().balance(dataset_id).left == Decimal(9)
@@ -51,7 +53,7 @@ def test_every_method_goes_from_the_form_to_a_result(own: FamilyPage, method: st
     assert f"{own.family.describe({'method': method})}</td>" in text
     assert ("To predict" in text) == bool(own.target)
     app.button(key="spend").click().run()
-    assert access.service().balance(dataset_id).left == Decimal(6)
+    assert access.service().balance(dataset_id).left == price.left_after
     assert "Finished." in words(checked(app.run()))
     assert figures(app)
     [release] = access.service().releases(dataset_id)

@@ -254,7 +254,7 @@ def test_the_review_names_everything_and_spends_once():
         "died",
         "ε 0.50",
         "ε 3.00 left",
-        "5 more runs",
+        "This run and 5 more like it fit.",
         "Kind of guarantee: unconditional",
         "odds",
         "cannot be undone",
@@ -508,6 +508,31 @@ def test_a_budget_that_cannot_be_used_gives_a_sentence(budget, sentence):
     app.text_input(key="intake-budget").set_value(budget)
     button(app, "Check and store").click()
     assert f"Total ε: Epsilon {'must be ' if 'above' in sentence else ''}{sentence}" in errors(checked(app.run()))
+
+
+@pytest.mark.parametrize(
+    ("delta", "sentence"),
+    [
+        ("much", "Delta must be a number"),
+        ("1", "at least 0 and below 1"),
+        ("0.1", "too large"),
+        ("1e-16", "15 decimal"),
+    ],
+)
+def test_a_delta_that_cannot_be_used_gives_a_sentence_and_is_kept(delta, sentence):
+    app = upload("data.csv", GOOD.encode())
+    app.segmented_control(key="intake-way").set_value("Use a schema file (YAML or JSON)").run()
+    app.text_area(key="intake-yaml").set_value(SCHEMA.to_yaml())
+    app.text_input(key="intake-delta").set_value(delta)
+    button(app, "Check and store").click()
+    assert sentence in errors(checked(app.run()))
+    assert app.text_input(key="intake-delta").value == delta
+    assert not access.service().datasets()
+    app.text_input(key="intake-delta").set_value("1e-7")
+    button(app, "Check and store").click()
+    checked(app.run())
+    [info] = access.service().datasets()
+    assert access.service().total_balance(info.id).delta == Decimal("1e-7")
 
 
 def test_the_form_lists_what_is_missing_per_column():

@@ -283,7 +283,7 @@ def test_groups_of_votes_show_how_often_they_are_right_on_public_data():
 
 
 def test_releases_opens_each_family_in_its_own_form_and_compares_them():
-    dataset_id = add_ward()
+    dataset_id = add_ward(budget="5")
     fit(dataset_id)
     fit_tree(dataset_id)
     fit_forest(dataset_id, method="random_trees", depth=2)

@@ -238,16 +238,37 @@ def test_sums_are_the_ledgers_to_the_last_digit(service: Service, info: DatasetI
     assert len(charged) == 3
     own = [entry for entry in charged if entry.release_id in {first, second}]
     [of_chosen, of_all] = table_rows(html, "Privacy budget, exact")
-    for cells, lines in ((of_chosen, own), (of_all, charged)):
-        assert Decimal(cells[1].split()[0]) == sum(entry.epsilon for entry in lines)
-        assert Decimal(cells[2]) == sum(entry.delta for entry in lines) > 0
-    assert of_chosen[1].startswith("0.42345679 ")
-    assert of_all[1].startswith("1.423456797 ")
-    assert "rounds it to 1.4235)" in of_all[1]
-    left = dict(table_rows(html, "Budget of the data set in ε, all analysts together"))["Left"]
-    assert left == "7.576543203 (the budget meter rounds it to 7.5765)"
+    balance = service.total_balance(info.id)
+    assert Decimal(of_chosen[1].split()[0]) == sum(entry.epsilon for entry in own)
+    assert Decimal(of_chosen[2]) == sum(entry.delta for entry in own) > 0
+    assert of_all[1:] == [exact_epsilon(balance.spent), "0.00001"]
+    assert of_chosen[0] == "The 2 results in this dossier, added up"
+    account = dict(table_rows(html, "Budget of the data set in ε, all analysts together"))
+    assert account == {
+        "Budget": "9.00 at δ = 0.00001",
+        "Spent": exact_epsilon(balance.spent),
+        "Reserved": "0.00",
+        "Added up, what each run promises by itself": exact_epsilon(sum(entry.epsilon for entry in charged)),
+        "Left": exact_epsilon(balance.left, up=False),
+    }
     assert "the 2 results in this dossier together" in html
-    assert service.balance(info.id).left == Decimal("7.576543203"), "it cost nothing"
+    assert "by a filter for runs" in html
+    assert service.total_balance(info.id) == balance, "it cost nothing"
+
+
+def test_without_a_delta_everything_is_a_sum(service: Service) -> None:
+    info = service.add_dataset(small_frame(), small_schema(), budget=Decimal(9), delta=Decimal(0))
+    first = run(service, info, "rule_list", "0.123456789")
+    run(service, info, "tree", "1.000000007")
+    html = service.dossier(info.name, [first], Application())
+    [of_chosen, of_all] = table_rows(html, "Privacy budget, exact")
+    assert of_chosen[1:] == ["0.123456789 (the budget meter rounds it to 0.1235)", "0"]
+    assert of_all[1:] == ["1.123456796 (the budget meter rounds it to 1.1235)", "0"]
+    account = dict(table_rows(html, "Budget of the data set in ε, all analysts together"))
+    assert account["Left"] == "7.876543204 (the budget meter rounds it to 7.8765)"
+    assert account["Budget"] == "9.00"
+    assert "Added up, what each run promises by itself" not in account
+    assert "the ε of all runs add up" in html
 
 
 def test_names_and_notes_stand_in_the_files(service: Service, info: DatasetInfo) -> None:

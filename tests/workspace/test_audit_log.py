@@ -105,9 +105,10 @@ def test_csv_holds_every_field_with_exact_amounts() -> None:
         note='said "yes", twice\n',
         epsilon=Decimal("0.123456789"),
         delta=Decimal("1E-15"),
+        rho=Decimal("0.001234567890"),
     )
     given_ = line(8, "grant", analyst="bob", actor="office", analyst_cap=Decimal("2.500000000"), answers=3)
-    limits = line(9, "open", cap=Decimal("1E+1"), run_cap=Decimal("0E-9"))
+    limits = line(9, "open", cap=Decimal("1E+1"), delta_cap=Decimal("1E-6"), run_cap=Decimal("0E-9"))
     first, second, third = rows(spent, given_, limits, d1="Ward A")
     assert tuple(first) == COLUMNS
     assert first == {
@@ -121,7 +122,9 @@ def test_csv_holds_every_field_with_exact_amounts() -> None:
         "done by": "ann",
         "epsilon": "0.123456789",
         "delta": "0.000000000000001",
+        "rho": "0.00123456789",
         "total limit": "",
+        "delta limit": "",
         "limit per analyst": "",
         "limit per run": "",
         "run": "r1",
@@ -130,8 +133,8 @@ def test_csv_holds_every_field_with_exact_amounts() -> None:
         "note": 'said "yes", twice\n',
     }
     assert (second["limit per analyst"], second["answers"]) == ("2.5", "3")
-    assert (second["epsilon"], second["delta"]) == ("", "")
-    assert (third["total limit"], third["limit per run"]) == ("10", "0")
+    assert (second["epsilon"], second["delta"], second["rho"]) == ("", "", "")
+    assert (third["total limit"], third["delta limit"], third["limit per run"]) == ("10", "0.000001", "0")
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", " =", "＝"])
