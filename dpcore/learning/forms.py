@@ -74,8 +74,7 @@ def composed_form(asked: Asked, pure: RunPlan, select: Callable[[str, Decimal], 
     Parameters
     ----------
     pure : RunPlan
-        Steps that select by the exponential mechanism, and counts that one row moves by one. Its
-        rho is known.
+        Steps that select, and counts that one row moves by one.
     select : callable
         Person-level epsilon of a step's selection for which a rho pays.
 
@@ -84,14 +83,14 @@ def composed_form(asked: Asked, pure: RunPlan, select: Callable[[str, Decimal], 
     RunPlan
         The pure plan itself, if no delta was asked for or some selection would not gain.
     """
-    assert pure.rho is not None
     counts = counting_rho(pure.split[pure.estimates_step], pure.schema.privacy_unit.max_rows_per_person)
     steps = [step for step, part in pure.split.parts.items() if part and step != pure.estimates_step]
     if not asked.delta or counts >= pure_rho(pure.split[pure.estimates_step]):
         return pure
-    share = ((min(pure.rho, pure_rho(pure.epsilon)) - counts) / len(steps)).quantize(RHO_STEP, rounding=ROUND_FLOOR)
-    selections = {step: select(step, share) for step in steps}
-    if any(selections[step] <= pure.split[step] for step in steps):
+    whole = pure_rho(pure.epsilon) if pure.rho is None else min(pure.rho, pure_rho(pure.epsilon))
+    share = ((whole - counts) / len(steps)).quantize(RHO_STEP, rounding=ROUND_FLOOR)
+    selections = {step: select(step, share) for step in steps if share > 0}
+    if not selections or any(selections[step] <= pure.split[step] for step in steps):
         return pure
     rhos = {**dict.fromkeys(steps, share), pure.estimates_step: counts}
     rho = sum(rhos.values(), Decimal(0))

@@ -99,6 +99,35 @@ def test_other_trees_stay_pure(parameters):
     assert plans[0] == plans[1]
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("clauses", [1, 2, 3])
+@pytest.mark.parametrize("epsilon", ["0.000001", "0.001", "0.1", "1", "30"])
+def test_relational_rules_compose_only_with_at_least_twice_the_epsilon(epsilon, clauses, rows):
+    learner, asked = get_learner("ilp"), {"clauses": clauses}
+    alone, composed = (learner.plan(_rows(rows), "y", Decimal(epsilon), asked, delta) for delta in (Decimal(0), DELTA))
+    if epsilon in ("0.000001", "30"):
+        assert composed == alone
+        return
+    chosen, (noise,), (geometric,) = composed.composed, composed.count_noise, alone.count_noise
+    assert chosen.selections["clauses"] >= 2 * alone.split["clauses"]
+    each = composed.row_epsilon("clauses") / clauses
+    assert each == each.quantize(Decimal("1e-9")), "no clause gets more than its part"
+    assert clauses * selection_rho(rows * each) + chosen.counts <= composed.rho <= alone.loss.rho
+    assert noise.margin() <= geometric.margin()
+    assert (composed.sampler, alone.sampler) == (
+        "exponential mechanism over the lattice",
+        "report noisy max over the lattice",
+    )
+
+
+@pytest.mark.parametrize("method", ["naive", "relevance_aware"])
+def test_the_published_reductions_stay_pure(method):
+    plans = [
+        get_learner("ilp").plan(SCHEMA, "y", Decimal(1), {"method": method}, delta) for delta in (Decimal(0), DELTA)
+    ]
+    assert plans[0] == plans[1]
+
+
 def _rows(count: int) -> Schema:
     unit = {"column": "person", "max_rows_per_person": count}
     return Schema.from_mapping(SCHEMA.model_dump(mode="json") | {"privacy_unit": unit})

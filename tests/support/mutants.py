@@ -296,7 +296,7 @@ def _chosen_for_nothing() -> AbstractContextManager[None]:
 GEOMETRIC, EXPONENTIAL = "GeometricMechanism", "ExponentialMechanism"
 GAUSSIAN = "GaussianMechanism"
 LISTS = ("pool, composing", "chain, composing")
-COMPOSING = (*LISTS, "lookahead, composing")
+COMPOSING = (*LISTS, "lookahead, composing", "noisy_max, composing")
 MUTANTS = (
     Mutant(
         "rows of a person ignored",
@@ -328,7 +328,11 @@ MUTANTS = (
     Mutant("mined for nothing", _mined_for_nothing, _methods("mined conditions")),
     Mutant("chosen for nothing", _chosen_for_nothing, _methods("relevance_aware")),
     Mutant("rows of a person ignored by Gaussian counts", _rows_ignored_by_gaussian_counts, _methods(*COMPOSING)),
-    Mutant("selections of twice the epsilon", _twice_the_epsilon, _methods("pool, composing", "lookahead, composing")),
+    Mutant(
+        "selections of twice the epsilon",
+        _twice_the_epsilon,
+        _methods("pool, composing", "lookahead, composing", "noisy_max, composing"),
+    ),
     # Half the sensitivity of each question.
     Mutant(
         "Gaussian captures",
@@ -451,6 +455,16 @@ MUTANTS = (
         "coverage",
         partial(halved, dpcore.models.ilp.learning.selection, "NoisyMax"),
         _methods("noisy_max"),
+    ),
+    Mutant(
+        "coverage of runs that compose",
+        partial(halved, dpcore.models.ilp.learning.selection, EXPONENTIAL),
+        _methods("noisy_max, composing"),
+    ),
+    Mutant(
+        "Gaussian captures of clauses",
+        partial(halved, dpcore.models.ilp.learning.learner, GAUSSIAN),
+        _methods("noisy_max, composing"),
     ),
     Mutant(
         "counts of a lattice",

@@ -172,6 +172,7 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
         _VIEWS,
         {**_TOGETHER, "sampler": ("pool",), "pool_size": (20, 100), "depth": (1, 2, 3)},
     ),
+    ReplayMethod("ilp", "noisy_max, composing", _RELATIONS, _of(_CLAUSES, method="noisy_max"), _DELTA),
     *(
         ReplayMethod("ilp", method, _RELATIONS, _of(_CLAUSES, method=method))
         for method in ("noisy_max", "naive", "relevance_aware")

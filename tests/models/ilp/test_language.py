@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -316,6 +317,7 @@ def test_the_lower_bound_is_that_of_the_theorem(atoms: int, epsilon: float, delt
     assert least(people) <= epsilon + 1e-12
     assert people == 1 or least(people - 1) > epsilon
     assert people_needed(1, 1, 10.0) == 1
+    assert people_needed(1, 1, 10.0, rho=50.0) == 1
     assert people_needed(atoms, 2, epsilon, delta, eta) <= people
 
 
@@ -323,3 +325,12 @@ def test_enough_people_grow_with_the_logarithm_of_the_clauses() -> None:
     assert people_enough(1000, 1.0) == int(np.ceil(np.log(1000 / 0.1) / 0.1))
     assert people_enough(10**6, 1.0) < 2 * people_enough(1000, 1.0)
     assert people_enough(1000, 0.1) == pytest.approx(10 * people_enough(1000, 1.0), abs=10)
+
+
+@pytest.mark.parametrize("rho", [0.005, 0.5])
+def test_people_needed_by_fanos_inequality_where_runs_compose(rho):
+    """One person fewer in every tenth, and the tables are too close together to be told apart."""
+    people, possible = people_needed(40, 3, 1.0, rho=rho), sum(math.comb(40, size) for size in range(4))
+    told = 0.9 * math.log(possible) - math.log(2)
+    assert rho * (2 * (0.1 * people + 1)) ** 2 >= told * (1 - 1e-9)
+    assert rho * (2 * (0.1 * (people - 1) + 1)) ** 2 < told

@@ -18,10 +18,12 @@ from dpcore.models.ilp.language.atoms import chosen_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS
 from dpcore.models.ilp.learning import learner as module
+from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.learner import ILPLearner
 from dpcore.models.ilp.learning.selection import ChosenClause
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel, predicted_labels
-from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.losses import selection_rho
+from dpcore.privacy.mechanisms import ExponentialMechanism, GaussianMechanism, GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.plan import CountNoise, RunPlan
 from dpcore.released.release import make_release
@@ -101,9 +103,9 @@ def test_every_choice_gets_an_equal_part_of_the_budget(monkeypatch: pytest.Monke
     asked: list[Decimal] = []
     original = module.select_clause
 
-    def watched(*given: Any) -> ChosenClause:
+    def watched(*given: Any, **form: Any) -> ChosenClause:
         asked.append(given[4])
-        return original(*given)
+        return original(*given, **form)
 
     monkeypatch.setattr(module, "select_clause", watched)
     run(draw_people(40, 1), plan(epsilon="1", clauses=3))
@@ -344,3 +346,25 @@ def test_a_flat_data_set_gives_rules_about_one_row() -> None:
     chosen = ILPLearner().plan(flat, "y", Decimal(5), {"clauses": 1})
     model = ILPLearner().run(Run(table, chosen, SeededRandom(1)))
     assert model.prolog(flat, "y") == "y(P, yes) :-\n    a(P, yes),\n    b(P, no)."
+
+
+def test_a_run_that_composes_chooses_by_the_exponential_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, Any]] = []
+
+    def spy(kind: Any) -> Any:
+        def make(sensitivity: int, amount: Any, *more: Any) -> Any:
+            made.append((kind.__name__, amount))
+            return kind(sensitivity, amount, *more)
+
+        return make
+
+    monkeypatch.setattr(selection, "ExponentialMechanism", spy(ExponentialMechanism))
+    monkeypatch.setattr(module, "GaussianMechanism", spy(GaussianMechanism))
+    alone, composing = (
+        ILPLearner().plan(BIG, TARGET, Decimal(1), CHOSEN | {"clauses": 3}, Decimal(delta)) for delta in ("0", "1e-7")
+    )
+    model = run(draw_people(40, 1), composing)
+    assert [kind for kind, _ in made] == ["ExponentialMechanism"] * 3 + ["GaussianMechanism"]
+    spent = sum(selection_rho(epsilon) for _, epsilon in made[:3]) + Decimal(made[3][1])
+    assert spent <= composing.rho == composing.loss.rho <= alone.loss.rho
+    assert model.count_margin == composing.count_margin()

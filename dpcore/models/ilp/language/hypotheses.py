@@ -70,12 +70,17 @@ def hypotheses(plan: RunPlan) -> Hypotheses:
     return Hypotheses(
         conditions=len(atoms),
         clauses=len(lattice),
-        needed=people_needed(_independent(atoms, chosen.max_variables), chosen.max_literals, float(plan.epsilon)),
+        needed=_needed(plan, _independent(atoms, chosen.max_variables)),
         enough=people_enough(_contenders(lattice, chosen), share / max(chosen.weights)),
         people=plan.schema.max_rows * (100 - held) // 100,
         choice_margin=_choice_margin(lattice, chosen, share),
         bottom=Prolog(plan.schema).bottom(atoms, plan.target, chosen.positive),
     )
+
+
+def _needed(plan: RunPlan, atoms: int) -> int:
+    rho = float(plan.loss.rho) if plan.composed else None
+    return people_needed(atoms, plan.parameters.max_literals, float(plan.epsilon), rho=rho)
 
 
 def _contenders(lattice: Lattice, chosen: ILPParameters) -> int:

@@ -19,7 +19,7 @@ from dpcore.models.ilp.language.sensitivities import (
     coverage_sensitivity,
 )
 from dpcore.privacy.budgets import first_share
-from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
+from dpcore.privacy.mechanisms import ExponentialMechanism, GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import RandomSource
 
 
@@ -42,6 +42,8 @@ def select_clause(
     epsilon: Decimal,
     randomness: RandomSource,
     taken: Sequence[int] = (),
+    *,
+    composed: bool = False,
 ) -> ChosenClause:
     """Choose a clause. Costs ``epsilon``, less what is left.
 
@@ -51,9 +53,12 @@ def select_clause(
         Negatives and positives that each clause covers, exactly.
     taken : sequence of int
         Clauses chosen before: ``noisy_max`` does not choose them again.
+    composed : bool
+        ``noisy_max`` chooses by the exponential mechanism, whose losses have a small range.
     """
     if parameters.method == "noisy_max":
-        place = noisy_max(lattice, counts, parameters, epsilon, randomness, taken)
+        kind = ExponentialMechanism if composed else NoisyMax
+        place = noisy_max(lattice, counts, parameters, epsilon, randomness, taken, kind)
         return ChosenClause(place, Decimal(0))
     if parameters.method == "naive":
         place = naive(lattice, counts, parameters.weights, epsilon, randomness)
@@ -68,6 +73,7 @@ def noisy_max(
     epsilon: Decimal,
     randomness: RandomSource,
     taken: Sequence[int] = (),
+    kind: type[NoisyMax] | type[ExponentialMechanism] | None = None,
 ) -> int:
     """Report noisy max of the coverage over the whole lattice, but for the clauses ``taken``.
 
@@ -75,7 +81,7 @@ def noisy_max(
     noise: it is the same for all data, so it changes no difference between neighbours.
     """
     reach = coverage_sensitivity(parameters.weights)
-    mechanism = NoisyMax(GRID * reach.value, epsilon, reach.monotone)
+    mechanism = (kind or NoisyMax)(GRID * reach.value, epsilon, reach.monotone)
     scores = GRID * coverage(counts, parameters.weights)
     if parameters.length_prior:
         scores = scores + length_offsets(lattice.lengths, mechanism.scale)
