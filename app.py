@@ -19,7 +19,7 @@ from starlette.routing import Route
 from dpcore.errors import InstallationError
 from dpcore.workspace.desks import spool
 from pages.components.kit import faults
-from pages.components.server import gate
+from pages.components.server import delivery, gate
 from pages.components.server.upload_gate import UploadGate
 from pages.components.visitor import access
 
@@ -68,6 +68,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 # Files that are being received, or are large, are written down while they come: inside the home.
 tempfile.tempdir = str(spool())
 faults.quiet_log()
+delivery.install()
 app = st.App(
     "pages/navigation.py",
     lifespan=lifespan,
