@@ -9,6 +9,7 @@ from decimal import Decimal
 from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon, plain_epsilon
 from dpcore.released.plan import Guarantee, guaranteed_odds
 from dpcore.released.release import Release
+from dpcore.report.spending import plain_sum_sentence
 from dpcore.workspace.requests import Balance
 
 _ZERO = Decimal(0)
@@ -61,7 +62,14 @@ def totals(releases: Sequence[Release], balance: Balance, guarantee: Guarantee) 
     every = "everything that was spent on this data set, by anybody, as its budget counts it"
     return [
         _total(f"{chosen}, added up" if number > 1 else chosen, epsilon, delta, weakest(releases), seen),
-        _total(every, spent, balance.delta, guarantee, "in all results on this data set together"),
+        _total(
+            every,
+            spent,
+            balance.delta,
+            guarantee,
+            "in all results on this data set together",
+            plain_sum_sentence(balance),
+        ),
     ]
 
 
@@ -71,8 +79,8 @@ def weakest(releases: Sequence[Release]) -> Guarantee:
     return next((kind for kind in _WEAKEST_FIRST if kind in kinds), "unconditional")
 
 
-def _total(what: str, epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str) -> Total:
+def _total(what: str, epsilon: Decimal, delta: Decimal, guarantee: Guarantee, seen: str, more: str = "") -> Total:
     odds = guaranteed_odds(epsilon, delta, guarantee, seen)
     if delta and guarantee != "none":
         odds += f" {delta_sentence(delta)}"
-    return Total(what, exact_epsilon(epsilon), exact_amount(delta), odds)
+    return Total(what, exact_epsilon(epsilon), exact_amount(delta), f"{odds} {more}".strip())

@@ -23,6 +23,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocket, expect, sync_playwright
 
 from dpcore.domain.schema import Schema
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from tests.support.identity_provider import WAIT
@@ -189,12 +191,18 @@ def finished(page: Page) -> None:
 
 
 def spent(server: Server) -> tuple[Decimal, int, int]:
-    """What is gone from the budget, how many runs there are and how many reservations."""
+    """What was asked for and counts, how many runs there are and how many reservations.
+
+    No more is gone from the budget than these runs cost.
+    """
     with server.service() as service:
         [info] = service.datasets()
-        balance = service.balance(info.id)
+        balance, runs = service.balance(info.id), service.runs(info.id)
         reserved = [e for e in service.ledger_entries(info.id) if e.kind == "reserve"]
-        return balance.cap - balance.left, len(service.runs(info.id)), len(reserved)
+    counted = {run.id: run.request.epsilon for run in runs if run.charged}
+    losses = [run_loss(e.epsilon, e.delta, e.rho) for e in reserved if e.run_id in counted]
+    assert balance.cap - balance.left == PrivacyFilter(balance.cap, balance.delta).spent(total_loss(losses))
+    return sum(counted.values(), Decimal(0)), len(runs), len(reserved)
 
 
 ONE_SPEND = (Decimal("0.5"), 1, 1)
@@ -213,7 +221,7 @@ def test_from_data_set_to_result(page: Page, server: Server) -> None:
     open_review(page)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("cannot be undone")
-    expect(dialog).to_contain_text("ε 1.50 left; about 3 more runs like this left")
+    expect(dialog).to_contain_text("This run and 3 more like it fit.")
     spend_button(page).click()
     finished(page)
     expect(page.get_by_text("Rehearsal on synthetic data.")).to_have_count(0)
@@ -329,20 +337,14 @@ def test_a_forest_votes_on_a_case(page: Page, server: Server) -> None:
     assert spent(server) == ONE_SPEND
 
 
-def test_shapes_from_a_wrong_delta_to_one_case(page: Page, server: Server) -> None:
+def test_shapes_from_the_form_to_one_case(page: Page, server: Server) -> None:
     open_tree(page, server, "Shape functions")
-    delta = page.get_by_role("textbox", name="δ (allowance beyond ε)")
-    delta.fill("much")
-    delta.press("Enter")
-    expect(page.get_by_role("button", name="Review and spend")).to_be_disabled()
-    delta.fill("1e-6")
-    delta.press("Enter")
-    expect(page.get_by_text("δ of this run: 0.000001")).to_be_visible()
+    expect(page.locator(".fg-meter")).to_contain_text("Spent so far, at δ 0.00001")
     assert spent(server) == (0, 0, 0)
     open_review(page)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Explainable boosting machine: All bins at once")
-    expect(dialog).to_contain_text("ε 0.50, δ 0.000001")
+    expect(dialog).to_contain_text("plus δ = 0.0000005")
     spend_button(page).click()
     finished(page)
     expect(page.get_by_label(re.compile("Mean size of what each column adds"))).to_have_count(1)
@@ -472,6 +474,8 @@ def test_storing_twice_stores_once_and_says_so(page: Page, server: Server, tmp_p
 
 
 BROKEN = """
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.service import Service
 def broken(*_):
     raise RuntimeError("Qxzcanary")

@@ -76,6 +76,7 @@ def upload(page: Page, file: Path) -> None:
     page.get_by_label("Schema (YAML or JSON)").fill(SCHEMA_TEXT)
     total = page.get_by_label("Total ε")
     total.fill("3")
+    page.get_by_label("δ of the total").fill("0")  # Then everything is a sum: see test_account.py for the rest.
     expect(page.get_by_label("Per analyst")).to_have_value("0")
     page.get_by_role("button", name="Check and store").click()
     expect(page.get_by_text("Data set stored")).to_be_visible()
@@ -109,7 +110,7 @@ def spend(page: Page) -> None:
 
 def meter_says(page: Page, spent: str, left: str) -> None:
     """The meter, while no run is being set up and none is waiting. It is drawn after the page."""
-    amounts = {"Spent": spent, "Reserved (waiting)": "0.00", "Left": left}
+    amounts = {"Spent so far": spent, "Reserved (waiting)": "0.00", "Left": left}
     lines = page.locator(".fg-meter .fg-legend li")
     expect(lines).to_have_text([f"{label}ε {amount}" for label, amount in amounts.items()])
 

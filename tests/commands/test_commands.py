@@ -487,3 +487,62 @@ def test_schema_files_of_the_demonstrations_are_templates_to_copy() -> None:
     for name, make in DEMOS.items():
         path = Path(inspect.getfile(make)).with_name(f"{name}.yaml")
         assert Schema.from_file(path) == make().schema
+
+
+# The delta of a budget
+
+
+def test_a_budget_has_the_delta_that_was_given(files: tuple[Path, Path]) -> None:
+    data, schema = files
+    told = run("data", "add", data, "--schema", schema, "--budget", "2", "--delta", "1e-7")
+    assert "budget 2.00 at δ = 0.0000001, spent 0.00, left 2.00, largest run without a delta 2.00" in told
+    assert "total 2.00 at δ = 0.0000001" in run("ledger", "show", "breast_cancer")
+
+
+@pytest.mark.usefixtures("stored")
+def test_limits_are_changed_one_by_one() -> None:
+    assert "budget 3.00 at δ = 0.00001, " in run("ledger", "caps", "breast_cancer", "--budget", "3", "--note", "more")
+    assert "budget 3.00 at δ = 0.000001, " in run("ledger", "caps", "breast_cancer", "--delta", "1e-6")
+    assert "at most 0.50 per run" in run("ledger", "caps", "breast_cancer", "--run-cap", "0.5", "--analyst-cap", "1")
+    assert "budget 3.00, spent 0.00, left 3.00, at most" in run("ledger", "caps", "breast_cancer", "--delta", "0")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ((), "Give at least one new limit"),
+        (("--delta", "0.1"), "too large"),
+        (("--delta", "much"), "Delta must be a number"),
+        (("--budget", "0"), "above 0"),
+        (("--analyst-cap", "-1"), "0 or more"),
+    ],
+)
+@pytest.mark.usefixtures("stored")
+def test_a_limit_that_cannot_be_used_is_one_line(changes: tuple[str, ...], sentence: str) -> None:
+    assert sentence in refuse("ledger", "caps", "breast_cancer", *changes)
+    assert "budget 2.00 at δ = 0.00001, spent 0.00" in run("ledger", "show", "breast_cancer")
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_charge_counts_by_its_rho_or_by_what_a_run_of_this_program_may_have_cost() -> None:
+    charge = (
+        "ledger",
+        "charge",
+        "breast_cancer",
+        "--epsilon",
+        "0.25",
+        "--delta",
+        "5e-7",
+        "--note",
+        "from a certificate",
+    )
+    first = run(*charge, "--rho", "0.0012")
+    second = run(*charge)
+    lines = [line.split() for line in run("ledger", "show", "breast_cancer").splitlines() if " charge " in line]
+    assert lines[0][4:7] == ["0.25", "0.0000005", "0.0012"]
+    assert lines[1][4:6] == ["0.25", "0.0000005"]
+    assert Decimal(lines[1][6]) > Decimal("0.0012")
+    assert "added up 0.25, " in first
+    assert "spent 0.50, " in second
+    for wrong, sentence in (("much", "Rho must be a number"), ("-1", "at least 0"), ("1e-13", "12 decimal places")):
+        assert sentence in refuse(*charge, "--rho", wrong)

@@ -72,7 +72,7 @@ def test_more_than_is_left_is_marked(answer: dict[str, Outlook]) -> None:
     add_ward(budget="2")
     app = ask(open_page("tree"), 88)
     text = words(app)
-    assert "more than you have left: ε = 2.00" in text
+    assert "does not fit into what you have left: ε = 2.00" in text
     assert text.count("no: more than is left") == 1
 
 
@@ -145,6 +145,7 @@ def test_rehearsals_use_earlier_results_unless_switched_off() -> None:
     button(app, "Rehearse").click().run()
     assert "from the schema alone" in words(checked(app))
     submit(dataset_id, "tree", "1", "died")
+    left = access.service().balance(dataset_id).left
     release = access.service().releases(dataset_id)[0]
     app = open_page("tree")
     button(app, "Rehearse").click().run()
@@ -152,7 +153,7 @@ def test_rehearsals_use_earlier_results_unless_switched_off() -> None:
     app.toggle(key=f"shaped-{dataset_id}").set_value(False).run()
     button(app, "Rehearse").click().run()
     assert "from the schema alone" in words(checked(app))
-    assert access.service().balance(dataset_id).left == Decimal(2)
+    assert access.service().balance(dataset_id).left == left < 3
 
 
 def test_the_whole_answer_comes_from_rehearsals() -> None:

@@ -32,7 +32,7 @@ def release_of(run_id: str) -> str:
 
 def two_results() -> tuple[str, str, str]:
     """A data set with a rule list and a tree, the tree being newer."""
-    dataset_id = add_ward()
+    dataset_id = add_ward(delta="0")
     first = release_of(fit(dataset_id, "0.5"))
     return dataset_id, first, release_of(submit(dataset_id, "tree", "0.7", "died"))
 

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from dpcore.commands.text import certificate_text
 from dpcore.errors import NotFoundError, RequestError
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.privacy.budgets import exact_amount
 from dpcore.released.release import make_release
+from dpcore.report.certificate import certificate_lines
 from dpcore.report.contents import content
 from dpcore.report.page import dossier, release_page
 from dpcore.report.totals import exact_epsilon
@@ -292,3 +294,18 @@ def test_unknown_and_foreign_releases_are_refused(service: Service, info: Datase
             service.dossier(dataset, ids, Application())
     with pytest.raises(NotFoundError, match="no such release"):
         service.note_release("nothing", "A name", "")
+
+
+# Rho
+
+
+def test_a_certificate_says_by_what_it_is_counted_where_that_is_known(service: Service, info: DatasetInfo) -> None:
+    release = service.release(run(service, info, "tree", "0.1"))
+    card = release.certificate
+    line = f"ρ = {exact_amount(card.rho)} (zero-concentrated"
+    assert line in certificate_lines(release)["Beside other results"]
+    assert line in certificate_text(card)
+    assert line in service.release_page(release.id)
+    old = release.model_copy(update={"certificate": card.model_copy(update={"rho": None})})
+    assert "Beside other results" not in certificate_lines(old)
+    assert "ρ" not in certificate_text(old.certificate)

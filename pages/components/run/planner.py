@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -132,7 +131,7 @@ def _answer(outlook: Outlook, question: Question, quote: Quote) -> None:
         key=f"{_KEY}-chart",
         alt=outlook_alt(line, marks, outlook.measure),
     )
-    _table(outlook, quote)
+    _table(outlook, question)
     st.caption(_how_far_off(outlook, found or question.request.epsilon))
 
 
@@ -164,7 +163,7 @@ def _say(outlook: Outlook, question: Question, quote: Quote, found: Decimal | No
         )
         return
     about = f"About ε = {format_epsilon(found)} should reach {wanted}"
-    markup.notice("plain", f"{about}, on invented records like these.", _limits(quote, found))
+    markup.notice("plain", f"{about}, on invented records like these.", _limits(question, quote, found))
     st.button(
         f"Use ε = {format_epsilon(found)}",
         key=f"{_KEY}-use",
@@ -173,11 +172,17 @@ def _say(outlook: Outlook, question: Question, quote: Quote, found: Decimal | No
     )
 
 
-def _limits(quote: Quote, found: Decimal) -> str:
-    left = quote.balance_before.left
-    if found > left:
-        return f"That is more than you have left: ε = {format_epsilon(left)}."
-    return "Working it out spent nothing."
+def _limits(question: Question, quote: Quote, found: Decimal) -> str:
+    if _fits(question, found):
+        return "Working it out spent nothing."
+    return f"That does not fit into what you have left: ε = {format_epsilon(quote.balance_before.left, up=False)}."
+
+
+def _fits(question: Question, epsilon: Decimal) -> bool:
+    """Whether the request could be made at another epsilon now."""
+    request = question.request.model_copy(update={"epsilon": epsilon})
+    quote, _ = access.attempt(lambda: access.service().quote(request))
+    return quote is not None and quote.affordable
 
 
 def _shown(value: float, outlook: Outlook) -> str:
@@ -204,8 +209,7 @@ def _marks(outlook: Outlook, question: Question) -> OutlookMarks:
     return OutlookMarks(outlook.baseline, name, question.wanted, float(question.request.epsilon))
 
 
-def _table(outlook: Outlook, quote: Quote) -> None:
-    left = quote.balance_before.left
+def _table(outlook: Outlook, question: Question) -> None:
     measure = "Accuracy" if outlook.measure == "accuracy" else "RMSE"
 
     def exact(value: float) -> str:
@@ -217,7 +221,7 @@ def _table(outlook: Outlook, quote: Quote) -> None:
                 format_epsilon(point.epsilon),
                 f"<b>{exact(point.mean)}</b>",
                 f"{exact(point.low)} to {exact(point.high)}",
-                escape("yes" if point.epsilon <= left else "no: more than is left"),
+                "yes" if _fits(question, point.epsilon) else "no: more than is left",
             ]
         )
         for point in outlook.points
