@@ -76,7 +76,7 @@ def upload(page: Page, file: Path) -> None:
     page.get_by_label("Schema (YAML or JSON)").fill(SCHEMA_TEXT)
     total = page.get_by_label("Total ε")
     total.fill("3")
-    page.get_by_role("textbox", name="δ of the total").fill("0")  # Then everything is a sum: see test_account.py for the rest.
+    page.get_by_role("textbox", name="δ of the total").fill("0")  # Then everything is a sum.
     expect(page.get_by_label("Per analyst")).to_have_value("0")
     page.get_by_role("button", name="Check and store").click()
     expect(page.get_by_text("Data set stored")).to_be_visible()
