@@ -12,6 +12,7 @@ import typer
 from benchmarks import app as app_suite
 from benchmarks import (
     budget,
+    budget_errors,
     ebm,
     ebm_coverage,
     ebm_growth,
@@ -266,10 +267,17 @@ def unspent_command(
 
 
 @_suite("budget")
-def budget_command(report: Report, epsilon: Epsilon = None) -> None:
-    """How many runs of every family fit into a cap, added and composed."""
+def budget_command(
+    report: Report,
+    quick: Annotated[bool, typer.Option("--quick", help="Two splits: under a minute.")] = False,
+    epsilon: Epsilon = None,
+) -> None:
+    """How many runs fit into a cap, added and composed, and what the room gained is worth on Adult."""
     report.records += budget.run(epsilon)
     report.show(budget.table(report.records))
+    errors = list(budget_errors.run(quick=quick))
+    report.show(budget_errors.table(errors))
+    report.records += errors
 
 
 @_suite("ledger")
