@@ -126,6 +126,38 @@ def test_runs_with_a_delta_are_composed_after_an_upgrade(kind: str, tmp_path: Pa
         write(engine, lambda connection: connection.execute(sa.text(line), {"id": ID}))
 
 
+def test_lines_of_an_old_ledger_are_filled_together(tmp_path: Path) -> None:
+    """As many statements for forty runs as for two: one for each would read the whole ledger each time."""
+    counts = []
+    for runs in (2, 40):
+        folder = tmp_path / str(runs)
+        folder.mkdir()
+        url = fresh_url("sqlite", folder)
+        old = database_of("0004", url)
+        with old.begin() as connection:
+            fill(connection)
+            for number in range(runs):
+                _boost(connection, f"run {number}", {})
+        old.dispose()
+        counts.append(_updates_of_an_upgrade(url))
+    assert counts[0] == counts[1]
+
+
+def _updates_of_an_upgrade(url: str) -> int:
+    """How many statements change lines of the ledger."""
+    seen: list[str] = []
+
+    def note(connection: object, cursor: object, statement: str, *more: object) -> None:
+        seen.append(statement)
+
+    sa.event.listen(Engine, "before_cursor_execute", note)
+    try:
+        open_database(url).dispose()
+    finally:
+        sa.event.remove(Engine, "before_cursor_execute", note)
+    return sum(statement.startswith("UPDATE ledger_entries") for statement in seen)
+
+
 def _boost(connection: sa.Connection, run: str | None, split: dict[str, str] | None) -> None:
     """A run of epsilon 1 and delta 1e-6; entered by hand without an identifier, unfinished without a split."""
     line = {"id": ID, "run": run, "epsilon": 10**9, "delta": 10**9}

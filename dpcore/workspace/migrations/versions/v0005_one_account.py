@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache
 
 import sqlalchemy as sa
 from alembic import op
@@ -65,29 +66,30 @@ def _forbid_update(dialect: str) -> None:
 
 
 def _fill(connection: sa.Connection) -> None:
-    """The rho of every line: of pure runs by their epsilon, of others by their delta too."""
-    line = _LINES.c
-    everybody = _learned_from_everybody(connection)
-    chosen = sa.select(line.epsilon, line.delta, line.run_id).where(line.delta > 0).distinct()
-    for epsilon, delta, run_id in connection.execute(chosen).all():
-        rho = _rho(epsilon, delta, aside=run_id not in everybody)
-        same = (line.run_id == run_id) if run_id else line.run_id.is_(None)
-        same &= (line.epsilon == epsilon) & (line.delta == delta)
-        connection.execute(_LINES.update().where(same).values(rho=rho))
-    pure = sa.select(line.epsilon).where(line.delta == 0).distinct()
-    for epsilon in connection.execute(pure).scalars().all():
-        same = (line.epsilon == epsilon) & (line.delta == 0)
-        connection.execute(_LINES.update().where(same).values(rho=_rho(epsilon, 0)))
+    """The rho of every line: of pure runs by their epsilon, of others by their delta too.
+
+    Line by line, each found by its number: there may be hundreds of thousands.
+    """
+    line, everybody = _LINES.c, _learned_from_everybody(connection)
+    chosen = sa.select(line.sequence, line.epsilon, line.delta, line.run_id)
+    filled = [
+        {"number": number, "lost": _rho(epsilon, delta, aside=run_id not in everybody)}
+        for number, epsilon, delta, run_id in connection.execute(chosen)
+    ]
+    change = _LINES.update().where(line.sequence == sa.bindparam("number")).values(rho=sa.bindparam("lost"))
+    if filled:
+        connection.execute(change, filled)
 
 
-def _rho(epsilon: int, delta: int, *, aside: bool = True) -> int:
+@cache
+def _rho(epsilon: int, delta: int, *, aside: bool) -> int:
     loss = engine_loss(Decimal(epsilon).scaleb(-_EPSILON), Decimal(delta).scaleb(-_DELTA), aside=aside)
     return int(loss.rho.scaleb(_RHO))
 
 
 def _learned_from_everybody(connection: sa.Connection) -> set[str]:
     """Runs whose results say that nobody was set aside for an evaluation."""
-    results = connection.execute(sa.select(_RELEASES)).all()
+    results = connection.execute(sa.select(_RELEASES).execution_options(yield_per=100))
     return {run_id for run_id, content in results if not json.loads(content)["certificate"]["parallel_split"]}
 
 
