@@ -19,7 +19,7 @@ from dpcore.released.parameters import parameters_of
 
 MODELS = [family.parameters for family in FAMILIES.values()]
 ESTIMATORS = [kind for kind in (getattr(dpcore, name) for name in dpcore.__all__) if hasattr(kind, "from_release")]
-OF_COMMANDS = {"dataset", "target", "epsilon", "quote", "rehearse", "output", "nonce"}
+OF_COMMANDS = {"pure", "dataset", "target", "epsilon", "quote", "rehearse", "output", "nonce"}
 COMMAND = typer.main.get_command(app)
 
 
@@ -53,6 +53,7 @@ def test_every_field_says_what_it_is(model: Any) -> None:
 def test_every_field_is_an_option_of_the_command(family: ReleasedFamily) -> None:
     own = options("fit", family.name.replace("_", "-"))
     expected = {name: one.default for name, one in parameters_of(family.parameters).items()}
+    expected.pop("delta", None)  # It follows from the budget of the data set.
     if "shares" in expected:
         del expected["shares"]
         expected |= {f"share_{name}": value for name, value in BudgetShares()}
