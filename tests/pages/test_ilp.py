@@ -41,8 +41,8 @@ PAGE = "relational_rules"
 CONDITIONS = f"{SCHEMA.hash[:8]}-{TARGET}"
 
 
-def add_trains(*, public: bool = False, budget: str = "9") -> str:
-    info = access.service().add_dataset(trains(), SCHEMA, budget=Decimal(budget), public=public)
+def add_trains(*, public: bool = False, budget: str = "9", delta: Decimal | None = None) -> str:
+    info = access.service().add_dataset(trains(), SCHEMA, budget=Decimal(budget), delta=delta, public=public)
     return str(info.id)
 
 
@@ -189,7 +189,7 @@ def test_both_bounds_stand_in_words_below_the_price():
 
 
 def test_too_few_people_are_told_so_in_amber():
-    add_trains()
+    add_trains(delta=Decimal(0))
     app = open_page(PAGE)
     assert '"fg-banner amber"' not in words(app)
     app.text_input(key="epsilon").set_value("0.08")
