@@ -152,7 +152,7 @@ def test_shapes_are_fitted_printed_and_written(home: Path, options: tuple[str, .
     assert "epsilon = 0.50, delta = 0.0000005" in text
     assert f"  ρ = {Release.from_json(path.read_text()).certificate.rho:f} (zero-concentrated" in text
     assert "Before any column counts, the chance of diagnosis = malignant is" in text
-    assert ("accuracy" in text) == ("--no-evaluate" not in options)
+    assert ("On people held out of the fit: " in text) == ("--no-evaluate" not in options)
     release = Release.from_json(path.read_text())
     assert release.kind == "ebm"
     for term in parse_model(release).terms:

@@ -72,7 +72,7 @@ def _postgres(program: str, url: str, *arguments: str, option: str = "") -> None
 def test_restoring_gives_no_budget_back_once_the_operator_has_done_the_steps(kind: str, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
     with Service(tmp_path / "home", url, workers=0) as service:
-        service.add_dataset(ROWS, SCHEMA, budget=Decimal(1))
+        service.add_dataset(ROWS, SCHEMA, budget=Decimal(1), delta=Decimal(0))
         spend(service, "0.25", "before")
         copy = back_up(url, tmp_path)
         spend(service, "0.5", "after")
