@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from dpcore import demo
 from dpcore.data.table import PrivateTable
-from dpcore.demo import DEMOS
 from dpcore.demo.truth import Demo
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError
@@ -97,10 +97,8 @@ def test_one_file_is_stored_as_before(service: Service) -> None:
 def test_a_demonstration_may_have_several_tables(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    demo = Demo(TRAINS, SCHEMA, "Planted.", "trains", children={"car": CARS})
-    for name in list(DEMOS):
-        monkeypatch.delitem(DEMOS, name)
-    monkeypatch.setitem(DEMOS, "trains", lambda: demo)
+    made = Demo(TRAINS, SCHEMA, "Planted.", "trains", children={"car": CARS})
+    monkeypatch.setattr(demo, "DEMOS", {"trains": lambda: made})
     [info] = service.add_demo_datasets()
     assert (info.name, info.public, info.truth) == ("trains", True, "Planted.")
     assert stored_cars(service, tmp_path) == ["long", "long", "short"]
