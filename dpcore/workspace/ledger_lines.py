@@ -320,4 +320,5 @@ def _shown(amount: Decimal, *, up: bool = True) -> str:
 def entry_of(row: RowMapping) -> LedgerEntry:
     """One line as people read it."""
     hidden = ("nonce", "request_hash")
-    return LedgerEntry(**{name: value for name, value in row.items() if name not in hidden})
+    said = {**row, "rho": row["rho"] or _ZERO}  # Commits of a version that knew none have none.
+    return LedgerEntry(**{name: value for name, value in said.items() if name not in hidden})

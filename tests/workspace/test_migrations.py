@@ -126,6 +126,30 @@ def test_runs_with_a_delta_are_composed_after_an_upgrade(kind: str, tmp_path: Pa
         write(engine, lambda connection: connection.execute(sa.text(line), {"id": ID}))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_was_under_way_during_an_upgrade_keeps_its_result(kind: str, tmp_path: Path) -> None:
+    """A worker of the earlier version stores what was paid for, but claims nothing more."""
+    url = fresh_url(kind, tmp_path)
+    old = database_of("0004", url)
+    with old.begin() as connection:
+        fill(connection)
+    ledger = Ledger(open_database(url))
+    before = ledger.balance(ID)
+    line = (
+        "INSERT INTO ledger_entries (kind, time, dataset_id, run_id, epsilon, delta, note) "
+        "VALUES (:kind, '2026-01-02T03:04:05+00:00', :id, 'r', 500000000, 0, '')"
+    )
+    for what in ("reserve", "touch", "refund", "charge", "caps"):
+        with pytest.raises(sa.exc.IntegrityError), old.begin() as connection:
+            connection.execute(sa.text(line), {"id": ID, "kind": what})
+    with old.begin() as connection:
+        connection.execute(sa.text(line), {"id": ID, "kind": "commit"})
+    old.dispose()
+    assert ledger.state("r") == "committed"
+    assert [entry.rho for entry in ledger.entries(ID)][-1] == 0
+    assert ledger.balance(ID) == before
+
+
 def test_lines_of_an_old_ledger_are_filled_together(tmp_path: Path) -> None:
     """As many statements for forty runs as for two: one for each would read the whole ledger each time."""
     counts = []

@@ -30,6 +30,7 @@ _LINES = sa.table(
 )
 _RELEASES = sa.table("releases", sa.column("run_id"), sa.column("content"))
 _DATASETS = sa.table("datasets", sa.column("id"), sa.column("schema"))
+_RHO_CHECK = "CASE WHEN rho IS NULL THEN kind = 'commit' ELSE rho >= 0 END"
 #: Places behind the point of what is kept in whole steps.
 _EPSILON, _DELTA, _RHO = 9, 15, 12
 
@@ -52,15 +53,19 @@ def _let_update(dialect: str) -> None:
 
 
 def _forbid_update(dialect: str) -> None:
-    """Forbid changes again, and lines without a rho, as an earlier version would write them."""
+    """Forbid changes again, and lines without a rho, as an earlier version would write them.
+
+    But for results: a worker of that version may still be at a run that is paid for.
+    """
     trigger = "CREATE TRIGGER ledger_entries_no_update BEFORE UPDATE ON ledger_entries"
     if dialect == "postgresql":
         op.execute(f"{trigger} FOR EACH ROW EXECUTE FUNCTION frostglass_append_only()")
-        op.create_check_constraint("ledger_rho", "ledger_entries", "rho IS NOT NULL AND rho >= 0")
+        op.create_check_constraint("ledger_rho", "ledger_entries", _RHO_CHECK)
         return
     op.execute(f"{trigger} BEGIN SELECT RAISE(ABORT, 'append-only table'); END")
     op.execute(
-        "CREATE TRIGGER ledger_rho BEFORE INSERT ON ledger_entries WHEN NEW.rho IS NULL OR NEW.rho < 0 "
+        "CREATE TRIGGER ledger_rho BEFORE INSERT ON ledger_entries "
+        "WHEN NEW.rho < 0 OR (NEW.rho IS NULL AND NEW.kind <> 'commit') "
         "BEGIN SELECT RAISE(ABORT, 'a line of the ledger needs a rho of at least 0'); END"
     )
 
