@@ -158,4 +158,4 @@ def _note_removal(connection: Connection, dataset_id: str, note: str, actor: str
 def _past(spent: Decimal, delta: Decimal) -> dict[str, Decimal] | None:
     """What is known to have been spent, as a line of the ledger; ``None`` if it is nothing."""
     exact = exact_delta(delta)
-    return exact_amounts(engine_loss(parse_epsilon(spent), exact)) if parse_limit(spent) else None
+    return exact_amounts(engine_loss(parse_epsilon(spent), exact)) if parse_limit(spent) or exact else None

@@ -67,6 +67,12 @@ def test_an_orphan_is_adopted_with_what_is_known_of_its_past(service: Service, o
     assert service.run(done).state == "done"
 
 
+def test_a_past_with_a_delta_alone_is_not_left_out(service: Service, orphan: str) -> None:
+    with pytest.raises(BudgetError, match="above 0"):
+        service.adopt(orphan, name="again", budget=Decimal(2), delta=Decimal("1e-6"), note="found")
+    assert [stray.id for stray in service.strays()] == [orphan]
+
+
 def test_without_a_budget_nothing_can_be_spent_until_one_is_given(service: Service, orphan: str) -> None:
     service.adopt(orphan, name="again", note="found")
     with pytest.raises(BudgetError, match=r"0\.00 is left"):
