@@ -15,6 +15,8 @@ from dpcore.privacy.budgets import EPSILON_STEP, calibrate_gaussian
 
 #: The smallest step of a rho. Totals are whole multiples of it, so they add up exactly.
 RHO_STEP = Decimal("0.000000000001")
+#: No line of a ledger has a rho above this; no run whose epsilon is a budget comes near it.
+RHO_LIMIT = Decimal(10_000)
 #: A rho that nothing bounds: of a release that was not made by a mechanism of this engine.
 UNBOUNDED = Decimal("Infinity")
 #: Relative error of the few floating-point operations of a conversion, many times over.

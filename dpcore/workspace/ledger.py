@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection, Engine, RowMapping
 from dpcore.errors import BudgetError, ConflictError, RequestError
 from dpcore.privacy.budgets import exact_amount, largest_delta, parse_epsilon, parse_limit
 from dpcore.privacy.filters import DELTA_STEP, PrivacyFilter
-from dpcore.privacy.losses import RHO_STEP, Loss, run_loss
+from dpcore.privacy.losses import RHO_LIMIT, RHO_STEP, Loss, run_loss
 from dpcore.released.release import Certificate, Release
 from dpcore.workspace.database import (
     Hook,
@@ -414,6 +414,8 @@ def exact_amounts(loss: Loss) -> dict[str, Decimal]:
     """The loss of a run or charge as the ledger keeps it. Raises ``BudgetError``."""
     if not loss.rho.is_finite():
         raise BudgetError("Say what this costs in zero-concentrated differential privacy (rho): nothing bounds it.")
+    if loss.rho > RHO_LIMIT:
+        raise BudgetError(f"Rho must be at most {RHO_LIMIT}: a larger one promises nothing.")
     if loss.rho % RHO_STEP:
         raise BudgetError("Rho must have at most 12 decimal places.")
     return {"epsilon": parse_epsilon(loss.epsilon), "delta": exact_delta(loss.delta), "rho": loss.rho}

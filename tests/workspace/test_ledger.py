@@ -157,6 +157,14 @@ def test_a_cap_without_delta_takes_pure_runs_only(ledger: Ledger) -> None:
         ledger.raise_caps("data", delta=NONE)
 
 
+@pytest.mark.parametrize("rho", ["10000.1", "1e12", "1e30"])
+def test_a_rho_that_no_run_has_is_refused_before_it_is_entered(rho: str, ledger: Ledger) -> None:
+    """A slip of the pen stays in the ledger for good: its sums must remain numbers of the database."""
+    with pytest.raises(BudgetError, match="at most 10000"):
+        ledger.charge("data", run_loss(HALF, NONE, Decimal(rho)), note="a slip")
+    assert kinds(ledger) == ["open"]
+
+
 def test_a_run_must_say_what_it_costs_beside_others(ledger: Ledger) -> None:
     with pytest.raises(BudgetError, match="rho"):
         ledger.reserve("data", "ann", run_loss(HALF, Decimal("1e-8"), UNBOUNDED), "n", "hash")
