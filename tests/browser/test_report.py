@@ -38,7 +38,8 @@ def server(tmp_path: Path) -> Iterator[Server]:
         schema = Schema.from_text(SCHEMA_TEXT)
         info = service.add_dataset(invented(), schema, budget=Decimal(2))
         for algorithm, epsilon in (("rule_list", "0.5"), ("tree", "0.7")):
-            request = RunRequest(dataset_id=info.id, algorithm=algorithm, target="died", epsilon=Decimal(epsilon))
+            chosen = {"algorithm": algorithm, "target": "died", "epsilon": Decimal(epsilon), "pure": True}
+            request = RunRequest(dataset_id=info.id, **chosen)
             assert service.run(service.submit(request, os.urandom(8).hex())).state == "done"
     with serve(home) as running:
         yield running

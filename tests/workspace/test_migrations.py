@@ -23,6 +23,10 @@ from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import small_schema
 
 ONE = Decimal(1)
+ASK = (
+    "INSERT INTO ledger_entries (kind, time, dataset_id, analyst, epsilon, delta, note) "
+    "VALUES ('ask', '2026-01-02T03:04:05+00:00', :id, 'ann', 500000000, 0, 'more')"
+)
 ID = "da7a" * 8
 
 
@@ -105,6 +109,7 @@ def test_runs_with_a_delta_are_composed_after_an_upgrade(kind: str, tmp_path: Pa
         fill(connection)
         for run, split in (("alone", {}), ("aside", {"evaluation": "1"}), ("unfinished", None), (None, None)):
             _boost(connection, run, split)
+        connection.execute(sa.text(ASK), {"id": ID})
         with pytest.raises(sa.exc.DBAPIError, match="append-only"), connection.begin_nested():
             connection.execute(sa.text("UPDATE ledger_entries SET note = 'x'"))
     old.dispose()
@@ -114,6 +119,7 @@ def test_runs_with_a_delta_are_composed_after_an_upgrade(kind: str, tmp_path: Pa
     gaussian = gaussian_rho(calibrate_gaussian(1.0, 1e-6))
     assert gaussian < rho["alone"] < gaussian + Decimal("0.002")
     assert rho["aside"] == rho["unfinished"] == rho[None] == pure_rho(ONE) > 10 * rho["alone"]
+    assert {entry.kind: entry.rho for entry in ledger.entries(ID)}["ask"] == 0, "what is asked for is not spent"
     whole = ledger.balance(ID).total
     assert (whole.pure, whole.rest) == (Decimal("0.5"), rho["alone"] + 3 * pure_rho(ONE))
     assert (whole.epsilon, whole.rho) == (Decimal("4.5"), whole.rest + pure_rho(Decimal("0.5")))

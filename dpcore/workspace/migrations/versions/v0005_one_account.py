@@ -31,6 +31,8 @@ _LINES = sa.table(
 _RELEASES = sa.table("releases", sa.column("run_id"), sa.column("content"))
 _DATASETS = sa.table("datasets", sa.column("id"), sa.column("schema"))
 _RHO_CHECK = "CASE WHEN rho IS NULL THEN kind = 'commit' ELSE rho >= 0 END"
+#: Kinds of lines whose epsilon is what a run or charge costs.
+_COSTING = ("reserve", "touch", "commit", "refund", "charge")
 #: Places behind the point of what is kept in whole steps.
 _EPSILON, _DELTA, _RHO = 9, 15, 12
 
@@ -76,10 +78,10 @@ def _fill(connection: sa.Connection) -> None:
     Line by line, each found by its number: there may be hundreds of thousands.
     """
     line, everybody = _LINES.c, _learned_from_everybody(connection)
-    chosen = sa.select(line.sequence, line.epsilon, line.delta, line.run_id)
+    chosen = sa.select(line.sequence, line.kind, line.epsilon, line.delta, line.run_id)
     filled = [
-        {"number": number, "lost": _rho(epsilon, delta, aside=run_id not in everybody)}
-        for number, epsilon, delta, run_id in connection.execute(chosen)
+        {"number": number, "lost": _rho(epsilon, delta, aside=run_id not in everybody) if kind in _COSTING else 0}
+        for number, kind, epsilon, delta, run_id in connection.execute(chosen)
     ]
     change = _LINES.update().where(line.sequence == sa.bindparam("number")).values(rho=sa.bindparam("lost"))
     if filled:
