@@ -162,7 +162,11 @@ def _ended(status: RunStatus, named: RunStatus | None, going_on: list[RunStatus]
 def _ending(status: RunStatus) -> None:
     cost = f"ε {format_epsilon(status.request.epsilon)}"
     if status.state == "done":
-        markup.notice("plain", "Finished.", f"This run spent {cost}. Reading it again is free.")
+        markup.notice(
+            "plain",
+            "Finished.",
+            f"{cost} was asked for; the budget says what is spent in all. Reading it again is free.",
+        )
     else:
         kept = "spent" if status.charged else "returned to the budget"
         show_it = st.info if status.state == "cancelled" else st.error
