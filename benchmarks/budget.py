@@ -32,7 +32,16 @@ def run(epsilons: list[float] | None) -> Iterator[Record]:
             loss = _loss(name, Decimal(str(epsilon)))
             added = int(CAP.epsilon / loss.epsilon)
             yield Record(
-                SUITE, DATA, name, epsilon, "runs", float(fitting(loss)), 0.0, 1, float(added), "epsilons added"
+                SUITE,
+                DATA,
+                name,
+                epsilon,
+                "runs",
+                float(CAP.fitting(NOTHING, loss)),
+                0.0,
+                1,
+                float(added),
+                "epsilons added",
             )
 
 
@@ -49,14 +58,6 @@ def _loss(name: str, epsilon: Decimal) -> Loss:
     given = {key: value for key, value in chosen.items() if key in known}
     target = TARGET if learner.targeted else ""
     return learner.plan(_schema(), target, epsilon, given).loss
-
-
-def fitting(loss: Loss) -> int:
-    """How many runs of one loss fit one after the other."""
-    count, total = 0, NOTHING
-    while CAP.accepts(total + loss):
-        count, total = count + 1, total + loss
-    return count
 
 
 def table(records: list[Record]) -> Table:

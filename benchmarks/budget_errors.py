@@ -58,7 +58,7 @@ def run(runs: tuple[int, ...] = RUNS, *, quick: bool = False) -> Iterator[Record
         for count in runs:
             added, composed = _added(data, name, count), _composed(data, name, count)
             source = f"{count} runs, added: epsilon {CAP.epsilon / count:g}"
-            asked = float(_largest(data, name, count))
+            asked = float(composed.price)
             figures = zip(*(_errors(data, plan, name, divided) for plan in (added, composed)), strict=True)
             for metric, (before, after) in zip((WRONG, MISRANKED), figures, strict=True):
                 mean, error = summarise(after)

@@ -14,7 +14,6 @@ from dpcore.privacy.losses import (
     NOTHING,
     RHO_STEP,
     counting_rho,
-    pure_epsilon,
     pure_rho,
     selection_epsilon,
 )
@@ -94,7 +93,7 @@ def composed_form(asked: Asked, pure: RunPlan, select: Callable[[str, Decimal], 
         return pure
     rhos = {**dict.fromkeys(steps, share), pure.estimates_step: counts}
     rho = sum(rhos.values(), Decimal(0))
-    aside = min(asked.epsilon, pure_epsilon(rho))
+    aside = asked.set_aside(rho)
     epsilon = max(smallest_epsilon(rho, asked.delta), aside)  # Less than that only for a delta near 1.
     made = replace(
         pure,

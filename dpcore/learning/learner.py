@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -59,22 +59,22 @@ class Asked:
     def plan(self, split: BudgetSplit, **facts: Any) -> RunPlan:
         """A plan for it, pure, unconditional and with a free evaluation, unless told otherwise."""
         aside = getattr(self.parameters, "evaluate", False) and self.schema.holdout_percent > 0
+        composed = self.delta and facts.get("delta") and facts.get("rho")
+        share = self.set_aside(facts["rho"]) if composed else self.epsilon
         usual = {
             **vars(self),
             "delta": Decimal(0),
             "guarantee": "unconditional",
-            "parallel": {EVALUATION: self._set_aside(facts)} if aside else {},
+            "parallel": {EVALUATION: share} if aside else {},
         }
         return RunPlan(split=split, **(usual | facts))
 
-    def _set_aside(self, facts: Mapping[str, Any]) -> Decimal:
-        """Budget of the people set aside: what a person in the steps loses, or the whole epsilon.
+    def set_aside(self, rho: Decimal) -> Decimal:
+        """Budget of the people set aside in a run that composes: what one in its steps loses.
 
-        An account that composes charges the larger of both parts, so that more than the steps
-        cost would not be free.
+        The larger of both parts is charged, so that more than the steps cost would not be free.
         """
-        composed = self.delta and facts.get("delta") and facts.get("rho")
-        return min(self.epsilon, pure_epsilon(facts["rho"])) if composed else self.epsilon
+        return min(self.epsilon, pure_epsilon(rho))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections import Counter
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -27,6 +28,17 @@ CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["tests.support.accounts"])
 
 
+def at_once(work: Callable[..., None], url: str, count: int) -> list[int | None]:
+    """Exit codes of many processes that begin in the same moment."""
+    start = CONTEXT.Barrier(count)
+    crowd = [CONTEXT.Process(target=work, args=(url, number, start)) for number in range(count)]
+    for process in crowd:
+        process.start()
+    for process in crowd:
+        process.join(timeout=300)
+    return [process.exitcode for process in crowd]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_sixteen_processes_never_exceed_the_cap(kind: str, tmp_path: Path) -> None:
     url = fresh_url(kind, tmp_path)
@@ -35,13 +47,7 @@ def test_sixteen_processes_never_exceed_the_cap(kind: str, tmp_path: Path) -> No
     ledger = Ledger(engine)
     ledger.open_account("data", CAP)
 
-    start = CONTEXT.Barrier(PROCESSES)
-    crowd = [CONTEXT.Process(target=spend, args=(url, n, start)) for n in range(PROCESSES)]
-    for process in crowd:
-        process.start()
-    for process in crowd:
-        process.join(timeout=300)
-    codes = [process.exitcode for process in crowd]
+    codes = at_once(spend, url, PROCESSES)
     assert set(codes) <= {0, -signal.SIGKILL}
     assert codes.count(0) >= PROCESSES // 2
 
@@ -75,13 +81,7 @@ def test_processes_never_exceed_a_cap_in_rho_by_a_digit(kind: str, tmp_path: Pat
     ledger.open_account("data", Decimal(2), delta=COMPOSED_DELTA)
     Grants(engine).grant("data", "limited", Decimal(1), "half of them", actor=None)
 
-    start = CONTEXT.Barrier(2 * PROCESSES)
-    crowd = [CONTEXT.Process(target=compose, args=(url, n, start)) for n in range(2 * PROCESSES)]
-    for process in crowd:
-        process.start()
-    for process in crowd:
-        process.join(timeout=300)
-    assert [process.exitcode for process in crowd] == [0] * 2 * PROCESSES
+    assert at_once(compose, url, 2 * PROCESSES) == [0] * 2 * PROCESSES
 
     lines = [line for line in ledger.entries("data") if line.kind == "reserve"]
     for analyst, epsilon in ((None, 2), ("limited", 1)):
