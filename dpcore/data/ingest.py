@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Cells, Flags, Floats, Ints
-from dpcore.data.table import ChildRecords, PrivateTable
+from dpcore.data.partition import ChildRecords
+from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import MAX_COLUMNS, NumericColumn
 from dpcore.domain.encoding import encode, people_of
 from dpcore.domain.schema import ChildTable, Schema
@@ -64,7 +65,8 @@ def ingest(
     if len(held) > schema.max_rows:
         raise _too_many(schema)
     _check_targets(held.codes, schema)
-    order = np.argsort(randomness.words(len(held)), kind="stable")
+    ids = randomness.words(len(held))
+    order = np.argsort(ids, kind="stable")
     owners = held.owners[order]
     coin = _coins(people.known, schema.holdout_percent, randomness)
     records: list[ChildRecords] = []
@@ -73,7 +75,7 @@ def ingest(
         records = [_child_records(children[child.name], child, schema, keys, randomness) for child in schema.children]
     codes = [column[order] for column in held.codes]
     numbers = [column[order] for column in held.numbers if column is not None]
-    return PrivateTable.build(schema, codes, numbers, coin[owners], records)
+    return PrivateTable.build(schema, codes, numbers, coin[owners], records, ids=ids[order])
 
 
 class _People:

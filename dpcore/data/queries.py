@@ -1,4 +1,6 @@
-"""Every question asked of a table, with its sensitivity, stated once.
+"""The questions that families share, with their sensitivities, and the kernels that answer them.
+
+A kernel finds integers in one partition; the answer is their sum over all of them.
 
 Proofs are in ``docs/privacy/rule-list.md``; ``tests/data/test_queries.py`` holds a witness pair of
 neighbours for each sensitivity and a search for one that exceeds it. Sensitivities are for
@@ -10,13 +12,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpcore.arrays import Ints, Words
-from dpcore.data.bits import capture_rule, count_bits, remaining_classes
+from dpcore.data.bits import capture_rule, count_bits, remaining_classes, unpack
+from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part
 from dpcore.errors import RequestError
@@ -28,23 +31,32 @@ CAPTURES = Sensitivity(1, "L1", monotone=True)
 CAPTURES_L2 = Sensitivity(1, "L2", monotone=True)
 
 
-def capture_counts(table: PrivateTable, target: str, part: Part, rules: Words) -> Ints:
+#: Bit vectors of some rules over the records of a partition: shape (n_rules, n_words).
+Vectors = Callable[[Partition], Words]
+
+
+def capture_counts(table: PrivateTable, target: str, part: Part, rules: Vectors) -> Ints:
     """Rows per class that each rule of a list captures. Sensitivity :data:`CAPTURES` and :data:`CAPTURES_L2`.
 
     Parameters
     ----------
-    rules : array of shape (n_rules, n_words)
-        Bit vectors of the antecedents, in list order, without the default rule.
+    rules : callable
+        Bit vectors of the antecedents in a partition, in list order, without the default rule.
 
     Returns
     -------
     array of shape (n_rules + 1, n_classes)
         The last row is the default rule's.
     """
-    classes = table.class_members(target, part)
+    return table.total(captures, target, part, rules)
+
+
+def captures(partition: Partition, target: str, part: Part, rules: Vectors) -> Ints:
+    """The kernel of :func:`capture_counts`."""
+    classes, vectors = partition.class_members(target, part), rules(partition)
     remaining = np.bitwise_or.reduce(classes, axis=0)
-    counts = np.zeros((len(rules) + 1, len(classes)), dtype=np.int64)
-    for position, rule in enumerate(rules):
+    counts = np.zeros((len(vectors) + 1, len(classes)), dtype=np.int64)
+    for position, rule in enumerate(vectors):
         after = np.empty_like(remaining)
         capture_rule(rule, classes, remaining, after, counts[position])
         remaining = after
@@ -52,10 +64,48 @@ def capture_counts(table: PrivateTable, target: str, part: Part, rules: Words) -
     return counts
 
 
-def itemset_counts(table: PrivateTable, target: str, part: Part, itemsets: Words) -> Ints:
+def itemset_counts(table: PrivateTable, target: str, part: Part, itemsets: Vectors) -> Ints:
     """Rows (with a class of ``target``) in each itemset. See :func:`itemset_sensitivity`."""
-    members = np.bitwise_or.reduce(table.class_members(target, part), axis=0)
-    return count_bits(itemsets, members[None, :])[:, 0]
+    return table.total(supports, target, part, itemsets)
+
+
+def supports(partition: Partition, target: str, part: Part, itemsets: Vectors) -> Ints:
+    """The kernel of :func:`itemset_counts`."""
+    members = np.bitwise_or.reduce(partition.class_members(target, part), axis=0)
+    return count_bits(itemsets(partition), members[None, :])[:, 0]
+
+
+#: Group of each place of a partition, a function of the record there: shape (rows,).
+Groups = Callable[[Partition], Ints]
+#: A row is in one group of a partition and has one class.
+GROUPS = Sensitivity(1, "L1", monotone=True)
+
+
+def group_counts(table: PrivateTable, target: str, part: Part, groups: Groups, group_count: int) -> Ints:
+    """Rows of a part per group and class. Sensitivity :data:`GROUPS`.
+
+    Parameters
+    ----------
+    groups : callable
+        Group of each place of a partition, below ``group_count``.
+
+    Returns
+    -------
+    array of shape (group_count, n_classes)
+        Records whose target is ``(other)`` or ``(missing)`` are in none.
+    """
+    return table.total(grouped, target, part, groups, group_count)
+
+
+def grouped(partition: Partition, target: str, part: Part, groups: Groups, group_count: int) -> Ints:
+    """The kernel of :func:`group_counts`."""
+    classes = len(partition.schema.column(target).classes)
+    present = unpack(partition.members(part), partition.rows)
+    codes = partition.codes_of(target).astype(np.int64)
+    kept = present & (codes < classes)
+    places = np.where(kept, groups(partition) * classes + codes, group_count * classes)
+    counts = np.bincount(places, minlength=group_count * classes + 1)
+    return counts[:-1].reshape(group_count, classes).astype(np.int64)
 
 
 def itemset_sensitivity(columns: Sequence[tuple[str, ...]], met: Mapping[str, int]) -> Sensitivity:

@@ -5,51 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-import numpy as np
 from pydantic import BaseModel
 
-from dpcore.arrays import Floats, Ints, Words
-from dpcore.data.bits import unpack
-from dpcore.data.queries import capture_counts
-from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Part
+from dpcore.arrays import Floats, Ints
+from dpcore.data.partition import Partition
+from dpcore.data.queries import GROUPS, Groups, Vectors, capture_counts, group_counts
 from dpcore.learning.learner import Run
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.mechanisms import GeometricMechanism
-from dpcore.privacy.sensitivity import Sensitivity
 from dpcore.released.evaluation import Evaluation, evaluate
 from dpcore.released.plan import EVALUATION
 
 Model = TypeVar("Model", bound=BaseModel)
-#: A row is in one group of a partition and has one class.
-GROUPS = Sensitivity(1, "L1", monotone=True)
 
 
-def cell_codes(table: PrivateTable, columns: Iterable[str]) -> dict[str, Ints]:
+def cell_codes(partition: Partition, columns: Iterable[str]) -> dict[str, Ints]:
     """Cell codes of some columns, places without a record included."""
-    return {name: table.codes[table.schema.index(name)] for name in columns}
-
-
-def group_counts(table: PrivateTable, target: str, part: Part, groups: Ints, group_count: int) -> Ints:
-    """Rows of a part per group and class. Sensitivity :data:`GROUPS`.
-
-    Parameters
-    ----------
-    groups : array of shape (max_rows,)
-        Group of each place, below ``group_count``: a function of the record there.
-
-    Returns
-    -------
-    array of shape (group_count, n_classes)
-        Records whose target is ``(other)`` or ``(missing)`` are in none.
-    """
-    classes = len(table.schema.column(target).classes)
-    present = unpack(table.members(part), table.schema.max_rows)
-    codes = table.codes[table.schema.index(target)].astype(np.int64)
-    kept = present & (codes < classes)
-    places = np.where(kept, groups * classes + codes, group_count * classes)
-    counts = np.bincount(places, minlength=group_count * classes + 1)
-    return counts[:-1].reshape(group_count, classes).astype(np.int64)
+    return {name: partition.codes_of(name) for name in columns}
 
 
 def with_evaluation(run: Run, model: Model, evaluate: Callable[[Run, Model], object]) -> Model:
@@ -60,13 +32,13 @@ def with_evaluation(run: Run, model: Model, evaluate: Callable[[Run, Model], obj
     return model.model_copy(update={"evaluation": evaluation})
 
 
-def evaluate_groups(run: Run, groups: Ints, estimates: Floats, labels: Ints) -> Evaluation:
+def evaluate_groups(run: Run, groups: Groups, estimates: Floats, labels: Ints) -> Evaluation:
     """Evaluate on the hold-out part with the whole budget: other people, parallel composition.
 
     Parameters
     ----------
-    groups : array of shape (max_rows,)
-        Group of each place.
+    groups : callable
+        Group of each place of a partition, as in :func:`dpcore.data.queries.group_counts`.
     estimates, labels : arrays of shape (n_groups, n_classes) and (n_groups,)
         Released class probabilities and predicted class of each group.
     """
@@ -74,14 +46,14 @@ def evaluate_groups(run: Run, groups: Ints, estimates: Floats, labels: Ints) -> 
     return _evaluated(run, counts, estimates, labels)
 
 
-def evaluate_rules(run: Run, rules: Words, estimates: Floats, labels: Ints | None = None) -> Evaluation | None:
+def evaluate_rules(run: Run, rules: Vectors, estimates: Floats, labels: Ints | None = None) -> Evaluation | None:
     """The same for a list of rules, each for the people whom no earlier one captures.
 
     ``None`` if the plan has no evaluation.
 
     Parameters
     ----------
-    rules : array of shape (n_rules, n_words)
+    rules : callable
         Bit vectors, as in :func:`dpcore.data.queries.capture_counts`, of the same sensitivity.
     estimates, labels : arrays of shape (n_rules + 1, n_classes) and (n_rules + 1,)
         As in :func:`evaluate_groups`; ``None`` predicts the most probable class.

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
-from dpcore.arrays import Words
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part, Schema
 from dpcore.privacy.budgets import BudgetSplit, row_epsilon
@@ -114,11 +113,6 @@ class Run:
     def row_epsilon(self, step: str) -> Decimal:
         """Budget of one step at the level of rows."""
         return self.plan.row_epsilon(step)
-
-    @property
-    def class_members(self) -> Words:
-        """Bit vectors of the records to learn from, per class of the target."""
-        return self.table.class_members(self.target, self.part)
 
 
 class Learner(ABC):

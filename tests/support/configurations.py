@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from dpcore.data.table import ChildRecords, PrivateTable
+from dpcore.data.partition import ChildRecords
+from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.conditions import cell_conditions, threshold_conditions
 from dpcore.domain.schema import Schema

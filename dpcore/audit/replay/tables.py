@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Array, Flags, Floats, Ints
-from dpcore.data.table import ChildRecords, PrivateTable
+from dpcore.data.partition import ChildRecords
+from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import bin_numbers
 from dpcore.domain.schema import ChildTable, Schema

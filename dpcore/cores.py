@@ -1,0 +1,45 @@
+"""How many cores a computation may use, and work shared among them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import numpy as np
+
+from dpcore.arrays import Ints
+
+#: Fewer pieces of work than this are not worth another core.
+_SMALL = 8
+_own = threading.local()
+
+
+def core_count() -> int:
+    """Cores that this thread may use: those of the machine, or its share of them."""
+    share: int = getattr(_own, "share", 0)
+    return share or os.cpu_count() or 1
+
+
+@contextmanager
+def share_of_cores(cores: int) -> Iterator[None]:
+    """Let this thread use so many cores only."""
+    before = getattr(_own, "share", 0)
+    _own.share = max(1, cores)
+    try:
+        yield
+    finally:
+        _own.share = before
+
+
+def in_threads(work: Callable[[Ints], None], size: int) -> None:
+    """Share the numbers below ``size`` among the cores, dealt in turn, and wait."""
+    cores = min(core_count(), max(1, size // _SMALL))
+    if cores == 1:
+        work(np.arange(size))
+        return
+    shares = [np.arange(core, size, cores) for core in range(cores)]
+    with ThreadPoolExecutor(cores) as pool:
+        list(pool.map(work, shares))

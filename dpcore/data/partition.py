@@ -1,0 +1,289 @@
+"""Records of some people, encoded and bit-packed: what kernels of questions are given.
+
+Every array has a shape fixed by public facts: columns and cells by the schema, rows by the
+public size of a partition. Places beyond the private number of rows belong to no part and to no
+cell, so a kernel that visits everything learns nothing from shapes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
+from dpcore.data.bits import pack, pack_rows, unpack, word_count
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.conditions import Condition
+from dpcore.domain.schema import ChildTable, Part, Schema
+from dpcore.errors import SchemaError
+
+_ARRAYS = ("codes", "numbers", "cells", "parts")
+_INCOMPLETE = "The stored data set is incomplete: upload it again."
+_Kept = TypeVar("_Kept")
+#: Results of intermediate steps that one partition keeps.
+_MOST_KEPT = 8
+
+
+def stored_schema(directory: Path) -> Schema:
+    """The schema of a saved table. Raises ``SchemaError``, which does not say where it is saved."""
+    try:
+        return Schema.from_file(directory / "schema.json")
+    except SchemaError:
+        raise SchemaError(_INCOMPLETE) from None
+
+
+def _child_arrays(schema: Schema) -> list[tuple[str, str]]:
+    """Names of the two arrays of each child table: its codes, and where there are rows."""
+    return [(f"child_{i}_codes", f"child_{i}_rows") for i in range(len(schema.children))]
+
+
+def _array_names(schema: Schema) -> list[str]:
+    return [*_ARRAYS, *(name for names in _child_arrays(schema) for name in names)]
+
+
+def _mapped(directory: Path, schema: Schema) -> dict[str, Array]:
+    """Arrays of a saved table, mapped into memory: headers are read, records are not.
+
+    Raises
+    ------
+    SchemaError
+        If one is missing, damaged or too short.
+    """
+    try:
+        return {name: np.load(directory / f"{name}.npy", mmap_mode="r") for name in _array_names(schema)}
+    except (OSError, ValueError, EOFError):
+        raise SchemaError(_INCOMPLETE) from None
+
+
+class ChildRecords:
+    """Rows of one child table. Slot s of the main table's record i holds one row about it, or none.
+
+    Shapes depend on the schema alone: every record has the same number of slots.
+
+    Attributes
+    ----------
+    table : ChildTable
+        The public domain.
+    codes : array of shape (n_columns, n_slots, max_rows), unsigned
+        Code of each row's cell. Zero where there is no row.
+    rows : array of shape (n_slots, n_words), uint64
+        Which slots hold a row: one bit vector over the records per slot.
+    """
+
+    def __init__(self, table: ChildTable, codes: Array, rows: Words) -> None:
+        self.table, self.codes, self.rows = table, codes, rows
+
+    def __repr__(self) -> str:
+        return f"ChildRecords({self.table.name!r})"
+
+    @classmethod
+    def build(
+        cls,
+        table: ChildTable,
+        max_rows: int,
+        codes: list[Cells],
+        slots: Ints,
+        records: Ints,
+    ) -> ChildRecords:
+        """Put encoded rows into ``slots`` of ``records``, arrays of shape (n_rows,)."""
+        shape = (table.max_rows_per_person, max_rows)
+        padded = np.zeros((len(codes), *shape), dtype=_code_type(table.columns))
+        for i, column_codes in enumerate(codes):
+            padded[i, slots, records] = column_codes
+        held = np.zeros(shape, dtype=np.bool_)
+        held[slots, records] = True
+        return cls(table, padded, pack_rows(held))
+
+    def take(self, places: Ints, rows: int) -> ChildRecords:
+        """Only the rows of some records, padded to so many places."""
+        codes = np.zeros((*self.codes.shape[:2], rows), dtype=self.codes.dtype)
+        codes[:, :, : len(places)] = self.codes[:, :, places]
+        held = np.zeros((len(self.rows), rows), dtype=np.bool_)
+        for slot, own in zip(held, self.rows, strict=True):
+            slot[: len(places)] = unpack(own, self.codes.shape[2])[places]
+        return ChildRecords(self.table, codes, pack_rows(held))
+
+    def rows_in(self, column: str, cells: Collection[int]) -> Words:
+        """Bit vectors (n_slots, n_words) of the rows with a cell of ``column`` among ``cells``."""
+        codes = self.codes[self.table.index(column)]
+        chosen = np.isin(np.arange(len(self.table.column(column).cells)), list(cells))
+        return np.asarray(pack_rows(chosen[codes]) & self.rows)
+
+
+def _code_type(columns: Collection[Any]) -> type[np.uint8 | np.uint16]:
+    """Smallest integers that hold the codes of all of some columns."""
+    return np.uint8 if all(len(column.cells) <= 256 for column in columns) else np.uint16
+
+
+class Partition:
+    """Some of a table's people with all that is known of them, in the form that kernels read.
+
+    Attributes
+    ----------
+    schema : Schema
+        The public domain.
+    rows : int
+        Places for records, taken or not. Public.
+    codes : array of shape (n_columns, rows), unsigned
+        Code of each record's cell, see ``column.cells``. Zero where there is no record.
+    numbers : array of shape (n_numeric_columns, rows), float64
+        Clamped values of numeric columns; NaN where missing or no record.
+    cells : array of shape (n_cells, n_words), uint64
+        One bit vector per (column, cell), columns in schema order.
+    parts : array of shape (2, n_words), uint64
+        Training and hold-out membership, drawn once per person at ingestion.
+    ids : array of shape (rows,), uint64
+        A random number of each record, drawn at ingestion: what is drawn per record by a run is a
+        function of it, so the same however the records are divided.
+    children : dict of str to ChildRecords
+        Rows of the child tables, by their names.
+    """
+
+    def __init__(self, schema: Schema, arrays: Mapping[str, Array]) -> None:
+        self.schema = schema
+        self.arrays = arrays
+        self.codes, self.numbers, self.cells, self.parts = (arrays[name] for name in _ARRAYS)
+        self.rows = self.codes.shape[1]
+        self.ids: Words = arrays["ids"] if "ids" in arrays else np.arange(self.rows, dtype=np.uint64)
+        self.children = {
+            child.name: ChildRecords(child, arrays[codes], arrays[rows])
+            for child, (codes, rows) in zip(schema.children, _child_arrays(schema), strict=True)
+        }
+        sizes = [len(column.cells) for column in schema]
+        self._first_cell = np.concatenate([[0], np.cumsum(sizes)])
+        self._kept: dict[Hashable, Any] = {}
+        self._turn = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"Partition({self.schema.name!r})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("records cannot be pickled: open them where they are needed")
+
+    @classmethod
+    def build(
+        cls,
+        schema: Schema,
+        codes: Sequence[Array],
+        numbers: Sequence[Floats],
+        holdout: Flags,
+        children: Sequence[ChildRecords] = (),
+        *,
+        ids: Words | None = None,
+        rows: int | None = None,
+    ) -> Partition:
+        """Pad, pack and wrap encoded columns; ``holdout`` tells the part of each record.
+
+        Parameters
+        ----------
+        children : sequence of ChildRecords
+            The child tables in schema order, of ``rows`` places.
+        ids : array of shape (n_records,), optional
+            Random numbers of the records; by default their positions.
+        rows : int, optional
+            Places for records; ``max_rows`` by default.
+        """
+        held, places = len(holdout), schema.max_rows if rows is None else rows
+        words = word_count(places)
+        padded = np.zeros((len(codes), places), dtype=_code_type(schema.columns))
+        clamped = np.full((len(numbers), places), np.nan)
+        for i, column_codes in enumerate(codes):
+            padded[i, :held] = column_codes
+        for i, column_numbers in enumerate(numbers):
+            clamped[i, :held] = column_numbers
+        cells = [
+            pack(padded[i, :held] == cell, words)
+            for i, column in enumerate(schema)
+            for cell in range(len(column.cells))
+        ]
+        parts = np.stack([pack(~holdout, words), pack(holdout, words)])
+        own = np.zeros(places, dtype=np.uint64)
+        own[:held] = np.arange(held) if ids is None else ids
+        arrays = {"codes": padded, "numbers": clamped, "cells": np.stack(cells), "parts": parts, "ids": own}
+        for child, (codes_name, rows_name) in zip(children, _child_arrays(schema), strict=True):
+            arrays |= {codes_name: child.codes, rows_name: child.rows}
+        return cls(schema, arrays)
+
+    def take(self, places: Ints, rows: int) -> Partition:
+        """Only the records at some places, in a partition of so many rows."""
+        children = [child.take(places, rows) for child in self.children.values()]
+        holdout = unpack(self.parts[1], self.rows)[places]
+        codes, numbers = (array[:, places] for array in (self.codes, self.numbers))
+        ids = self.ids[places]
+        return Partition.build(self.schema, list(codes), list(numbers), holdout, children, ids=ids, rows=rows)
+
+    @classmethod
+    def open(cls, directory: Path, schema: Schema) -> Partition:
+        """Map a saved partition into memory, read-only.
+
+        Raises
+        ------
+        SchemaError
+            If an array is missing, or shorter than its header says.
+        """
+        return cls(schema, _mapped(directory, schema))
+
+    def save(self, directory: Path) -> None:
+        """Write the partition into an existing directory."""
+        for name in _array_names(self.schema):
+            np.save(directory / f"{name}.npy", self.arrays[name], allow_pickle=False)
+
+    @property
+    def present(self) -> Ints:
+        """Places of the records."""
+        return np.flatnonzero(unpack(self.members("all"), self.rows))
+
+    def kept(self, key: Hashable, make: Callable[[], _Kept]) -> _Kept:
+        """What ``make`` gives, worked out once for a key: the last few are kept.
+
+        For what many questions of one run need. A partition that is opened again, on this
+        machine or another, works it out again: results must not depend on what is kept.
+        """
+        with self._turn:
+            found: _Kept = self._kept.pop(key) if key in self._kept else make()
+            self._kept[key] = found
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            return found
+
+    def members(self, part: Part) -> Words:
+        """Bit vector of the records in a part; ``all`` is both parts together."""
+        chosen = {"train": [0], "holdout": [1], "all": [0, 1]}[part]
+        return np.asarray(np.bitwise_or.reduce(self.parts[chosen], axis=0))
+
+    def cell(self, column: str, code: int) -> Words:
+        """Bit vector of the records in one cell of a column."""
+        return np.asarray(self.cells[self._first_cell[self.schema.index(column)] + code])
+
+    def cell_range(self, column: str, first: int, last: int) -> Words:
+        """Bit vector of the records in cells ``first`` to ``last`` of a column, both included."""
+        start = self._first_cell[self.schema.index(column)]
+        chosen = self.cells[start + first : start + last + 1]
+        return np.asarray(np.bitwise_or.reduce(chosen, axis=0))
+
+    def codes_of(self, column: str) -> Array:
+        """Cell codes of a column: shape (rows,)."""
+        return np.asarray(self.codes[self.schema.index(column)])
+
+    def numbers_of(self, column: str) -> Floats:
+        """Clamped values of a numeric column: shape (rows,)."""
+        numeric = [item.name for item in self.schema if isinstance(item, NumericColumn)]
+        return np.asarray(self.numbers[numeric.index(column)])
+
+    def class_members(self, target: str, part: Part) -> Words:
+        """Bit vectors (n_classes, n_words) of a part's records per class of ``target``.
+
+        Records whose target is ``(other)`` or ``(missing)`` are in none: a filter on the
+        record alone, which does not change any sensitivity.
+        """
+        classes = len(self.schema.column(target).classes)
+        members = self.members(part)
+        return np.stack([self.cell(target, code) & members for code in range(classes)])
+
+    def literals(self, conditions: Sequence[Condition]) -> Words:
+        """Bit vector of each condition over the records: shape (n_conditions, n_words)."""
+        return np.stack([self.cell_range(item.column, item.first, item.last) for item in conditions])
