@@ -33,6 +33,11 @@ def word_count(rows: int) -> int:
     return -(-rows // 64)
 
 
+def whole_words(rows: int) -> int:
+    """The next number of rows that fill whole words."""
+    return 64 * word_count(rows)
+
+
 def pack(flags: Flags, words: int) -> Words:
     """Pack booleans into ``words`` words, the first row in the lowest bit; the rest is 0."""
     packed = np.packbits(flags, bitorder="little")

@@ -82,7 +82,8 @@ def added(found: Iterable[Sums]) -> Sums:
         for sums, more in zip(total, arrays, strict=True):
             sums += more
     made: Any = type(each)
-    return made(*total) if hasattr(each, "_fields") else made(total) if several else total[0]
+    whole: Sums = made(*total) if hasattr(each, "_fields") else made(total) if several else total[0]
+    return whole
 
 
 #: The executor of this process.

@@ -9,54 +9,27 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
-from dpcore.data.bits import pack, pack_rows, unpack, word_count
+from dpcore.data.bits import pack, pack_rows, unpack, whole_words, word_count
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import ChildTable, Part, Schema
-from dpcore.errors import SchemaError
 
-_ARRAYS = ("codes", "numbers", "cells", "parts")
-_INCOMPLETE = "The stored data set is incomplete: upload it again."
+_ARRAYS = ("codes", "numbers", "cells", "parts", "ids")
+#: How another process opens the same partition: a function and its arguments.
+Reopened = tuple[Callable[..., Any], tuple[Any, ...]]
 _Kept = TypeVar("_Kept")
 #: Results of intermediate steps that one partition keeps.
 _MOST_KEPT = 8
 
 
-def stored_schema(directory: Path) -> Schema:
-    """The schema of a saved table. Raises ``SchemaError``, which does not say where it is saved."""
-    try:
-        return Schema.from_file(directory / "schema.json")
-    except SchemaError:
-        raise SchemaError(_INCOMPLETE) from None
-
-
-def _child_arrays(schema: Schema) -> list[tuple[str, str]]:
+def child_arrays(schema: Schema) -> list[tuple[str, str]]:
     """Names of the two arrays of each child table: its codes, and where there are rows."""
     return [(f"child_{i}_codes", f"child_{i}_rows") for i in range(len(schema.children))]
-
-
-def _array_names(schema: Schema) -> list[str]:
-    return [*_ARRAYS, *(name for names in _child_arrays(schema) for name in names)]
-
-
-def _mapped(directory: Path, schema: Schema) -> dict[str, Array]:
-    """Arrays of a saved table, mapped into memory: headers are read, records are not.
-
-    Raises
-    ------
-    SchemaError
-        If one is missing, damaged or too short.
-    """
-    try:
-        return {name: np.load(directory / f"{name}.npy", mmap_mode="r") for name in _array_names(schema)}
-    except (OSError, ValueError, EOFError):
-        raise SchemaError(_INCOMPLETE) from None
 
 
 class ChildRecords:
@@ -90,8 +63,8 @@ class ChildRecords:
         records: Ints,
     ) -> ChildRecords:
         """Put encoded rows into ``slots`` of ``records``, arrays of shape (n_rows,)."""
-        shape = (table.max_rows_per_person, max_rows)
-        padded = np.zeros((len(codes), *shape), dtype=_code_type(table.columns))
+        shape = (table.max_rows_per_person, whole_words(max_rows))
+        padded = np.zeros((len(codes), *shape), dtype=code_type(table.columns))
         for i, column_codes in enumerate(codes):
             padded[i, slots, records] = column_codes
         held = np.zeros(shape, dtype=np.bool_)
@@ -100,6 +73,7 @@ class ChildRecords:
 
     def take(self, places: Ints, rows: int) -> ChildRecords:
         """Only the rows of some records, padded to so many places."""
+        rows = whole_words(rows)
         codes = np.zeros((*self.codes.shape[:2], rows), dtype=self.codes.dtype)
         codes[:, :, : len(places)] = self.codes[:, :, places]
         held = np.zeros((len(self.rows), rows), dtype=np.bool_)
@@ -114,7 +88,7 @@ class ChildRecords:
         return np.asarray(pack_rows(chosen[codes]) & self.rows)
 
 
-def _code_type(columns: Collection[Any]) -> type[np.uint8 | np.uint16]:
+def code_type(columns: Collection[Any]) -> type[np.uint8 | np.uint16]:
     """Smallest integers that hold the codes of all of some columns."""
     return np.uint8 if all(len(column.cells) <= 256 for column in columns) else np.uint16
 
@@ -143,15 +117,13 @@ class Partition:
         Rows of the child tables, by their names.
     """
 
-    def __init__(self, schema: Schema, arrays: Mapping[str, Array]) -> None:
-        self.schema = schema
-        self.arrays = arrays
-        self.codes, self.numbers, self.cells, self.parts = (arrays[name] for name in _ARRAYS)
+    def __init__(self, schema: Schema, arrays: Mapping[str, Array], reopened: Reopened | None = None) -> None:
+        self.schema, self.arrays, self._reopened = schema, arrays, reopened
+        self.codes, self.numbers, self.cells, self.parts, self.ids = (arrays[name] for name in _ARRAYS)
         self.rows = self.codes.shape[1]
-        self.ids: Words = arrays["ids"] if "ids" in arrays else np.arange(self.rows, dtype=np.uint64)
         self.children = {
             child.name: ChildRecords(child, arrays[codes], arrays[rows])
-            for child, (codes, rows) in zip(schema.children, _child_arrays(schema), strict=True)
+            for child, (codes, rows) in zip(schema.children, child_arrays(schema), strict=True)
         }
         sizes = [len(column.cells) for column in schema]
         self._first_cell = np.concatenate([[0], np.cumsum(sizes)])
@@ -162,7 +134,9 @@ class Partition:
         return f"Partition({self.schema.name!r})"
 
     def __reduce__(self) -> Any:
-        raise TypeError("records cannot be pickled: open them where they are needed")
+        if self._reopened is None:
+            raise TypeError("records cannot be pickled: store them, and open them where they are needed")
+        return self._reopened
 
     @classmethod
     def build(
@@ -185,11 +159,11 @@ class Partition:
         ids : array of shape (n_records,), optional
             Random numbers of the records; by default their positions.
         rows : int, optional
-            Places for records; ``max_rows`` by default.
+            Places for records; ``max_rows`` by default. Always made to fill whole words.
         """
-        held, places = len(holdout), schema.max_rows if rows is None else rows
+        held, places = len(holdout), whole_words(schema.max_rows if rows is None else rows)
         words = word_count(places)
-        padded = np.zeros((len(codes), places), dtype=_code_type(schema.columns))
+        padded = np.zeros((len(codes), places), dtype=code_type(schema.columns))
         clamped = np.full((len(numbers), places), np.nan)
         for i, column_codes in enumerate(codes):
             padded[i, :held] = column_codes
@@ -204,7 +178,7 @@ class Partition:
         own = np.zeros(places, dtype=np.uint64)
         own[:held] = np.arange(held) if ids is None else ids
         arrays = {"codes": padded, "numbers": clamped, "cells": np.stack(cells), "parts": parts, "ids": own}
-        for child, (codes_name, rows_name) in zip(children, _child_arrays(schema), strict=True):
+        for child, (codes_name, rows_name) in zip(children, child_arrays(schema), strict=True):
             arrays |= {codes_name: child.codes, rows_name: child.rows}
         return cls(schema, arrays)
 
@@ -215,22 +189,6 @@ class Partition:
         codes, numbers = (array[:, places] for array in (self.codes, self.numbers))
         ids = self.ids[places]
         return Partition.build(self.schema, list(codes), list(numbers), holdout, children, ids=ids, rows=rows)
-
-    @classmethod
-    def open(cls, directory: Path, schema: Schema) -> Partition:
-        """Map a saved partition into memory, read-only.
-
-        Raises
-        ------
-        SchemaError
-            If an array is missing, or shorter than its header says.
-        """
-        return cls(schema, _mapped(directory, schema))
-
-    def save(self, directory: Path) -> None:
-        """Write the partition into an existing directory."""
-        for name in _array_names(self.schema):
-            np.save(directory / f"{name}.npy", self.arrays[name], allow_pickle=False)
 
     @property
     def present(self) -> Ints:

@@ -18,7 +18,8 @@ import pandas as pd
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
 from dpcore.data.bits import unpack
 from dpcore.data.executors import LOCAL, Executor, Public, Sums
-from dpcore.data.partition import ChildRecords, Partition, stored_schema
+from dpcore.data.partition import ChildRecords, Partition
+from dpcore.data.storage import open_partitions, save_partitions, stored_schema
 from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.schema import Part, Schema
 
@@ -92,9 +93,7 @@ class PrivateTable:
 
     def save(self, directory: Path) -> None:
         """Write the table into an existing, empty directory."""
-        (directory / "schema.json").write_text(self.schema.to_json(), encoding="utf-8")
-        (only,) = self.partitions
-        only.save(directory)
+        save_partitions(directory, self.schema, self.partitions)
 
     @staticmethod
     def check_files(directory: Path, schema: Schema) -> None:
@@ -103,12 +102,12 @@ class PrivateTable:
         Raises
         ------
         SchemaError
-            If an array is missing, or shorter than its header says.
+            If a file is missing, damaged or too short.
         """
-        Partition.open(directory, schema)
+        open_partitions(directory, schema)
 
     @classmethod
-    def open(cls, directory: Path) -> PrivateTable:
+    def open(cls, directory: Path, executor: Executor = LOCAL) -> PrivateTable:
         """Map a saved table into memory, read-only.
 
         Raises
@@ -117,7 +116,7 @@ class PrivateTable:
             If the directory holds no table.
         """
         schema = stored_schema(directory)
-        return cls(schema, [Partition.open(directory, schema)])
+        return cls(schema, open_partitions(directory, schema), executor)
 
     def public_frame(self, part: Part = "all") -> pd.DataFrame:
         """Records as a frame of numbers and cell labels. For data sets marked public only."""

@@ -48,8 +48,8 @@ def chunked(whole: pd.DataFrame, size: int) -> list[pd.DataFrame]:
 
 def kept_rows(table: PrivateTable, part: str = "all") -> list[int]:
     """Numbers of the input rows in a part, through the column ``row``."""
-    present = unpack(table.members(part), table.schema.max_rows)
-    return table.numbers[0][present].astype(int).tolist()
+    present = unpack(table.partitions[0].members(part), table.partitions[0].rows)
+    return table.partitions[0].numbers[0][present].astype(int).tolist()
 
 
 def make(whole: pd.DataFrame, made: Schema, size: int = 10**6, seed: int = 0) -> PrivateTable:
@@ -215,13 +215,14 @@ def test_every_value_lands_in_exactly_one_cell(made, data):
     rows = st.lists(VALUES, min_size=count, max_size=count)
     whole = pd.DataFrame({c.name: pd.Series(data.draw(rows), dtype=object) for c in made})
     table = make(whole, made, size=data.draw(st.integers(1, 8)))
-    members = unpack(table.members("all"), made.max_rows)
+    held = table.partitions[0]
+    members = unpack(held.members("all"), held.rows)
     assert members.sum() == count
     for i, column in enumerate(made):
-        cells = np.stack([unpack(table.cell(column.name, k), made.max_rows) for k in range(len(column.cells))])
+        cells = np.stack([unpack(held.cell(column.name, k), held.rows) for k in range(len(column.cells))])
         assert (cells.sum(axis=0) == members).all()
-        assert (cells.argmax(axis=0)[members] == table.codes[i][members]).all()
-    for numbers, column in zip(table.numbers, (c for c in made if isinstance(c, NumericColumn)), strict=True):
+        assert (cells.argmax(axis=0)[members] == held.codes[i][members]).all()
+    for numbers, column in zip(held.numbers, (c for c in made if isinstance(c, NumericColumn)), strict=True):
         known = numbers[~np.isnan(numbers)]
         assert ((known >= column.lower) & (known <= column.upper)).all()
 

@@ -54,12 +54,12 @@ def make(main: pd.DataFrame, child: pd.DataFrame, made: Schema, source: RandomSo
 
 def kept(table: PrivateTable) -> dict[int, list[int]]:
     """Numbers of the visits that are kept of each person, read from the arrays themselves."""
-    child = table.children["visit"]
-    present = np.flatnonzero(unpack(table.members("all"), table.schema.max_rows))
-    held = np.stack([unpack(slot, table.schema.max_rows) for slot in child.rows])
-    assert not held[:, np.setdiff1d(np.arange(table.schema.max_rows), present)].any()
+    (whole,) = table.partitions
+    child, present = whole.children["visit"], whole.present
+    held = np.stack([unpack(slot, whole.rows) for slot in child.rows])
+    assert not held[:, np.setdiff1d(np.arange(whole.rows), present)].any()
     return {
-        int(table.codes[0, place]): sorted(int(child.codes[0, slot, place]) for slot in np.flatnonzero(held[:, place]))
+        int(whole.codes[0, place]): sorted(int(child.codes[0, slot, place]) for slot in np.flatnonzero(held[:, place]))
         for place in present
     }
 
@@ -103,8 +103,8 @@ def test_slots_are_filled_at_random_too() -> None:
     first, source = np.zeros(4), SecureRandom()
     for _ in range(400):
         table = make(people(1), visits(["p0"] * 4), schema(4), source)
-        place = np.flatnonzero(unpack(table.members("all"), 200))[0]
-        first[table.children["visit"].codes[0, 0, place]] += 1
+        place = np.flatnonzero(unpack(table.partitions[0].members("all"), 200))[0]
+        first[table.partitions[0].children["visit"].codes[0, 0, place]] += 1
     assert ((first - 100) ** 2 / 100).sum() < chi2.isf(FALSE_ALARM, 3)
 
 
@@ -133,16 +133,16 @@ def test_shapes_and_types_depend_on_the_schema_alone(limit: int, tmp_path: Path)
     made, sizes = schema(limit), set()
     for count, owners in ((1, ["p0"]), (30, [f"p{i % 30}" for i in range(MANY)])):
         table = make(people(count), visits(owners), made, SeededRandom(0))
-        child = table.children["visit"]
-        assert child.codes.shape == (1, limit, 200)
+        child = table.partitions[0].children["visit"]
+        assert child.codes.shape == (1, limit, 256)
         assert child.rows.shape == (limit, 4)
         assert (child.codes.dtype, child.rows.dtype) == (np.uint8, np.uint64)
-        held = np.stack([unpack(slot, 200) for slot in child.rows])
+        held = np.stack([unpack(slot, 256) for slot in child.rows])
         assert not child.codes[0][~held].any()
         folder = tmp_path / str(count)
         folder.mkdir()
         table.save(folder)
-        sizes.add(tuple(sorted((item.name, item.stat().st_size) for item in folder.iterdir())))
+        sizes.add(tuple(sorted((item.name, item.stat().st_size) for item in folder.rglob("*") if item.is_file())))
     assert len(sizes) == 1
 
 
@@ -157,7 +157,7 @@ def test_a_saved_table_is_opened_as_it_was(tmp_path: Path) -> None:
         rows_again, owners_again = again.public_child("visit", part)
         pd.testing.assert_frame_equal(rows, rows_again)
         assert owners.tolist() == owners_again.tolist()
-    stored = b"".join(item.read_bytes() for item in tmp_path.iterdir())
+    stored = b"".join(item.read_bytes() for item in tmp_path.rglob("*") if item.is_file())
     assert b"p0" not in stored
 
 

@@ -1,4 +1,5 @@
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from dpcore.data.queries import (
     itemset_counts,
     itemset_sensitivity,
 )
-from dpcore.data.table import bit_vectors
 from dpcore.domain.conditions import Condition, schema_conditions
 from dpcore.errors import RequestError
 from tests.oracles import rules_oracle
@@ -37,9 +37,9 @@ literals = st.sampled_from(THRESHOLDS)
 rule_lists = st.lists(st.lists(literals, min_size=1, max_size=2), max_size=4)
 
 
-def _vectors(table, rules):
-    words = [np.bitwise_and.reduce(bit_vectors(table, rule), axis=0) for rule in rules]
-    return np.array(words, dtype=np.uint64).reshape(len(rules), table.parts.shape[1])
+def _vectors(rules, partition):
+    words = [np.bitwise_and.reduce(partition.literals(rule), axis=0) for rule in rules]
+    return np.array(words, dtype=np.uint64).reshape(len(rules), partition.parts.shape[1])
 
 
 def _plain(rules):
@@ -48,7 +48,7 @@ def _plain(rules):
 
 def _captures(data, rules, part="all", holdout=None):
     table = table_of(SCHEMA, data, holdout)
-    return capture_counts(table, "y", part, _vectors(table, rules))
+    return capture_counts(table, "y", part, partial(_vectors, rules))
 
 
 @given(tables, rule_lists)
@@ -110,7 +110,7 @@ def _itemsets(sizes, literals=THRESHOLDS):
 
 def _supports(data, itemsets):
     table = table_of(SCHEMA, data)
-    return itemset_counts(table, "y", "all", _vectors(table, itemsets))
+    return itemset_counts(table, "y", "all", partial(_vectors, itemsets))
 
 
 #: A row meets at most: one cell of x and of c, one side of each of the four edges of n.

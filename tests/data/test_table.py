@@ -5,18 +5,21 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.data.bits import unpack
 from dpcore.data.ingest import ingest
+from dpcore.data.storage import check_contents
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.privacy.randomness import SeededRandom
+from tests.support.partitioned import divided
 
-ARRAYS = ("codes", "numbers", "cells", "parts")
+ARRAYS = ("codes", "numbers", "cells", "parts", "ids")
 MAX_ROWS = 300
 SCHEMA = Schema.from_mapping(
     {
@@ -57,7 +60,7 @@ def saved(made: PrivateTable, folder) -> PrivateTable:
 
 
 def flags(words: np.ndarray) -> np.ndarray:
-    return unpack(words, MAX_ROWS)
+    return unpack(words, 64 * len(words))
 
 
 def test_save_and_open_round_trip(tmp_path):
@@ -66,16 +69,16 @@ def test_save_and_open_round_trip(tmp_path):
     assert opened.schema == made.schema
     assert opened.schema.hash == made.schema.hash
     for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(opened, name), getattr(made, name))
-        assert getattr(opened, name).dtype == getattr(made, name).dtype
+        np.testing.assert_array_equal(getattr(opened.partitions[0], name), getattr(made.partitions[0], name))
+        assert getattr(opened.partitions[0], name).dtype == getattr(made.partitions[0], name).dtype
     assert opened.public_frame().equals(made.public_frame())
 
 
 def test_an_opened_table_is_mapped_and_read_only(tmp_path):
     opened = saved(table(), tmp_path / "t")
     for name in ARRAYS:
-        array = getattr(opened, name)
-        assert isinstance(array, np.memmap)
+        array = getattr(opened.partitions[0], name)
+        assert not array.flags.owndata
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
 
@@ -83,7 +86,7 @@ def test_an_opened_table_is_mapped_and_read_only(tmp_path):
 def test_a_table_without_numbers_is_stored_too(tmp_path):
     schema = Schema.from_mapping({"name": "d", "max_rows": 5, "columns": [{"name": "sex", "type": "boolean"}]})
     made = ingest([pd.DataFrame({"sex": ["yes", "no"]})], schema, SeededRandom(0))
-    assert saved(made, tmp_path / "t").numbers.shape == (0, 5)
+    assert saved(made, tmp_path / "t").partitions[0].numbers.shape == (0, 64)
 
 
 def test_shapes_and_files_depend_on_the_schema_only(tmp_path):
@@ -97,22 +100,23 @@ def test_shapes_and_files_depend_on_the_schema_only(tmp_path):
     for i, made in enumerate(tables):
         folder = tmp_path / str(i)
         saved(made, folder)
-        shapes.add(tuple((getattr(made, n).shape, str(getattr(made, n).dtype)) for n in ARRAYS))
-        sizes.add(tuple(sorted((f.name, f.stat().st_size) for f in folder.iterdir())))
+        arrays = [getattr(made.partitions[0], name) for name in ARRAYS]
+        shapes.add(tuple((array.shape, str(array.dtype)) for array in arrays))
+        sizes.add(tuple(sorted((f.name, f.stat().st_size) for f in folder.rglob("*") if f.is_file())))
     assert len(shapes) == len(sizes) == 1
     words = -(-MAX_ROWS // 64)
-    expected = [(4, MAX_ROWS), (1, MAX_ROWS), (6 + 4 + 5 + 4, words), (2, words)]
+    expected = [(4, 64 * words), (1, 64 * words), (6 + 4 + 5 + 4, words), (2, words), (64 * words,)]
     assert [shape for shape, _ in shapes.pop()] == expected
 
 
 def test_places_beyond_the_records_belong_nowhere():
     made = table(120)
-    assert not flags(made.members("all"))[120:].any()
-    assert not any(flags(cell)[120:].any() for cell in made.cells)
-    assert (made.codes[:, 120:] == 0).all()
-    assert np.isnan(made.numbers[:, 120:]).all()
-    spare = 64 * made.parts.shape[1]
-    for words in (*made.cells, *made.parts):
+    assert not flags(made.partitions[0].members("all"))[120:].any()
+    assert not any(flags(cell)[120:].any() for cell in made.partitions[0].cells)
+    assert (made.partitions[0].codes[:, 120:] == 0).all()
+    assert np.isnan(made.partitions[0].numbers[:, 120:]).all()
+    spare = 64 * made.partitions[0].parts.shape[1]
+    for words in (*made.partitions[0].cells, *made.partitions[0].parts):
         assert not unpack(words, spare)[120:].any()
 
 
@@ -121,9 +125,9 @@ def test_many_cells_need_wider_codes():
     schema = Schema.from_mapping({"name": "d", "max_rows": 400, "columns": [wide]})
     values = [f"k{i}" for i in range(300)] + ["?"]
     made = ingest([pd.DataFrame({"c": values})], schema, SeededRandom(0))
-    assert made.codes.dtype == np.uint16
-    assert sorted(made.codes[0, :301].tolist()) == list(range(301))
-    assert table().codes.dtype == np.uint8
+    assert made.partitions[0].codes.dtype == np.uint16
+    assert sorted(made.partitions[0].codes[0, :301].tolist()) == list(range(301))
+    assert table().partitions[0].codes.dtype == np.uint8
 
 
 @pytest.mark.parametrize("copier", [pickle.dumps, copy.deepcopy, copy.copy])
@@ -137,19 +141,74 @@ def test_repr_shows_no_value():
     assert repr(table(1)) == repr(table(2))
 
 
-@pytest.mark.parametrize("damage", ["absent", "empty", "short", "pickled"])
-@pytest.mark.parametrize("name", ["codes.npy", "numbers.npy", "cells.npy", "parts.npy"])
+@pytest.mark.parametrize("damage", ["absent", "empty", "short", "other"])
+@pytest.mark.parametrize("name", ["partitions.json", "00000/records.arrow", "00000/bits.arrow"])
 def test_an_incomplete_table_is_refused(tmp_path, name, damage):
     saved(table(), tmp_path / "t")
     path = tmp_path / "t" / name
     if damage == "absent":
         path.unlink()
-    elif damage == "pickled":
-        np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    elif damage == "other":
+        path.write_bytes(b"[]" if path.suffix == ".json" else _arrow({"x": [1, 2]}))
     else:
         path.write_bytes(b"" if damage == "empty" else path.read_bytes()[:-8])
     with pytest.raises(SchemaError, match="incomplete"):
         PrivateTable.open(tmp_path / "t")
+
+
+def _arrow(columns):
+    batch, sink = pa.record_batch(columns), pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
+def test_a_changed_file_is_told_from_its_checksum(tmp_path):
+    saved(table(), tmp_path / "t")
+    check_contents(tmp_path / "t")
+    path = tmp_path / "t" / "00000" / "records.arrow"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(SchemaError, match="restore it"):
+        check_contents(tmp_path / "t")
+
+
+def test_columns_are_readable_by_anything_that_reads_arrow(tmp_path):
+    made = saved(table(), tmp_path / "t").partitions[0]
+    columns = pa.ipc.open_file(tmp_path / "t" / "00000" / "records.arrow").read_all()
+    assert columns.column_names == ["code age", "code sex", "code stage", "code died", "number age", "id"]
+    np.testing.assert_array_equal(columns["code sex"].to_numpy(), made.codes[1])
+    np.testing.assert_array_equal(columns["number age"].to_numpy(), made.numbers[0])
+
+
+def test_a_table_of_before_there_were_partitions_is_read(tmp_path):
+    made = table().partitions[0]
+    (tmp_path / "schema.json").write_text(SCHEMA.to_json())
+    for name in ("codes", "numbers", "cells", "parts"):
+        np.save(tmp_path / f"{name}.npy", getattr(made, name))
+    found = PrivateTable.open(tmp_path)
+    assert found.public_frame().equals(table().public_frame())
+    (tmp_path / "cells.npy").write_bytes(b"")
+    with pytest.raises(SchemaError, match="incomplete"):
+        PrivateTable.open(tmp_path)
+
+
+def test_a_stored_partition_is_pickled_as_its_place(tmp_path):
+    made = saved(table(), tmp_path / "t").partitions[0]
+    packed = pickle.dumps(made)
+    assert len(packed) < 500
+    np.testing.assert_array_equal(pickle.loads(packed).codes, made.codes)
+
+
+@pytest.mark.parametrize("count", [2, 7, 64])
+def test_partitions_hold_each_record_once(tmp_path, count):
+    whole = table()
+    parts = saved(divided(whole, count), tmp_path / "t")
+    assert len(parts.partitions) == count
+    frames = [made.public_frame(part) for made in (whole, parts) for part in ("train", "holdout")]
+    for one, other in ((frames[0], frames[2]), (frames[1], frames[3])):
+        assert sorted(map(str, one.to_numpy().tolist())) == sorted(map(str, other.to_numpy().tolist()))
 
 
 def test_a_folder_without_a_table(tmp_path):
@@ -159,11 +218,11 @@ def test_a_folder_without_a_table(tmp_path):
 
 def test_train_and_holdout_divide_the_records():
     made = table()
-    train, holdout = flags(made.members("train")), flags(made.members("holdout"))
+    train, holdout = flags(made.partitions[0].members("train")), flags(made.partitions[0].members("holdout"))
     assert train.any()
     assert holdout.any()
     assert not (train & holdout).any()
-    assert ((train | holdout) == flags(made.members("all"))).all()
+    assert ((train | holdout) == flags(made.partitions[0].members("all"))).all()
     assert (train | holdout).sum() == 120
 
 
@@ -172,8 +231,8 @@ def test_train_and_holdout_divide_the_records():
 def test_class_members_leave_out_other_and_missing(part, target):
     made = table()
     column = SCHEMA.column(target)
-    codes, members = made.codes[SCHEMA.index(target)], flags(made.members(part))
-    classes = made.class_members(target, part)
+    codes, members = made.partitions[0].codes[SCHEMA.index(target)], flags(made.partitions[0].members(part))
+    classes = made.partitions[0].class_members(target, part)
     assert len(classes) == len(column.classes)
     for code, words in enumerate(classes):
         assert (flags(words) == ((codes == code) & members)).all()
@@ -188,10 +247,10 @@ def test_cells_and_ranges_match_codes(data):
     column = data.draw(st.sampled_from(SCHEMA.columns))
     first = data.draw(st.integers(0, len(column.cells) - 1))
     last = data.draw(st.integers(first, len(column.cells) - 1))
-    codes, present = made.codes[SCHEMA.index(column.name)], flags(made.members("all"))
+    codes, present = made.partitions[0].codes[SCHEMA.index(column.name)], flags(made.partitions[0].members("all"))
     expected = (codes >= first) & (codes <= last) & present
-    assert (flags(made.cell_range(column.name, first, last)) == expected).all()
-    assert (flags(made.cell(column.name, first)) == ((codes == first) & present)).all()
+    assert (flags(made.partitions[0].cell_range(column.name, first, last)) == expected).all()
+    assert (flags(made.partitions[0].cell(column.name, first)) == ((codes == first) & present)).all()
 
 
 def test_public_frame_holds_each_record_once():

@@ -1,0 +1,197 @@
+"""Partitions on disk: Arrow files that are mapped into memory, written once, with checksums.
+
+A stored data set is a folder: ``schema.json``, ``partitions.json`` and a folder for each partition
+with two files, ``records.arrow`` (a column of codes for each column of the schema, clamped numbers,
+child rows) and ``bits.arrow`` (bit vectors). Columns of one kind lie side by side in the file, so
+that together they are one array, and nothing is copied when they are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpcore.arrays import Array
+from dpcore.data.bits import word_count
+from dpcore.data.partition import Partition, child_arrays, code_type
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schema import Schema
+from dpcore.errors import SchemaError
+
+_INCOMPLETE = "The stored data set is incomplete: upload it again."
+_SCHEMA, _LIST = "schema.json", "partitions.json"
+_RECORDS, _BITS = "records.arrow", "bits.arrow"
+#: Arrays of data sets that were stored before there were partitions.
+_UNDIVIDED = ("codes", "numbers", "cells", "parts")
+
+
+def stored_schema(directory: Path) -> Schema:
+    """The schema of a saved table. Raises ``SchemaError``, which does not say where it is saved."""
+    try:
+        return Schema.from_file(directory / _SCHEMA)
+    except SchemaError:
+        raise SchemaError(_INCOMPLETE) from None
+
+
+def save_partitions(directory: Path, schema: Schema, partitions: Sequence[Partition]) -> None:
+    """Write a table into an existing, empty directory."""
+    (directory / _SCHEMA).write_text(schema.to_json(), encoding="utf-8")
+    entries = []
+    for number, partition in enumerate(partitions):
+        folder = directory / _folder(number)
+        folder.mkdir(mode=0o700)
+        layout = _Layout(schema, partition.rows)
+        for name, columns in layout.files.items():
+            _write(folder / name, columns, partition.arrays, layout.lengths[name])
+        checksums = {name: _checksum(folder / name) for name in layout.files}
+        entries.append({"rows": partition.rows, "sha256": checksums})
+    listed = json.dumps({"partitions": entries}, indent=1)
+    (directory / _LIST).write_text(listed, encoding="utf-8")
+
+
+def open_partitions(directory: Path, schema: Schema) -> list[Partition]:
+    """Map all partitions of a saved table into memory, read-only: headers are read, records are not.
+
+    Raises
+    ------
+    SchemaError
+        If a file is missing, damaged or too short.
+    """
+    if (directory / f"{_UNDIVIDED[0]}.npy").exists():
+        return [_undivided(directory, schema)]
+    return [_mapped(directory, number, schema, entry["rows"]) for number, entry in enumerate(_entries(directory))]
+
+
+def check_contents(directory: Path) -> None:
+    """Read every file of a saved table and compare it with its checksum.
+
+    Raises
+    ------
+    SchemaError
+        If one is not what was written.
+    """
+    for number, entry in enumerate(_entries(directory)):
+        for name, checksum in entry["sha256"].items():
+            file = directory / _folder(number) / name
+            if not file.is_file() or _checksum(file) != checksum:
+                raise SchemaError("A file of the stored data set has changed since it was written: restore it.")
+
+
+@lru_cache(maxsize=4096)
+def opened(directory: str, number: int) -> Partition:
+    """One partition of a saved table, opened once in a process: what a pickled partition becomes."""
+    where = Path(directory)
+    return _mapped(where, number, stored_schema(where), _entries(where)[number]["rows"])
+
+
+def _folder(number: int) -> str:
+    return f"{number:05d}"
+
+
+def _entries(directory: Path) -> list[Any]:
+    try:
+        return list(json.loads((directory / _LIST).read_text(encoding="utf-8"))["partitions"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise SchemaError(_INCOMPLETE) from None
+
+
+def _checksum(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+class _Layout:
+    """Which columns each file has, in order: a name and the array that it is a row of."""
+
+    def __init__(self, schema: Schema, rows: int) -> None:
+        names = [column.name for column in schema]
+        numeric = [column.name for column in schema if isinstance(column, NumericColumn)]
+        records = {
+            "codes": (code_type(schema.columns), [f"code {name}" for name in names]),
+            "numbers": (np.float64, [f"number {name}" for name in numeric]),
+            "ids": (np.uint64, ["id"]),
+        }
+        cells = [f"cell {column.name} {code}" for column in schema for code in range(len(column.cells))]
+        bits = {
+            "cells": (np.uint64, cells),
+            "parts": (np.uint64, ["part train", "part holdout"]),
+        }
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        for child, (codes, slots) in zip(schema.children, child_arrays(schema), strict=True):
+            each = range(child.max_rows_per_person)
+            own = [f"code {child.name}.{column.name} {slot}" for column in child.columns for slot in each]
+            records[codes] = (code_type(child.columns), own)
+            bits[slots] = (np.uint64, [f"row {child.name} {slot}" for slot in each])
+            self.shapes[codes] = (len(child.columns), len(each), rows)
+        self.shapes["ids"] = (rows,)
+        self.files: Mapping[str, Mapping[str, tuple[Any, list[str]]]] = {_RECORDS: records, _BITS: bits}
+        self.lengths = {_RECORDS: rows, _BITS: word_count(rows)}
+
+
+def _write(file: Path, columns: Mapping[str, tuple[Any, list[str]]], arrays: Mapping[str, Array], length: int) -> None:
+    import pyarrow as pa
+
+    vectors, names = [], []
+    for array, (_, own) in columns.items():
+        vectors += [pa.array(row) for row in arrays[array].reshape(-1, length)]
+        names += own
+    batch = pa.record_batch(vectors, names=names)
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+
+
+def _mapped(directory: Path, number: int, schema: Schema, rows: int) -> Partition:
+    layout, arrays = _Layout(schema, rows), {}
+    for name, columns in layout.files.items():
+        for array, vectors in _vectors(directory / _folder(number) / name, columns, layout.lengths[name]):
+            arrays[array] = vectors.reshape(layout.shapes.get(array, vectors.shape))
+    return Partition(schema, arrays, (opened, (str(directory), number)))
+
+
+def _vectors(file: Path, columns: Mapping[str, tuple[Any, list[str]]], length: int) -> Iterator[tuple[str, Array]]:
+    """The arrays of a file: shape (n_columns, length) each."""
+    import pyarrow as pa
+
+    try:
+        batch = pa.ipc.open_file(pa.memory_map(str(file), "r")).get_batch(0)
+    except (OSError, pa.ArrowInvalid):
+        raise SchemaError(_INCOMPLETE) from None
+    place = 0
+    for name, (kind, own) in columns.items():
+        found = [batch.column(at) for at in range(place, min(place + len(own), batch.num_columns))]
+        wanted = pa.from_numpy_dtype(kind)
+        if len(found) < len(own) or any(one.type != wanted or len(one) != length for one in found):
+            raise SchemaError(_INCOMPLETE)
+        yield name, _side_by_side(found, np.dtype(kind), length, batch)
+        place += len(own)
+
+
+def _side_by_side(found: Sequence[Any], kind: np.dtype[Any], length: int, owner: Any) -> Array:
+    """Columns that lie one behind the other in a file as one array, without copying them."""
+    import pyarrow as pa
+
+    if not found:
+        return np.empty((0, length), dtype=kind)
+    size = length * kind.itemsize
+    first = found[0].buffers()[1].address
+    if any(one.buffers()[1].address != first + place * size for place, one in enumerate(found)):
+        return np.stack([one.to_numpy() for one in found])
+    whole = pa.foreign_buffer(first, len(found) * size, base=owner)
+    return np.frombuffer(whole, dtype=kind).reshape(len(found), length)
+
+
+def _undivided(directory: Path, schema: Schema) -> Partition:
+    """A table that was stored before there were partitions: all arrays in files of their own."""
+    names = [*_UNDIVIDED, *(name for pair in child_arrays(schema) for name in pair)]
+    try:
+        arrays: dict[str, Any] = {name: np.load(directory / f"{name}.npy", mmap_mode="r") for name in names}
+    except (OSError, ValueError, EOFError):
+        raise SchemaError(_INCOMPLETE) from None
+    arrays["ids"] = np.arange(arrays["codes"].shape[1], dtype=np.uint64)
+    return Partition(schema, arrays)
