@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Cells, Flags, Floats, Ints
-from dpcore.data.partition import ChildRecords
+from dpcore.arrays import Cells, Flags, Floats, Ints, Words
+from dpcore.data.division import homes_of, new_key, partition_count, partition_rows, scaled
+from dpcore.data.partition import ChildRecords, Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import MAX_COLUMNS, NumericColumn
 from dpcore.domain.encoding import encode, people_of
@@ -69,13 +71,57 @@ def ingest(
     order = np.argsort(ids, kind="stable")
     owners = held.owners[order]
     coin = _coins(people.known, schema.holdout_percent, randomness)
-    records: list[ChildRecords] = []
+    records: list[_ChildRows] = []
     if schema.children and children:
         keys = pd.Index(people.names(), dtype=object)[owners]
-        records = [_child_records(children[child.name], child, schema, keys, randomness) for child in schema.children]
-    codes = [column[order] for column in held.codes]
-    numbers = [column[order] for column in held.numbers if column is not None]
-    return PrivateTable.build(schema, codes, numbers, coin[owners], records, ids=ids[order])
+        records = [_child_rows(children[child.name], child, schema, keys, randomness) for child in schema.children]
+    each, count = schema.privacy_unit.max_rows_per_person, partition_count(schema.max_rows)
+    rows = partition_rows(schema.max_rows, each, count)
+    homes = _homes(people, ids[order], owners, count, randomness)
+    if np.bincount(homes).max() > rows:
+        raise IngestError("By chance, one part of the data set got too many people. Nothing is stored: try again.")
+
+    def partition(home: int) -> Partition:
+        own = np.flatnonzero(homes == home)
+        chosen = order[own]
+        return Partition.build(
+            schema,
+            [column[chosen] for column in held.codes],
+            [column[chosen] for column in held.numbers if column is not None],
+            coin[owners[own]],
+            [child.of(own, rows) for child in records],
+            ids=ids[chosen],
+            rows=rows,
+        )
+
+    return PrivateTable(schema, [partition(home) for home in range(count)])
+
+
+def _homes(people: _People, ids: Words, owners: Ints, count: int, randomness: RandomSource) -> Ints:
+    """The partition of each record: with the others of its person, or at random if it is a person."""
+    if count == 1:
+        return np.zeros(len(ids), dtype=np.int64)
+    names = people.names()
+    if not names:
+        return scaled(ids, count)
+    return homes_of(np.asarray(names, dtype=object), new_key(randomness), count)[owners]
+
+
+@dataclass(frozen=True)
+class _ChildRows:
+    """Encoded rows of a child table, each in a slot of a record of the main table."""
+
+    table: ChildTable
+    codes: list[Cells]
+    slots: Ints
+    records: Ints
+
+    def of(self, records: Ints, rows: int) -> ChildRecords:
+        """Those of some records, in a partition of so many rows."""
+        place = pd.Index(records).get_indexer(pd.Index(self.records))
+        own = np.flatnonzero(place >= 0)
+        codes = [column[own] for column in self.codes]
+        return ChildRecords.build(self.table, rows, codes, self.slots[own], place[own])
 
 
 class _People:
@@ -172,13 +218,13 @@ def _check_tables(schema: Schema, given: Mapping[str, Iterable[pd.DataFrame]]) -
             raise IngestError(f"The schema describes no further table '{name}': leave it out.")
 
 
-def _child_records(
+def _child_rows(
     chunks: Iterable[pd.DataFrame],
     child: ChildTable,
     schema: Schema,
     keys: pd.Index,
     randomness: RandomSource,
-) -> ChildRecords:
+) -> _ChildRows:
     """Rows of a child table, at most so many of each person, beside the persons in ``keys``."""
     held = _Rows(child.columns, child.max_rows_per_person, _slots(child, schema))
     key = schema.key_of(child)
@@ -196,7 +242,7 @@ def _child_records(
             f"No '{key}' of the table '{child.name}' is found in the main table. Check that both "
             "write it alike: leading zeros and endings such as '.0' count."
         )
-    return ChildRecords.build(child, schema.max_rows, held.codes, held.ranks, held.owners)
+    return _ChildRows(child, held.codes, held.ranks, held.owners)
 
 
 def _slots(child: ChildTable, schema: Schema) -> int:

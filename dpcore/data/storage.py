@@ -45,7 +45,7 @@ def save_partitions(directory: Path, schema: Schema, partitions: Sequence[Partit
     entries = []
     for number, partition in enumerate(partitions):
         folder = directory / _folder(number)
-        folder.mkdir(mode=0o700)
+        folder.mkdir(mode=0o700, exist_ok=True)
         layout = _Layout(schema, partition.rows)
         for name, columns in layout.files.items():
             _write(folder / name, columns, partition.arrays, layout.lengths[name])

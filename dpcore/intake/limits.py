@@ -27,6 +27,8 @@ _MIB = 1 << 20
 _MOST = 64
 #: Bytes for the name and number of one person, while rows are read.
 _PERSON = 256
+#: Bytes that a file spends on naming a column, beside its content.
+_COLUMN = 512
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,17 @@ def _grown(base: int, doublings: float) -> int:
 
 def stored_bytes(schema: Schema) -> int:
     """Bytes of a stored table, at most: public, as every array has a public shape."""
-    cells = sum(len(column.cells) for column in schema.columns)
-    row = 10 * len(schema.columns) + cells / 8 + (_PERSON if schema.privacy_unit.column else 0)
-    slots = sum(child.max_rows_per_person * (2 * len(child.columns) + 1 / 8) for child in schema.children)
-    return round(schema.max_rows * (row + slots)) + (len(schema.to_json()) << 2)
+    from dpcore.data.division import partition_count, partition_rows
+
+    each, count = schema.privacy_unit.max_rows_per_person, partition_count(schema.max_rows)
+    cells, columns = sum(len(column.cells) for column in schema.columns), len(schema.columns)
+    row = 10 * columns + cells / 8 + 16 + (_PERSON if schema.privacy_unit.column else 0)
+    for child in schema.children:
+        slots = child.max_rows_per_person
+        row += slots * (2 * len(child.columns) + 1 / 8)
+        columns += slots * (len(child.columns) + 1)
+    rows = partition_rows(schema.max_rows, each, count)
+    return round(count * (rows * row + _COLUMN * (columns + cells + 8))) + (len(schema.to_json()) << 2)
 
 
 def _base(name: str, default: int) -> int:

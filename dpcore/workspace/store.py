@@ -197,7 +197,8 @@ class Store:
         SchemaError
             If a file is missing or damaged.
         """
-        from dpcore.data.table import PrivateTable, stored_schema
+        from dpcore.data.storage import stored_schema
+        from dpcore.data.table import PrivateTable
 
         stored = stored_schema(self._folders.stored / dataset_id)
         PrivateTable.check_files(self._folders.stored / dataset_id, stored)
@@ -236,10 +237,10 @@ class Store:
         try:
             table.save(incoming)
             _check_saved(incoming, schema)
-            for file in incoming.iterdir():
-                file.chmod(0o600)
-                hand_over(file)
-                to_disk(file)
+            for path in incoming.rglob("*"):
+                path.chmod(0o700 if path.is_dir() else 0o600)
+                hand_over(path)
+                to_disk(path)
             to_disk(incoming)
             incoming.rename(self._folders.stored / incoming.name)
         except BaseException:
@@ -259,7 +260,8 @@ def _enter(connection: Connection, row: dict[str, object], on_added: Hook | None
 
 def _check_saved(folder: Path, schema: Schema) -> None:
     """See that a table in a folder is complete and of a schema, without opening a record."""
-    from dpcore.data.table import PrivateTable, stored_schema
+    from dpcore.data.storage import stored_schema
+    from dpcore.data.table import PrivateTable
 
     saved = stored_schema(folder)
     if saved.hash != schema.hash:
@@ -301,7 +303,7 @@ def _claimed(folder: Path) -> bool | None:
 def _forgotten(folder: Path) -> bool:
     """Whether nobody has ever claimed a folder, and nothing in it has changed for a day."""
     try:
-        files = list(folder.iterdir())
+        files = list(folder.rglob("*"))
         newest = max(path.lstat().st_mtime for path in [folder, *files])
     except OSError:
         return False

@@ -216,11 +216,11 @@ def test_where_memory_runs_short_a_reader_ends_before_the_application(
     assert int(ask("header", path="")) == 1000
 
 
-@pytest.mark.parametrize("file", ["schema.json", "cells.npy"])
+@pytest.mark.parametrize("file", ["schema.json", "00000/records.arrow", "00000/bits.arrow"])
 def test_a_full_disk_is_a_sentence(tmp_path: Path, file: str) -> None:
     upload, folder = tmp_path / "x.csv", tmp_path / "out"
     upload.write_text("a\n1\n")
-    folder.mkdir()
+    (folder / "00000").mkdir(parents=True)
     (folder / file).symlink_to("/dev/full")
     told = not_stored(upload, ONE, folder)
     assert "disk of this computer is full" in told
@@ -309,7 +309,7 @@ def test_the_declared_size_of_a_stored_table_is_no_less_than_the_real_one(tmp_pa
     file = tmp_path / "x.csv"
     file.write_text("a\n1\n")
     store(file, ONE, tmp_path / "out")
-    written = sum(path.stat().st_size for path in (tmp_path / "out").glob("*.npy"))
+    written = sum(path.stat().st_size for path in (tmp_path / "out").rglob("*.arrow"))
     assert written <= stored_bytes(ONE) + 4096
 
 

@@ -346,7 +346,7 @@ def test_the_number_of_rows_stays_private(service: Service, tmp_path: Path) -> N
     for name, rows in (("one", 100), ("two", 50)):
         info = service.add_dataset(small_frame(rows), small_schema(name), budget=Decimal(1))
         folder = tmp_path / "home" / "datasets" / info.id
-        sizes.append({file.name: file.stat().st_size for file in folder.glob("*.npy")})
+        sizes.append({file.name: file.stat().st_size for file in folder.rglob("*.arrow")})
     assert sizes[0] == sizes[1]
 
 

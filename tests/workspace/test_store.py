@@ -130,7 +130,7 @@ def test_the_sweep_removes_what_dead_processes_left_half_way_in(store: Store, tm
         for name in ("dead", "alive", "unsigned"):
             folder = tmp_path / place / f"{place}-{name}"
             folder.mkdir()
-            (folder / "codes.npy").write_text("records")
+            (folder / "records.arrow").write_text("records")
             if name != "unsigned":
                 (folder / "owner").touch()
     (tmp_path / "incoming" / "half.gone").mkdir()
@@ -152,14 +152,14 @@ def test_a_folder_that_was_never_claimed_is_swept_after_a_day(store: Store, tmp_
     old, young, filling, alive = names = ["a" * 32, "b" * 32, "c" * 32, "d" * 32]
     for name in [*names, "lost+found"]:
         (incoming / name).mkdir()
-    (incoming / filling / "codes.npy").touch()
+    (incoming / filling / "records.arrow").touch()
     with claimed(incoming / alive / "owner"):
         for path in [incoming / alive / "owner", *incoming.iterdir()]:
             if path.name != young:
                 os.utime(path, (0, 0))
         store.sweep()
         assert {folder.name for folder in incoming.iterdir()} == {young, filling, alive, "lost+found"}
-    os.utime(incoming / filling / "codes.npy", (0, 0))
+    os.utime(incoming / filling / "records.arrow", (0, 0))
     store.sweep()
     assert {folder.name for folder in incoming.iterdir()} == {young, "lost+found"}
     assert not (incoming / old).exists()

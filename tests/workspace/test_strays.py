@@ -105,7 +105,7 @@ def test_what_cannot_be_adopted_is_said(service: Service, orphan: str, home: Pat
         patch.setattr(Store, "check_files", lambda *_: inferred)
         with pytest.raises(SchemaError, match="would be private"):
             service.adopt(orphan, name="again", note="x")
-    (home / "datasets" / orphan / "codes.npy").unlink()
+    (home / "datasets" / orphan / "00000" / "records.arrow").unlink()
     with pytest.raises(SchemaError):
         service.adopt(orphan, name="again", note="x")
     assert [stray.state for stray in service.strays()] == ["unknown"]
