@@ -19,6 +19,7 @@ import psutil
 from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
 from dpcore.data.bits import word_count
+from dpcore.models.trees.learning.joint_counts import joint_counts
 from dpcore.models.trees.learning.lookahead import ExactWeight, draw_block
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 
@@ -77,7 +78,7 @@ def draw(literals: Any, classes: Any, *, rows: int) -> float:
     weight = ExactWeight.fit("labelled", _DEPTH, Decimal(1), rows, len(literals), len(classes))
     prior = np.full(len(literals), -np.log(len(literals)))
     start = time.perf_counter()
-    draw_block(literals, classes, prior, _DEPTH, "labelled", weight, SecureRandom())
+    draw_block(joint_counts(literals, classes, _DEPTH), prior, _DEPTH, "labelled", weight, SecureRandom())
     return time.perf_counter() - start
 
 

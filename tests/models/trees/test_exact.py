@@ -15,6 +15,7 @@ from dpcore.models.trees.learning import exact_tree
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike, split_prior
 from dpcore.models.trees.learning.growth import Grown, freeze, predicted_label, share_intervals
+from dpcore.models.trees.learning.joint_counts import joint_counts
 from dpcore.models.trees.learning.learner import TreeLearner
 from dpcore.models.trees.learning.lookahead import ExactWeight, _Problem, draw_block
 from dpcore.models.trees.learning.pair_values import LEAF_UTILITIES
@@ -38,10 +39,9 @@ COLUMNS = [
 
 def problem_of(utility, classes=2, weight=0.25):
     """A problem without records, for its leaf values alone."""
-    literals = np.zeros((1, 1), dtype=np.uint64)
-    vectors = np.zeros((classes, 1), dtype=np.uint64)
+    nobody = joint_counts(np.zeros((1, 1), dtype=np.uint64), np.zeros((classes, 1), dtype=np.uint64), 1)
     fixed = ExactWeight(round(weight * 2**20), 20, error=0.0, slack=0.0)
-    return _Problem(literals, vectors, np.zeros(1), 1, utility, fixed)
+    return _Problem(nobody, np.zeros(1), 1, utility, fixed)
 
 
 def leaf_value(utility, counts):
@@ -170,7 +170,7 @@ def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_pers
     weights, reach = [], 512 if criterion == "gini" else 1
 
     def spy(*given):
-        weights.append(given[5])
+        weights.append(given[4])
         return draw_block(*given)
 
     monkeypatch.setattr(exact_tree, "draw_block", spy)

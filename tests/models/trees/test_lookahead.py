@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dpcore.data.bits import pack
 from dpcore.errors import BudgetError
-from dpcore.models.trees.learning.joint_counts import joint_counts, triple_count
+from dpcore.models.trees.learning.joint_counts import joint_counts, triple_count, triple_starts
 from dpcore.models.trees.learning.lookahead import ExactWeight, _path_to, _Problem, draw_block
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import lookahead_oracle
@@ -43,8 +43,8 @@ def prior_of(splits):
 
 
 def problem_of(features, labels, classes, depth, utility, weight):
-    vectors = packed(features, labels, classes)
-    return _Problem(*vectors, np.log(prior_of(features.shape[1])), depth, utility, weight)
+    joint = joint_counts(*packed(features, labels, classes), depth)
+    return _Problem(joint, np.log(prior_of(features.shape[1])), depth, utility, weight)
 
 
 def log_probability(problem, weight, splits):
@@ -78,13 +78,13 @@ def test_scores_give_every_tree_its_enumerated_probability(utility, depth, split
 def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source):
     classes = 2
     features, labels = records(12, splits, classes, seed=3)
-    vectors, prior = packed(features, labels, classes), prior_of(splits)
+    joint, prior = joint_counts(*packed(features, labels, classes), depth), prior_of(splits)
     weight = ExactWeight.fit(utility, depth, Decimal("0.5"), 12, splits, classes)
     exact = lookahead_oracle.probabilities(features, labels, classes, prior, depth, utility, weight.value)
     draws = 1500
     found = Counter()
     for _ in range(draws):
-        block = draw_block(*vectors, np.log(prior), depth, utility, weight, source)
+        block = draw_block(joint, np.log(prior), depth, utility, weight, source)
         found[block.splits if block.labels is None else (block.splits, block.labels)] += 1
     assert set(found) <= set(exact)
     outcomes = sorted(exact)
@@ -220,12 +220,32 @@ def test_joint_counts_count_every_conjunction(splits, depth, rows, seed):
     triples = [(i, j, k) for i in range(splits) for j in range(i + 1, splits) for k in range(j + 1, splits)]
     assert len(joint.threes) == (triple_count(splits) if depth == 3 else 0)
     for i, j, k in triples if depth == 3 else ():
-        assert joint.threes[joint.starts[i, j] + k - j - 1].tolist() == count(i, j, k)
+        assert joint.threes[triple_starts(splits)[i, j] + k - j - 1].tolist() == count(i, j, k)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 100), st.integers(0, 10**6))
+def test_nodes_follow_from_the_conjunctions_of_what_holds(splits, depth, rows, seed):
+    """Every path of up to as many signed literals as were counted, repeated and contrary ones too."""
+    features, labels = records(rows, splits, 3, seed)
+    joint = joint_counts(*packed(features, labels, 3), depth)
+
+    def count(path):
+        held = np.all([features[:, i] != bool(side) for i, side in path], axis=0) if path else np.full(rows, True)
+        return [int((held & (labels == c)).sum()) for c in range(3)]
+
+    signed = list(itertools.product(range(splits), (0, 1)))
+    paths = [path for length in range(depth + 1) for path in itertools.product(signed, repeat=length)]
+    for place in np.random.default_rng(seed).choice(len(paths), min(60, len(paths)), replace=False):
+        path = paths[place]
+        assert joint.at(path).tolist() == count(path)
+        if len(path) < depth:
+            assert joint.beside(path).tolist() == [count((*path, (i, 0))) for i in range(splits)]
 
 
 def test_joint_counts_span_many_tiles():
     features, labels = records(64 * 700, 5, 2, seed=1)
     joint = joint_counts(*packed(features, labels, 2), 3)
     held = features[:, [0, 2, 4]].all(axis=1)
-    place = joint.starts[0, 2] + 4 - 2 - 1
+    place = triple_starts(5)[0, 2] + 4 - 2 - 1
     assert joint.threes[place].tolist() == [(held & (labels == c)).sum() for c in (0, 1)]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Final
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints, Words
-from dpcore.data.bits import compress
+from dpcore.arrays import Array, Floats, Ints, Words
+from dpcore.data.bits import compress, count_bits
+from dpcore.data.partition import Partition
 from dpcore.domain.conditions import Condition
+from dpcore.domain.schema import Part
 from dpcore.learning.learner import Run
 from dpcore.models.trees.learning.growth import Grown, predicted_label, share_intervals
+from dpcore.models.trees.learning.joint_counts import JointCounts, Path, joint_bytes, joint_counts
 from dpcore.models.trees.learning.lookahead import Block, ExactWeight, draw_block
 from dpcore.models.trees.learning.pair_values import LeafUtility
 from dpcore.models.trees.released.splits import split_on
@@ -73,7 +77,9 @@ LEAF_COUNTS_L2 = Sensitivity(1, "L2", monotone=True)
 
 #: Cells of each column that a path leaves possible; all those of a column not named.
 Possible = Mapping[str, frozenset[int]]
-_ALL = ~np.uint64(0)
+_ALL: Final = ~np.uint64(0)
+#: Bytes of the counts that are asked for at once.
+_AT_ONCE: Final = 256 * 2**20
 #: Prior probability of not splitting a node, in the first block and in those below it; the
 #: splits share the rest evenly. A split must gain something to be worth its words.
 STOP_PRIORS = (0.25, 0.9)
@@ -86,59 +92,62 @@ def split_prior(splits: int, level: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """The rows of one node, with those of the padding that go the same way.
-
-    The rows of the leaves of a block are those of its root: so the work of a level of blocks
-    does not depend on how the records are spread, nor on how many there are. That of one block
-    does: so nothing may tell when a block is drawn, but for the last of its level.
-
-    Attributes
-    ----------
-    literals : array of shape (n_splits + 1, n_words)
-        Bit vectors of the splits; the last, the choice not to split, holds for all rows.
-    classes : array of shape (n_classes, n_words)
-        Bit vectors of the records of each class.
-    """
-
-    literals: Words
-    classes: Words
-
-    @property
-    def everyone(self) -> Words:
-        """Bit vector of all of them."""
-        return np.full(self.classes.shape[1], _ALL)
-
-    def only(self, members: Words) -> _Rows:
-        """The rows in a bit vector, closed up."""
-        return _Rows(*(compress(vectors, members) for vectors in (self.literals, self.classes)))
-
-    def counts(self, members: Words) -> Ints:
-        """Records per class in a bit vector."""
-        return np.asarray(np.bitwise_count(self.classes & members).sum(axis=1), dtype=np.int64)
-
-
-@dataclass(frozen=True)
 class _End:
     """A node where a block ends: the next one begins there, or it is a leaf.
 
     Attributes
     ----------
     grown : Grown
-    rows : _Rows
-        Rows of the block above.
-    members : array of shape (n_words,)
-        Which of them come here.
+    path : Path
+        The splits on the way here, and where they lead.
     cells : Possible
     label : int or None
         Class that the block drew for this leaf.
     """
 
     grown: Grown
-    rows: _Rows
-    members: Words
+    path: Path
     cells: Possible
     label: int | None = None
+
+
+def node_counts(
+    partition: Partition, target: str, part: Part, questions: Sequence[Condition], depth: int, nodes: Sequence[Path]
+) -> tuple[Array, ...]:
+    """Kernel: the four arrays of the :class:`JointCounts` of each node, one after another.
+
+    The last literal, the choice not to split, holds for all rows. Rows of a node are closed up,
+    with those of the padding that go the same way: so the work of a level of blocks does not
+    depend on how the records are spread, nor on how many there are. That of one node does: so
+    nothing may tell when a block is drawn, but for the last of its level.
+    """
+    literals, classes = _vectors(partition, questions), partition.class_members(target, part)
+    counts: list[Array] = []
+    for node in nodes:
+        members = _members(literals, node)
+        own = [compress(vectors, members) if node else vectors for vectors in (literals, classes)]
+        counts += joint_counts(own[0], own[1], depth)
+    return tuple(counts)
+
+
+def leaf_counts(
+    partition: Partition, target: str, part: Part, questions: Sequence[Condition], leaves: Sequence[Path]
+) -> Ints:
+    """Kernel: records per class in each leaf, shape (n_leaves, n_classes). See :data:`LEAF_COUNTS`."""
+    literals, classes = _vectors(partition, questions), partition.class_members(target, part)
+    return np.concatenate([count_bits(_members(literals, leaf)[None], classes) for leaf in leaves])
+
+
+def _vectors(partition: Partition, questions: Sequence[Condition]) -> Words:
+    """Bit vectors of the splits and, last, of the choice not to split: all ones."""
+    return np.vstack([partition.literals(questions), np.full_like(partition.parts[:1], _ALL)])
+
+
+def _members(literals: Words, path: Path) -> Words:
+    members: Words = np.full_like(literals[0], _ALL)
+    for literal, side in path:
+        members &= ~literals[literal] if side else literals[literal]
+    return members
 
 
 class _ExactTree:
@@ -150,13 +159,9 @@ class _ExactTree:
         leaf_share: Decimal,
         drawn: Callable[[int], None],
     ) -> None:
-        table, self._schema = run.table, run.table.schema
-        self._questions = questions
-        literals = np.full((len(questions) + 1, table.cells.shape[1]), _ALL)
-        for vector, item in zip(literals, questions, strict=False):
-            vector[:] = table.cell_range(item.column, item.first, item.last)
-        self._rows = _Rows(literals, run.class_members)
-        self._blocks, self._randomness = blocks, run.randomness
+        self._run, self._schema, self._randomness = run, run.schema, run.randomness
+        self._questions, self._blocks = questions, blocks
+        self._asked = (run.target, run.part, questions)
         self._leaf_share, self._noise = leaf_share, run.plan.noise_on("a count")
         self._mechanism = _leaf_mechanism(run.plan)
         self._drawn = drawn
@@ -164,24 +169,32 @@ class _ExactTree:
     def grow(self) -> Grown:
         """Level by level: nobody can see how long one node of a level takes."""
         root = Grown()
-        ends = [_End(root, self._rows, self._rows.everyone, {})]
+        ends = [_End(root, (), {})]
         for level in range(len(self._blocks)):
-            ends = [below for end in ends for below in self._draw(end, level)]
+            ends = [below for end, joint in self._counted(ends, level) for below in self._draw(end, joint, level)]
             self._drawn(level + 1)
-        for end in ends:
-            self._make_leaf(end)
+        self._make_leaves(ends)
         return root
 
-    def _draw(self, end: _End, level: int) -> list[_End]:
+    def _counted(self, ends: Sequence[_End], level: int) -> Iterator[tuple[_End, JointCounts]]:
+        """The nodes of a level with their counts, as many asked for at once as fit :data:`_AT_ONCE`."""
+        depth = self._blocks[level].depth
+        size = joint_bytes(len(self._questions) + 1, len(self._run.plan.classes), depth)
+        most = max(1, _AT_ONCE // size)
+        for start in range(0, len(ends), most):
+            asked = ends[start : start + most]
+            counts = iter(self._run.table.total(node_counts, *self._asked, depth, [end.path for end in asked]))
+            yield from zip(asked, map(JointCounts, counts, counts, counts, counts), strict=True)
+
+    def _draw(self, end: _End, joint: JointCounts, level: int) -> list[_End]:
         """Draw the block of one level for the rows of one node; return where it ends."""
         plan, prior = self._blocks[level], split_prior(len(self._questions), level)
-        rows = end.rows.only(end.members) if level else end.rows
         weight = ExactWeight.fit(
-            plan.utility, plan.depth, plan.epsilon, self._schema.max_rows, len(prior), len(rows.classes)
+            plan.utility, plan.depth, plan.epsilon, self._schema.max_rows, len(prior), len(joint.none)
         )
-        block = draw_block(rows.literals, rows.classes, prior, plan.depth, plan.utility, weight, self._randomness)
+        block = draw_block(joint, prior, plan.depth, plan.utility, weight, self._randomness)
         end.grown.spent += plan.share
-        return self._unfold(block, 0, _End(end.grown, rows, rows.everyone, end.cells))
+        return self._unfold(block, 0, end)
 
     def _unfold(self, block: Block, place: int, here: _End) -> list[_End]:
         """Turn a block into nodes. A split that the path has already decided is left out."""
@@ -192,14 +205,13 @@ class _ExactTree:
         sides = self._sides(position, here.cells)
         if len(sides) == 1:
             return self._unfold(block, 2 * place + 1 + sides[0][0], here)
-        question, holds = self._questions[position], here.rows.literals[position]
+        question = self._questions[position]
         here.grown.split = split_on(question, self._schema)
         ends: list[_End] = []
         for side, kept in sides:
             child = Grown()
             here.grown.children.append(child)
-            members = here.members & (~holds if side else holds)
-            there = _End(child, here.rows, members, {**here.cells, question.column: kept})
+            there = _End(child, (*here.path, (position, side)), {**here.cells, question.column: kept})
             ends += self._unfold(block, 2 * place + 1 + side, there)
         return ends
 
@@ -213,13 +225,15 @@ class _ExactTree:
         inside = frozenset(code for code in known if question.holds(code))
         return [(side, kept) for side, kept in enumerate((inside, known - inside)) if kept]
 
-    def _make_leaf(self, end: _End) -> None:
-        """Buy the class counts of a node where the last block ends."""
-        grown = end.grown
-        grown.spent += self._leaf_share
-        grown.noisy_counts = self._mechanism.release(end.rows.counts(end.members), self._randomness)
-        grown.count_epsilon, grown.count_deviation = self._noise.epsilon, self._noise.deviation
-        grown.label = end.label
+    def _make_leaves(self, ends: Sequence[_End]) -> None:
+        """Buy the class counts of the nodes where the last blocks end."""
+        exact = self._run.table.total(leaf_counts, *self._asked, [end.path for end in ends])
+        for end, counts in zip(ends, exact, strict=True):
+            grown = end.grown
+            grown.spent += self._leaf_share
+            grown.noisy_counts = self._mechanism.release(counts, self._randomness)
+            grown.count_epsilon, grown.count_deviation = self._noise.epsilon, self._noise.deviation
+            grown.label = end.label
 
 
 def _leaf_mechanism(plan: RunPlan) -> GeometricMechanism | GaussianMechanism:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from dpcore.arrays import Ints, Ints32, Words
 from dpcore.compiled import kernel
+from dpcore.cores import in_threads
 from dpcore.data.bits import count_bits, popcount
 
 #: Bytes that the counts behind one block, and what is computed from them, may take.
 MEMORY_LIMIT: Final = 2 * 2**30
 #: Words that the blocks of a tree may visit: some tens of minutes.
 WORK_LIMIT: Final = 4 * 10**12
-#: Fewer numbers than this are not worth another core.
-_SMALL: Final = 8
 #: Words of one tile: all literals of a tile stay in the cache of a core.
 _TILE = 256
 
 
-@dataclass(frozen=True)
-class JointCounts:
-    """Records per class in every conjunction of up to three literals.
+#: A node of a block: each literal above it, and whether it does not hold (0 holds, 1 not).
+Path = tuple[tuple[int, int], ...]
+
+
+class JointCounts(NamedTuple):
+    """Records per class in every conjunction of up to three literals: sums over the records.
 
     Attributes
     ----------
@@ -36,16 +37,50 @@ class JointCounts:
     twos : array of shape (n_literals, n_literals, n_classes)
         Symmetric, with ``ones`` on the diagonal. Empty below depth 2.
     threes : array of shape (n_triples, n_classes), int32
-        Triples i < j < k in lexicographic order. Empty below depth 3.
-    starts : array of shape (n_literals, n_literals)
-        Place of the triple (i, j, j + 1) in ``threes``. Empty below depth 3.
+        Triples i < j < k in lexicographic order, see :func:`triple_starts`. Empty below depth 3.
     """
 
     none: Ints
     ones: Ints
     twos: Ints
     threes: Ints32
-    starts: Ints
+
+    def at(self, path: Path) -> Ints:
+        """Records per class at a node, up to as many literals deep as were counted."""
+        if not path:
+            return self.none
+        *above, (literal, side) = path
+        holds: Ints = self.beside(tuple(above))[literal]
+        return self.at(tuple(above)) - holds if side else holds
+
+    def beside(self, path: Path) -> Ints:
+        """Records per class at a node that satisfy each literal too: shape (n_literals, n_classes).
+
+        By inclusion and exclusion of what does not hold on the path, of two literals at most.
+        """
+        held = {literal for literal, side in path if not side}
+        negated = [literal for literal, side in path if side]
+        terms = (
+            (-1) ** size * self._all_of(held.union(some))
+            for size in range(len(negated) + 1)
+            for some in combinations(negated, size)
+        )
+        return np.asarray(np.sum(list(terms), axis=0))
+
+    def _all_of(self, literals: set[int]) -> Ints:
+        """Records per class that satisfy up to two literals and each one more."""
+        if not literals:
+            return self.ones
+        first, *more = sorted(literals)
+        if not more:
+            return np.asarray(self.twos[first])
+        (second,), size = more, len(self.ones)
+        counts = np.broadcast_to(self.twos[first, second], self.ones.shape).copy()
+        others = np.setdiff1d(np.arange(size), (first, second))
+        triples = np.stack([np.full(len(others), first), np.full(len(others), second), others])
+        low, middle, high = np.sort(triples, axis=0)
+        counts[others] = self.threes[triple_starts(size)[low, middle] + high - middle - 1]
+        return counts
 
 
 def triple_count(size: int) -> int:
@@ -71,6 +106,13 @@ def tree_work(blocks: Sequence[int], size: int, classes: int, words: int) -> flo
         work += above * block_work(size, classes, words, depth)
         above *= 2**depth
     return work
+
+
+def joint_bytes(size: int, classes: int, depth: int) -> int:
+    """Bytes of the counts behind one block."""
+    pairs = size**2 * classes * 8 if depth > 1 else 0
+    triples = triple_count(size) * classes * 4 if depth > 2 else 0
+    return pairs + triples + (size + 1) * classes * 8
 
 
 def fits_memory(size: int, classes: int, depth: int) -> bool:
@@ -104,28 +146,19 @@ def joint_counts(literals: Words, classes: Words, depth: int) -> JointCounts:
     ones = count_bits(literals, classes)
     twos = np.zeros((size if depth > 1 else 0, size, labels), dtype=np.int64)
     threes = np.zeros((triple_count(size) if depth > 2 else 0, labels), dtype=np.int32)
-    starts = _triple_starts(size if depth > 2 else 0)
+    starts = triple_starts(size if depth > 2 else 0)
     if depth > 1:
         in_threads(lambda i: _count_joint(literals, classes, i, twos, starts, threes), size)
         above = np.triu_indices(size, 1)
         twos[above[1], above[0]] = twos[above]
         twos[np.arange(size), np.arange(size)] = ones
     none = np.bitwise_count(classes).sum(axis=1).astype(np.int64)
-    return JointCounts(none, ones, twos, threes, starts)
+    return JointCounts(none, ones, twos, threes)
 
 
-def in_threads(work: Callable[[Ints], None], size: int) -> None:
-    """Share the numbers below ``size`` among the cores, dealt in turn, and wait."""
-    cores = min(os.cpu_count() or 1, max(1, size // _SMALL))
-    if cores == 1:
-        work(np.arange(size))
-        return
-    shares = [np.arange(core, size, cores) for core in range(cores)]
-    with ThreadPoolExecutor(cores) as pool:
-        list(pool.map(work, shares))
-
-
-def _triple_starts(size: int) -> Ints:
+@lru_cache(maxsize=8)
+def triple_starts(size: int) -> Ints:
+    """Place of the triple (i, j, j + 1) among those of ``size`` literals: shape (size, size)."""
     starts = np.zeros((size, size), dtype=np.int64)
     above = np.triu_indices(size, 1)
     lengths = size - 1 - above[1]

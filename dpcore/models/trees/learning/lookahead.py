@@ -27,10 +27,10 @@ from typing import Final
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints, Words
-from dpcore.data.bits import count_bits
+from dpcore.arrays import Floats, Ints
+from dpcore.cores import in_threads
 from dpcore.errors import BudgetError
-from dpcore.models.trees.learning.joint_counts import JointCounts, in_threads, joint_counts
+from dpcore.models.trees.learning.joint_counts import JointCounts, Path, triple_starts
 from dpcore.models.trees.learning.pair_values import GRID, LEAF_UTILITIES, LeafUtility, fill_pairs
 from dpcore.privacy.losses import selection_rho
 from dpcore.privacy.mechanisms import weighted_index
@@ -152,8 +152,7 @@ class Block:
 
 
 def draw_block(
-    literals: Words,
-    classes: Words,
+    joint: JointCounts,
     log_prior: Floats,
     depth: int,
     utility: LeafUtility,
@@ -166,17 +165,15 @@ def draw_block(
 
     Parameters
     ----------
-    literals : array of shape (n_literals, n_words)
-        Bit vectors of the splits to choose from.
-    classes : array of shape (n_classes, n_words)
-        Bit vectors of the records of each class; records in none are ignored.
+    joint : JointCounts
+        Of the splits to choose from, counted to ``depth``.
     log_prior : array of shape (n_literals,)
         Public log-probability of each split; a block's prior is the product over its nodes.
         Labels have a uniform prior.
     depth : int
         1 to 3.
     """
-    problem = _Problem(literals, classes, log_prior, depth, utility, weight)
+    problem = _Problem(joint, log_prior, depth, utility, weight)
     splits: list[int] = []
     for place in range(2**depth - 1):
         path = _path_to(place, splits)
@@ -184,13 +181,9 @@ def draw_block(
         splits.append(weighted_index(weight.scores(bests, rests), 2.0**weight.bits, randomness))
     if utility != "labelled":
         return Block(tuple(splits), None)
-    leaves = (problem.counts(_path_to(2**depth - 1 + leaf, splits)) for leaf in range(2**depth))
+    leaves = (joint.at(_path_to(2**depth - 1 + leaf, splits)) for leaf in range(2**depth))
     labels = tuple(weighted_index(weight.numerator * (n - n.max()), 2.0**weight.bits, randomness) for n in leaves)
     return Block(tuple(splits), labels)
-
-
-#: A node of a block: each literal above it, and whether it does not hold (0 holds, 1 not).
-Path = tuple[tuple[int, int], ...]
 
 
 def _path_to(place: int, splits: list[int]) -> Path:
@@ -204,59 +197,29 @@ def _path_to(place: int, splits: list[int]) -> Path:
 
 
 class _Problem:
-    """Counts and values of all nodes of all blocks over one set of records."""
+    """Values of all nodes of all blocks over one set of records."""
 
     def __init__(
-        self,
-        literals: Words,
-        classes: Words,
-        log_prior: Floats,
-        depth: int,
-        utility: LeafUtility,
-        weight: ExactWeight,
+        self, joint: JointCounts, log_prior: Floats, depth: int, utility: LeafUtility, weight: ExactWeight
     ) -> None:
-        self._literals, self._classes, self._prior = literals, classes, log_prior
+        self._joint, self._prior = joint, log_prior
         self._depth, self._kind, self._weight = depth, LEAF_UTILITIES.index(utility), weight.value
-        self._joint: JointCounts = joint_counts(literals, classes, depth)
         if depth == MAX_DEPTH:
             self._pairs = self._pair_values()
         if depth > 1:
             self._singles = self._single_values()
 
-    def counts(self, path: Path) -> Ints:
-        """Records per class at a node: shape (n_classes,)."""
-        members = self._members(path)
-        return np.asarray(np.bitwise_count(self._classes & members).sum(axis=1), dtype=np.int64)
-
     def candidates(self, path: Path) -> tuple[Ints, Floats]:
         """Best utility and rest of each split at a node: two arrays of shape (n_literals,)."""
         left = self._depth - len(path)
         if left == 1:
-            return self._last_splits(path)
+            holds = self._joint.beside(path)
+            return self._split(holds, self._joint.at(path) - holds)
         bests, rests = self._singles
         if path:
             literal, side = path[0]
             bests, rests = self._pairs[0][literal, :, side], self._pairs[1][literal, :, side]
         return bests.sum(axis=1), rests.sum(axis=1) + self._prior
-
-    def _members(self, path: Path) -> Words:
-        members = np.full(self._literals.shape[1], ~np.uint64(0))
-        for literal, side in path:
-            members &= ~self._literals[literal] if side else self._literals[literal]
-        return members
-
-    def _last_splits(self, path: Path) -> tuple[Ints, Floats]:
-        """Splits of a node whose children are leaves."""
-        node = self.counts(path)
-        if not path:
-            holds = self._joint.ones
-        elif len(path) == 1:
-            literal, side = path[0]
-            both = self._joint.twos[literal]
-            holds = self._joint.ones - both if side else both
-        else:
-            holds = count_bits(self._literals, self._classes & self._members(path))
-        return self._split(holds, node - holds)
 
     def _split(self, holds: Ints, fails: Ints) -> tuple[Ints, Floats]:
         """Values of splits, along the axis before the classes, into two leaves each."""
@@ -297,7 +260,7 @@ class _Problem:
 
     def _pair_values(self) -> tuple[Ints, Floats]:
         """Z of nodes two splits deep: two arrays of shape (n_literals, n_literals, 2, 2)."""
-        joint, size = self._joint, len(self._literals)
+        joint, size = self._joint, len(self._prior)
         bests, rests = np.zeros((size, size, 2, 2), dtype=np.int64), np.zeros((size, size, 2, 2))
         in_threads(
             lambda firsts: fill_pairs(
@@ -305,7 +268,7 @@ class _Problem:
                 joint.ones,
                 joint.twos,
                 joint.threes,
-                joint.starts,
+                triple_starts(size),
                 firsts,
                 self._prior,
                 self._kind,
