@@ -60,6 +60,10 @@ class AwayError(InstallationError):
     """Home folder or database cannot be used now, but perhaps later: it is worth trying again."""
 
 
+class ClusterError(FrostglassError):
+    """The cluster that answers questions to records cannot be used."""
+
+
 class CancelledError(FrostglassError):
     """A run was cancelled before it touched a private record."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from dpcore.arrays import Array
 from dpcore.cores import share_of_cores
 from dpcore.data.partition import Partition
+from dpcore.errors import ClusterError
 
 #: Arguments of a kernel beside the partition.
 Public = ParamSpec("Public")
@@ -33,9 +33,29 @@ class Executor(Protocol):
         """The sum of ``kernel(partition, *public, **named)`` over all partitions."""
         ...
 
+    def check(self, partitions: Sequence[Partition]) -> None:
+        """See that a question to these partitions can be answered, before anything is spent.
+
+        Raises
+        ------
+        ClusterError
+            If not, with what to do.
+        """
+        ...
+
 
 class LocalExecutor:
-    """Partitions in this process: on as many threads as there are cores, or one after another."""
+    """Partitions in this process, side by side on its cores.
+
+    Parameters
+    ----------
+    cores : int, optional
+        All of the machine by default.
+    """
+
+    def __init__(self, cores: int | None = None) -> None:
+        self._cores = cores or os.cpu_count() or 1
+        self._pool: ThreadPoolExecutor | None = None
 
     def total(
         self,
@@ -45,21 +65,20 @@ class LocalExecutor:
         **named: Public.kwargs,
     ) -> Sums:
         """The sum of ``kernel(partition, *public, **named)`` over all partitions."""
-        if len(partitions) == 1:
-            return added([kernel(partitions[0], *public, **named)])
-        cores = os.cpu_count() or 1
-        share = cores // min(cores, len(partitions))
+        share = max(1, self._cores // len(partitions))
 
         def ask(partition: Partition) -> Sums:
             with share_of_cores(share):
                 return kernel(partition, *public, **named)
 
-        return added(_pool().map(ask, partitions))
+        if len(partitions) == 1 or self._cores == 1:
+            return added(map(ask, partitions))
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._cores, thread_name_prefix="partition")
+        return added(self._pool.map(ask, partitions))
 
-
-@lru_cache(maxsize=1)
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="partition")
+    def check(self, partitions: Sequence[Partition]) -> None:
+        """Nothing can be missing here."""
 
 
 def added(found: Iterable[Sums]) -> Sums:
@@ -88,3 +107,25 @@ def added(found: Iterable[Sums]) -> Sums:
 
 #: The executor of this process.
 LOCAL = LocalExecutor()
+#: Setting of the operator: where the scheduler of a Dask cluster listens.
+CLUSTER = "FROSTGLASS_DASK"
+
+
+def chosen_executor() -> Executor:
+    """The executor that the operator has chosen: this process, or a Dask cluster.
+
+    Raises
+    ------
+    ClusterError
+        If the cluster cannot be used.
+    """
+    address = os.environ.get(CLUSTER, "").strip()
+    if not address:
+        return LOCAL
+    try:
+        from dpcore.data.clusters import connected
+    except ImportError:
+        raise ClusterError(
+            f"{CLUSTER} is set, but Dask is not installed. Install it with: pip install frostglass[scale]"
+        ) from None
+    return connected(address)

@@ -20,8 +20,6 @@ from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import ChildTable, Part, Schema
 
 _ARRAYS = ("codes", "numbers", "cells", "parts", "ids")
-#: How another process opens the same partition: a function and its arguments.
-Reopened = tuple[Callable[..., Any], tuple[Any, ...]]
 _Kept = TypeVar("_Kept")
 #: Results of intermediate steps that one partition keeps.
 _MOST_KEPT = 8
@@ -102,6 +100,8 @@ class Partition:
         The public domain.
     rows : int
         Places for records, taken or not. Public.
+    place : (str, int) or None
+        Folder of the table and number in it, if it is stored.
     codes : array of shape (n_columns, rows), unsigned
         Code of each record's cell, see ``column.cells``. Zero where there is no record.
     numbers : array of shape (n_numeric_columns, rows), float64
@@ -117,8 +117,8 @@ class Partition:
         Rows of the child tables, by their names.
     """
 
-    def __init__(self, schema: Schema, arrays: Mapping[str, Array], reopened: Reopened | None = None) -> None:
-        self.schema, self.arrays, self._reopened = schema, arrays, reopened
+    def __init__(self, schema: Schema, arrays: Mapping[str, Array], place: tuple[str, int] | None = None) -> None:
+        self.schema, self.arrays, self.place = schema, arrays, place
         self.codes, self.numbers, self.cells, self.parts, self.ids = (arrays[name] for name in _ARRAYS)
         self.rows = self.codes.shape[1]
         self.children = {
@@ -134,9 +134,12 @@ class Partition:
         return f"Partition({self.schema.name!r})"
 
     def __reduce__(self) -> Any:
-        if self._reopened is None:
+        """Records are never sent: another process opens the partition where it is stored."""
+        if self.place is None:
             raise TypeError("records cannot be pickled: store them, and open them where they are needed")
-        return self._reopened
+        from dpcore.data.storage import opened
+
+        return opened, self.place
 
     @classmethod
     def build(

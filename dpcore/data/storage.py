@@ -86,8 +86,12 @@ def check_contents(directory: Path) -> None:
 @lru_cache(maxsize=4096)
 def opened(directory: str, number: int) -> Partition:
     """One partition of a saved table, opened once in a process: what a pickled partition becomes."""
-    where = Path(directory)
-    return _mapped(where, number, stored_schema(where), _entries(where)[number]["rows"])
+    return _opened(directory)[number]
+
+
+@lru_cache(maxsize=8)
+def _opened(directory: str) -> list[Partition]:
+    return open_partitions(Path(directory), stored_schema(Path(directory)))
 
 
 def _folder(number: int) -> str:
@@ -151,7 +155,7 @@ def _mapped(directory: Path, number: int, schema: Schema, rows: int) -> Partitio
     for name, columns in layout.files.items():
         for array, vectors in _vectors(directory / _folder(number) / name, columns, layout.lengths[name]):
             arrays[array] = vectors.reshape(layout.shapes.get(array, vectors.shape))
-    return Partition(schema, arrays, (opened, (str(directory), number)))
+    return Partition(schema, arrays, (str(directory), number))
 
 
 def _vectors(file: Path, columns: Mapping[str, tuple[Any, list[str]]], length: int) -> Iterator[tuple[str, Array]]:
@@ -194,4 +198,4 @@ def _undivided(directory: Path, schema: Schema) -> Partition:
     except (OSError, ValueError, EOFError):
         raise SchemaError(_INCOMPLETE) from None
     arrays["ids"] = np.arange(arrays["codes"].shape[1], dtype=np.uint64)
-    return Partition(schema, arrays)
+    return Partition(schema, arrays, (str(directory), 0))

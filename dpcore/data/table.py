@@ -91,6 +91,10 @@ class PrivateTable:
         """
         return self._executor.total(kernel, self.partitions, *public, **named)
 
+    def check(self) -> None:
+        """See that questions can be answered, without asking one. Raises ``ClusterError``."""
+        self._executor.check(self.partitions)
+
     def save(self, directory: Path) -> None:
         """Write the table into an existing, empty directory."""
         save_partitions(directory, self.schema, self.partitions)

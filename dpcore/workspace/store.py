@@ -33,6 +33,7 @@ from dpcore.workspace.requests import DatasetInfo
 from dpcore.workspace.turns import claimed, is_claimed, turn
 
 if TYPE_CHECKING:
+    from dpcore.data.executors import Executor
     from dpcore.data.table import PrivateTable
 
 #: File that is locked by the process that is writing a folder.
@@ -204,17 +205,25 @@ class Store:
         PrivateTable.check_files(self._folders.stored / dataset_id, stored)
         return stored
 
-    def table(self, dataset_id: str) -> PrivateTable:
-        """Open the records. For workers, after the ledger was told; and for public data sets.
+    def table(self, dataset_id: str, executor: Executor | None = None) -> PrivateTable:
+        """Open a data set: headers are read, records are not.
+
+        It is asked by workers, after the ledger was told; and if it is public.
+
+        Parameters
+        ----------
+        executor : Executor, optional
+            Where questions are answered; in this process by default.
 
         Raises
         ------
         SchemaError
             If the stored table is damaged or does not fit the schema that was declared.
         """
+        from dpcore.data.executors import LOCAL
         from dpcore.data.table import PrivateTable
 
-        table = PrivateTable.open(self._folders.stored / dataset_id)
+        table = PrivateTable.open(self._folders.stored / dataset_id, executor or LOCAL)
         if table.schema.hash != self.dataset(dataset_id).schema.hash:
             raise SchemaError("The stored data set does not fit its schema: upload it again.")
         return table

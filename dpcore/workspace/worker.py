@@ -30,6 +30,7 @@ from dpcore.workspace.queue import Job, RunQueue
 from dpcore.workspace.store import Store
 
 if TYPE_CHECKING:
+    from dpcore.data.table import PrivateTable
     from dpcore.learning.learner import Learner
 
 _LOG = logging.getLogger("frostglass.jobs")
@@ -77,21 +78,22 @@ class Worker:
     def _execute(self, job: Job) -> None:
         """Execute a claimed run. Its end, good or bad, is in the database afterwards."""
         try:
-            learner, plan = self._prepare(job)
+            learner, plan, table = self._prepare(job)
             self._ledger.touch(job.run_id)
         except Exception as error:  # noqa: BLE001 - every failure becomes a fixed sentence
             self._refuse(job, error)
             return
         try:
-            self._queue.complete(job.run_id, self._spend(job, learner, plan))
+            self._queue.complete(job.run_id, self._spend(job, learner, plan, table))
         except CancelledError:
             self._queue.end(job.run_id, "cancelled", _CANCELLED_SPENT)
         except Exception as error:  # noqa: BLE001 - its text may depend on records
             _LOG.error("run %s failed: %s", job.run_id, type(error).__name__)
             self._queue.end(job.run_id, "failed", _FAILED_SPENT)
 
-    def _prepare(self, job: Job) -> tuple[Learner, RunPlan]:
+    def _prepare(self, job: Job) -> tuple[Learner, RunPlan, PrivateTable]:
         """Everything that can be checked from public values, before the point of no return."""
+        from dpcore.data.executors import chosen_executor
         from dpcore.models.registry import get_learner
 
         request = job.request
@@ -103,7 +105,9 @@ class Worker:
         if (plan.epsilon, plan.delta) != (paid.epsilon, paid.delta) or plan.loss.rho > paid.rho:
             raise RequestError(_OTHER_PRICE)
         self._store.check_stored(dataset.id, plan.schema)
-        return learner, plan
+        table = self._store.table(dataset.id, chosen_executor())
+        table.check()
+        return learner, plan, table
 
     def _refuse(self, job: Job, error: Exception) -> None:
         """End a run that never touched a record and give its budget back."""
@@ -118,14 +122,14 @@ class Worker:
             # Touched in spite of the error, or cancelled: what the ledger says stays.
             self._queue.end(job.run_id, "failed", _FAILED_SPENT)
 
-    def _spend(self, job: Job, learner: Learner, plan: RunPlan) -> Release:
+    def _spend(self, job: Job, learner: Learner, plan: RunPlan, table: PrivateTable) -> Release:
         """Read the records: the release that the run was paid for."""
         from dpcore.learning.learner import Run
         from dpcore.privacy.randomness import SecureRandom
 
         dataset = self._store.dataset(job.request.dataset_id)
         reports = Reports(job.run_id, partial(self._queue.report, job.run_id))
-        model = learner.run(Run(self._store.table(dataset.id), plan, SecureRandom(), reports))
+        model = learner.run(Run(table, plan, SecureRandom(), reports))
         return make_release(
             learner.name,
             plan,

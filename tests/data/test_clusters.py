@@ -1,0 +1,149 @@
+"""Questions answered by a real Dask cluster, whatever happens to it: the answer is the same."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.data import clusters
+from dpcore.data.clusters import ClusterExecutor
+from dpcore.data.executors import CLUSTER, LOCAL, chosen_executor
+from dpcore.data.ingest import ingest
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Schema
+from dpcore.errors import ClusterError
+from dpcore.privacy.randomness import SeededRandom
+from tests.support.dask_clusters import Cluster, dask_cluster
+from tests.support.dask_kernels import cell_counts, cell_counts_or_death, cell_counts_slowly, failing
+from tests.support.partitioned import divided
+
+pytestmark = pytest.mark.heavy
+SCHEMA = Schema.from_mapping(
+    {
+        "name": "ward",
+        "max_rows": 1000,
+        "columns": [
+            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
+            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+        ],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory) -> Path:
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": draw.integers(0, 100, 900), "sex": draw.choice(["f", "m", ""], 900)})
+    folder = tmp_path_factory.mktemp("table")
+    divided(ingest([frame], SCHEMA, SeededRandom(0)), 7).save(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(stored) -> list[int]:
+    return PrivateTable.open(stored).total(cell_counts).tolist()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    with dask_cluster(tmp_path) as made:
+        yield made
+
+
+def on(cluster: Cluster, folder: Path) -> PrivateTable:
+    return PrivateTable.open(folder, ClusterExecutor(cluster.address))
+
+
+def test_workers_that_die_or_come_change_no_answer(cluster, stored, expected, tmp_path):
+    table = on(cluster, stored)
+    table.check()
+    assert table.total(cell_counts).tolist() == expected
+    assert table.total(cell_counts_or_death, str(tmp_path)).tolist() == expected
+    cluster.start_worker()
+    assert table.total(cell_counts).tolist() == expected
+    with pytest.raises(ZeroDivisionError):
+        table.total(failing)
+    assert table.total(cell_counts).tolist() == expected
+
+
+def _in_the_middle(table, signs, happens):
+    """The answer to a question, with something that happens once partitions are being asked."""
+    signs.mkdir()
+    found = []
+    asking = threading.Thread(target=lambda: found.append(table.total(cell_counts_slowly, str(signs))))
+    asking.start()
+    while not any(signs.iterdir()):
+        assert asking.is_alive()
+        time.sleep(0.01)
+    happens()
+    asking.join(120)
+    return found[0].tolist()
+
+
+def test_a_worker_killed_in_the_middle_costs_time_only(cluster, stored, expected, tmp_path):
+    assert _in_the_middle(on(cluster, stored), tmp_path / "signs", cluster.kill_worker) == expected
+
+
+def test_a_scheduler_that_comes_back_costs_time_only(cluster, stored, expected, tmp_path):
+    def restart():
+        cluster.kill_scheduler()
+        cluster.start_scheduler()
+        cluster.start_worker()
+
+    assert _in_the_middle(on(cluster, stored), tmp_path / "signs", restart) == expected
+
+
+def test_a_cluster_without_workers_is_told_before_anything_is_spent(tmp_path, stored, monkeypatch):
+    monkeypatch.setattr(clusters, "_BEFORE", 1)
+    with dask_cluster(tmp_path, workers=0) as cluster:
+        with pytest.raises(ClusterError, match="does not answer"):
+            on(cluster, stored).check()
+        cluster.kill_scheduler()
+        with pytest.raises(ClusterError, match="does not answer"):
+            on(cluster, stored).check()
+
+
+def test_files_that_workers_do_not_see_are_told(cluster, stored, tmp_path):
+    table = on(cluster, stored)
+    for number, partition in enumerate(table.partitions):
+        partition.place = (str(tmp_path / "elsewhere"), number)
+    with pytest.raises(ClusterError, match="same folder"):
+        table.check()
+
+
+def test_another_version_is_told(cluster, stored, monkeypatch):
+    monkeypatch.setattr(clusters.dpcore, "__version__", "0.0.1")
+    with pytest.raises(ClusterError, match="another version"):
+        on(cluster, stored).check()
+
+
+@pytest.mark.parametrize("address", ["tcp://10.0.0.1:8786", "tcp://cluster.example:8786", "tcp://[2001:db8::1]:8786"])
+def test_records_cross_no_network_without_encryption(address):
+    with pytest.raises(ClusterError, match="tls://"):
+        ClusterExecutor(address)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8786", "http://127.0.0.1", "tcp://", "tls://", "yes"])
+def test_an_address_that_is_none(address):
+    with pytest.raises(ClusterError, match="must be like"):
+        ClusterExecutor(address)
+
+
+def test_the_operator_chooses(monkeypatch):
+    monkeypatch.delenv(CLUSTER, raising=False)
+    assert chosen_executor() is LOCAL
+    monkeypatch.setenv(CLUSTER, "tcp://127.0.0.1:1")
+    assert isinstance(chosen_executor(), ClusterExecutor)
+    assert chosen_executor() is chosen_executor()
+
+
+def test_without_dask_there_is_a_sentence(monkeypatch):
+    monkeypatch.setenv(CLUSTER, "tcp://127.0.0.1:1")
+    monkeypatch.setitem(__import__("sys").modules, "dpcore.data.clusters", None)
+    with pytest.raises(ClusterError, match=r"frostglass\[scale\]"):
+        chosen_executor()
