@@ -7,11 +7,13 @@ cell, so a kernel that visits everything learns nothing from shapes.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+import psutil
 
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
 from dpcore.data.bits import pack, pack_rows, unpack, whole_words, word_count
@@ -21,13 +23,24 @@ from dpcore.domain.schema import ChildTable, Part, Schema
 
 _ARRAYS = ("codes", "numbers", "cells", "parts", "ids")
 _Kept = TypeVar("_Kept")
-#: Results of intermediate steps that one partition keeps.
-_MOST_KEPT = 8
+#: Setting of the operator: MiB that may be kept of intermediate steps; by default half of the memory.
+_MEMORY = "FROSTGLASS_MEMORY"
 
 
 def child_arrays(schema: Schema) -> list[tuple[str, str]]:
     """Names of the two arrays of each child table: its codes, and where there are rows."""
     return [(f"child_{i}_codes", f"child_{i}_rows") for i in range(len(schema.children))]
+
+
+def room_for(partitions: int) -> int:
+    """Bytes that each of so many partitions may keep of intermediate steps."""
+    text = os.environ.get(_MEMORY, "")
+    whole = int(text) << 20 if text.isdigit() else psutil.virtual_memory().total // 2
+    return whole // partitions
+
+
+def _size(kept: Any) -> int:
+    return sum(map(_size, kept)) if isinstance(kept, list | tuple) else int(getattr(kept, "nbytes", 0))
 
 
 class ChildRecords:
@@ -100,6 +113,8 @@ class Partition:
         The public domain.
     rows : int
         Places for records, taken or not. Public.
+    room : int
+        Bytes that it may keep of intermediate steps.
     place : (str, int) or None
         Folder of the table and number in it, if it is stored.
     codes : array of shape (n_columns, rows), unsigned
@@ -127,6 +142,7 @@ class Partition:
         }
         sizes = [len(column.cells) for column in schema]
         self._first_cell = np.concatenate([[0], np.cumsum(sizes)])
+        self.room = room_for(1)
         self._kept: dict[Hashable, Any] = {}
         self._turn = threading.RLock()
 
@@ -199,15 +215,16 @@ class Partition:
         return np.flatnonzero(unpack(self.members("all"), self.rows))
 
     def kept(self, key: Hashable, make: Callable[[], _Kept]) -> _Kept:
-        """What ``make`` gives, worked out once for a key: the last few are kept.
+        """What ``make`` gives, worked out once for a key, and kept while there is room.
 
-        For what many questions of one run need. A partition that is opened again, on this
-        machine or another, works it out again: results must not depend on what is kept.
+        For what many questions of one run need: arrays, several of them, or what has ``nbytes``. A
+        partition that is opened again, on this machine or another, works it out again: results
+        must not depend on what is kept.
         """
         with self._turn:
             found: _Kept = self._kept.pop(key) if key in self._kept else make()
             self._kept[key] = found
-            while len(self._kept) > _MOST_KEPT:
+            while len(self._kept) > 1 and sum(map(_size, self._kept.values())) > self.room:
                 self._kept.pop(next(iter(self._kept)))
             return found
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.data.bits import word_count
-from dpcore.data.partition import Partition, child_arrays, code_type
+from dpcore.data.partition import Partition, child_arrays, code_type, room_for
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import SchemaError
@@ -91,7 +91,10 @@ def opened(directory: str, number: int) -> Partition:
 
 @lru_cache(maxsize=8)
 def _opened(directory: str) -> list[Partition]:
-    return open_partitions(Path(directory), stored_schema(Path(directory)))
+    found = open_partitions(Path(directory), stored_schema(Path(directory)))
+    for partition in found:
+        partition.room = room_for(len(found))
+    return found
 
 
 def _folder(number: int) -> str:

@@ -18,7 +18,7 @@ import pandas as pd
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
 from dpcore.data.bits import unpack
 from dpcore.data.executors import LOCAL, Executor, Public, Sums
-from dpcore.data.partition import ChildRecords, Partition
+from dpcore.data.partition import ChildRecords, Partition, room_for
 from dpcore.data.storage import open_partitions, save_partitions, stored_schema
 from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.schema import Part, Schema
@@ -36,6 +36,8 @@ class PrivateTable:
 
     def __init__(self, schema: Schema, partitions: Sequence[Partition], executor: Executor = LOCAL) -> None:
         self.schema, self.partitions, self._executor = schema, tuple(partitions), executor
+        for partition in self.partitions:
+            partition.room = room_for(len(self.partitions))
 
     def __repr__(self) -> str:
         return f"PrivateTable({self.schema.name!r})"

@@ -266,3 +266,20 @@ def test_public_frame_holds_each_record_once():
         }
     )
     assert sorted(map(str, found.to_numpy().tolist())) == sorted(map(str, expected.to_numpy().tolist()))
+
+
+def test_a_partition_keeps_what_there_is_room_for():
+    partition, made = table().partitions[0], []
+
+    def make(key, size):
+        return partition.kept(key, lambda: made.append(key) or [np.zeros(size, dtype=np.uint8)])
+
+    partition.room = 100
+    for key, size in (("a", 40), ("b", 40), ("a", 40), ("c", 40), ("a", 40), ("b", 40), ("large", 400), ("large", 400)):
+        assert len(make(key, size)[0]) == size
+    assert made == ["a", "b", "c", "b", "large"]
+
+
+def test_the_room_of_partitions_is_the_operators(monkeypatch):
+    monkeypatch.setenv("FROSTGLASS_MEMORY", "64")
+    assert {partition.room for partition in divided(table(), 4).partitions} == {16 << 20}
