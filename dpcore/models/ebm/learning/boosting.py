@@ -1,49 +1,45 @@
 """Cyclic boosting over features, in independent replicates.
 
 Replicates share the budget and start alike, but draw their own noise: their mean is the model,
-and their spread shows what the noise did, with everything that features do to each other.
+and their spread shows what the noise did, with everything that features do to each other. They
+take turns together: one question asks for the sums of all of them.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from dpcore.arrays import Array, Floats, Ints
+from dpcore.arrays import Floats
+from dpcore.cores import core_count
+from dpcore.data.table import PrivateTable
 from dpcore.models.ebm.learning.histograms import count_deviation, noisy_histograms
-from dpcore.models.ebm.learning.kernels import (
-    clipped_sums,
-    logistic_sums,
-    residual_sizes,
-    softmax_sums,
-)
-from dpcore.models.ebm.learning.queries import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.schedule import burn_in
-from dpcore.models.ebm.learning.start import SIZE_EDGES, BoostingStart, narrow
+from dpcore.models.ebm.learning.scores import Shapes, residual_sizes, residual_sums
+from dpcore.models.ebm.learning.start import BoostingStart, narrow
 from dpcore.models.ebm.learning.steps import Step
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, public_generator
 
-Shapes = list[Floats]
+#: Shapes of one replicate: arrays of shape (n_bins, n_outputs).
+Learned = list[Floats]
 
 
 @dataclass(frozen=True)
 class Course:
-    """One boosting course, the same for every replicate.
+    """One boosting course of all replicates.
 
     Attributes
     ----------
-    codes : sequence of arrays of shape (n_places,)
-        Bin of every place, per feature.
-    sizes : sequence of int
-        Bins of each feature.
-    labels : array of shape (n_places,)
-    scores : array of shape (n_outputs,) or (n_places, n_outputs)
-        Scores to start from, for everybody or for each place.
+    table : PrivateTable
+    shapes : Shapes
+        All shapes, those to learn still flat.
+    first : int
+        The first shape to learn: those before stay as they are.
     epochs : int
     averaged : bool
         Whether the result is the mean of the iterates after :func:`burn_in`, or the last one.
@@ -53,10 +49,9 @@ class Course:
         Before which epochs the first replicate asks for the sizes of residuals.
     """
 
-    codes: Sequence[Array]
-    sizes: Sequence[int]
-    labels: Array
-    scores: Floats
+    table: PrivateTable
+    shapes: Shapes
+    first: int
     epochs: int
     averaged: bool
     step: Callable[[BoostingStart], Step]
@@ -66,18 +61,17 @@ class Course:
 def boost(
     course: Course,
     start: BoostingStart,
-    replicates: int,
     randomness: RandomSource,
-    advance: Callable[[int], None],
-) -> tuple[list[Shapes], Step]:
-    """Run all replicates.
+    advance: Callable[[], None],
+) -> tuple[list[Learned], Step]:
+    """Run all replicates, each with a source of its own.
 
     The first one also learns how far residuals may be clipped; the others follow it.
 
     Parameters
     ----------
     advance : callable
-        Told how many epochs have been done since the last call.
+        Told when an epoch is done.
 
     Returns
     -------
@@ -86,109 +80,39 @@ def boost(
     Step
         The step of the last epoch.
     """
-    sources = randomness.parts(replicates)
-    path: list[tuple[BoostingStart, Step]] = []
-    first = _replicate(course, start, path, sources[0], advance)
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        others = []
-        for shapes in pool.map(lambda source: _replicate(course, start, path, source), sources[1:]):
-            others.append(shapes)
-            advance(course.epochs)
-    return [first, *others], path[-1][1]
-
-
-def _replicate(
-    course: Course,
-    start: BoostingStart,
-    path: list[tuple[BoostingStart, Step]],
-    randomness: RandomSource,
-    advance: Callable[[int], None] | None = None,
-) -> Shapes:
-    """One replicate; the one with ``advance`` writes ``path``, the others read it."""
-    outputs = len(start.intercept)
-    shapes = [np.zeros((size, outputs)) for size in course.sizes]
-    sums = [np.zeros((size, outputs)) for size in course.sizes]
+    replicates, outputs, _ = course.shapes.tables.shape
+    sizes = [len(binning) for binning in course.shapes.layout.binnings[course.first :]]
+    learned = [[np.zeros((size, outputs)) for size in sizes] for _ in range(replicates)]
+    sums = [[np.zeros((size, outputs)) for size in sizes] for _ in range(replicates)]
     skipped = burn_in(course.epochs) if course.averaged else course.epochs - 1
-    sweep = _Sweep(course, outputs)
-    for epoch in range(course.epochs):
-        if advance is not None:
-            path.append(_next(course, start, path, epoch, sweep, randomness))
-            advance(1)
-        now, step = path[epoch]
-        for feature in public_generator(epoch).permutation(len(shapes)):
-            exact = sweep.sums(feature, now.clip)
-            change = step.change(feature, exact, shapes[feature], randomness)
-            shapes[feature] += change
-            sweep.move(feature, change)
-        if epoch >= skipped:
-            for total, shape in zip(sums, shapes, strict=True):
-                total += shape
-    return [total / (course.epochs - skipped) for total in sums]
+    sources, step = randomness.parts(replicates), course.step(start)
+    with ThreadPoolExecutor(core_count()) as pool:
+        for epoch in range(course.epochs):
+            if epoch in course.size_queries:
+                start = _narrowed(course, start, course.size_queries[epoch], sources[0])
+                step = course.step(start)
+            for feature in public_generator(epoch).permutation(len(sizes)):
+                place = course.first + int(feature)
+                exact = course.table.total(residual_sums, course.shapes, place, start.clip)
+                own = [shapes[feature] for shapes in learned]
+                changes = pool.map(partial(step.change, feature), exact, own, sources)
+                for shape, change in zip(own, changes, strict=True):
+                    shape += change
+                course.shapes.put(place, own)
+            if epoch >= skipped:
+                for total, shapes in zip(sums, learned, strict=True):
+                    _add(total, shapes)
+            advance()
+    return [[total / (course.epochs - skipped) for total in own] for own in sums], step
 
 
-def _next(
-    course: Course,
-    start: BoostingStart,
-    path: list[tuple[BoostingStart, Step]],
-    epoch: int,
-    sweep: _Sweep,
-    randomness: RandomSource,
-) -> tuple[BoostingStart, Step]:
-    """Clip and step of an epoch; they change only after a question about residual sizes."""
-    if not path:
-        return start, course.step(start)
-    if epoch not in course.size_queries:
-        return path[-1]
-    mechanism = course.size_queries[epoch]
-    (noisy,) = noisy_histograms(mechanism, [sweep.residual_sizes()], randomness)
-    narrowed = narrow(path[-1][0], noisy, count_deviation(mechanism))
-    return narrowed, course.step(narrowed)
+def _add(totals: Learned, shapes: Learned) -> None:
+    for total, shape in zip(totals, shapes, strict=True):
+        total += shape
 
 
-class _Sweep:
-    """Scores of every place; a change is applied during the next pass over the records."""
-
-    def __init__(self, course: Course, outputs: int) -> None:
-        self._course = course
-        places = len(course.labels)
-        scores = np.empty((places, outputs), dtype=np.float32)
-        scores[:] = course.scores
-        self._classes = course.labels.dtype == np.uint8
-        self._scores = scores if outputs > 1 else scores[:, 0]
-        self._before = 0
-        self._change = np.zeros((course.sizes[0], outputs), dtype=np.float32)
-
-    def move(self, feature: int, change: Floats) -> None:
-        """Add a change to a feature's shape."""
-        self._before, self._change = feature, change.astype(np.float32)
-
-    def sums(self, feature: int, clip: float) -> Ints:
-        """Exact residual sums of a feature's bins in grid steps: shape (n_bins, n_outputs)."""
-        course = self._course
-        sums = np.zeros((course.sizes[feature], self._change.shape[1]), dtype=np.int64)
-        before, after = course.codes[self._before], course.codes[feature]
-        if sums.shape[1] > 1:
-            softmax_sums(
-                course.labels,
-                self._scores,
-                before,
-                self._change,
-                after,
-                float(RESIDUAL_STEPS),
-                sums,
-            )
-            return sums
-        change = self._change[:, 0].copy()
-        pending = (course.labels, self._scores, before, change, after)
-        if self._classes:
-            logistic_sums(*pending, float(RESIDUAL_STEPS), sums[:, 0])
-        else:
-            clipped_sums(*pending, RESIDUAL_STEPS / clip, clip, sums[:, 0])
-        return sums
-
-    def residual_sizes(self) -> Ints:
-        """Exact records per group of residual size."""
-        course, counts = self._course, np.zeros(len(SIZE_EDGES), dtype=np.int64)
-        before, change = course.codes[self._before], self._change[:, 0].copy()
-        residual_sizes(course.labels, self._scores, before, change, SIZE_EDGES, counts)
-        return counts
+def _narrowed(course: Course, start: BoostingStart, mechanism: FineGaussian, randomness: RandomSource) -> BoostingStart:
+    """A start whose clip and variance are what noisy sizes of residuals support."""
+    exact = course.table.total(residual_sizes, course.shapes)
+    (noisy,) = noisy_histograms(mechanism, [exact], randomness)
+    return narrow(start, noisy, count_deviation(mechanism))

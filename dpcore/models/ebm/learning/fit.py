@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpcore.arrays import Array, Floats, Floats32
+from dpcore.arrays import Floats
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning.accounting import (
@@ -25,12 +25,13 @@ from dpcore.models.ebm.learning.accounting import (
     size_epochs,
     size_mechanism,
 )
-from dpcore.models.ebm.learning.boosting import Course, Shapes, boost
+from dpcore.models.ebm.learning.boosting import Course, Learned, boost
 from dpcore.models.ebm.learning.grid import Bins, feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation, noisy_histograms
-from dpcore.models.ebm.learning.pairs import Side, choose_pairs, coarsen, residuals
-from dpcore.models.ebm.learning.records import BinnedRecords
+from dpcore.models.ebm.learning.pairs import Side, choose_pairs, coarsen
+from dpcore.models.ebm.learning.records import Binning, Layout, bin_counts, histograms
 from dpcore.models.ebm.learning.schedule import EBMSettings
+from dpcore.models.ebm.learning.scores import Shapes, pair_tables
 from dpcore.models.ebm.learning.start import BoostingStart, start_classes, start_numbers, total_rows
 from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, RandomSplits, Step
 from dpcore.models.ebm.released.axis import Axis
@@ -42,6 +43,8 @@ from dpcore.privacy.mechanisms import FineGaussian
 _LEAST_COUNT = 4.0
 #: A total of counts is known if it is this many standard deviations of its noise.
 _KNOWN = 2.0
+#: Residual sums of pairs that one question asks for: 64 for each pair and output.
+_MOST_SUMS = 2**17
 
 
 @dataclass(frozen=True)
@@ -50,16 +53,17 @@ class _Block:
 
     axes: tuple[tuple[Axis, ...], ...]
     features: tuple[Feature, ...]
-    codes: tuple[Array, ...]
+    binnings: tuple[Binning, ...]
     noisy_counts: tuple[Floats, ...]
     errors: tuple[Floats, ...]
 
 
 class EBMFit:
-    """State of one run. Every attribute but the records is released or public."""
+    """State of one run. Every attribute but the table is released or public."""
 
     def __init__(self, run: Run) -> None:
         plan = run.plan
+        self._table, self._part = run.table, run.part
         self._plan, self._randomness, self._progress = plan, run.randomness, run.progress
         self._parameters: EBMSettings = plan.parameters
         schema, target = plan.schema, plan.target
@@ -68,30 +72,27 @@ class EBMFit:
         self._outputs = output_count(schema, target)
         run.progress("finding bins", 0, 1)
         self._cells = feature_cells(schema, target)
-        self._records = BinnedRecords(run.table, target, run.part, self._cells)
         self._bins, self._start = self._find_bins()
-        self._records.merge(self._bins)
         run.progress("finding bins", 1, 1)
 
     def model(self) -> EBMModel:
         """Learn the shapes, then the pairs, and put the model together."""
         main = self._main_block()
         mechanism = residual_mechanism(self._cost, self._plan.schema, self._plan.target)
-        replicates, step = self._boost(main, self._start.intercept, mechanism)
+        shapes = self._shapes(main.binnings, self._parameters.replicates)
+        replicates, step = self._boost(main, shapes, mechanism)
         terms, shifts = self._terms(main, replicates, step)
         if self._parameters.pairs:
-            scores = self._scores(main, replicates)
-            pairs = self._pair_block(scores)
-            more, further = self._terms(pairs, *self._boost_pairs(pairs, scores))
+            means = [np.mean(own, axis=0) for own in zip(*replicates, strict=True)]
+            pairs = self._pair_block(main, means)
+            more, further = self._terms(pairs, *self._boost_pairs(main, means, pairs))
             terms, shifts = terms + more, shifts + further
         return self._model(terms, shifts)
 
     def _find_bins(self) -> tuple[list[Bins], BoostingStart]:
         """Noisy histograms of all features and the target; bins and start are read off them."""
         mechanism = histogram_mechanism(self._cost, self._plan.schema)
-        exact = self._records.histograms()
-        if not self._numbers:
-            exact[-1] = exact[-1][: len(self._plan.classes)]
+        exact = self._table.total(histograms, self._plan.target, self._part)
         *noisy, target = noisy_histograms(mechanism, exact, self._randomness)
         deviation = count_deviation(mechanism)
         rows = total_rows([*noisy, target], deviation, self._plan.schema.max_rows)
@@ -105,34 +106,41 @@ class EBMFit:
         return _Block(
             axes=tuple((bins.axis,) for bins in self._bins),
             features=tuple(Feature(self._start.counts(bins), bins.ordered) for bins in self._bins),
-            codes=tuple(self._records.codes),
+            binnings=tuple(Binning.of((place, bins.groups)) for place, bins in enumerate(self._bins)),
             noisy_counts=tuple(bins.noisy_counts for bins in self._bins),
             errors=tuple(bins.errors for bins in self._bins),
         )
 
+    def _shapes(self, binnings: Sequence[Binning], replicates: int, known: Sequence[Floats] = ()) -> Shapes:
+        """Shapes of all replicates, the first ones as they are known and the others flat."""
+        layout = Layout(self._plan.target, self._part, tuple(binnings))
+        shapes = Shapes(self._plan.schema, layout, self._start.intercept, replicates)
+        for feature, shape in enumerate(known):
+            shapes.put(feature, [shape] * replicates)
+        return shapes
+
     def _boost(
-        self, block: _Block, scores: Array, mechanism: FineGaussian, step: str = "shapes"
-    ) -> tuple[list[Shapes], Step]:
-        parameters, total = self._parameters, self._cost.rounds
+        self, block: _Block, shapes: Shapes, mechanism: FineGaussian, step: str = "shapes"
+    ) -> tuple[list[Learned], Step]:
+        parameters, total = self._parameters, self._cost.parameters.epochs
         done = 0
 
-        def advance(epochs: int) -> None:
+        def advance() -> None:
             nonlocal done
-            done += epochs
+            done += 1
             self._progress(f"learning {step}", done, total)
 
         self._progress(f"learning {step}", 0, total)
         course = Course(
-            codes=block.codes,
-            sizes=[len(feature.counts) for feature in block.features],
-            labels=self._records.labels,
-            scores=scores,
+            table=self._table,
+            shapes=shapes,
+            first=len(shapes.layout.binnings) - len(block.binnings),
             epochs=parameters.epochs,
             averaged=parameters.method == "all_bins",
             step=lambda start: self._step(block, start, mechanism),
             size_queries=self._size_queries() if step == "shapes" else {},
         )
-        return boost(course, self._start, parameters.replicates, self._randomness, advance)
+        return boost(course, self._start, self._randomness, advance)
 
     def _step(self, block: _Block, start: BoostingStart, mechanism: FineGaussian) -> Step:
         parameters = self._parameters
@@ -146,51 +154,50 @@ class EBMFit:
             return {}
         return dict.fromkeys(size_epochs(self._parameters), size_mechanism(self._cost))
 
-    def _scores(self, block: _Block, replicates: list[Shapes]) -> Floats32:
-        """Scores of every place under the main model: shape (n_places, n_outputs)."""
-        scores = np.tile(self._start.intercept.astype(np.float32), (len(self._records.labels), 1))
-        for feature, codes in enumerate(block.codes):
-            shape = np.mean([shapes[feature] for shapes in replicates], axis=0)
-            scores += np.take(shape.astype(np.float32), codes, axis=0, mode="clip")
-        return scores
-
-    def _pair_block(self, scores: Floats32) -> _Block:
+    def _pair_block(self, main: _Block, means: Sequence[Floats]) -> _Block:
         """Choose pairs privately and count their cells with noise."""
-        schema, records, start = self._plan.schema, self._records, self._start
+        start = self._start
         self._progress("choosing pairs", 0, 1)
-        sides = [coarsen(schema, bins, start.counts(bins)) for bins in self._bins]
-        chosen = self._chosen_pairs(sides, scores)
+        sides = [coarsen(self._plan.schema, bins, start.counts(bins)) for bins in self._bins]
+        cells = [
+            (place, side.groups[bins.groups]) for place, (side, bins) in enumerate(zip(sides, self._bins, strict=True))
+        ]
+        chosen = self._chosen_pairs(sides, [Binning.of(own) for own in cells], self._shapes(main.binnings, 1, means))
         self._progress("choosing pairs", 1, 1)
         axes = tuple((sides[first].axis, sides[second].axis) for first, second in chosen)
-        codes = tuple(
-            records.pair(one, two, sides[one].groups, sides[two].groups, len(sides[two].axis)) for one, two in chosen
-        )
-        sizes = [len(first) * len(second) for first, second in axes]
+        binnings = tuple(Binning.of(cells[first], cells[second]) for first, second in chosen)
         mechanism = pair_count_mechanism(self._cost)
-        counts = [records.count(own, size) for own, size in zip(codes, sizes, strict=True)]
+        counts = self._table.total(bin_counts, Layout(self._plan.target, self._part, binnings))
         noisy = noisy_histograms(mechanism, counts, self._randomness)
         deviation = count_deviation(mechanism)
         return _Block(
             axes=axes,
             features=tuple(Feature(start.positive(own, deviation), 0, PAIR_LEVEL) for own in noisy),
-            codes=codes,
+            binnings=binnings,
             noisy_counts=tuple(noisy),
-            errors=tuple(np.full(size, deviation) for size in sizes),
+            errors=tuple(np.full(len(own), deviation) for own in noisy),
         )
 
-    def _chosen_pairs(self, sides: Sequence[Side], scores: Floats32) -> list[tuple[int, int]]:
+    def _chosen_pairs(
+        self, sides: Sequence[Side], binnings: Sequence[Binning], shapes: Shapes
+    ) -> list[tuple[int, int]]:
         """The pairs to learn. If that is every pair there is, no record is asked."""
+        pairs = list(combinations(range(len(sides)), 2))
         if CHOICE not in self._cost.split.parts:
-            return list(combinations(range(len(sides)), 2))
+            return pairs
+        many = max(1, _MOST_SUMS // (64 * self._outputs))
+        asked = (pairs[first : first + many] for first in range(0, len(pairs), many))
+        clip = self._start.clip
+        exact = np.concatenate([self._table.total(pair_tables, shapes, binnings, own, clip) for own in asked])
         count, epsilon = self._parameters.pairs, choice_epsilon(self._cost)
-        exact = residuals(self._records, scores, self._start.clip)
-        return choose_pairs(self._records, sides, exact, self._start, count, epsilon, self._randomness)
+        return choose_pairs(exact, sides, pairs, self._start, count, epsilon, self._randomness)
 
-    def _boost_pairs(self, block: _Block, scores: Floats32) -> tuple[list[Shapes], Step]:
+    def _boost_pairs(self, main: _Block, means: Sequence[Floats], block: _Block) -> tuple[list[Learned], Step]:
         mechanism = pair_residual_mechanism(self._cost, self._plan.schema, self._plan.target)
-        return self._boost(block, scores, mechanism, step="pairs")
+        shapes = self._shapes([*main.binnings, *block.binnings], self._parameters.replicates, means)
+        return self._boost(block, shapes, mechanism, step="pairs")
 
-    def _terms(self, block: _Block, replicates: list[Shapes], step: Step) -> tuple[list[Term], list[Floats]]:
+    def _terms(self, block: _Block, replicates: list[Learned], step: Step) -> tuple[list[Term], list[Floats]]:
         """Centred terms, and what centring moved to the intercept: shapes (n_replicates, k)."""
         terms, shifts = [], []
         for place, feature in enumerate(block.features):

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints
-from dpcore.data.table import PrivateTable
+from dpcore.arrays import Array, Floats, Ints
+from dpcore.data.partition import Partition
 from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.schema import Schema
+from dpcore.models.ebm.learning.kernels import cells_of
 from dpcore.models.ebm.released.axis import Axis
 
 #: Fine cells that the bins of a numeric column are subdivided into, about.
@@ -53,14 +54,20 @@ class FineCells:
     def __len__(self) -> int:
         return len(self.column.cells) if self.edges is None else len(self.edges) + 2
 
-    def codes(self, table: PrivateTable) -> Ints:
-        """Cell of every place of a table; places without a record get some cell."""
+    def codes(self, partition: Partition) -> Array:
+        """Cell of every place of a partition, unsigned; places without a record get some cell."""
         if self.edges is None:
-            return np.asarray(table.codes[table.schema.index(self.column.name)], dtype=np.int64)
-        numbers = table.numbers_of(self.column.name)
-        codes = np.searchsorted(self.edges, numbers, side="left")
-        codes[np.isnan(numbers)] = len(self) - 1
-        return np.asarray(codes, dtype=np.int64)
+            return partition.codes_of(self.column.name)
+        return number_cells(partition.numbers_of(self.column.name), self.edges, len(self) - 1)
+
+
+def number_cells(numbers: Floats, edges: Floats, missing: int) -> Array:
+    """Number of ascending ``edges`` below each number, and ``missing`` for NaN: unsigned integers."""
+    padded = np.full(2 ** len(edges).bit_length() - 1, np.inf)
+    padded[: len(edges)] = edges
+    codes = np.empty(len(numbers), dtype=np.min_scalar_type(missing))
+    cells_of(numbers, padded, missing, codes)
+    return codes
 
 
 def feature_cells(schema: Schema, target: str) -> tuple[FineCells, ...]:

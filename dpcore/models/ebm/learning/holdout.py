@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints
+from dpcore.arrays import Array, Floats, Ints
+from dpcore.cores import in_threads
 from dpcore.data.bits import unpack
-from dpcore.data.table import PrivateTable
+from dpcore.data.partition import Partition
 from dpcore.domain.schema import Schema
 from dpcore.learning.holdout import evaluate_groups
 from dpcore.learning.learner import Run
+from dpcore.models.ebm.learning.grid import number_cells
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.privacy.budgets import BudgetSplit, geometric_tail
@@ -32,7 +34,7 @@ from dpcore.released.regression_evaluation import (
 #: A record is in one group of errors.
 ERRORS = Sensitivity(1, "L1", monotone=True)
 #: Places whose scores are computed at once: bounds the memory.
-_BLOCK = 65_536
+_BLOCK = 2**14
 #: Cases drawn from a released model to see which scores it gives.
 _DRAWS = 10_000
 _FEWEST_GROUPS, _MOST_GROUPS = 5, 30
@@ -46,20 +48,19 @@ def evaluate(run: Run, model: EBMModel) -> Evaluation | RegressionEvaluation:
     each. Groups follow from public values and the released model, and a record is in one of
     them. Cost: O(max_rows x n_terms).
     """
-    table, plan = run.table, run.plan
+    plan = run.plan
     if model.bounds is not None:
         return _evaluate_numbers(run, model, error_edges(model.bounds))
     if model.task == "binary":
         cuts = score_cuts(model, expected_rows(plan.schema) * float(plan.row_epsilon(EVALUATION)))
-        groups = np.concatenate([np.searchsorted(cuts, scores[:, 0], side="left") for scores in _scores(table, model)])
         middles = np.concatenate([cuts[:1] - 1, (cuts[:-1] + cuts[1:]) / 2, cuts[-1:] + 1])
         estimates = model.probabilities(middles[:, None])
         labels = (middles > 0).astype(np.int64)
     else:
-        groups = np.concatenate([scores.argmax(axis=1) for scores in _scores(table, model)])
+        cuts = None
         labels = np.arange(len(model.classes))
         estimates = np.eye(len(model.classes))
-    return evaluate_groups(run, groups, estimates, labels)
+    return evaluate_groups(run, partial(score_groups, model=model, cuts=cuts), estimates, labels)
 
 
 def expected_rows(schema: Schema) -> float:
@@ -90,19 +91,29 @@ def _drawn_scores(model: EBMModel) -> Floats:
     return scores
 
 
+def score_groups(partition: Partition, model: EBMModel, cuts: Floats | None) -> Ints:
+    """Group of every place by its score, or without ``cuts`` the class of the largest score."""
+    scores = model_scores(partition, model)
+    if cuts is None:
+        return np.asarray(scores.argmax(axis=1))
+    return np.searchsorted(cuts, scores[:, 0], side="left")
+
+
 def _evaluate_numbers(run: Run, model: EBMModel, edges: Floats) -> RegressionEvaluation:
-    table = run.table
-    present = unpack(table.members("holdout"), run.schema.max_rows)
-    truth = np.where(present, table.numbers_of(run.target), np.nan)
-    predicted = np.concatenate([scores[:, 0] for scores in _scores(table, model)])
-    constant = np.asarray(model.intercept[0])
+    exact = run.table.total(errors, run.target, model, edges)
     mechanism = GeometricMechanism(ERRORS.value, error_share(run.plan))
-    noisy, noisy_constant = (
-        mechanism.release(count_errors(truth - model.clipped(guess), edges), run.randomness)
-        for guess in (predicted, constant)
-    )
+    noisy, noisy_constant = (mechanism.release(counts, run.randomness) for counts in exact)
     margin = geometric_tail(mechanism.scale, 0.95)
     return evaluate_errors(edges, noisy, noisy_constant, mechanism.scale, margin)
+
+
+def errors(partition: Partition, target: str, model: EBMModel, edges: Floats) -> tuple[Ints, Ints]:
+    """Hold-out records per group of errors, of a model and of its intercept. Sensitivity of each: :data:`ERRORS`."""
+    present = unpack(partition.members("holdout"), partition.rows)
+    truth = np.where(present, partition.numbers_of(target), np.nan)
+    predicted = model.clipped(model_scores(partition, model)[:, 0])
+    constant = model.clipped(np.asarray(model.intercept[0]))
+    return count_errors(truth - predicted, edges), count_errors(truth - constant, edges)
 
 
 def error_share(plan: RunPlan) -> Decimal:
@@ -117,23 +128,27 @@ def error_share(plan: RunPlan) -> Decimal:
     return BudgetSplit.by_weights(plan.row_epsilon(EVALUATION), halves)["model"]
 
 
-def _scores(table: PrivateTable, model: EBMModel) -> Iterator[Floats]:
-    """Scores of all places, without a record too, block by block: shapes (n, n_outputs)."""
-    rows = table.schema.max_rows
-    for start in range(0, rows, _BLOCK):
-        block = slice(start, min(start + _BLOCK, rows))
-        total = np.tile(np.asarray(model.intercept), (block.stop - start, 1))
-        for term in model.terms:
-            bins = np.zeros(block.stop - start, dtype=np.int64)
-            for axis in term.axes:
-                bins = bins * len(axis) + _axis_codes(table, axis, block)
-            total += np.asarray(term.scores)[bins]
-        yield total
+def model_scores(partition: Partition, model: EBMModel) -> Floats:
+    """Scores of all places, without a record too: shape (rows, n_outputs)."""
+    rows = partition.rows
+    total = np.tile(np.asarray(model.intercept), (rows, 1))
+    tables = [np.asarray(term.scores) for term in model.terms]
+
+    def score(blocks: Ints) -> None:
+        for start in blocks * _BLOCK:
+            block = slice(start, start + _BLOCK)
+            for term, table in zip(model.terms, tables, strict=True):
+                bins: Array = np.zeros(1, dtype=np.int64)
+                for axis in term.axes:
+                    bins = bins * len(axis) + _axis_codes(partition, axis, block)
+                total[block] += table[bins]
+
+    in_threads(score, -(-rows // _BLOCK))
+    return total
 
 
-def _axis_codes(table: PrivateTable, axis: Axis, block: slice) -> Ints:
+def _axis_codes(partition: Partition, axis: Axis, block: slice) -> Array:
     """Bins of the places of a block."""
     if axis.edges is not None:
-        return axis.codes_of_numbers(table.numbers_of(axis.column)[block])
-    groups = np.asarray(axis.groups, dtype=np.int64)
-    return np.asarray(groups[table.codes[table.schema.index(axis.column), block]])
+        return number_cells(partition.numbers_of(axis.column)[block], np.asarray(axis.edges), len(axis) - 1)
+    return np.asarray(axis.groups, dtype=np.int64)[partition.codes_of(axis.column)[block]]

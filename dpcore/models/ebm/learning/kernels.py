@@ -1,153 +1,173 @@
-"""Compiled loops over records: update scores, sum residuals per bin.
+"""Compiled loops over some places of a partition: scores, residuals, and their sums.
 
-Every loop visits every place of the table and does the same arithmetic there, whether or not
-it holds a record. Residuals are truncated to whole grid steps before they are summed, so a sum
-is an exact integer whatever the order.
+Every loop visits every place and does the same arithmetic there, whether or not it holds a
+record. Scores, labels and residuals are integers, and a residual is a function of its record's
+label and scores alone: so a sum is exact, whatever the order, on every machine.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from dpcore.arrays import Array, Bytes, Floats, Floats32, Ints
+from dpcore.arrays import Array, Floats, Ints, Ints32
 from dpcore.compiled import kernel
 
 #: Label of a place that holds no record to learn from.
-ABSENT = 255
+ABSENT = -1
+#: Steps of scores per unit of log-odds, and per range of a numeric target.
+CLASS_STEPS, NUMBER_STEPS = 2**16, 2**22
+#: No score is larger in size, so that the difference of two is a 32-bit integer.
+LARGEST_SCORE = 2**30 - 1
+#: Grid steps per clip of a residual.
+RESIDUAL_STEPS = 2**28
+#: Grid steps per clip of a residual when pairs are ranked: a sum of sizes needs no finer ones.
+PAIR_STEPS = 2**16
 
-#: The logistic function between +-16, 64 points per unit: between points it is a line, so within
-#: 3e-6 of the curve. An exponential per record would take most of a pass.
-_REACH, _DENSITY = np.float32(16.0), np.float32(64.0)
-_LOGISTIC = (1 / (1 + np.exp(-np.arange(-16 * 64, 16 * 64 + 2) / 64))).astype(np.float32)
+#: The logistic function between +-16, 64 points per unit, in grid steps: between points it is a
+#: line, so within 3e-6 of the curve.
+_REACH, _DENSITY = 16, 64
+_POINTS = np.arange(-_REACH * _DENSITY, _REACH * _DENSITY + 1) / _DENSITY
+_LOGISTIC = np.rint(RESIDUAL_STEPS / (1 + np.exp(-_POINTS))).astype(np.int32)
+_RISE = np.append(np.diff(_LOGISTIC), 0).astype(np.int32)
+_SHIFT = np.int32(10)
+_BELOW = np.int32(2**10 - 1)
+_LAST = np.int32(_REACH * CLASS_STEPS)
+#: exp(-x) of x in score steps, at multiples of 2**10 and below: 24 bits, so products are exact.
+_FARTHEST = np.int32(40 * CLASS_STEPS)
+_POWER = np.exp(-np.arange(40 * _DENSITY + 1) / _DENSITY).astype(np.float32).astype(np.float64)
+_REST = np.exp(-np.arange(2**10) / CLASS_STEPS).astype(np.float32).astype(np.float64)
 
 
 @kernel
-def logistic_sums(
-    labels: Bytes,
-    scores: Floats32,
-    before: Array,
-    change: Floats32,
-    bins: Array,
-    steps: float,
-    sums: Ints,
-) -> None:
-    """Add ``change`` to the scores, then sum residuals y - p per bin, in grid steps.
+def cells_of(numbers: Floats, edges: Floats, missing: int, codes: Array) -> None:
+    """Number of ``edges`` below each number; ``missing`` for NaN.
+
+    Parameters
+    ----------
+    edges : array of shape (2**k - 1,)
+        Ascending, with infinities in the end.
+    """
+    for i in range(len(numbers)):
+        code, step = 0, (len(edges) + 1) // 2
+        while step > 0:
+            code += step if edges[code + step - 1] < numbers[i] else 0
+            step //= 2
+        codes[i] = missing if numbers[i] != numbers[i] else code
+
+
+@kernel
+def count(labels: Ints32, codes: Array, counts: Ints) -> None:
+    """Count the records to learn from per code."""
+    for i in range(len(labels)):
+        counts[codes[i]] += 1 if labels[i] >= 0 else 0
+
+
+@kernel
+def move(scores: Ints32, codes: Array, change: Ints32) -> None:
+    """Add the change of a record's cell to its scores.
+
+    Parameters
+    ----------
+    scores : array of shape (n_replicates, n_outputs, n_places)
+    codes : array of shape (n_places,)
+    change : array of shape (n_replicates, n_outputs, n_cells)
+    """
+    for replicate in range(scores.shape[0]):
+        for output in range(scores.shape[1]):
+            own, moves = scores[replicate, output], change[replicate, output]
+            for i in range(len(codes)):
+                own[i] += moves[codes[i]]
+
+
+@kernel
+def logistic_residuals(labels: Ints32, scores: Ints32, residuals: Ints32) -> None:
+    """Residuals y - p of two classes in grid steps, 0 where there is no record.
 
     Parameters
     ----------
     labels : array of shape (n_places,)
         0 or 1, or :data:`ABSENT`.
-    scores : array of shape (n_places,)
-        Log-odds, changed in place.
-    before, change : arrays of shape (n_places,) and (n_changed_bins,)
-        Bins of the feature that has changed, and by how much each.
-    bins : array of shape (n_places,)
-        Bins of the feature to sum over.
-    steps : float
-        Grid steps per unit of residual.
-    sums : array of shape (n_bins,), int64
-        Filled.
+    scores, residuals : arrays of shape (n_replicates, 1, n_places)
+        Log-odds in score steps; the residuals are filled.
     """
-    for i in range(len(labels)):
-        score = scores[i] + change[before[i]]
-        scores[i] = score
-        place = (min(max(score, -_REACH), _REACH) + _REACH) * _DENSITY
-        low = np.int64(place)
-        chance = _LOGISTIC[low] + (_LOGISTIC[low + 1] - _LOGISTIC[low]) * (place - np.float32(low))
-        residual = (np.float32(labels[i]) - chance) * steps
-        sums[bins[i]] += np.int64(residual) if labels[i] != ABSENT else np.int64(0)
+    for replicate in range(scores.shape[0]):
+        own, out = scores[replicate, 0], residuals[replicate, 0]
+        for i in range(len(labels)):
+            place = min(max(own[i], -_LAST), _LAST) + _LAST
+            low = place >> _SHIFT
+            chance = _LOGISTIC[low] + ((_RISE[low] * (place & _BELOW)) >> _SHIFT)
+            out[i] = (labels[i] << np.int32(28)) - chance if labels[i] >= 0 else np.int32(0)
 
 
 @kernel
-def softmax_sums(
-    labels: Bytes,
-    scores: Floats32,
-    before: Array,
-    change: Floats32,
-    bins: Array,
-    steps: float,
-    sums: Ints,
-) -> None:
-    """As :func:`logistic_sums` for several classes: scores of shape (n_places, n_classes).
+def softmax_residuals(labels: Ints32, scores: Ints32, residuals: Ints32) -> None:
+    """As :func:`logistic_residuals` for several classes: an indicator minus probabilities.
 
-    ``change`` and ``sums`` have one column per class. A record's residuals have an L2 norm of
-    at most sqrt(2).
+    A record's residuals have an L2 norm of at most sqrt(2) clips, and two steps.
     """
-    classes = scores.shape[1]
-    powers = np.empty(classes, dtype=np.float64)
-    for i in range(len(labels)):
-        largest = np.float32(-np.inf)
+    replicates, classes, places = scores.shape
+    largest = np.empty(places, dtype=np.int32)
+    powers, total = np.empty((classes, places)), np.empty(places)
+    for replicate in range(replicates):
+        largest[:] = scores[replicate, 0]
+        for c in range(1, classes):
+            for i in range(places):
+                largest[i] = max(largest[i], scores[replicate, c, i])
+        total[:] = 0.0
         for c in range(classes):
-            scores[i, c] += change[before[i], c]
-            largest = max(largest, scores[i, c])
-        total = 0.0
+            own, power = scores[replicate, c], powers[c]
+            for i in range(places):
+                below = min(largest[i] - own[i], _FARTHEST)
+                power[i] = _POWER[below >> _SHIFT] * _REST[below & _BELOW]
+                total[i] += power[i]
         for c in range(classes):
-            powers[c] = math.exp(scores[i, c] - largest)
-            total += powers[c]
-        for c in range(classes):
-            residual = ((1.0 if labels[i] == c else 0.0) - powers[c] / total) * steps
-            sums[bins[i], c] += np.int64(residual) if labels[i] != ABSENT else np.int64(0)
+            out, power = residuals[replicate, c], powers[c]
+            for i in range(places):
+                residual = ((1.0 if labels[i] == c else 0.0) - power[i] / total[i]) * RESIDUAL_STEPS
+                out[i] = np.int32(residual) if labels[i] >= 0 else np.int32(0)
 
 
 @kernel
-def clipped_sums(
-    labels: Floats32,
-    scores: Floats32,
-    before: Array,
-    change: Floats32,
-    bins: Array,
-    steps: float,
-    clip: float,
-    sums: Ints,
-) -> None:
-    """As :func:`logistic_sums` for numbers: residuals y - score, clipped to +- ``clip``.
+def clipped_residuals(labels: Ints32, scores: Ints32, clip: float, residuals: Ints32) -> None:
+    """As :func:`logistic_residuals` for numbers: label minus score, clipped to +- ``clip``.
 
-    ``labels`` are numbers, NaN where there is no record.
+    ``labels``, ``scores`` and ``clip`` are in score steps.
     """
-    for i in range(len(labels)):
-        score = scores[i] + change[before[i]]
-        scores[i] = score
-        residual = min(max(np.float64(labels[i]) - np.float64(score), -clip), clip) * steps
-        sums[bins[i]] += np.int64(residual) if labels[i] == labels[i] else np.int64(0)
+    steps = RESIDUAL_STEPS / clip
+    for replicate in range(scores.shape[0]):
+        own, out = scores[replicate, 0], residuals[replicate, 0]
+        for i in range(len(labels)):
+            residual = min(max(np.float64(labels[i] - own[i]), -clip), clip) * steps
+            out[i] = np.int32(residual) if labels[i] >= 0 else np.int32(0)
 
 
 @kernel
-def residual_sizes(
-    labels: Floats32,
-    scores: Floats32,
-    before: Array,
-    change: Floats32,
-    edges: Floats,
-    counts: Ints,
-) -> None:
-    """Count records by the size of their residual, without changing the scores.
-
-    Group i holds edges[i-1] < size <= edges[i]; the last one all that is larger too.
-    """
-    last = len(edges) - 1
-    for i in range(len(labels)):
-        size = abs(np.float64(labels[i]) - np.float64(scores[i] + change[before[i]]))
-        group = 0
-        for edge in range(last):
-            group += 1 if size > edges[edge] else 0
-        counts[group] += 1 if labels[i] == labels[i] else 0
-
-
-@kernel
-def absolute_table_sum(residuals: Ints, first: Array, second: Array, table: Ints) -> int:
-    """Sum residuals, in grid steps, per cell of a pair of features; return the sum of sizes.
+def add_up(residuals: Ints32, codes: Array, sums: Ints) -> None:
+    """Add residuals to the sums of their cells.
 
     Parameters
     ----------
-    residuals : array of shape (n_places, n_outputs)
-        Zero where there is no record.
-    table : array of shape (n_first, n_second, n_outputs), int64
-        Filled.
+    residuals : array of shape (n_replicates, n_outputs, n_places)
+    sums : array of shape (n_replicates, n_outputs, n_cells), int64
     """
-    outputs = residuals.shape[1]
-    for i in range(len(first)):
-        for c in range(outputs):
-            table[first[i], second[i], c] += residuals[i, c]
-    return int(np.abs(table).sum())
+    for replicate in range(residuals.shape[0]):
+        for output in range(residuals.shape[1]):
+            values, own = residuals[replicate, output], sums[replicate, output]
+            for i in range(len(codes)):
+                own[codes[i]] += values[i]
+
+
+@kernel
+def add_up_pair(residuals: Ints32, first: Array, second: Array, table: Ints) -> None:
+    """Add residuals, truncated to the coarser grid of pairs, to the cells of a pair of features.
+
+    Parameters
+    ----------
+    residuals : array of shape (n_outputs, n_places)
+    first, second : arrays of shape (n_places,)
+    table : array of shape (n_outputs, n_first, n_second), int64
+    """
+    for output in range(residuals.shape[0]):
+        values, own = residuals[output], table[output]
+        for i in range(len(first)):
+            own[first[i], second[i]] += np.int64(values[i] / (RESIDUAL_STEPS // PAIR_STEPS))

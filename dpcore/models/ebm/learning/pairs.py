@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import combinations
 
 import numpy as np
 
-from dpcore.arrays import Array, Floats, Floats32, Ints
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.learning.grid import Bins
-from dpcore.models.ebm.learning.kernels import ABSENT, absolute_table_sum
-from dpcore.models.ebm.learning.queries import PAIR_STEPS, pair_sensitivity
-from dpcore.models.ebm.learning.records import BinnedRecords
+from dpcore.models.ebm.learning.kernels import PAIR_STEPS
+from dpcore.models.ebm.learning.queries import pair_sensitivity
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.privacy.mechanisms import ExponentialMechanism
@@ -64,34 +62,10 @@ def coarsen(schema: Schema, bins: Bins, counts: Floats) -> Side:
     return Side(axis, groups, np.bincount(groups, weights=counts).astype(np.float64))
 
 
-def residuals(records: BinnedRecords, scores: Floats32, clip: float) -> Ints:
-    """Residuals under the model so far, in grid steps, 0 where there is no record.
-
-    Parameters
-    ----------
-    scores : array of shape (n_places, n_outputs)
-    """
-    labels = records.labels
-    if labels.dtype != np.uint8:
-        shares = np.clip(np.nan_to_num(labels)[:, None] - scores, -clip, clip) / clip
-        present = ~np.isnan(labels)
-    else:
-        present = labels != ABSENT
-        if scores.shape[1] == 1:
-            with np.errstate(over="ignore"):
-                shares = (labels[:, None] == 1) - 1 / (1 + np.exp(-scores))
-        else:
-            # Without this shift a large score would not be a number, and a sum without bounds.
-            powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-            classes = np.arange(scores.shape[1])
-            shares = (labels[:, None] == classes) - powers / powers.sum(axis=1, keepdims=True)
-    return np.where(present[:, None], np.trunc(shares * PAIR_STEPS), 0).astype(np.int64)
-
-
 def choose_pairs(
-    records: BinnedRecords,
+    tables: Ints,
     sides: Sequence[Side],
-    exact: Ints,
+    candidates: Sequence[tuple[int, int]],
     start: BoostingStart,
     count: int,
     epsilon: Decimal,
@@ -104,36 +78,25 @@ def choose_pairs(
 
     Parameters
     ----------
-    exact : array of shape (n_places, n_outputs)
-        Result of :func:`residuals`.
+    tables : array of shape (n_candidates, n_outputs, n_first, n_second)
+        Answer of :func:`~dpcore.models.ebm.learning.scores.pair_tables`, of all partitions.
     epsilon : Decimal
         Row-level budget of each choice. Pure.
     """
-    candidates = list(combinations(range(len(sides)), 2))
-    utilities = np.array([_utility(records, sides, pair, exact, start) for pair in candidates], dtype=np.int64)
-    mechanism = ExponentialMechanism(pair_sensitivity(exact.shape[1]), epsilon, monotone=False)
+    left = list(candidates)
+    sizes = np.abs(tables).sum(axis=(1, 2, 3))
+    utilities = sizes - [_by_chance(sides[first], sides[second], start) for first, second in left]
+    mechanism = ExponentialMechanism(pair_sensitivity(tables.shape[1]), epsilon, monotone=False)
     chosen: list[tuple[int, int]] = []
-    for _ in range(min(count, len(candidates))):
+    for _ in range(min(count, len(left))):
         place = mechanism.select(utilities, randomness)
-        chosen.append(candidates.pop(place))
+        chosen.append(left.pop(place))
         utilities = np.delete(utilities, place)
     return sorted(chosen)
 
 
-def _utility(
-    records: BinnedRecords,
-    sides: Sequence[Side],
-    pair: tuple[int, int],
-    exact: Ints,
-    start: BoostingStart,
-) -> int:
-    first, second = (sides[feature] for feature in pair)
-    table = np.zeros((len(first.axis), len(second.axis), exact.shape[1]), dtype=np.int64)
-    mine, other = (
-        np.take(side.groups.astype(np.uint8), records.codes[feature], mode="clip")
-        for side, feature in zip((first, second), pair, strict=True)
-    )
-    size = int(absolute_table_sum(exact, mine, other, table))
+def _by_chance(first: Side, second: Side, start: BoostingStart) -> int:
+    """Sum of sizes, about, that sampling alone gives, in steps of pairs."""
     expected = np.outer(first.counts, second.counts) / start.rows
-    by_chance = np.sqrt(expected[:, :, None] * start.variance).sum() * _MEAN_SIZE / start.clip
-    return size - int(by_chance * PAIR_STEPS)
+    spread = np.sqrt(expected[:, :, None] * start.variance).sum()
+    return int(spread * _MEAN_SIZE / start.clip * PAIR_STEPS)

@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from dpcore.models.ebm.learning.kernels import PAIR_STEPS, RESIDUAL_STEPS
+
 #: Grid steps per record of a count: noise is drawn for steps, so that its scale is fine.
 COUNT_STEPS: Final = 2**28
-#: Grid steps per clip of a residual.
-RESIDUAL_STEPS: Final = 2**28
-#: Grid steps per clip of a residual when pairs are ranked: a sum of sizes needs no finer ones.
-PAIR_STEPS: Final = 2**16
 
 
 def histogram_sensitivity(histograms: int) -> int:

@@ -1,91 +1,169 @@
-"""The records of one run in the form that the loops read: one small code per cell."""
+"""What a partition's records are to boosting: labels, and small codes of cells. Kept by the partition."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpcore.arrays import Array, Ints
-from dpcore.compiled import kernel
+from dpcore.arrays import Array, Ints, Ints32
+from dpcore.cores import in_threads
 from dpcore.data.bits import unpack
-from dpcore.data.table import PrivateTable
+from dpcore.data.partition import Partition
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Part
-from dpcore.models.ebm.learning.grid import Bins, FineCells
-from dpcore.models.ebm.learning.kernels import ABSENT
+from dpcore.models.ebm.learning.grid import feature_cells
+from dpcore.models.ebm.learning.kernels import ABSENT, NUMBER_STEPS, count
 
 #: Cells of the histogram of a numeric target.
 TARGET_CELLS = 128
 
 
-class BinnedRecords:
-    """Bins and labels of every place of a table.
+@dataclass(frozen=True, eq=False)
+class Binning:
+    """The bins of one shape: of a column, or of a pair of columns. Released.
 
     Attributes
     ----------
-    codes : list of arrays of shape (max_rows,), uint8 (uint16 if a feature has many cells)
-        One per feature: its fine cell, or its bin after :meth:`merge`.
-    labels : array of shape (max_rows,)
-        Class (uint8, :data:`~dpcore.models.ebm.learning.kernels.ABSENT` for none), or number
-        between 0 and 1, a share of the target's public range (float32, NaN for none).
+    columns : tuple of int
+        Positions of one feature, or of two.
+    groups : tuple of arrays of shape (n_cells,), unsigned
+        Of each feature, the bin of every fine cell.
+    sizes : tuple of int
+        Of each feature, how many bins. Those of a pair run through the second feature first.
     """
 
-    def __init__(self, table: PrivateTable, target: str, part: Part, cells: Sequence[FineCells]) -> None:
-        largest = max(len(cell) for cell in cells)
-        kind = np.uint8 if largest <= 256 else np.uint16
-        self.codes: list[Array] = [cell.codes(table).astype(kind) for cell in cells]
-        self.labels = _labels(table, target, part)
-        self._cells = [len(cell) for cell in cells]
+    columns: tuple[int, ...]
+    groups: tuple[Array, ...]
+    sizes: tuple[int, ...]
 
-    def histograms(self) -> list[Ints]:
-        """Exact records per cell of each feature, and of the target, last."""
-        counts = [_count(self.labels, *pair) for pair in zip(self.codes, self._cells, strict=True)]
-        return [*counts, self._target_histogram()]
+    @classmethod
+    def of(cls, *sides: tuple[int, Ints]) -> Binning:
+        """Of features by their positions, with the bin of every fine cell of each."""
+        sizes = tuple(int(groups.max()) + 1 for _, groups in sides)
+        small = tuple(groups.astype(np.min_scalar_type(int(groups.max()))) for _, groups in sides)
+        return cls(tuple(column for column, _ in sides), small, sizes)
 
-    def _target_histogram(self) -> Ints:
-        if self.labels.dtype == np.uint8:
-            return _count(self.labels, self.labels, ABSENT)
-        places = np.minimum(np.nan_to_num(self.labels) * TARGET_CELLS, TARGET_CELLS - 1)
-        return _count(self.labels, places.astype(np.uint8), TARGET_CELLS)
+    def __len__(self) -> int:
+        return int(np.prod(self.sizes))
 
-    def merge(self, bins: Sequence[Bins]) -> None:
-        """Turn fine cells into bins."""
-        for codes, own in zip(self.codes, bins, strict=True):
-            np.take(own.groups.astype(codes.dtype), codes, out=codes, mode="clip")
+    def codes(self, cells: Sequence[Array]) -> Array:
+        """One code of every place: the fine cell of a column, or the bin of a pair."""
+        if len(self.columns) == 1:
+            return cells[self.columns[0]]
+        first, second = (
+            np.take(groups, cells[column], mode="clip")
+            for column, groups in zip(self.columns, self.groups, strict=True)
+        )
+        return np.asarray(first * np.uint8(self.sizes[1]) + second)
 
-    def pair(self, first: int, second: int, firsts: Array, seconds: Array, size: int) -> Array:
-        """Cells of a pair: ``firsts`` and ``seconds`` group the bins of either feature."""
-        rows = (firsts * size).astype(np.uint8)
-        cells = np.take(rows, self.codes[first], mode="clip")
-        cells += np.take(seconds.astype(np.uint8), self.codes[second], mode="clip")
-        return cells
-
-    def count(self, codes: Array, size: int) -> Ints:
-        """Exact records per value of ``codes``, of those to learn from."""
-        return _count(self.labels, codes, size)
+    @property
+    def of_codes(self) -> Array:
+        """Bin of each of these codes."""
+        return self.groups[0] if len(self.columns) == 1 else np.arange(len(self))
 
 
-def _labels(table: PrivateTable, target: str, part: Part) -> Array:
-    column = table.schema.column(target)
-    present = unpack(table.members(part), table.schema.max_rows)
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """All bins that scores are added up from, of the people to learn from. Public or released.
+
+    Attributes
+    ----------
+    key : str
+        The same for the same layout.
+    """
+
+    target: str
+    part: Part
+    binnings: tuple[Binning, ...]
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        digest = hashlib.sha256(f"{self.target!r} {self.part}".encode())
+        for binning in self.binnings:
+            digest.update(f"{binning.columns} {binning.sizes}".encode())
+            digest.update(np.concatenate(binning.groups).astype(np.int64).tobytes())
+        object.__setattr__(self, "key", digest.hexdigest())
+
+
+def histograms(partition: Partition, target: str, part: Part) -> tuple[Ints, ...]:
+    """Records per fine cell of each feature, and of the target, last.
+
+    Sensitivity: :func:`~dpcore.models.ebm.learning.queries.histogram_sensitivity`.
+    """
+    schema, labels = partition.schema, labels_of(partition, target, part)
+    sizes = [len(cells) for cells in feature_cells(schema, target)]
+    column, of_target, size = schema.column(target), labels, len(schema.column(target).cells)
     if isinstance(column, NumericColumn):
-        numbers = table.numbers_of(target)
-        shares = ((numbers - column.lower) / (column.upper - column.lower)).astype(np.float32)
-        return np.where(present, shares, np.float32(np.nan))
-    codes = table.codes[table.schema.index(target)]
-    known = present & (codes < len(column.classes))
-    return np.where(known, codes, ABSENT).astype(np.uint8)
+        of_target, size = np.minimum(labels // (NUMBER_STEPS // TARGET_CELLS), TARGET_CELLS - 1), TARGET_CELLS
+    else:
+        size = len(column.classes)
+    codes = [*cell_codes(partition, target), np.maximum(of_target, 0)]
+    return tuple(counted(labels, own, cells) for own, cells in zip(codes, [*sizes, size], strict=True))
 
 
-def _count(labels: Array, codes: Array, size: int) -> Ints:
-    counts = np.zeros(size + 1, dtype=np.int64)
-    _count_present(labels, codes, counts)
-    return counts[:size]
+def bin_counts(partition: Partition, layout: Layout) -> tuple[Ints, ...]:
+    """Records per bin of each shape. Sensitivity as of :func:`histograms`."""
+    labels, cells = labels_of(partition, layout.target, layout.part), cell_codes(partition, layout.target)
+    found = []
+    for own in layout.binnings:
+        counts = counted(labels, own.codes(cells), len(own.of_codes))
+        found.append(np.bincount(own.of_codes, counts, len(own)).astype(np.int64))
+    return tuple(found)
 
 
-@kernel
-def _count_present(labels: Array, codes: Array, counts: Ints) -> None:
-    for i in range(len(labels)):
-        kept = labels[i] == labels[i] and labels[i] != ABSENT
-        counts[codes[i]] += 1 if kept else 0
+def counted(labels: Ints32, codes: Array, size: int) -> Ints:
+    """Records to learn from per code."""
+    counts = np.zeros(size, dtype=np.int64)
+    count(labels, codes, counts)
+    return counts
+
+
+def labels_of(partition: Partition, target: str, part: Part) -> Ints32:
+    """Label of every place: shape (rows,).
+
+    A class, or a number as a share of the target's public range in score steps, or
+    :data:`~dpcore.models.ebm.learning.kernels.ABSENT`.
+    """
+    return partition.kept(("ebm labels", target, part), lambda: _labels(partition, target, part))
+
+
+def _labels(partition: Partition, target: str, part: Part) -> Ints32:
+    column = partition.schema.column(target)
+    present = unpack(partition.members(part), partition.rows)
+    if isinstance(column, NumericColumn):
+        numbers = partition.numbers_of(target)
+        present = present & ~np.isnan(numbers)
+        shares = (np.where(present, numbers, column.lower) - column.lower) / (column.upper - column.lower)
+        return np.where(present, np.rint(shares * NUMBER_STEPS), ABSENT).astype(np.int32)
+    codes = partition.codes_of(target)
+    return np.where(present & (codes < len(column.classes)), codes, ABSENT).astype(np.int32)
+
+
+def cell_codes(partition: Partition, target: str) -> list[Array]:
+    """Fine cell of every place by each feature: arrays of shape (rows,), unsigned."""
+    return partition.kept(("ebm cells", target), lambda: _cell_codes(partition, target))
+
+
+def _cell_codes(partition: Partition, target: str) -> list[Array]:
+    features = feature_cells(partition.schema, target)
+    codes: list[Array] = [np.empty(0)] * len(features)
+
+    def encode(mine: Ints) -> None:
+        for feature in mine:
+            codes[feature] = features[feature].codes(partition)
+
+    in_threads(encode, len(features))
+    return codes
+
+
+def layout_codes(partition: Partition, layout: Layout) -> list[Array]:
+    """Codes of every place by each shape, see :meth:`Binning.codes`."""
+
+    def make() -> list[Array]:
+        cells = cell_codes(partition, layout.target)
+        return [binning.codes(cells) for binning in layout.binnings]
+
+    return partition.kept(("ebm codes", layout.key), make)

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.models.ebm.learning.queries import RESIDUAL_STEPS
+from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, permutation

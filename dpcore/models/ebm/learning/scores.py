@@ -1,0 +1,206 @@
+"""Scores of a partition's records under given shapes, and the sums of their residuals.
+
+A score is a sum of whole numbers, one for each shape, so it does not matter in which order
+shapes changed. A partition keeps the scores that it last worked out and moves them by what has
+changed since; if nothing is kept, it works them out again. So all that is found here is a
+function of a partition's records and of the arguments, which are public or released.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dpcore.arrays import Array, Floats, Ints, Ints32
+from dpcore.cores import in_threads
+from dpcore.data.partition import Partition
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schema import Schema
+from dpcore.models.ebm.learning.kernels import (
+    CLASS_STEPS,
+    LARGEST_SCORE,
+    NUMBER_STEPS,
+    add_up,
+    add_up_pair,
+    clipped_residuals,
+    logistic_residuals,
+    move,
+    softmax_residuals,
+)
+from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, labels_of, layout_codes
+from dpcore.models.ebm.learning.start import SIZE_EDGES
+
+#: Places whose scores are looked at together: they stay in a core's cache.
+_BLOCK = 2**14
+
+
+class Shapes:
+    """Shapes of some replicates in score steps, as questions carry them. Released.
+
+    Attributes
+    ----------
+    layout : Layout
+    base : array of shape (n_outputs,), int32
+        Score of everybody before the shapes are added.
+    tables : array of shape (n_replicates, n_outputs, n_bins), int32
+        What the bins of all shapes add, one shape after the other.
+    """
+
+    def __init__(self, schema: Schema, layout: Layout, intercept: Floats, replicates: int) -> None:
+        self.layout = layout
+        self._starts = np.concatenate([[0], np.cumsum([len(binning) for binning in layout.binnings])])
+        self._steps = NUMBER_STEPS if isinstance(schema.column(layout.target), NumericColumn) else CLASS_STEPS
+        self._largest = LARGEST_SCORE // (len(layout.binnings) + 1)
+        self.base = self._on_grid(intercept)
+        self.tables = np.zeros((replicates, len(intercept), self._starts[-1]), dtype=np.int32)
+
+    def put(self, feature: int, shapes: Sequence[Floats]) -> None:
+        """Exchange one shape: for each replicate an array of shape (n_bins, n_outputs)."""
+        self.tables[:, :, self.places(feature)] = self._on_grid(np.stack(shapes)).swapaxes(1, 2)
+
+    def places(self, feature: int) -> slice:
+        """Where the bins of a shape are."""
+        return slice(int(self._starts[feature]), int(self._starts[feature + 1]))
+
+    def _on_grid(self, values: Floats) -> Ints32:
+        """The nearest steps, and no more than all of them together may have."""
+        return np.clip(np.rint(values * self._steps), -self._largest, self._largest).astype(np.int32)
+
+
+class _Scores:
+    """Scores of every place of a partition, and the shapes that they belong to."""
+
+    def __init__(self) -> None:
+        self.turn = threading.Lock()
+        self._of: tuple[str, bytes, tuple[int, ...]] | None = None
+        self._tables = np.empty(0, dtype=np.int32)
+        self.values = np.empty(0, dtype=np.int32)
+
+    def begin(self, rows: int, shapes: Shapes) -> list[tuple[int, Ints32]]:
+        """Shapes that have changed, and by how much: tables over their bins.
+
+        From here until :meth:`end` the scores belong to no shapes.
+        """
+        layout, tables = shapes.layout, shapes.tables
+        own = (layout.key, shapes.base.tobytes(), tables.shape)
+        if self._of != own:
+            self.values = np.empty((*tables.shape[:2], rows), dtype=np.int32)
+            self.values[:] = shapes.base[:, None]
+            self._tables = np.zeros_like(tables)
+        self._of = None
+        change = tables - self._tables
+        parts = (change[:, :, shapes.places(feature)] for feature in range(len(layout.binnings)))
+        return [(feature, part) for feature, part in enumerate(parts) if part.any()]
+
+    def end(self, shapes: Shapes) -> None:
+        """Now they belong to these."""
+        self._of = (shapes.layout.key, shapes.base.tobytes(), shapes.tables.shape)
+        self._tables = shapes.tables.copy()
+
+
+def _looked(partition: Partition, shapes: Shapes, look: Callable[[slice, Ints32], Ints]) -> Ints:
+    """Sum of what ``look`` finds in blocks of places, given these and their scores."""
+    state = partition.kept("ebm scores", _Scores)
+    codes = layout_codes(partition, shapes.layout)
+    found: list[Ints] = []
+    with state.turn:
+        changes = [
+            (codes[feature], np.ascontiguousarray(change[:, :, shapes.layout.binnings[feature].of_codes]))
+            for feature, change in state.begin(partition.rows, shapes)
+        ]
+
+        def work(mine: Ints) -> None:
+            total = look(slice(0, 0), state.values[:, :, :0])
+            for start in mine * _BLOCK:
+                block = slice(start, start + _BLOCK)
+                scores = state.values[:, :, block]
+                for own, change in changes:
+                    move(scores, own[block], change)
+                total += look(block, scores)
+            found.append(total)
+
+        in_threads(work, -(-partition.rows // _BLOCK))
+        state.end(shapes)
+    return np.asarray(np.sum(found, axis=0))
+
+
+def _residuals(labels: Ints32, scores: Ints32, clip: float, *, numbers: bool) -> Ints32:
+    """Residuals in grid steps: shape (n_replicates, n_outputs, n_places)."""
+    residuals = np.empty(scores.shape, dtype=np.int32)
+    if numbers:
+        clipped_residuals(labels, scores, clip * NUMBER_STEPS, residuals)
+    elif scores.shape[1] == 1:
+        logistic_residuals(labels, scores, residuals)
+    else:
+        softmax_residuals(labels, scores, residuals)
+    return residuals
+
+
+def _numbers(partition: Partition, layout: Layout) -> bool:
+    return isinstance(partition.schema.column(layout.target), NumericColumn)
+
+
+def residual_sums(partition: Partition, shapes: Shapes, feature: int, clip: float) -> Ints:
+    """Residual sums of the bins of one shape in grid steps: (n_replicates, n_bins, n_outputs).
+
+    Sensitivity, for each replicate: :func:`~dpcore.models.ebm.learning.queries.residual_sensitivity`.
+
+    Parameters
+    ----------
+    clip : float
+        Largest size of a residual of a number, as a share of the target's range.
+    """
+    layout, binning = shapes.layout, shapes.layout.binnings[feature]
+    labels, codes = labels_of(partition, layout.target, layout.part), layout_codes(partition, layout)[feature]
+    groups, numbers = binning.of_codes, _numbers(partition, layout)
+
+    def look(block: slice, scores: Ints32) -> Ints:
+        sums = np.zeros((*scores.shape[:2], len(groups)), dtype=np.int64)
+        add_up(_residuals(labels[block], scores, clip, numbers=numbers), codes[block], sums)
+        return sums
+
+    # Codes of a bin are neighbours.
+    firsts = np.searchsorted(groups, np.arange(len(binning)))
+    return np.add.reduceat(_looked(partition, shapes, look), firsts, axis=2).swapaxes(1, 2)
+
+
+def residual_sizes(partition: Partition, shapes: Shapes) -> Ints:
+    """Records per group of the size of their residual under the first replicate.
+
+    Group i holds edges[i-1] < size <= edges[i], the last one all that is larger too. Sensitivity:
+    :func:`~dpcore.models.ebm.learning.queries.histogram_sensitivity`.
+    """
+    labels = labels_of(partition, shapes.layout.target, shapes.layout.part)
+
+    def look(block: slice, scores: Ints32) -> Ints:
+        known = labels[block] >= 0
+        sizes = np.abs(labels[block] - scores[0, 0])[known]
+        groups = np.searchsorted(SIZE_EDGES[:-1] * NUMBER_STEPS, sizes, side="left")
+        return np.bincount(groups, minlength=len(SIZE_EDGES))
+
+    return _looked(partition, shapes, look)
+
+
+def pair_tables(
+    partition: Partition, shapes: Shapes, sides: Sequence[Binning], pairs: Sequence[tuple[int, int]], clip: float
+) -> Ints:
+    """Residual sums per cell of pairs of features, in steps of pairs: (n_pairs, n_outputs, n_first, n_second).
+
+    Padded to the largest side. The residuals of a row, of which each pair's table holds every one
+    once, have an L1 norm of at most :func:`~dpcore.models.ebm.learning.queries.pair_sensitivity`.
+    """
+    layout, size = shapes.layout, max(len(side) for side in sides)
+    labels, numbers = labels_of(partition, layout.target, layout.part), _numbers(partition, layout)
+    cells = cell_codes(partition, layout.target)
+
+    def look(block: slice, scores: Ints32) -> Ints:
+        tables = np.zeros((len(pairs), scores.shape[1], size, size), dtype=np.int64)
+        values = _residuals(labels[block], scores, clip, numbers=numbers)[0]
+        coarse: list[Array] = [side.groups[0][cells[side.columns[0]][block]] for side in sides]
+        for table, (first, second) in zip(tables, pairs, strict=True):
+            add_up_pair(values, coarse[first], coarse[second], table)
+        return tables
+
+    return _looked(partition, shapes, look)
