@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,15 +64,23 @@ def captures(partition: Partition, target: str, part: Part, rules: Vectors) -> I
     return counts
 
 
-def itemset_counts(table: PrivateTable, target: str, part: Part, itemsets: Vectors) -> Ints:
-    """Rows (with a class of ``target``) in each itemset. See :func:`itemset_sensitivity`."""
+def itemset_counts(
+    table: PrivateTable, target: str, part: Part, itemsets: Callable[[Partition], Iterable[Words]]
+) -> Ints:
+    """Rows (with a class of ``target``) in each itemset. See :func:`itemset_sensitivity`.
+
+    Parameters
+    ----------
+    itemsets : callable
+        Bit vectors of the itemsets in a partition, some at a time.
+    """
     return table.total(supports, target, part, itemsets)
 
 
-def supports(partition: Partition, target: str, part: Part, itemsets: Vectors) -> Ints:
+def supports(partition: Partition, target: str, part: Part, itemsets: Callable[[Partition], Iterable[Words]]) -> Ints:
     """The kernel of :func:`itemset_counts`."""
-    members = np.bitwise_or.reduce(partition.class_members(target, part), axis=0)
-    return count_bits(itemsets(partition), members[None, :])[:, 0]
+    members = np.bitwise_or.reduce(partition.class_members(target, part), axis=0)[None, :]
+    return np.concatenate([count_bits(vectors, members)[:, 0] for vectors in itemsets(partition)])
 
 
 #: Group of each place of a partition, a function of the record there: shape (rows,).
@@ -184,10 +192,14 @@ class LogLikelihood:
             Sensitivity(value, "Linf", monotone=True),
         )
 
-    def utility(self, captures: Ints) -> int:
-        """Integer utility of capture counts of shape (n_rules + 1, n_classes)."""
-        places = np.arange(captures.shape[1])
-        return int(self.class_table[places, captures].sum() - self.total_table[captures.sum(axis=1)].sum())
+    def utilities(self, captures: Ints) -> Ints:
+        """Integer utility of each of several lists, from counts of shape (n_lists, n_rules, n_classes).
+
+        The default rule is one of the rules; a rule that captures nothing adds nothing.
+        """
+        places = np.arange(captures.shape[-1])
+        own = self.class_table[places, captures].sum(axis=(-2, -1))
+        return np.asarray(own - self.total_table[captures.sum(axis=-1)].sum(axis=-1))
 
 
 def _grid_step(max_rows: int, largest: float, smallest_alpha: float) -> float:

@@ -37,6 +37,10 @@ literals = st.sampled_from(THRESHOLDS)
 rule_lists = st.lists(st.lists(literals, min_size=1, max_size=2), max_size=4)
 
 
+def _pieces(rules, partition):
+    return [_vectors(rules[:2], partition), _vectors(rules[2:], partition)]
+
+
 def _vectors(rules, partition):
     words = [np.bitwise_and.reduce(partition.literals(rule), axis=0) for rule in rules]
     return np.array(words, dtype=np.uint64).reshape(len(rules), partition.parts.shape[1])
@@ -110,7 +114,7 @@ def _itemsets(sizes, literals=THRESHOLDS):
 
 def _supports(data, itemsets):
     table = table_of(SCHEMA, data)
-    return itemset_counts(table, "y", "all", partial(_vectors, itemsets))
+    return itemset_counts(table, "y", "all", partial(_pieces, itemsets))
 
 
 #: A row meets at most: one cell of x and of c, one side of each of the four edges of n.
@@ -221,7 +225,7 @@ def test_likelihood_witness_attains_its_sensitivity_exactly(alpha, max_rows):
     before[0, (rare + 1) % len(alpha)] = max_rows - 1
     after = before.copy()
     after[0, rare] += 1
-    change = likelihood.utility(after) - likelihood.utility(before)
+    change = likelihood.utilities(after) - likelihood.utilities(before)
     assert change == -likelihood.sensitivity.value
     assert abs(change) > likelihood.sensitivity.value - 1, "a smaller one would be caught"
 
@@ -237,7 +241,7 @@ def test_the_private_n_would_be_caught():
     """log(n + 1) with the n rows of the smaller table is below what one more row can do."""
     likelihood = LogLikelihood.tabulate((1.0, 1.0), 100)
     before, after = np.array([[9, 0]]), np.array([[9, 1]])
-    change = (likelihood.utility(before) - likelihood.utility(after)) * likelihood.step
+    change = (likelihood.utilities(before) - likelihood.utilities(after)) * likelihood.step
     assert change > np.log(9 + 1) + 0.05
     assert change <= np.log(100 + 1) + likelihood.step
 
@@ -253,10 +257,10 @@ def test_utility_is_the_log_likelihood_on_a_grid(alpha, data):
     likelihood = LogLikelihood.tabulate(alpha, max(1, int(counts.sum())))
     exact = rules_oracle.log_likelihood(counts, alpha)
     terms = 2 * int(counts.sum())
-    assert likelihood.utility(counts) * likelihood.step == pytest.approx(
+    assert likelihood.utilities(counts) * likelihood.step == pytest.approx(
         exact, abs=(terms + 1) * likelihood.step + 1e-9 * abs(exact)
     )
-    assert likelihood.utility(counts) * likelihood.step <= exact + 1e-9 * (1 + abs(exact))
+    assert likelihood.utilities(counts) * likelihood.step <= exact + 1e-9 * (1 + abs(exact))
 
 
 @given(st.sampled_from(ALPHAS), st.data())
@@ -268,7 +272,7 @@ def test_one_row_lowers_the_utility_by_its_sensitivity_at_most(alpha, data):
     likelihood = LogLikelihood.tabulate(alpha, int(counts.sum()) + 1)
     after = counts.copy()
     after[rule, label] += 1
-    change = likelihood.utility(after) - likelihood.utility(counts)
+    change = likelihood.utilities(after) - likelihood.utilities(counts)
     assert -likelihood.sensitivity.value <= change <= 0
 
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpcore.data.bits import unpack
-from dpcore.data.table import PrivateTable, bit_vectors
+from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import RESERVED, NumericColumn
 from dpcore.domain.conditions import (
     Condition,
@@ -152,7 +152,7 @@ def test_bits_equal_naive_evaluation_of_raw_values(schema, data):
     numbers = [n for _, n in coded if n is not None]
     table = PrivateTable.build(schema, [c for c, _ in coded], numbers, np.zeros(count, dtype=bool))
     literals = every_literal(schema)
-    for literal, words in zip(literals, bit_vectors(table, literals), strict=True):
+    for literal, words in zip(literals, table.partitions[0].literals(literals), strict=True):
         column = schema.column(literal.column)
         order = column.classes if column.ordered else ()
         expected = [

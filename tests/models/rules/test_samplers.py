@@ -51,12 +51,8 @@ def _prior(count=ALL, longest=LONGEST):
 
 
 def _problem(rows=ROWS, schema=SCHEMA, count=ALL, alpha=ALPHA):
-    table = table_of(schema, rows)
-    return CaptureProblem(
-        _antecedents(count).bit_vectors(table),
-        table.class_members("y", "all"),
-        LogLikelihood.tabulate(alpha, schema.max_rows),
-    )
+    likelihood = LogLikelihood.tabulate(alpha, schema.max_rows)
+    return CaptureProblem(table_of(schema, rows), "y", "all", _antecedents(count), likelihood)
 
 
 def _log_likelihood(members, rows=ROWS):
@@ -144,7 +140,7 @@ def test_scores_of_all_lists_are_their_log_likelihood(alpha):
         for members, score in zip(everything, scores, strict=True):
             rules = [PLAIN[m] for m in members]
             counts = rules_oracle.capture_counts(ROWS, [r[2] for r in ROWS], rules, 2)
-            assert score == problem.likelihood.utility(counts)
+            assert score == problem.likelihood.utilities(counts)
             exact = rules_oracle.log_likelihood(counts, alpha)
             assert score * problem.likelihood.step == pytest.approx(exact, abs=1e-6)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from dpcore.arrays import Ints, Words
 from dpcore.data.bits import conjunctions
-from dpcore.data.table import PrivateTable, bit_vectors
+from dpcore.data.partition import Partition
 from dpcore.domain.conditions import Condition, parse_conjunction, schema_conditions
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
@@ -20,6 +22,8 @@ from dpcore.privacy.randomness import RandomSource, permutation
 Itemset = tuple[int, ...]
 #: Up to this many conjunctions are shuffled to take a random subset.
 _SHUFFLE_LIMIT = 200_000
+#: Conjunctions whose bit vectors are in memory at once while their supports are counted.
+_BLOCK = 512
 
 
 @dataclass(frozen=True)
@@ -48,15 +52,30 @@ class Antecedents:
         """Literals of one conjunction."""
         return tuple(self.literals[item] for item in self.itemsets[position])
 
-    def bit_vectors(self, table: PrivateTable) -> Words:
-        """Bit vector of each conjunction over the records."""
-        return itemset_vectors(bit_vectors(table, self.literals), self.itemsets)
+    def only(self, chosen: Iterable[int]) -> Antecedents:
+        """Those at some positions."""
+        return Antecedents(self.literals, [self.itemsets[position] for position in chosen])
+
+    def vectors(self, partition: Partition) -> Words:
+        """Bit vector of each conjunction over the records of a partition: (n_conjunctions, n_words)."""
+        return itemset_vectors(partition.literals(self.literals), self.itemsets)
+
+    def blocks(self, partition: Partition) -> Iterator[Words]:
+        """The same, some conjunctions at a time: all together may need too much memory."""
+        literals = partition.literals(self.literals)
+        for start in range(0, len(self.itemsets), _BLOCK):
+            yield itemset_vectors(literals, self.itemsets[start : start + _BLOCK])
+
+    @cached_property
+    def digest(self) -> str:
+        """A name for these very conjunctions."""
+        return hashlib.sha256(f"{self.literals!r} {self.itemsets!r}".encode()).hexdigest()
 
 
 def itemset_vectors(literals: Words, itemsets: Sequence[Itemset]) -> Words:
     """Bit vector of each itemset, from those of the literals."""
-    longest = max(len(itemset) for itemset in itemsets)
-    members = np.array([i + (0,) * (longest - len(i)) for i in itemsets], dtype=np.int64)
+    longest = max((len(itemset) for itemset in itemsets), default=1)
+    members = np.array([i + (0,) * (longest - len(i)) for i in itemsets], dtype=np.int64).reshape(-1, longest)
     lengths = np.array([len(itemset) for itemset in itemsets], dtype=np.int64)
     return conjunctions(literals, members, lengths)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from dpcore.arrays import Floats, Ints, Words
+from dpcore.arrays import Floats, Ints
 from dpcore.data.bits import word_count
 from dpcore.data.queries import CAPTURES, CAPTURES_L2, LogLikelihood, capture_counts
 from dpcore.domain.schema import Schema
@@ -85,15 +85,15 @@ class RuleListLearner(Learner):
         """Spend the plan's budget on the table and return the released list."""
         run.progress("preparing conditions", 0, 1)
         antecedents, left = _antecedents(run)
-        vectors = antecedents.bit_vectors(run.table)
         run.progress("preparing conditions", 1, 1)
         selection, noise = _later_budgets(run.plan, left)
-        chosen = _choose_list(run, antecedents, vectors, selection)
+        chosen = _choose_list(run, antecedents, selection)
         run.progress("counting with noise", 0, 1)
-        exact = capture_counts(run.table, run.target, run.part, vectors[chosen])
+        rules = antecedents.only(chosen).vectors
+        exact = capture_counts(run.table, run.target, run.part, rules)
         noisy = _mechanism(run.plan, noise).release(exact, run.randomness)
         estimates = point_estimates(noisy, _alpha(run.plan))
-        evaluation = evaluate_rules(run, vectors[chosen], estimates)
+        evaluation = evaluate_rules(run, rules, estimates)
         run.progress("counting with noise", 1, 1)
         return _model(run.plan, antecedents, chosen, noisy, estimates, noise, evaluation)
 
@@ -189,11 +189,11 @@ def _mechanism(plan: RunPlan, noise: CountNoise) -> GeometricMechanism | Gaussia
     return GeometricMechanism(CAPTURES.value, noise.epsilon)
 
 
-def _choose_list(run: Run, antecedents: Antecedents, vectors: Words, epsilon: Decimal) -> Ints:
+def _choose_list(run: Run, antecedents: Antecedents, epsilon: Decimal) -> Ints:
     parameters: RuleListParameters = run.plan.parameters
     alpha, sources = _selection_alpha(run.plan, epsilon), (run.randomness, run.progress)
     likelihood = LogLikelihood.tabulate(alpha, run.schema.max_rows)
-    problem = CaptureProblem(vectors, run.class_members, likelihood)
+    problem = CaptureProblem(run.table, run.target, run.part, antecedents, likelihood)
     prior = ListPrior.build(antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules)
     if parameters.sampler == "pool":
         return sample_from_pool(problem, prior, parameters.pool_size, epsilon, *sources)

@@ -8,29 +8,26 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
 
 from dpcore.data.queries import itemset_counts, itemset_sensitivity
-from dpcore.data.table import PrivateTable, bit_vectors
+from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part
 from dpcore.models.rules.learning.antecedents import (
     Antecedents,
     Itemset,
     candidate_literals,
-    itemset_vectors,
 )
 from dpcore.models.rules.released.parameters import RuleListParameters
 from dpcore.privacy.budgets import first_share
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import RandomSource, permutation
 
-#: Itemsets whose bit vectors are in memory at once while their supports are counted.
-_BLOCK = 512
 #: A level joins no more itemsets than this, those of highest noisy support.
 _JOIN_LIMIT = 1_000
 #: A level looks at no more candidates than this, a random subset of them.
@@ -60,7 +57,7 @@ def mine_antecedents(
     truncated.
     """
     literals = candidate_literals(table.schema, target, parameters)
-    vectors, met = bit_vectors(table, literals), most_met(literals)
+    met = most_met(literals)
     threshold = parameters.min_support * table.schema.max_rows
     candidates: list[Itemset] = [(item,) for item in range(len(literals))]
     found: list[tuple[int, Itemset]] = []
@@ -72,9 +69,8 @@ def mine_antecedents(
         sensitivity = itemset_sensitivity(columns, met).value
         share = level_share(left, sensitivity, columns, further)
         left -= share
-        blocks = _blocks(candidates)
-        counts = [itemset_counts(table, target, part, itemset_vectors(vectors, b)) for b in blocks]
-        noisy = GeometricMechanism(sensitivity, share).release(np.concatenate(counts), randomness)
+        exact = itemset_counts(table, target, part, Antecedents(literals, candidates).blocks)
+        noisy = GeometricMechanism(sensitivity, share).release(exact, randomness)
         ranked = sorted(zip(noisy.tolist(), candidates, strict=True), reverse=True)
         frequent = [pair for pair in ranked if pair[0] >= threshold]
         if not found and not frequent:
@@ -119,10 +115,6 @@ def level_share(left: Decimal, sensitivity: int, columns: Sequence[tuple[str, ..
     below = [math.comb(known, larger) for larger in range(size + 1, size + further + 1)]
     reaches = [sensitivity, *(min(reach, _LEVEL_LIMIT) for reach in below if reach)]
     return first_share(left, [math.sqrt(reach) for reach in reaches])
-
-
-def _blocks(candidates: Sequence[Itemset]) -> Iterator[Sequence[Itemset]]:
-    return (candidates[start : start + _BLOCK] for start in range(0, len(candidates), _BLOCK))
 
 
 def _best(found: Sequence[tuple[int, Itemset]], literals: Sequence[Condition], most: int) -> Antecedents:

@@ -6,6 +6,7 @@ Both read the records only through capture counts and the integer log-likelihood
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -15,10 +16,14 @@ import numpy as np
 from dpcore.arrays import Floats, Ints, Ints16, Words
 from dpcore.compiled import kernel
 from dpcore.data.bits import capture_rule, remaining_classes
+from dpcore.data.partition import Partition
 from dpcore.data.queries import LogLikelihood
+from dpcore.data.table import PrivateTable
+from dpcore.domain.schema import Part
 from dpcore.learning.learner import Progress
-from dpcore.models.rules.learning.moves import log_hastings, propose
-from dpcore.models.rules.learning.prior import ListPrior, log_prior
+from dpcore.models.rules.learning.antecedents import Antecedents
+from dpcore.models.rules.learning.moves import is_accepted, log_hastings, propose
+from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource, uniforms
 
@@ -32,34 +37,75 @@ class CaptureProblem:
 
     Attributes
     ----------
-    antecedents : array of shape (n_antecedents, n_words)
-        Bit vectors.
-    classes : array of shape (n_classes, n_words)
-        Bit vectors of the training records per class, disjoint.
+    table : PrivateTable
+    target : str
+    part : str
+        Part of the records to learn from.
+    antecedents : Antecedents
     likelihood : LogLikelihood
     """
 
-    antecedents: Words
-    classes: Words
+    table: PrivateTable
+    target: str
+    part: Part
+    antecedents: Antecedents
     likelihood: LogLikelihood
 
-    def utilities(self, lists: Ints16, lengths: Ints) -> Ints:
+    def utilities(self, lists: Ints16, lengths: Ints, kernel: ListCaptures | None = None) -> Ints:
         """Integer utility of every list, in the order given.
 
         A list that begins like the one before it reuses that beginning, so sorted lists are
         cheaper. Cost: O(lists x length x words), words fixed by ``max_rows``.
+
+        Parameters
+        ----------
+        kernel : callable, optional
+            :func:`captures_of_lists`, or :func:`captures_of_list`, whose work does not tell the
+            length of the list.
         """
-        scores = np.empty(len(lists), dtype=np.int64)
-        _score_lists(
-            self.antecedents,
-            self.classes,
-            lists,
-            lengths,
-            self.likelihood.class_table,
-            self.likelihood.total_table,
-            scores,
-        )
-        return scores
+        asked = self.target, self.part, self.antecedents, lists, lengths
+        return self.likelihood.utilities(self.table.total(kernel or captures_of_lists, *asked))
+
+
+#: A kernel that counts what each rule of some lists captures, with the arguments of one.
+ListCaptures = Callable[[Partition, str, Part, Antecedents, Ints16, Ints], Ints]
+
+
+def captures_of_lists(
+    partition: Partition, target: str, part: Part, antecedents: Antecedents, lists: Ints16, lengths: Ints
+) -> Ints:
+    """Rows per class that each rule of each list captures. Sensitivity of a list: ``CAPTURES``.
+
+    Returns
+    -------
+    array of shape (n_lists, most rules + 1, n_classes)
+        Entry ``length`` is the default rule's; those beyond are 0.
+    """
+    vectors, classes = _vectors(partition, target, part, antecedents)
+    counts = np.zeros((len(lists), lists.shape[1] + 1, len(classes)), dtype=np.int64)
+    _capture_lists(vectors, classes, lists, lengths, counts)
+    return counts
+
+
+def captures_of_list(
+    partition: Partition, target: str, part: Part, antecedents: Antecedents, lists: Ints16, lengths: Ints
+) -> Ints:
+    """The same for one list. Places beyond are filled with a rule that captures nothing.
+
+    The work of a step must not tell how long the chain's present list is.
+    """
+    vectors, classes = _vectors(partition, target, part, antecedents)
+    counts = np.zeros((1, lists.shape[1] + 1, len(classes)), dtype=np.int64)
+    _capture_list(vectors, classes, lists[0], lengths[0], counts[0])
+    return counts
+
+
+def _vectors(partition: Partition, target: str, part: Part, antecedents: Antecedents) -> tuple[Words, Words]:
+    """Bit vectors of the antecedents, and of the classes of a part."""
+    return partition.kept(
+        ("antecedents", antecedents.digest, target, part),
+        lambda: (antecedents.vectors(partition), partition.class_members(target, part)),
+    )
 
 
 def sample_from_pool(
@@ -152,32 +198,28 @@ class ListWalk:
 
     def run(self, source: RandomSource) -> Chain:
         """Take all steps and return the last state, with what led there."""
-        problem, prior = self.problem, self.prior
-        state = np.full(prior.max_rules, -1, dtype=np.int64)
+        prior, most = self.prior, self.prior.max_rules
+        state = np.full(most, -1, dtype=np.int64)
         state[0] = 0
-        length = min(1, prior.max_rules)
-        trace = np.empty(self.steps)
+        proposal, length = np.empty_like(state), min(1, most)
+        current, trace = self._log_target(state, length), np.empty(self.steps)
         bounds = np.linspace(0, self.steps, PARTS + 1).astype(int)
         for part, (first, last) in enumerate(pairwise(bounds)):
             noise = uniforms(source, 4 * (last - first)).reshape(-1, 4)
-            length = _run_steps(
-                problem.antecedents,
-                problem.classes,
-                problem.likelihood.class_table,
-                problem.likelihood.total_table,
-                np.log(prior.length_weights),
-                prior.size_weights,
-                prior.sizes,
-                prior.counts,
-                self.weight,
-                self.prior_power,
-                state,
-                length,
-                noise,
-                trace[first:last],
-            )
+            for step, draws in enumerate(noise, first):
+                proposed = propose(state, length, len(prior.sizes), draws, proposal)
+                target = self._log_target(proposal, proposed)
+                odds = target - current + log_hastings(length, proposed, most, len(prior.sizes))
+                if is_accepted(odds, draws[3]):
+                    state[:], length, current = proposal, proposed, target
+                trace[step] = current
             self.progress("choosing a list", part + 1, PARTS)
         return Chain(state[:length].copy(), trace)
+
+    def _log_target(self, state: Ints, length: int) -> float:
+        rows = state[None, :].astype(np.int16), np.array([length])
+        utility = int(self.problem.utilities(*rows, captures_of_list)[0])
+        return float(self.weight * utility + self.prior_power * self.prior.log_probability(state[:length]))
 
 
 @kernel
@@ -190,110 +232,32 @@ def _union(classes: Words, result: Words) -> None:
 
 
 @kernel
-def _table_utility(counts: Ints, class_table: Ints, total_table: Ints) -> int:
-    total = 0
-    result = 0
-    for c in range(len(counts)):
-        total += counts[c]
-        result += class_table[c, counts[c]]
-    return int(result - total_table[total])
-
-
-@kernel
-def _score_lists(
-    antecedents: Words, classes: Words, lists: Ints16, lengths: Ints, class_table: Ints, total_table: Ints, scores: Ints
-) -> None:
-    """Utility of each list; what is left after a shared beginning is kept from the list before."""
+def _capture_lists(antecedents: Words, classes: Words, lists: Ints16, lengths: Ints, counts: Ints) -> None:
+    """Captures of each list; what is left after a shared beginning is kept from the list before."""
     longest = lists.shape[1]
     remaining = np.empty((longest + 1, classes.shape[1]), np.uint64)
-    partial = np.zeros(longest + 1, np.int64)
-    counts = np.zeros(classes.shape[0], np.int64)
     _union(classes, remaining[0])
     for i in range(lists.shape[0]):
         shared = 0
         if i > 0:
             limit = min(lengths[i], lengths[i - 1])
             while shared < limit and lists[i, shared] == lists[i - 1, shared]:
+                counts[i, shared] = counts[i - 1, shared]
                 shared += 1
         for j in range(shared, lengths[i]):
-            capture_rule(antecedents[lists[i, j]], classes, remaining[j], remaining[j + 1], counts)
-            partial[j + 1] = partial[j] + _table_utility(counts, class_table, total_table)
-        remaining_classes(remaining[lengths[i]], classes, counts)
-        scores[i] = partial[lengths[i]] + _table_utility(counts, class_table, total_table)
+            capture_rule(antecedents[lists[i, j]], classes, remaining[j], remaining[j + 1], counts[i, j])
+        remaining_classes(remaining[lengths[i]], classes, counts[i, lengths[i]])
 
 
 @kernel
-def _list_utility(
-    antecedents: Words,
-    classes: Words,
-    state: Ints,
-    length: int,
-    class_table: Ints,
-    total_table: Ints,
-    buffer: Words,
-    nothing: Words,
-    counts: Ints,
-) -> int:
-    """Utility of the first ``length`` rules of ``state``.
-
-    Places beyond are filled with a rule that captures ``nothing``, which adds 0: the work of a
-    step must not tell how long the chain's present list is.
-    """
-    _union(classes, buffer)
-    result = 0
-    for j in range(len(state)):
-        rule = antecedents[state[j]] if j < length else nothing
-        capture_rule(rule, classes, buffer, buffer, counts)
-        result += _table_utility(counts, class_table, total_table)
-    remaining_classes(buffer, classes, counts)
-    return int(result + _table_utility(counts, class_table, total_table))
-
-
-@kernel
-def _run_steps(
-    antecedents: Words,
-    classes: Words,
-    class_table: Ints,
-    total_table: Ints,
-    log_length_weights: Floats,
-    size_weights: Floats,
-    sizes: Ints,
-    counts: Ints,
-    weight: float,
-    prior_power: float,
-    state: Ints,
-    length: int,
-    noise: Floats,
-    trace: Floats,
-) -> int:
-    """Advance the chain in place by one step per row of ``noise``; return the list's length."""
-    buffer = np.empty(classes.shape[1], np.uint64)
+def _capture_list(antecedents: Words, classes: Words, state: Ints16, length: int, counts: Ints) -> None:
+    remaining = np.empty(classes.shape[1], np.uint64)
     nothing = np.zeros(classes.shape[1], np.uint64)
-    scratch = np.zeros(classes.shape[0], np.int64)
-    proposal = np.empty_like(state)
-    utility = _list_utility(antecedents, classes, state, length, class_table, total_table, buffer, nothing, scratch)
-    prior = log_prior(state, length, log_length_weights, size_weights, sizes, counts)
-    current = weight * utility + prior_power * prior
-    for step in range(noise.shape[0]):
-        proposed = propose(state, length, antecedents.shape[0], noise[step], proposal)
-        utility = _list_utility(
-            antecedents,
-            classes,
-            proposal,
-            proposed,
-            class_table,
-            total_table,
-            buffer,
-            nothing,
-            scratch,
-        )
-        prior = log_prior(proposal, proposed, log_length_weights, size_weights, sizes, counts)
-        target = weight * utility + prior_power * prior
-        odds = target - current
-        odds += log_hastings(length, proposed, len(state), antecedents.shape[0])
-        if np.log(1.0 - noise[step, 3]) < odds:
-            state[:] = proposal
-            length = proposed
-            current = target
-        trace[step] = current
-    return length
+    beyond = np.zeros(classes.shape[0], np.int64)
+    _union(classes, remaining)
+    for j in range(len(state)):
+        if j < length:
+            capture_rule(antecedents[state[j]], classes, remaining, remaining, counts[j])
+        else:
+            capture_rule(nothing, classes, remaining, remaining, beyond)
+    remaining_classes(remaining, classes, counts[length])
