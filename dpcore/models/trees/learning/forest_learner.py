@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
+from dpcore.arrays import Ints
 from dpcore.data.bits import word_count
+from dpcore.data.partition import Partition
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.holdout import cell_codes, evaluate_groups, with_evaluation
 from dpcore.learning.learner import Asked, Learner, Run
@@ -69,9 +72,13 @@ class ForestLearner(Learner):
 
 
 def _evaluate(run: Run, model: ForestModel) -> Evaluation:
-    votes = model.votes_of_codes(cell_codes(run.table, model.columns()), run.schema.max_rows)
     estimates, labels = model.group_estimates()
-    return evaluate_groups(run, model.groups(votes), estimates, labels)
+    return evaluate_groups(run, partial(_vote_groups, model), estimates, labels)
+
+
+def _vote_groups(model: ForestModel, partition: Partition) -> Ints:
+    """Group of each place by the votes of the trees."""
+    return model.groups(model.votes_of_codes(cell_codes(partition, model.columns()), partition.rows))
 
 
 def _check_effort(asked: Asked) -> None:

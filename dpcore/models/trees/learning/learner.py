@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from dpcore.arrays import Ints
+from dpcore.data.partition import Partition
 from dpcore.learning.holdout import cell_codes, evaluate_groups, with_evaluation
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.trees.learning.growth import freeze
@@ -40,12 +44,11 @@ class TreeLearner(Learner):
 def _evaluate(run: Run, model: TreeModel) -> Evaluation:
     # Only where records stop is there anything to count, and noise worth having.
     stops = [model.nodes[position] for position in model.finals]
-    group = np.zeros(len(model.nodes), dtype=np.int64)
-    group[list(model.finals)] = np.arange(len(stops))
-    reached = model.apply_codes(cell_codes(run.table, model.columns()), run.schema.max_rows)
-    return evaluate_groups(
-        run,
-        group[reached],
-        np.array([node.estimates for node in stops]),
-        np.array([node.label for node in stops]),
-    )
+    estimates, labels = np.array([node.estimates for node in stops]), np.array([node.label for node in stops])
+    return evaluate_groups(run, partial(_places_of_finals, model), estimates, labels)
+
+
+def _places_of_finals(model: TreeModel, partition: Partition) -> Ints:
+    """Place, among the nodes where records stop, of the one where each does."""
+    reached = model.apply_codes(cell_codes(partition, model.columns()), partition.rows)
+    return np.searchsorted(model.finals, reached)
