@@ -95,7 +95,7 @@ def group_counts(table: PrivateTable, target: str, part: Part, groups: Groups, g
     Parameters
     ----------
     groups : callable
-        Group of each place of a partition, below ``group_count``.
+        Group of each place of a partition; what is not below ``group_count`` is not counted.
 
     Returns
     -------
@@ -108,12 +108,21 @@ def group_counts(table: PrivateTable, target: str, part: Part, groups: Groups, g
 def grouped(partition: Partition, target: str, part: Part, groups: Groups, group_count: int) -> Ints:
     """The kernel of :func:`group_counts`."""
     classes = len(partition.schema.column(target).classes)
-    present = unpack(partition.members(part), partition.rows)
-    codes = partition.codes_of(target).astype(np.int64)
-    kept = present & (codes < classes)
-    places = np.where(kept, groups(partition) * classes + codes, group_count * classes)
+    places = class_groups(partition, target, part, groups, group_count)
     counts = np.bincount(places, minlength=group_count * classes + 1)
     return counts[:-1].reshape(group_count, classes).astype(np.int64)
+
+
+def class_groups(partition: Partition, target: str, part: Part, groups: Groups, group_count: int) -> Ints:
+    """Group and class of each place as one number: shape (rows,).
+
+    Group times the number of classes plus class; ``group_count`` times that number for what is
+    not counted, groups beyond ``group_count`` included.
+    """
+    classes = len(partition.schema.column(target).classes)
+    codes, chosen = partition.codes_of(target).astype(np.int64), groups(partition)
+    counted = unpack(partition.members(part), partition.rows) & (codes < classes) & (chosen < group_count)
+    return np.where(counted, chosen * classes + codes, group_count * classes)
 
 
 def itemset_sensitivity(columns: Sequence[tuple[str, ...]], met: Mapping[str, int]) -> Sensitivity:

@@ -6,26 +6,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.data.bits import unpack
+from dpcore.data.partition import Partition
 from dpcore.errors import BudgetError
-from dpcore.models.trees.learning import driver
-from dpcore.models.trees.learning.contingency import NodeData, Region, nth_split
+from dpcore.models.trees.learning import contingency, driver
+from dpcore.models.trees.learning.contingency import NodeData, Region, Routes, Share
 from dpcore.models.trees.learning.criteria import losses, make_criterion
 from dpcore.models.trees.learning.driver import MAX_NODES
 from dpcore.models.trees.learning.greedy import grow_adaptive, grow_fixed, smallest_step
-from dpcore.models.trees.learning.growth import freeze
+from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.learning.random_trees import (
     column_sampler,
     grow_adaptive_forest,
     grow_random,
     grow_random_forest,
-    random_parts,
 )
 from dpcore.models.trees.learning.sulq import grow_sulq
 from dpcore.models.trees.released.parameters import ForestParameters, TreeParameters
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import trees_oracle
+from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
+from tests.support.partitioned import divided
 from tests.support.small_tables import schema_of, table_of
 
 COLUMNS = [
@@ -43,7 +44,19 @@ rows = st.lists(st.tuples(*(st.integers(0, cells - 1) for cells in CELLS)), max_
 
 
 def data_of(content, schema=SCHEMA):
-    return NodeData.of_table(table_of(schema, content), "y", "all")
+    return NodeData(table_of(schema, content), "y", "all")
+
+
+def root_counts(data):
+    root = Grown()
+    return data.cell_counts(Routes.to([root], root, data.schema))[0]
+
+
+def class_counts(content, region):
+    """Records per class in a region, one by one."""
+    codes = {SCHEMA.index(name): cells for name, cells in region.cells.items()}
+    inside = [row for row in content if all(row[place] in cells for place, cells in codes.items())]
+    return [sum(row[2] == label for row in inside) for label in range(3)]
 
 
 def random_rows(count, seed=0):
@@ -76,7 +89,7 @@ def test_candidate_tables_agree_with_the_oracle(content):
     labels = [row[2] for row in content]
     assert [len(item) for item in candidates] == [1, 1, 4, 2]
     for item in candidates:
-        counts = data.cell_counts(item.column, data.members(Region()))
+        counts = data.of_column(root_counts(data), item.column)
         for place, table in enumerate(item.tables(counts)):
             split = item.split(place, SCHEMA)
             expected = trees_oracle.branch_table(content, labels, SCHEMA.index(split.column), split.branches, 3)
@@ -84,21 +97,26 @@ def test_candidate_tables_agree_with_the_oracle(content):
             assert item.branches == split.branch_count
 
 
-@given(rows, st.lists(st.integers(0, 10**6), min_size=1, max_size=4))
-def test_regions_hold_the_records_of_their_path(content, choices):
-    """Walk down at random; count the node's records one by one."""
-    data, region, splits = data_of(content), Region(), []
-    for choice in choices:
-        candidates = data.candidates(region)
-        if not candidates:
-            break
-        split = nth_split(SCHEMA, candidates, choice % sum(map(len, candidates)))
-        branch = choice % split.branch_count
-        splits.append((SCHEMA.index(split.column), split.branches, branch))
-        region = region.narrowed(split, branch)
-    inside = [r for r in content if all(b[r[column]] == branch for column, b, branch in splits)]
-    expected = [sum(row[2] == label for row in inside) for label in range(3)]
-    assert driver.class_totals(data.members(region)).tolist() == expected
+@given(rows, st.integers(0, 2**32), st.integers(1, 7))
+@settings(max_examples=60, deadline=None)
+def test_nodes_hold_the_records_of_their_path(content, seed, partitions):
+    """Every cell of every node of a random tree, in any order, whole levels and single nodes."""
+    table = divided(table_of(SCHEMA, content), partitions, seed)
+    data, root = NodeData(table, "y", "all"), grow_random(data_of([]), Decimal(1), 3, SeededRandom(seed))
+    nodes = [(grown, region) for grown, region in nodes_of(root) if not grown.children]
+    order = np.random.default_rng(seed).permutation(len(nodes))[: 1 + seed % len(nodes)]
+    asked = [nodes[place] for place in order]
+    routes = Routes.to([grown for grown, _ in asked], root, SCHEMA)
+    cells = data.cell_counts(routes)
+    for (_, region), counts, classes in zip(asked, cells, data.class_counts(routes), strict=True):
+        assert classes.tolist() == class_counts(content, region)
+        for column in data.features:
+            known = region.cells.get(column.name, range(len(column.cells)))
+            expected = [
+                class_counts(content, Region({**region.cells, column.name: (code,) if code in known else ()}))
+                for code in range(len(column.cells))
+            ]
+            assert data.of_column(counts, column).tolist() == expected
 
 
 record = st.tuples(*(st.integers(0, cells - 1) for cells in CELLS))
@@ -118,9 +136,9 @@ def test_one_row_moves_the_losses_of_all_candidates_alike(name, content, more):
 
 
 def _all_losses(data, criterion):
-    members = data.members(Region())
+    counts = root_counts(data)
     return np.concatenate(
-        [losses(criterion, item.tables(data.cell_counts(item.column, members))) for item in data.candidates(Region())]
+        [losses(criterion, item.tables(data.of_column(counts, item.column))) for item in data.candidates(Region())]
     )
 
 
@@ -130,10 +148,8 @@ def test_one_row_moves_one_cell_of_each_column(content, more):
     """The noisy table of SuLQ: L1 sensitivity is the number of columns, attained."""
     data = [data_of(part) for part in (content, [*content, more])]
     columns = data[0].features
-    change = [
-        np.abs(np.subtract(*(d.cell_counts(column, d.members(Region())) for d in data))).sum() for column in columns
-    ]
-    assert sum(change) == (len(columns) if more[2] < 3 else 0)
+    change = np.abs(np.subtract(*(root_counts(one) for one in data)))
+    assert change.sum() == (len(columns) if more[2] < 3 else 0)
 
 
 def test_candidates_below_a_split():
@@ -200,7 +216,7 @@ def test_every_path_spends_all_that_it_was_given(method, budget):
 def test_nothing_is_bought_that_decides_nothing(grow):
     """One split to choose from, then none: the root's count, and the counts of its leaves."""
     schema = schema_of([COLUMNS[0], COLUMNS[2]], max_rows=1000)
-    data = NodeData.of_table(table_of(schema, [(0, 0), (1, 1)] * 100), "y", "all")
+    data = NodeData(table_of(schema, [(0, 0), (1, 1)] * 100), "y", "all")
     root = grow(data, Decimal(8), "gini", 3, SeededRandom(1))
     assert root.spent == 1
     assert [child.spent for child in root.children] == [7, 7, 7][: len(root.children)]
@@ -232,13 +248,25 @@ def test_secure_noise_grows_a_tree_within_its_budget(method):
 @pytest.mark.parametrize("method", ["adaptive", "fixed", "sulq", "random"])
 def test_a_leaf_counts_its_records(method):
     """With a budget that makes noise vanish, leaves hold the exact counts of their region."""
-    data = data_of(random_rows(300))
-    (root,) = METHODS[method](data, Decimal(10**6), SeededRandom(2), "gini")
+    content = random_rows(300)
+    (root,) = METHODS[method](data_of(content), Decimal(10**6), SeededRandom(2), "gini")
     leaves = [(g, region) for g, region in nodes_of(root) if not g.children]
     assert len(leaves) > 1
     for grown, region in leaves:
-        exact = driver.class_totals(data.members(region))
-        assert grown.noisy_counts.tolist() == exact.tolist()
+        assert grown.noisy_counts.tolist() == class_counts(content, region)
+
+
+@pytest.mark.parametrize("method", ["fixed", "sulq"])
+def test_levels_that_are_counted_in_batches_grow_the_same_tree(method, monkeypatch):
+    data = data_of(random_rows(2000))
+    whole, pieces = (
+        METHODS[method](data, Decimal(3000), SeededRandom(4), "gini")[0]
+        for most in (contingency._AT_ONCE, 1)
+        if not monkeypatch.setattr(contingency, "_AT_ONCE", most)
+    )
+    assert sum(1 for _ in nodes_of(whole)) > 20
+    assert structure(pieces) == structure(whole)
+    assert pieces.counts().tolist() == whole.counts().tolist()
 
 
 PLANTED = [
@@ -258,7 +286,7 @@ def planted():
         for noise, n, c, more in itertools.product(range(4), range(5), range(3), range(3))
         for _ in range(10)
     ]
-    return NodeData.of_table(table_of(schema, content), "y", "all"), schema
+    return NodeData(table_of(schema, content), "y", "all"), schema
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -290,7 +318,7 @@ def test_more_is_spent_where_a_winner_is_clear():
     assert root.spent == step + 2 * 5 * step
     lazy = grow_adaptive(data, budget, TreeParameters(threshold=1000), SeededRandom(1))
     assert lazy.spent == step + 2 * step
-    empty = NodeData.of_table(table_of(schema, []), "y", "all")
+    empty = NodeData(table_of(schema, []), "y", "all")
     stopped = grow_adaptive(empty, budget, TreeParameters(threshold=1000), SeededRandom(1))
     assert stopped.spent == budget, "an empty node stops and its leaf takes the rest"
     assert stopped.count_epsilon == budget - 2 * step
@@ -316,7 +344,7 @@ def test_one_candidate_needs_no_test_and_no_selection():
         + [{"name": f"z{i}", "type": "integer", "lower": 0, "upper": 1, "bins": 1} for i in range(9)],
         max_rows=4000,
     )
-    data = NodeData.of_table(table_of(schema, [(0, 0) + (0,) * 9] * 3000), "y", "all")
+    data = NodeData(table_of(schema, [(0, 0) + (0,) * 9] * 3000), "y", "all")
     budget = Decimal(100)
     root = grow_adaptive(data, budget, TreeParameters(), SeededRandom(1))
     assert root.split.column == "x"
@@ -378,22 +406,37 @@ def test_random_trees_use_a_category_once_on_a_path():
         assert len(used) <= 8
 
 
-@pytest.mark.parametrize("places", [1, 63, 64, 1000])
-def test_every_place_is_in_one_part(places):
-    parts = random_parts(places, 3, SeededRandom(1))
-    flags = np.array([unpack(part, places) for part in parts])
-    assert np.all(flags.sum(axis=0) == 1)
-    assert parts.shape == (3, -(-places // 64))
-    assert np.bitwise_count(parts).sum() == places, "nothing beyond the last place"
+def part_sizes(ids, parts, keys=(1, 2)):
+    """Records in each part, each in exactly one."""
+    columns = [{"name": "x", "type": "boolean"}]
+    schema = schema_of(columns, max_rows=len(ids))
+    codes, aside = [np.zeros(len(ids), dtype=np.uint8)], np.zeros(len(ids), dtype=bool)
+    partition = Partition.build(schema, codes, [], aside, ids=ids)
+    held = np.array([Share(keys, parts, number).holds(partition) for number in range(parts)])
+    assert np.all(held.sum(axis=0) == 1)
+    return held
 
 
-def test_parts_are_even_and_made_in_chunks_alike(monkeypatch):
-    whole = random_parts(40_000, 4, SeededRandom(1))
-    sizes = np.bitwise_count(whole).sum(axis=1, dtype=np.int64)
-    # Ten standard deviations: false alarm far below 1e-6.
-    assert np.all(np.abs(sizes - 10_000) < 10 * np.sqrt(40_000 * 3 / 16))
-    monkeypatch.setattr("dpcore.models.trees.learning.random_trees._CHUNK", 6400)
-    np.testing.assert_array_equal(random_parts(40_000, 4, SeededRandom(1)), whole)
+@pytest.mark.parametrize("numbers", ["in turn", "multiples", "random"])
+@pytest.mark.parametrize("parts", [1, 2, 3, 7, 100])
+def test_every_record_is_in_one_of_even_parts(parts, numbers):
+    ids = {
+        "in turn": np.arange(40_000, dtype=np.uint64),
+        "multiples": np.arange(40_000, dtype=np.uint64) << np.uint64(44),
+        "random": SeededRandom(5).words(40_000),
+    }[numbers]
+    sizes = part_sizes(ids, parts).sum(axis=1)
+    assert chi_square(sizes, [40_000 / parts] * parts) > FALSE_ALARM if parts > 1 else sizes == [40_000]
+
+
+def test_other_keys_make_other_parts():
+    """Parts of two keys are independent: as many records in each pair of parts."""
+    ids = np.arange(40_000, dtype=np.uint64)
+    first, *others = (part_sizes(ids, 4, keys) for keys in ((1, 2), (1, 3), (2, 2), (2, 1)))
+    for other in others:
+        together = [(one & two).sum() for one in first for two in other]
+        assert chi_square(together, [40_000 / 16] * 16) > FALSE_ALARM
+    assert chi_square([(one & two).sum() for one in first for two in first], [40_000 / 16] * 16) < FALSE_ALARM
 
 
 def test_sampled_columns_are_a_random_number_of_different_columns():

@@ -3,23 +3,34 @@
 Candidates come from the schema and the path alone. A category column sends each category to
 its own branch and is used once on a path; an ordered column is cut in two at a public edge and
 can be cut again below. Everything counted here is exact and must not leave the learners.
+
+A whole level of nodes is counted in one pass over all places: see :class:`Routes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 
-from dpcore.arrays import Ints, Words
-from dpcore.data.bits import count_bits
+from dpcore.arrays import Array, Flags, Ints, Ints32, Words
+from dpcore.compiled import kernel
+from dpcore.cores import in_threads
+from dpcore.data.partition import Partition
+from dpcore.data.queries import Groups, class_groups, group_counts
 from dpcore.data.table import PrivateTable
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part, Schema
+from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.splits import Split, split_by_category, split_on
+from dpcore.privacy.sensitivity import Sensitivity
+
+#: Bytes of the counts that are asked for at once.
+_AT_ONCE: Final = 256 * 2**20
 
 
 @dataclass(frozen=True)
@@ -100,33 +111,115 @@ def column_candidates(column: Any, region: Region) -> ColumnCandidates | None:
 
 
 @dataclass(frozen=True)
-class NodeData:
-    """The records that a tree is grown on, as bit vectors.
+class Routes:
+    """The way from the root of a tree, all of it released, to some of its nodes.
 
     Attributes
     ----------
-    cells : array of shape (n_cells, n_words), uint64
-        One bit vector per (column, cell), columns in schema order.
-    classes : array of shape (n_classes, n_words), uint64
-        Bit vectors of the training records per class, disjoint.
-    schema : Schema
-    target : str
+    columns : array of shape (n_nodes,)
+        Position in the schema of the column that a node looks at.
+    onward : array of shape (n_nodes, most cells)
+        Node to which each of its cells leads: a node without split to itself.
+    steps : int
+        Depth of the tree.
+    numbers : array of shape (n_nodes,)
+        Number of the node among those looked for; ``ends`` for others.
+    ends : int
+        How many are looked for.
     """
 
-    cells: Words
-    classes: Words
-    schema: Schema
-    target: str
+    columns: Ints
+    onward: Ints
+    steps: int
+    numbers: Ints
+    ends: int
 
     @classmethod
-    def of_table(cls, table: PrivateTable, target: str, part: Part) -> NodeData:
-        """The records of one part of a table whose target is a declared class."""
-        members = table.class_members(target, part)
-        return cls(np.asarray(table.cells), members, table.schema, target)
+    def to(cls, ends: Sequence[Grown], root: Grown, schema: Schema) -> Routes:
+        """The way to ``ends``, nodes of which none lies below another."""
+        nodes, depths, first = [root], [0], []
+        for node, depth in zip(nodes, depths, strict=False):
+            first.append(len(nodes))
+            nodes += node.children
+            depths += [depth + 1] * len(node.children)
+        numbers = {id(end): number for number, end in enumerate(ends)}
+        widest = max(len(column.cells) for column in schema)
+        columns, onward = np.zeros(len(nodes), dtype=np.int64), np.tile(np.arange(len(nodes))[:, None], widest)
+        for place, node in enumerate(nodes):
+            if node.children and node.split is not None:
+                columns[place] = schema.index(node.split.column)
+                branches = node.split.branches
+                onward[place, : len(branches)] = first[place] + np.asarray(branches)
+        found = np.array([numbers.get(id(node), len(ends)) for node in nodes], dtype=np.int64)
+        return cls(columns, onward, max(depths), found, len(ends))
 
-    def restricted(self, members: Words) -> NodeData:
-        """Only the records of one bit vector."""
-        return replace(self, classes=self.classes & members)
+
+@dataclass(frozen=True)
+class Share:
+    """One of several even parts of the records: a function of each record's own number, and of keys.
+
+    Attributes
+    ----------
+    keys : tuple of int
+        Two uniform 64-bit words, drawn before any record is looked at.
+    parts : int
+    number : int
+        Which of them, from 0.
+    """
+
+    keys: tuple[int, int]
+    parts: int
+    number: int
+
+    def holds(self, partition: Partition) -> Flags:
+        """Whether each place is in this part."""
+        everyone = partition.kept((Share, self.keys, self.parts), lambda: _parts(partition.ids, self.keys, self.parts))
+        return np.asarray(everyone == self.number)
+
+
+def _parts(ids: Words, keys: tuple[int, int], parts: int) -> Array:
+    """Part of each record: the upper half of its mixed number, scaled."""
+    mixed = _mixed(_mixed(ids ^ np.uint64(keys[0])) ^ np.uint64(keys[1]))
+    part = (mixed >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)
+    return part.astype(np.uint8 if parts <= 256 else np.uint32)
+
+
+def _mixed(words: Words) -> Words:
+    """The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection in which every bit moves all."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class NodeData:
+    """The records that a tree is grown on: questions about its nodes, and what is public of them.
+
+    Attributes
+    ----------
+    table : PrivateTable
+    target : str
+    part : str
+        Part of the records, of those whose target is a declared class.
+    share : Share or None
+        Only the records that fall into it.
+    """
+
+    table: PrivateTable
+    target: str
+    part: Part
+    share: Share | None = None
+
+    @property
+    def schema(self) -> Schema:
+        """The public domain."""
+        return self.table.schema
+
+    @cached_property
+    def n_classes(self) -> int:
+        """Number of classes of the target."""
+        return len(self.schema.column(self.target).classes)
 
     @cached_property
     def features(self) -> tuple[Any, ...]:
@@ -134,27 +227,87 @@ class NodeData:
         return tuple(column for column in self.schema if column.name != self.target)
 
     @cached_property
-    def _first_cell(self) -> dict[str, int]:
-        starts = np.cumsum([0, *(len(column.cells) for column in self.schema)])
-        return {c.name: int(start) for c, start in zip(self.schema, starts[:-1], strict=True)}
+    def _cells(self) -> dict[str, slice]:
+        ends = np.cumsum([0, *(len(column.cells) for column in self.features)]).tolist()
+        return {c.name: slice(*pair) for c, pair in zip(self.features, pairwise(ends), strict=True)}
 
     def candidates(self, region: Region) -> list[ColumnCandidates]:
         """Candidate splits of a node, by column."""
         found = (column_candidates(column, region) for column in self.features)
         return [item for item in found if item is not None]
 
-    def members(self, region: Region) -> Words:
-        """Records per class in a region: shape (n_classes, n_words)."""
-        result = self.classes
-        for name, codes in region.cells.items():
-            rows = self.cells[[self._first_cell[name] + code for code in codes]]
-            result = result & np.bitwise_or.reduce(rows, axis=0)
-        return result
+    def of_column(self, cell_counts: Ints, column: Any) -> Ints:
+        """What :meth:`cell_counts` of a node say of one column: shape (n_cells, n_classes)."""
+        return cell_counts[self._cells[column.name]]
 
-    def cell_counts(self, column: Any, members: Words) -> Ints:
-        """Records per cell of a column and class: shape (n_cells, n_classes)."""
-        start = self._first_cell[column.name]
-        return count_bits(self.cells[start : start + len(column.cells)], members)
+    def cell_counts(self, routes: Routes) -> Ints:
+        """Records per node, cell of every feature, and class: see :data:`CELLS`.
+
+        Returns
+        -------
+        array of shape (n_ends, n_cells, n_classes)
+            Columns in schema order.
+        """
+        counts = self.table.total(
+            cells_by_node, self.target, self.part, partial(reached, routes, self.share), routes.ends
+        )
+        return counts.reshape(len(counts), routes.ends, self.n_classes).swapaxes(0, 1)
+
+    def class_counts(self, routes: Routes) -> Ints:
+        """Records per node and class, of nodes of which none lies below another: (n_ends, n_classes)."""
+        return group_counts(self.table, self.target, self.part, partial(reached, routes, self.share), routes.ends)
+
+    def most_at_once(self) -> int:
+        """Nodes for which :meth:`cell_counts` fit :data:`_AT_ONCE`."""
+        cells = sum(len(column.cells) for column in self.features)
+        return max(1, _AT_ONCE // (8 * cells * self.n_classes))
+
+
+#: Of nodes of which none lies below another: a row is in one of them, in one cell of each column,
+#: and has one class. So it moves one entry for each column.
+CELLS = Sensitivity(1, "L1", monotone=True)
+
+
+def reached(routes: Routes, share: Share | None, partition: Partition) -> Ints:
+    """Number of the node that each place reaches; ``routes.ends`` if none, or not in the share."""
+    found = np.empty(partition.rows, dtype=np.int64)
+    _walk(np.asarray(partition.codes), routes.columns, routes.onward, routes.steps, routes.numbers, found)
+    return found if share is None else np.where(share.holds(partition), found, routes.ends)
+
+
+def cells_by_node(partition: Partition, target: str, part: Part, ends: Groups, end_count: int) -> Ints:
+    """Kernel of :meth:`NodeData.cell_counts`: shape (n_cells, end_count x n_classes).
+
+    Every place is visited once for each column, wherever it ends: so the time does not depend on
+    the records.
+    """
+    schema, groups = partition.schema, class_groups(partition, target, part, ends, end_count).astype(np.int32)
+    columns = np.array([place for place, column in enumerate(schema) if column.name != target], dtype=np.int64)
+    first = np.cumsum([0, *(len(column.cells) for column in schema if column.name != target)])
+    # One more for what is not counted.
+    counts = np.zeros((first[-1], end_count * len(schema.column(target).classes) + 1), dtype=np.int64)
+    codes = np.asarray(partition.codes)
+    in_threads(lambda chosen: _count_cells(codes, columns, first, chosen, groups, counts), len(columns))
+    return counts[:, :-1]
+
+
+@kernel
+def _walk(codes: Array, columns: Ints, onward: Ints, steps: int, numbers: Ints, found: Ints) -> None:
+    """Take every place down the tree, in as many steps as it is deep."""
+    for row in range(found.shape[0]):
+        node = np.int64(0)
+        for _ in range(steps):
+            node = onward[node, codes[columns[node], row]]
+        found[row] = numbers[node]
+
+
+@kernel
+def _count_cells(codes: Array, columns: Ints, first: Ints, chosen: Ints, groups: Ints32, counts: Ints) -> None:
+    """Count the cells of ``chosen`` columns by group, column by column."""
+    for place in chosen:
+        column, start = columns[place], first[place]
+        for row in range(groups.shape[0]):
+            counts[start + codes[column, row], groups[row]] += 1
 
 
 def widest(candidates: list[ColumnCandidates]) -> int:

@@ -6,17 +6,16 @@ comes next, what its path has left, and the noisy counts that are bought.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from functools import lru_cache
 
 import numpy as np
 
-from dpcore.arrays import Ints, Words
+from dpcore.arrays import Ints
 from dpcore.errors import BudgetError
-from dpcore.models.trees.learning.contingency import Region
+from dpcore.models.trees.learning.contingency import NodeData, Region, Routes
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.splits import Split
 from dpcore.privacy.budgets import EPSILON_STEP
@@ -25,11 +24,6 @@ from dpcore.privacy.randomness import RandomSource
 
 #: No tree grows beyond this: multi-way splits of small, noisy nodes would hardly ever end.
 MAX_NODES = 500
-
-
-def class_totals(members: Words) -> Ints:
-    """Records per class: shape (n_classes,)."""
-    return np.asarray(np.bitwise_count(members).sum(axis=1, dtype=np.int64))
 
 
 @lru_cache(maxsize=1024)
@@ -90,60 +84,83 @@ class Place:
         return epsilon
 
 
-class LeafCounts:
-    """Class counts of leaves, to be released with noise; those of one price are drawn at once."""
+class Level:
+    """The nodes that are equally deep, with their records: asked for together, if one is asked for."""
 
-    def __init__(self) -> None:
-        self._waiting: dict[Decimal, list[tuple[Grown, Ints]]] = defaultdict(list)
+    def __init__(self, data: NodeData, root: Grown, places: Sequence[Place]) -> None:
+        self._data, self._root, self._most = data, root, data.most_at_once()
+        self._nodes = [place.grown for place in places]
+        self._numbers = {id(node): number for number, node in enumerate(self._nodes)}
+        self._known: tuple[int, Ints] | None = None
 
-    def add(self, place: Place, epsilon: Decimal, members: Words) -> None:
-        """Make a node a leaf and charge its class counts; a record is in one class."""
-        place.grown.count_epsilon = place.pay(epsilon)
-        self._waiting[epsilon].append((place.grown, class_totals(members)))
+    def cell_counts(self, place: Place) -> Ints:
+        """Records of a node per cell of every feature and class: shape (n_cells, n_classes)."""
+        batch, number = divmod(self._numbers[id(place.grown)], self._most)
+        if self._known is None or self._known[0] != batch:
+            asked = self._nodes[batch * self._most : (batch + 1) * self._most]
+            routes = Routes.to(asked, self._root, self._data.schema)
+            self._known = batch, self._data.cell_counts(routes)
+        return np.asarray(self._known[1][number])
 
-    def release(self, randomness: RandomSource) -> None:
-        """Add the noise and hand the leaves their counts."""
-        for epsilon, leaves in self._waiting.items():
-            exact = np.stack([counts for _, counts in leaves])
-            noisy = geometric(epsilon).release(exact, randomness)
-            for (grown, _), counts in zip(leaves, noisy, strict=True):
-                grown.noisy_counts = counts
-        self._waiting.clear()
+    def total(self, place: Place) -> Ints:
+        """Records of a node that has candidates: shape (1,)."""
+        counts = self._data.of_column(self.cell_counts(place), self._data.features[0])
+        return np.array([counts.sum()])
 
 
-def noisy_total(place: Place, epsilon: Decimal, members: Words, randomness: RandomSource) -> int:
+def buy_leaf_counts(
+    data: NodeData, root: Grown, leaves: Sequence[tuple[Grown, Decimal]], randomness: RandomSource
+) -> None:
+    """Give leaves their noisy class counts; those of one price are drawn at once."""
+    exact = data.class_counts(Routes.to([grown for grown, _ in leaves], root, data.schema))
+    for price in dict.fromkeys(price for _, price in leaves):
+        alike = [number for number, (_, own) in enumerate(leaves) if own == price]
+        noisy = geometric(price).release(exact[alike], randomness)
+        for number, counts in zip(alike, noisy, strict=True):
+            leaves[number][0].noisy_counts = counts
+
+
+def noisy_total(place: Place, epsilon: Decimal, level: Level, randomness: RandomSource) -> int:
     """Buy a count of a node's records."""
-    exact = class_totals(members).sum(keepdims=True)
-    total = int(geometric(place.pay(epsilon)).release(exact, randomness)[0])
+    total = int(geometric(place.pay(epsilon)).release(level.total(place), randomness)[0])
     place.grown.noisy_total = total
     return total
 
 
-#: Visits a node, with the number of nodes that the tree may still get: the split to apply, or
-#: ``None`` once the node has been added to the leaves.
-Visit = Callable[[Place, int, LeafCounts], Split | None]
+#: Visits a node of a level, with the number of nodes that the tree may still get: the split to
+#: apply; or what its class counts cost, if it is a leaf.
+Visit = Callable[[Place, int, Level], Split | Decimal]
 
 
-def grow(budget: Decimal, visit: Visit, randomness: RandomSource) -> Grown:
+def grow(data: NodeData, budget: Decimal, visit: Visit, randomness: RandomSource) -> Grown:
     """Grow a tree level by level, each child with what its parent's path has left.
 
     Breadth first, so that a full tree (:data:`MAX_NODES`) is cut at the bottom. That the tree
     is full is seen in what is released.
     """
     root = Place(Grown(), Region(), budget)
-    waiting, nodes, leaves = deque([root]), 1, LeafCounts()
+    waiting, nodes, leaves = [root], 1, list[tuple[Grown, Decimal]]()
     while waiting:
-        place = waiting.popleft()
-        split = visit(place, MAX_NODES - nodes, leaves)
-        if split is None:
-            continue
-        place.grown.split = split
-        nodes += split.branch_count
-        for branch in range(split.branch_count):
-            child = Grown()
-            place.grown.children.append(child)
-            region = place.region.narrowed(split, branch)
-            spread = place.spread * split.branch_count
-            waiting.append(Place(child, region, place.left, place.depth + 1, spread))
-    leaves.release(randomness)
+        level, below = Level(data, root.grown, waiting), list[Place]()
+        for place in waiting:
+            chosen = visit(place, MAX_NODES - nodes, level)
+            if isinstance(chosen, Decimal):
+                place.grown.count_epsilon = place.pay(chosen)
+                leaves.append((place.grown, chosen))
+                continue
+            nodes += chosen.branch_count
+            below += _children(place, chosen)
+        waiting = below
+    buy_leaf_counts(data, root.grown, leaves, randomness)
     return root.grown
+
+
+def _children(place: Place, split: Split) -> list[Place]:
+    """The nodes to which a split leads."""
+    grown, branches = place.grown, range(split.branch_count)
+    grown.split, grown.children = split, [Grown() for _ in branches]
+    spread = place.spread * split.branch_count
+    return [
+        Place(grown.children[branch], place.region.narrowed(split, branch), place.left, place.depth + 1, spread)
+        for branch in branches
+    ]

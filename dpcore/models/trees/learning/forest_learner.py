@@ -59,7 +59,7 @@ class ForestLearner(Learner):
         run.progress("growing trees", 0, parameters.trees)
         grow = grow_random_forest if parameters.method == "random_trees" else grow_adaptive_forest
         grown = grow(
-            NodeData.of_table(run.table, run.target, run.part),
+            NodeData(run.table, run.target, run.part),
             run.row_epsilon(TREES),
             parameters,
             run.randomness,

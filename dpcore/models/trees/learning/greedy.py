@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpcore.arrays import Ints, Words
+from dpcore.arrays import Ints
 from dpcore.models.trees.learning.contingency import ColumnCandidates, NodeData, nth_split, widest
 from dpcore.models.trees.learning.criteria import (
     SplitCriterion,
@@ -25,7 +25,7 @@ from dpcore.models.trees.learning.criteria import (
     shared_criterion,
 )
 from dpcore.models.trees.learning.driver import (
-    LeafCounts,
+    Level,
     Place,
     geometric,
     grow,
@@ -79,7 +79,7 @@ def grow_adaptive(
     """Grow an ADiffP tree (Borhan 2018, Algorithm 1), unpruned.
 
     Guarantee: ``budget`` is an upper bound on the row-level epsilon of every path, whatever is
-    drawn, hence of the tree. Cost: O(nodes x cells x classes x max_rows / 64).
+    drawn, hence of the tree. Cost: O(levels x columns x max_rows).
 
     Deviations from the thesis: the delta score has its true sensitivity; a node starts only if
     its path can still pay for all that it may need, the histograms of its children included;
@@ -97,7 +97,7 @@ def grow_adaptive(
     attribute_sampler : callable, optional
         For forests.
     """
-    return grow(budget, _Adaptive(data, budget, parameters, randomness, attribute_sampler), randomness)
+    return grow(data, budget, _Adaptive(data, budget, parameters, randomness, attribute_sampler), randomness)
 
 
 def smallest_step(budget: Decimal, n_features: int, n_classes: int, max_rows: int) -> Decimal:
@@ -117,26 +117,23 @@ class _Adaptive:
         randomness: RandomSource,
         sampler: AttributeSampler | None,
     ) -> None:
-        n_classes, rows = len(data.classes), data.schema.max_rows
+        n_classes, rows = data.n_classes, data.schema.max_rows
         self._data, self._randomness, self._sampler = data, randomness, sampler
         self._step = smallest_step(budget, len(data.features), n_classes, rows)
         self._criterion = shared_criterion(parameters.criterion, rows, n_classes)
         self._tests = budget >= _TESTED * self._step
         self._threshold, self._spend_rest = parameters.threshold, parameters.spend_rest
 
-    def __call__(self, place: Place, room: int, leaves: LeafCounts) -> Split | None:
-        members = self._data.members(place.region)
+    def __call__(self, place: Place, room: int, level: Level) -> Split | Decimal:
         candidates = self._candidates(place)
         if not candidates or not self._affordable(place, candidates, room):
             at_most = place.left if self._step == 0 else min(place.left, BOOST * self._step)
-            leaves.add(place, place.left if self._spend_rest else at_most, members)
-            return None
-        scores = _scores(self._data, self._criterion, candidates, members)
+            return place.left if self._spend_rest else at_most
+        scores = _scores(self._data, self._criterion, candidates, level.cell_counts(place))
         price = self._price(place, scores)
-        total = noisy_total(place, price, members, self._randomness)
+        total = noisy_total(place, price, level, self._randomness)
         if self._stops(total, price, candidates):
-            leaves.add(place, place.left if self._spend_rest else price, members)
-            return None
+            return place.left if self._spend_rest else price
         if len(scores) > 1:
             place.pay(price)
         return _select(self._data, self._criterion, candidates, scores, price, self._randomness)
@@ -169,7 +166,7 @@ class _Adaptive:
 
     def _stops(self, total: int, price: Decimal, candidates: list[ColumnCandidates]) -> bool:
         """Line 11: too few records per branch and class for the noise."""
-        cells = len(self._data.classes) * widest(candidates)
+        cells = self._data.n_classes * widest(candidates)
         return Fraction(total) * Fraction(price) < Fraction(self._threshold) * cells
 
 
@@ -187,20 +184,18 @@ def grow_fixed(data: NodeData, budget: Decimal, criterion: Criterion, depth: int
         If the budget is too small for so many queries.
     """
     share = share_of(budget, 2 * (depth + 1))
-    loss = shared_criterion(criterion, data.schema.max_rows, len(data.classes))
+    loss = shared_criterion(criterion, data.schema.max_rows, data.n_classes)
 
-    def visit(place: Place, room: int, leaves: LeafCounts) -> Split | None:
-        members = data.members(place.region)
+    def visit(place: Place, room: int, level: Level) -> Split | Decimal:
         candidates = data.candidates(place.region) if place.depth < depth else []
-        if stops(place, share, candidates, room, members, randomness):
-            leaves.add(place, place.left, members)
-            return None
-        scores = _scores(data, loss, candidates, members)
+        if stops(place, share, candidates, room, level, data.n_classes, randomness):
+            return place.left
+        scores = _scores(data, loss, candidates, level.cell_counts(place))
         if len(scores) > 1:
             place.pay(share)
         return _select(data, loss, candidates, scores, share, randomness)
 
-    return grow(budget, visit, randomness)
+    return grow(data, budget, visit, randomness)
 
 
 def stops(
@@ -208,7 +203,8 @@ def stops(
     epsilon: Decimal,
     candidates: list[ColumnCandidates],
     room: int,
-    members: Words,
+    level: Level,
+    n_classes: int,
     randomness: RandomSource,
 ) -> bool:
     """Whether a node of a tree of fixed depth is a leaf; a count is bought only if it decides.
@@ -217,15 +213,13 @@ def stops(
     """
     if not candidates or widest(candidates) > room:
         return True
-    total = noisy_total(place, epsilon, members, randomness)
-    return total * float(epsilon) < math.sqrt(2) * len(members) * widest(candidates)
+    total = noisy_total(place, epsilon, level, randomness)
+    return total * float(epsilon) < math.sqrt(2) * n_classes * widest(candidates)
 
 
-def _scores(data: NodeData, criterion: SplitCriterion, candidates: list[ColumnCandidates], members: Words) -> Ints:
+def _scores(data: NodeData, criterion: SplitCriterion, candidates: list[ColumnCandidates], counts: Ints) -> Ints:
     """Loss of every candidate, columns in order."""
-    return np.concatenate(
-        [losses(criterion, item.tables(data.cell_counts(item.column, members))) for item in candidates]
-    )
+    return np.concatenate([losses(criterion, item.tables(data.of_column(counts, item.column))) for item in candidates])
 
 
 @lru_cache(maxsize=256)

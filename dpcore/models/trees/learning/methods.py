@@ -83,7 +83,7 @@ def _run_fixed(run: Run) -> Grown:
 
 
 def _data_and_budget(run: Run) -> tuple[NodeData, Decimal]:
-    data = NodeData.of_table(run.table, run.target, run.part)
+    data = NodeData(run.table, run.target, run.part)
     return data, run.row_epsilon(TREE)
 
 

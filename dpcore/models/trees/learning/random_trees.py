@@ -9,24 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-
-from dpcore.arrays import Words
-from dpcore.data.bits import pack
-from dpcore.models.trees.learning.contingency import NodeData
-from dpcore.models.trees.learning.driver import LeafCounts, Place, grow, share_of
+from dpcore.models.trees.learning.contingency import NodeData, Share
+from dpcore.models.trees.learning.driver import Level, Place, grow, share_of
 from dpcore.models.trees.learning.greedy import AttributeSampler, grow_adaptive
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.parameters import ForestParameters
 from dpcore.models.trees.released.splits import Split
 from dpcore.privacy.randomness import RandomSource, permutation
-
-#: Part labels drawn at a time.
-_CHUNK = 2**20
 
 
 @dataclass(frozen=True)
@@ -115,8 +108,9 @@ def _share(
 ) -> GrownForest:
     forest = GrownForest([], [])
     if parameters.sharing == "parts":
-        parts = random_parts(data.schema.max_rows, parameters.trees, randomness)
-        offers = [(data.restricted(part), budget) for part in parts]
+        first, second = randomness.words(2).tolist()
+        shares = [Share((first, second), parameters.trees, number) for number in range(parameters.trees)]
+        offers = [(replace(data, share=share), budget) for share in shares]
     else:
         offers = [(data, share_of(budget, parameters.trees))] * parameters.trees
     left = Decimal(0)
@@ -129,27 +123,6 @@ def _share(
         left = given - tree.most_spent() if parameters.sharing == "split" else Decimal(0)
         done(number + 1)
     return forest
-
-
-def random_parts(max_rows: int, parts: int, randomness: RandomSource) -> Words:
-    """Put every place of a table, taken or not, into one part by an independent fair draw.
-
-    Returns
-    -------
-    array of shape (parts, n_words), uint64
-        Disjoint bit vectors.
-    """
-    chunks = [
-        _pack_parts(randomness.words(min(_CHUNK, max_rows - start)), parts) for start in range(0, max_rows, _CHUNK)
-    ]
-    return np.concatenate(chunks, axis=1)
-
-
-def _pack_parts(words: Words, parts: int) -> Words:
-    """Bit vector of each part; the remainder of 64 random bits is its label."""
-    labels = words % np.uint64(parts)
-    count = -(-len(words) // 64)
-    return np.stack([pack(labels == part, count) for part in range(parts)])
 
 
 def column_sampler(n_columns: int, most: int | None, randomness: RandomSource) -> AttributeSampler:
@@ -179,14 +152,13 @@ def grow_random(data: NodeData, budget: Decimal, depth: int, randomness: RandomS
     on its path: Jagannathan et al. bound the depth likewise.
     """
 
-    def visit(place: Place, room: int, leaves: LeafCounts) -> Split | None:
+    def visit(place: Place, room: int, _: Level) -> Split | Decimal:
         candidates = data.candidates(place.region) if place.depth < depth else []
         widest = min(room, data.schema.max_rows // place.spread)
         candidates = [item for item in candidates if item.branches <= widest]
         if not candidates:
-            leaves.add(place, place.left, data.members(place.region))
-            return None
+            return place.left
         chosen = candidates[draw_below(len(candidates), randomness)]
         return chosen.split(draw_below(len(chosen), randomness), data.schema)
 
-    return grow(budget, visit, randomness)
+    return grow(data, budget, visit, randomness)

@@ -9,10 +9,10 @@ from decimal import Decimal
 
 import numpy as np
 
-from dpcore.arrays import Ints, Words
+from dpcore.arrays import Ints
 from dpcore.models.trees.learning.contingency import ColumnCandidates, NodeData, nth_split
 from dpcore.models.trees.learning.criteria import real_losses
-from dpcore.models.trees.learning.driver import LeafCounts, Place, geometric, grow, share_of
+from dpcore.models.trees.learning.driver import Level, Place, geometric, grow, share_of
 from dpcore.models.trees.learning.greedy import stops
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.released.parameters import Criterion
@@ -36,15 +36,13 @@ def grow_sulq(data: NodeData, budget: Decimal, criterion: Criterion, depth: int,
     """
     share = share_of(budget, 2 * (depth + 1))
 
-    def visit(place: Place, room: int, leaves: LeafCounts) -> Split | None:
-        members = data.members(place.region)
+    def visit(place: Place, room: int, level: Level) -> Split | Decimal:
         candidates = data.candidates(place.region) if place.depth < depth else []
-        if stops(place, share, candidates, room, members, randomness):
-            leaves.add(place, place.left, members)
-            return None
+        if stops(place, share, candidates, room, level, data.n_classes, randomness):
+            return place.left
         if sum(map(len, candidates)) == 1:
             return nth_split(data.schema, candidates, 0)
-        tables = _noisy_tables(data, candidates, members, place.pay(share), randomness)
+        tables = _noisy_tables(data, candidates, level.cell_counts(place), place.pay(share), randomness)
         scores = np.concatenate(
             [
                 real_losses(criterion, item.tables(table).astype(np.float64)).sum(axis=-1)
@@ -53,17 +51,17 @@ def grow_sulq(data: NodeData, budget: Decimal, criterion: Criterion, depth: int,
         )
         return nth_split(data.schema, candidates, int(np.argmin(scores)))
 
-    return grow(budget, visit, randomness)
+    return grow(data, budget, visit, randomness)
 
 
 def _noisy_tables(
     data: NodeData,
     candidates: list[ColumnCandidates],
-    members: Words,
+    counts: Ints,
     epsilon: Decimal,
     randomness: RandomSource,
 ) -> list[Ints]:
     """Cells by classes of each column. A record is in one cell per column: sensitivity columns."""
-    exact = [data.cell_counts(item.column, members) for item in candidates]
+    exact = [data.of_column(counts, item.column) for item in candidates]
     noisy = geometric(epsilon, len(exact)).release(np.concatenate(exact), randomness)
     return np.split(np.maximum(noisy, 0), np.cumsum([len(table) for table in exact])[:-1])
