@@ -7,14 +7,14 @@ take turns together: one question asks for the sums of all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from dpcore.arrays import Floats
+from dpcore.arrays import Floats, Ints
 from dpcore.cores import core_count
 from dpcore.data.table import PrivateTable
 from dpcore.models.ebm.learning.histograms import count_deviation, noisy_histograms
@@ -86,7 +86,9 @@ def boost(
     sums = [[np.zeros((size, outputs)) for size in sizes] for _ in range(replicates)]
     skipped = burn_in(course.epochs) if course.averaged else course.epochs - 1
     sources, step = randomness.parts(replicates), course.step(start)
-    with ThreadPoolExecutor(core_count()) as pool:
+    cores = core_count()
+    shares = [range(core, replicates, cores) for core in range(cores)]
+    with ThreadPoolExecutor(cores) as pool:
         for epoch in range(course.epochs):
             if epoch in course.size_queries:
                 start = _narrowed(course, start, course.size_queries[epoch], sources[0])
@@ -94,16 +96,28 @@ def boost(
             for feature in public_generator(epoch).permutation(len(sizes)):
                 place = course.first + int(feature)
                 exact = course.table.total(residual_sums, course.shapes, place, start.clip)
-                own = [shapes[feature] for shapes in learned]
-                changes = pool.map(partial(step.change, feature), exact, own, sources)
-                for shape, change in zip(own, changes, strict=True):
-                    shape += change
-                course.shapes.put(place, own)
+                turns = partial(_take_turns, step, feature, exact, learned, sources)
+                list(pool.map(turns, shares))
+                course.shapes.put(place, [shapes[feature] for shapes in learned])
             if epoch >= skipped:
                 for total, shapes in zip(sums, learned, strict=True):
                     _add(total, shapes)
             advance()
     return [[total / (course.epochs - skipped) for total in own] for own in sums], step
+
+
+def _take_turns(
+    step: Step,
+    feature: int,
+    exact: Ints,
+    learned: Sequence[Learned],
+    sources: Sequence[RandomSource],
+    replicates: Iterable[int],
+) -> None:
+    """Change the shape of one feature in some replicates."""
+    for replicate in replicates:
+        shape = learned[replicate][feature]
+        shape += step.change(feature, exact[replicate], shape, sources[replicate])
 
 
 def _add(totals: Learned, shapes: Learned) -> None:

@@ -17,6 +17,9 @@ from dpcore.models.ebm.released.axis import Axis
 
 #: Fine cells that the bins of a numeric column are subdivided into, about.
 _FINE_CELLS = 240
+#: Places into which numbers are sorted before they are compared with edges, and the inverse of
+#: the shortest range for which there is more than one.
+_PLACES, _WIDEST = 4096, 1e300
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,13 @@ class FineCells:
 
 def number_cells(numbers: Floats, edges: Floats, missing: int) -> Array:
     """Number of ascending ``edges`` below each number, and ``missing`` for NaN: unsigned integers."""
-    padded = np.full(2 ** len(edges).bit_length() - 1, np.inf)
-    padded[: len(edges)] = edges
+    low, span = (float(edges[0]), float(edges[-1] - edges[0])) if len(edges) else (0.0, 0.0)
+    scale = _PLACES / span if span > 1 / _WIDEST else 0.0
+    places = np.minimum((edges - low) * scale, _PLACES - 1).astype(np.int64)
+    first = np.searchsorted(places, np.arange(_PLACES)).astype(np.uint64)
+    most = int(np.bincount(places, minlength=1).max())
     codes = np.empty(len(numbers), dtype=np.min_scalar_type(missing))
-    cells_of(numbers, padded, missing, codes)
+    cells_of(numbers, np.append(edges, np.inf), low, scale, first, most, missing, codes)
     return codes
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpcore.arrays import Array, Floats, Ints, Ints32
+from dpcore.arrays import Array, Floats, Ints, Ints32, Words
 from dpcore.compiled import kernel
 
 #: Label of a place that holds no record to learn from.
@@ -39,20 +39,31 @@ _REST = np.exp(-np.arange(2**10) / CLASS_STEPS).astype(np.float32).astype(np.flo
 
 
 @kernel
-def cells_of(numbers: Floats, edges: Floats, missing: int, codes: Array) -> None:
+def cells_of(
+    numbers: Floats, edges: Floats, low: float, scale: float, first: Words, most: int, missing: int, codes: Array
+) -> None:
     """Number of ``edges`` below each number; ``missing`` for NaN.
 
     Parameters
     ----------
-    edges : array of shape (2**k - 1,)
-        Ascending, with infinities in the end.
+    edges : array of shape (n_edges + 1,)
+        Ascending, the last one infinite.
+    low, scale : float
+        A number is in place (number - low) * scale of ``first``, or in the nearest one.
+    first : array of shape (n_places,), uint64
+        Edges in the places before: these are below the number.
+    most : int
+        Most edges in one place: so many are compared with the number.
     """
+    last = np.float64(len(first) - 1)
     for i in range(len(numbers)):
-        code, step = 0, (len(edges) + 1) // 2
-        while step > 0:
-            code += step if edges[code + step - 1] < numbers[i] else 0
-            step //= 2
-        codes[i] = missing if numbers[i] != numbers[i] else code
+        number = numbers[i]
+        place = (number - low) * scale
+        place = place if place > 0.0 else 0.0
+        code = first[np.uint64(place if place < last else last)]
+        for _ in range(most):
+            code += np.uint64(edges[code] < number)
+        codes[i] = code if number == number else missing
 
 
 @kernel

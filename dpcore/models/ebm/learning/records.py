@@ -138,8 +138,8 @@ def _labels(partition: Partition, target: str, part: Part) -> Ints32:
         present = present & ~np.isnan(numbers)
         shares = (np.where(present, numbers, column.lower) - column.lower) / (column.upper - column.lower)
         return np.where(present, np.rint(shares * NUMBER_STEPS), ABSENT).astype(np.int32)
-    codes = partition.codes_of(target)
-    return np.where(present & (codes < len(column.classes)), codes, ABSENT).astype(np.int32)
+    codes = partition.codes_of(target).astype(np.int32)
+    return np.where(present & (codes < len(column.classes)), codes, np.int32(ABSENT))
 
 
 def cell_codes(partition: Partition, target: str) -> list[Array]:

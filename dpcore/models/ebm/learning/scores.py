@@ -60,6 +60,15 @@ class Shapes:
         """Exchange one shape: for each replicate an array of shape (n_bins, n_outputs)."""
         self.tables[:, :, self.places(feature)] = self._on_grid(np.stack(shapes)).swapaxes(1, 2)
 
+    @property
+    def key(self) -> tuple[str, bytes, tuple[int, ...]]:
+        """The same for all shapes that scores can be moved between."""
+        return self.layout.key, self.base.tobytes(), self.tables.shape
+
+    def at(self, bins: Array) -> Ints:
+        """The shapes to which some bins belong."""
+        return np.unique(np.searchsorted(self._starts, np.flatnonzero(bins), side="right") - 1)
+
     def places(self, feature: int) -> slice:
         """Where the bins of a shape are."""
         return slice(int(self._starts[feature]), int(self._starts[feature + 1]))
@@ -70,58 +79,70 @@ class Shapes:
 
 
 class _Scores:
-    """Scores of every place of a partition, and the shapes that they belong to."""
+    """Scores of every place of a partition, and the shapes that they belong to.
+
+    Attributes
+    ----------
+    blocks : list of arrays of shape (n_replicates, n_outputs, n_places), int32
+    """
 
     def __init__(self) -> None:
         self.turn = threading.Lock()
+        self.blocks: list[Ints32] = []
         self._of: tuple[str, bytes, tuple[int, ...]] | None = None
         self._tables = np.empty(0, dtype=np.int32)
-        self.values = np.empty(0, dtype=np.int32)
+
+    @property
+    def nbytes(self) -> int:
+        """Room that they take."""
+        return sum(block.nbytes for block in self.blocks)
 
     def begin(self, rows: int, shapes: Shapes) -> list[tuple[int, Ints32]]:
         """Shapes that have changed, and by how much: tables over their bins.
 
         From here until :meth:`end` the scores belong to no shapes.
         """
-        layout, tables = shapes.layout, shapes.tables
-        own = (layout.key, shapes.base.tobytes(), tables.shape)
-        if self._of != own:
-            self.values = np.empty((*tables.shape[:2], rows), dtype=np.int32)
-            self.values[:] = shapes.base[:, None]
-            self._tables = np.zeros_like(tables)
+        if self._of != shapes.key:
+            *lanes, _ = shapes.tables.shape
+            sizes = (min(_BLOCK, rows - start) for start in range(0, rows, _BLOCK))
+            self.blocks = [np.empty((*lanes, size), dtype=np.int32) for size in sizes]
+            for block in self.blocks:
+                block[:] = shapes.base[:, None]
+            self._tables = np.zeros_like(shapes.tables)
         self._of = None
-        change = tables - self._tables
-        parts = (change[:, :, shapes.places(feature)] for feature in range(len(layout.binnings)))
-        return [(feature, part) for feature, part in enumerate(parts) if part.any()]
+        change = shapes.tables - self._tables
+        return [
+            (feature, change[:, :, shapes.places(feature)])
+            for feature in shapes.at(np.asarray(change.any(axis=(0, 1))))
+        ]
 
     def end(self, shapes: Shapes) -> None:
         """Now they belong to these."""
-        self._of = (shapes.layout.key, shapes.base.tobytes(), shapes.tables.shape)
-        self._tables = shapes.tables.copy()
+        self._of, self._tables = shapes.key, shapes.tables.copy()
 
 
 def _looked(partition: Partition, shapes: Shapes, look: Callable[[slice, Ints32], Ints]) -> Ints:
     """Sum of what ``look`` finds in blocks of places, given these and their scores."""
     state = partition.kept("ebm scores", _Scores)
-    codes = layout_codes(partition, shapes.layout)
+    codes, binnings = layout_codes(partition, shapes.layout), shapes.layout.binnings
     found: list[Ints] = []
     with state.turn:
         changes = [
-            (codes[feature], np.ascontiguousarray(change[:, :, shapes.layout.binnings[feature].of_codes]))
+            (codes[feature], np.ascontiguousarray(change[:, :, binnings[feature].of_codes]))
             for feature, change in state.begin(partition.rows, shapes)
         ]
+        none = np.empty((*shapes.tables.shape[:2], 0), dtype=np.int32)
 
         def work(mine: Ints) -> None:
-            total = look(slice(0, 0), state.values[:, :, :0])
-            for start in mine * _BLOCK:
-                block = slice(start, start + _BLOCK)
-                scores = state.values[:, :, block]
+            total = look(slice(0, 0), none)
+            for number in mine:
+                block, scores = slice(number * _BLOCK, (number + 1) * _BLOCK), state.blocks[number]
                 for own, change in changes:
                     move(scores, own[block], change)
                 total += look(block, scores)
             found.append(total)
 
-        in_threads(work, -(-partition.rows // _BLOCK))
+        in_threads(work, len(state.blocks))
         state.end(shapes)
     return np.asarray(np.sum(found, axis=0))
 
