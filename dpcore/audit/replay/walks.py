@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints, Words
-from dpcore.data.bits import count_bits
+from dpcore.arrays import Floats, Ints
+from dpcore.data.partition import Partition
+from dpcore.data.table import PrivateTable
 from dpcore.models.redescriptions.learning.chains import PairWalk, TreeWalk
-from dpcore.models.redescriptions.learning.queries import STEPS, pair_scores, purities, tree_leaves
+from dpcore.models.redescriptions.learning.queries import STEPS, crossed, pair_scores, purities
+from dpcore.models.redescriptions.learning.views import Sets, leaf_sets
 from dpcore.models.rules.learning.samplers import ListWalk
 
 #: More states than this are not enumerated.
@@ -50,26 +52,31 @@ def _(walk: ListWalk) -> Floats:
 
 @log_weights.register
 def _(walk: TreeWalk) -> Floats:
-    return np.asarray(walk.weight / STEPS * _masses(_leaves(walk.literals, walk), walk.classes))
+    return np.asarray(walk.weight / STEPS * _masses(walk.table, _trees(walk.literals, walk), walk.classes))
 
 
 @log_weights.register
 def _(walk: PairWalk) -> Floats:
-    firsts, seconds = (_leaves(own, walk) for own in (walk.first_literals, walk.second_literals))
-    joint = np.stack([_masses(seconds, own) for own in firsts])
-    scores = pair_scores(_masses(firsts, walk.classes)[:, None], joint, walk.max_rows)
+    firsts, seconds = (_trees(own, walk) for own in (walk.first_literals, walk.second_literals))
+    joint = np.stack([_masses(walk.table, seconds, own) for own in firsts])
+    scores = pair_scores(_masses(walk.table, firsts, walk.classes)[:, None], joint, walk.max_rows)
     return np.asarray(walk.weight / STEPS * scores).ravel()
 
 
-def _leaves(literals: Words, walk: TreeWalk | PairWalk) -> list[Words]:
-    """Records in the leaves of every complete tree."""
-    trees = _few(product(range(len(literals)), repeat=2**walk.depth - 1))
-    return [tree_leaves(literals, np.array(own, dtype=np.int64), walk.everyone) for own in trees]
+def _trees(literals: Sets, walk: TreeWalk | PairWalk) -> list[Sets]:
+    """The leaves of every complete tree."""
+    states = _few(product(range(len(literals)), repeat=2**walk.depth - 1))
+    return [leaf_sets(literals, np.array(own, dtype=np.int64)) for own in states]
 
 
-def _masses(trees: Sequence[Words], classes: Words) -> Ints:
+def _masses(table: PrivateTable, trees: Sequence[Sets], classes: Sets) -> Ints:
     """Purity mass of each tree, in steps."""
-    return np.array([purities(count_bits(own, classes)).sum() for own in trees], dtype=np.int64)
+    return np.asarray(purities(table.total(_counts, trees, classes)).sum(axis=1))
+
+
+def _counts(partition: Partition, trees: Sequence[Sets], classes: Sets) -> Ints:
+    """Kernel: records in the leaves of each tree, by class."""
+    return np.stack([crossed(partition, own, classes) for own in trees])
 
 
 def _few(states: Iterator[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:

@@ -8,18 +8,19 @@ advance; the published program stops when its score varies little, which depends
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints, Words
+from dpcore.arrays import Floats, Ints
 from dpcore.compiled import kernel
-from dpcore.data.bits import popcount
-from dpcore.models.redescriptions.learning.queries import STEPS, leaf_members
+from dpcore.data.bits import count_bits
+from dpcore.data.partition import Partition
+from dpcore.data.table import PrivateTable
+from dpcore.models.redescriptions.learning.queries import STEPS, leaf_members, tree_leaves
+from dpcore.models.redescriptions.learning.views import Sets
 from dpcore.privacy.randomness import RandomSource, uniforms
-
-_STEPS: Final = STEPS
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ def random_tree(splits: int, depth: int, randomness: RandomSource) -> Ints:
 
 
 def tree_chain(
-    literals: Words,
-    classes: Words,
-    everyone: Words,
+    table: PrivateTable,
+    literals: Sets,
+    classes: Sets,
     depth: int,
     steps: int,
     weight: float,
@@ -67,54 +68,37 @@ def tree_chain(
 
     Parameters
     ----------
-    classes : array of shape (n_classes, n_words)
-        Disjoint bit vectors of the records of each class.
-    everyone : array of shape (n_words,)
+    classes : Sets
+        The records of each class, disjoint.
     weight : float
         Per record.
     """
-    walk = TreeWalk(literals, classes, everyone, depth, steps, weight)
-    return randomness.settle(walk)
+    return randomness.settle(TreeWalk(table, literals, classes, depth, steps, weight))
 
 
 @dataclass(frozen=True)
 class TreeWalk:
     """The chain of :func:`tree_chain`. States: arrays of shape (2^depth - 1,)."""
 
-    literals: Words
-    classes: Words
-    everyone: Words
+    table: PrivateTable
+    literals: Sets
+    classes: Sets
     depth: int
     steps: int
     weight: float
 
     def run(self, source: RandomSource) -> Ints:
         """Take all steps and return the last state."""
-        splits = random_tree(len(self.literals), self.depth, source)
-        proposals = Proposals.draw(len(splits), self.steps, source)
-        # A pair whose second tree has no leaves to match: its score is that of the first.
-        nothing = np.zeros(0, dtype=np.int64)
-        _run(
-            self.literals,
-            self.literals[:0],
-            self.classes,
-            self.everyone,
-            splits,
-            nothing,
-            0.0,
-            self.weight / _STEPS,
-            proposals.nodes,
-            proposals.splits,
-            proposals.logs,
-        )
-        return splits
+        trees = [random_tree(len(self.literals), self.depth, source)]
+        proposals = Proposals.draw(len(trees[0]), self.steps, source)
+        return _walk(self.table, [self.literals], self.classes, trees, 0.0, self.weight / STEPS, proposals)[0]
 
 
 def pair_chain(
-    first_literals: Words,
-    second_literals: Words,
-    classes: Words,
-    everyone: Words,
+    table: PrivateTable,
+    first_literals: Sets,
+    second_literals: Sets,
+    classes: Sets,
     depth: int,
     steps: int,
     max_rows: int,
@@ -126,7 +110,7 @@ def pair_chain(
     The first tree is grown for ``classes``, the second for the leaves of the first. The score
     is :func:`dpcore.models.redescriptions.learning.queries.pair_scores`, in records.
     """
-    walk = PairWalk(first_literals, second_literals, classes, everyone, depth, steps, max_rows, weight)
+    walk = PairWalk(table, first_literals, second_literals, classes, depth, steps, max_rows, weight)
     return randomness.settle(walk)
 
 
@@ -134,10 +118,10 @@ def pair_chain(
 class PairWalk:
     """The chain of :func:`pair_chain`. States: two arrays of shape (2^depth - 1,)."""
 
-    first_literals: Words
-    second_literals: Words
-    classes: Words
-    everyone: Words
+    table: PrivateTable
+    first_literals: Sets
+    second_literals: Sets
+    classes: Sets
     depth: int
     steps: int
     max_rows: int
@@ -145,78 +129,79 @@ class PairWalk:
 
     def run(self, source: RandomSource) -> tuple[Ints, Ints]:
         """Take all steps and return the last state."""
-        first = random_tree(len(self.first_literals), self.depth, source)
-        second = random_tree(len(self.second_literals), self.depth, source)
-        proposals = Proposals.draw(2 * len(first), self.steps, source)
-        _run(
-            self.first_literals,
-            self.second_literals,
-            self.classes,
-            self.everyone,
-            first,
-            second,
-            1.0 / (_STEPS * self.max_rows),
-            self.weight / _STEPS,
-            proposals.nodes,
-            proposals.splits,
-            proposals.logs,
-        )
+        literals = [self.first_literals, self.second_literals]
+        trees = [random_tree(len(own), self.depth, source) for own in literals]
+        proposals = Proposals.draw(2 * len(trees[0]), self.steps, source)
+        per_step = 1.0 / (STEPS * self.max_rows)
+        first, second = _walk(self.table, literals, self.classes, trees, per_step, self.weight / STEPS, proposals)
         return first, second
 
 
-@kernel
-def _run(
-    first_literals: Words,
-    second_literals: Words,
-    classes: Words,
-    everyone: Words,
-    first: Ints,
-    second: Ints,
+def _walk(
+    table: PrivateTable,
+    literals: Sequence[Sets],
+    classes: Sets,
+    trees: Sequence[Ints],
     per_step: float,
     weight: float,
-    nodes: Ints,
-    choices: Floats,
-    logs: Floats,
-) -> None:
-    """Run a chain in place. Without a second tree, the score is the first tree's purity mass."""
-    words, inner = everyone.shape[0], first.shape[0]
-    single = second.shape[0] == 0
-    leaves = np.empty((inner + 1, words), dtype=np.uint64)
-    others = np.empty((0 if single else inner + 1, words), dtype=np.uint64)
-    leaf_members(first_literals, first, 0, everyone, leaves)
-    if not single:
-        leaf_members(second_literals, second, 0, everyone, others)
-    # Class counts of the first tree's leaves; those of the second tree's are the columns below.
-    table = np.empty((inner + 1, classes.shape[0]), dtype=np.int64)
-    joint = np.empty((others.shape[0], inner + 1), dtype=np.int64)
-    _count(leaves, classes, 0, inner + 1, table)
-    _count(others, leaves, 0, others.shape[0], joint)
-    score = _score(table, joint, per_step)
-    new_leaves, new_others = leaves.copy(), others.copy()
-    new_table, new_joint = table.copy(), joint.copy()
-    for step in range(nodes.shape[0]):
-        node = nodes[step]
-        if node < inner:
-            before = first[node]
-            first[node] = np.int64(choices[step] * first_literals.shape[0])
-            start, width = leaf_members(first_literals, first, node, everyone, new_leaves)
-            _count(new_leaves, classes, start, width, new_table)
-            _count_columns(others, new_leaves, start, width, new_joint)
+    proposals: Proposals,
+) -> Sequence[Ints]:
+    """Last state of a chain over one tree or two. Of a single one, the score is its purity mass."""
+    inner = len(trees[0])
+    # Records in the first tree's leaves by class, and in the second tree's by leaf of the first.
+    counts, joint = table.total(_counts_below, literals, classes, trees, 0)
+    joint = np.ascontiguousarray(joint.T)
+    score = _score(counts, joint, per_step)
+    for node, choice, log in zip(
+        proposals.nodes.tolist(), proposals.splits.tolist(), proposals.logs.tolist(), strict=True
+    ):
+        tree, place = divmod(node, inner)
+        new_trees = [own.copy() for own in trees]
+        new_trees[tree][place] = int(choice * len(literals[tree]))
+        below = _below(place, inner)
+        by_class, by_leaf = table.total(_counts_below, literals, classes, new_trees, node)
+        new_counts, new_joint = counts.copy(), joint.copy()
+        if tree == 0:
+            new_counts[below], new_joint[:, below] = by_class, by_leaf.T
         else:
-            before = second[node - inner]
-            second[node - inner] = np.int64(choices[step] * second_literals.shape[0])
-            start, width = leaf_members(second_literals, second, node - inner, everyone, new_others)
-            _count(new_others, leaves, start, width, new_joint)
-        new_score = _score(new_table, new_joint, per_step)
-        if weight * (new_score - score) > logs[step]:
-            score = new_score
-            _copy(new_leaves, new_others, new_table, new_joint, leaves, others, table, joint)
-        else:
-            if node < inner:
-                first[node] = before
-            else:
-                second[node - inner] = before
-            _copy(leaves, others, table, joint, new_leaves, new_others, new_table, new_joint)
+            new_joint[below] = by_leaf
+        new_score = _score(new_counts, new_joint, per_step)
+        if weight * (new_score - score) > log:
+            trees, counts, joint, score = new_trees, new_counts, new_joint, new_score
+    return trees
+
+
+def _below(node: int, inner: int) -> slice:
+    """The leaves below an inner node of a complete tree, in heap order."""
+    first, width = node, 1
+    while first < inner:
+        first, width = 2 * first + 1, 2 * width
+    return slice(first - inner, first - inner + width)
+
+
+def _counts_below(
+    partition: Partition, literals: Sequence[Sets], classes: Sets, trees: Sequence[Ints], node: int
+) -> tuple[Ints, Ints]:
+    """Kernel: records in the leaves below a node, by class and by leaf of the other tree.
+
+    Parameters
+    ----------
+    node : int
+        Those of the first tree come first. Leaves of the second are not counted by class.
+
+    Returns
+    -------
+    (array of shape (n_leaves, n_classes), array of shape (n_leaves, leaves of the other tree))
+    """
+    everyone = partition.members("all")
+    inner = len(trees[0])
+    tree, place = divmod(node, inner)
+    vectors = [own(partition) for own in literals]
+    leaves = np.empty((inner + 1, len(everyone)), dtype=np.uint64)
+    leaf_members(vectors[tree], trees[tree], place, everyone, leaves)
+    rows, labels = leaves[_below(place, inner)], classes(partition)
+    other = [tree_leaves(vectors[k], own, everyone) for k, own in enumerate(trees) if k != tree]
+    return count_bits(rows, labels[: 0 if tree else None]), count_bits(rows, other[0] if other else rows[:0])
 
 
 @kernel
@@ -237,45 +222,5 @@ def _purity(counts: Ints) -> np.int64:
         for c in range(counts.shape[1]):
             size += counts[leaf, c]
             squares += counts[leaf, c] ** 2
-        mass += _STEPS * squares // max(size, np.int64(1))
+        mass += STEPS * squares // max(size, np.int64(1))
     return mass
-
-
-@kernel
-def _count(rows: Words, columns: Words, start: int, width: int, counts: Ints) -> None:
-    """Records in both, for some of the rows and every column."""
-    for r in range(start, start + width):
-        for c in range(columns.shape[0]):
-            total = np.uint64(0)
-            for w in range(rows.shape[1]):
-                total += popcount(rows[r, w] & columns[c, w])
-            counts[r, c] = total
-
-
-@kernel
-def _count_columns(rows: Words, columns: Words, start: int, width: int, counts: Ints) -> None:
-    """The same for every row and some of the columns."""
-    for r in range(rows.shape[0]):
-        for c in range(start, start + width):
-            total = np.uint64(0)
-            for w in range(rows.shape[1]):
-                total += popcount(rows[r, w] & columns[c, w])
-            counts[r, c] = total
-
-
-@kernel
-def _copy(
-    leaves: Words,
-    others: Words,
-    table: Ints,
-    joint: Ints,
-    to_leaves: Words,
-    to_others: Words,
-    to_table: Ints,
-    to_joint: Ints,
-) -> None:
-    """Copy a state, whichever way: a step that is taken costs as much as one that is not."""
-    to_leaves[:] = leaves
-    to_others[:] = others
-    to_table[:] = table
-    to_joint[:] = joint

@@ -14,15 +14,18 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from dpcore.arrays import Flags, Floats, Ints, Ints32, Words
 from dpcore.compiled import kernel
+from dpcore.cores import in_threads
 from dpcore.data.bits import count_bits, popcount
+from dpcore.data.partition import Partition
+from dpcore.data.table import PrivateTable
 from dpcore.models.redescriptions.learning.queries import AGREEMENT
-from dpcore.models.trees.learning.joint_counts import in_threads
+from dpcore.models.redescriptions.learning.views import Sets
 from dpcore.models.trees.learning.lookahead import ExactWeight, float_error
 from dpcore.privacy.mechanisms import weighted_index
 from dpcore.privacy.randomness import RandomSource, uniforms
@@ -107,35 +110,27 @@ class ExactPairs:
     @classmethod
     def compare(
         cls,
-        left_literals: Words,
-        right_literals: Words,
+        table: PrivateTable,
+        left_literals: Sets,
+        right_literals: Sets,
         left: Ints,
         right: Ints,
-        everyone: Words,
         told: Callable[[int], None],
     ) -> ExactPairs:
         """Work out the agreement of every left candidate with every right one, on all cores.
 
         Parameters
         ----------
-        left_literals, right_literals : arrays of shape (n_literals, n_words)
-        everyone : array of shape (n_words,)
+        left_literals, right_literals : Sets
         told : callable
             Told how many of :data:`PARTS` parts are done.
         """
         agreements = np.empty((len(left), len(right)), dtype=np.int32)
-        joint = count_bits(right_literals, right_literals)
-        threes = np.empty((len(left_literals), len(right)), dtype=np.int32)
-        in_threads(
-            lambda which: _count_threes(left_literals, right_literals, right, which, threes),
-            len(left_literals),
-        )
-
-        def compare(rows: Ints) -> None:
-            _fill(left_literals, right_literals, joint, threes, left, right, everyone, rows, agreements)
-
-        for part, rows in enumerate(np.array_split(np.arange(len(left)), PARTS)):
-            in_threads(lambda which: compare(rows[which]), len(rows))  # noqa: B023
+        few = table.total(_few_literals, left_literals, right_literals, right)
+        parts = zip(np.array_split(left, PARTS), np.array_split(agreements, PARTS), strict=True)
+        for part, (rows, own) in enumerate(parts):
+            more = table.total(_more_literals, left_literals, right_literals, rows, right)
+            in_threads(lambda which: _agree(*few, *more, rows, right, which, own), len(rows))  # noqa: B023
             told(part + 1)
         return cls(left, right, agreements)
 
@@ -193,89 +188,114 @@ def _fold(
         bests[place], rests[place] = best, math.log(total)
 
 
-@kernel
-def _count_threes(left_literals: Words, right_literals: Words, right: Ints, which: Ints, threes: Ints32) -> None:
-    """Records of some left literals that satisfy both literals of each right candidate."""
-    for i in which:
-        for q in range(right.shape[0]):
-            a, b = right[q, 0], right[q, 1]
-            count = np.uint64(0)
-            for w in range(left_literals.shape[1]):
-                both = right_literals[a, w] & right_literals[b, w]
-                count += popcount(left_literals[i, w] & both)
-            threes[i, q] = count
+class _Few(NamedTuple):
+    """Records that satisfy up to two literals of a view, and one of the left with two of the right.
 
-
-@kernel
-def _fill(
-    left_literals: Words,
-    right_literals: Words,
-    joint: Ints,
-    threes: Ints32,
-    left: Ints,
-    right: Ints,
-    everyone: Words,
-    which: Ints,
-    agreements: Ints32,
-) -> None:
-    """Agreements of some left candidates with all right ones, sorted by their first literal.
-
-    Of the 16 cells of four literals, one is counted for every candidate; the others follow from
-    it and from counts of fewer literals.
+    Attributes
+    ----------
+    people : array of shape (1, 1)
+        All records.
+    left, right : arrays of shape (n_left, n_left) and (n_right, n_right)
+    across : array of shape (n_left, n_right)
+    threes : array of shape (n_left, n_right_candidates), int32
     """
-    size, words = right_literals.shape
-    masks, mine = np.empty((3, words), dtype=np.uint64), np.empty(words, dtype=np.uint64)
-    ones, totals = np.empty((4, size), dtype=np.int64), np.empty(4, dtype=np.int64)
-    table = np.empty((4, 4), dtype=np.int64)
-    people = np.int64(0)
-    for w in range(words):
-        people += np.int64(popcount(everyone[w]))
+
+    people: Ints
+    left: Ints
+    right: Ints
+    across: Ints
+    threes: Ints32
+
+
+def _few_literals(partition: Partition, left_literals: Sets, right_literals: Sets, right: Ints) -> _Few:
+    """Kernel: what all parts of the candidates need."""
+    ours, theirs = left_literals(partition), right_literals(partition)
+    everyone = partition.members("all")[None]
+    threes = np.empty((len(ours), len(right)), dtype=np.int32)
+    in_threads(lambda which: _count_candidates(ours, theirs, right, which, threes), len(ours))
+    return _Few(
+        count_bits(everyone, everyone),
+        count_bits(ours, ours),
+        count_bits(theirs, theirs),
+        count_bits(ours, theirs),
+        threes,
+    )
+
+
+def _more_literals(
+    partition: Partition, left_literals: Sets, right_literals: Sets, left: Ints, right: Ints
+) -> tuple[Ints, Ints32]:
+    """Kernel: records that satisfy both literals of some left candidates, with one and with two of the right.
+
+    Shapes (n_left_candidates, n_right) and (n_left_candidates, n_right_candidates).
+    """
+    ours, theirs = left_literals(partition), right_literals(partition)
+    both = ours[left[:, 0]] & ours[left[:, 1]]
+    fours = np.empty((len(left), len(right)), dtype=np.int32)
+    in_threads(lambda which: _count_candidates(both, theirs, right, which, fours), len(left))
+    return count_bits(both, theirs), fours
+
+
+@kernel
+def _count_candidates(rows: Words, literals: Words, candidates: Ints, which: Ints, counts: Ints32) -> None:
+    """Records of some rows that satisfy both literals of each candidate, sorted by their first."""
+    words = literals.shape[1]
+    mine = np.empty(words, dtype=np.uint64)
     for p in which:
-        i, j = left[p, 0], left[p, 1]
-        for w in range(words):
-            masks[0, w] = left_literals[i, w] & left_literals[j, w]
-            masks[1, w] = left_literals[i, w] & ~left_literals[j, w]
-            masks[2, w] = ~left_literals[i, w] & left_literals[j, w]
-        _count_rows(masks, right_literals, people, joint, totals, ones)
         current = np.int64(-1)
-        for q in range(right.shape[0]):
-            a, b = right[q, 0], right[q, 1]
+        for q in range(candidates.shape[0]):
+            a, b = candidates[q, 0], candidates[q, 1]
             if a != current:
                 current = a
                 for w in range(words):
-                    mine[w] = masks[0, w] & right_literals[a, w]
+                    mine[w] = rows[p, w] & literals[a, w]
             count = np.uint64(0)
             for w in range(words):
-                count += popcount(mine[w] & right_literals[b, w])
-            table[0, 0] = count
-            table[1, 0] = threes[i, q] - table[0, 0]
-            table[2, 0] = threes[j, q] - table[0, 0]
-            table[3, 0] = joint[a, b] - table[0, 0] - table[1, 0] - table[2, 0]
-            for m in range(4):
-                table[m, 1] = ones[m, a] - table[m, 0]
-                table[m, 2] = ones[m, b] - table[m, 0]
-                table[m, 3] = totals[m] - ones[m, a] - ones[m, b] + table[m, 0]
-            agreements[p, q] = best_agreement(table)
+                count += popcount(mine[w] & literals[b, w])
+            counts[p, q] = count
 
 
 @kernel
-def _count_rows(masks: Words, literals: Words, people: np.int64, joint: Ints, totals: Ints, ones: Ints) -> None:
-    """Records in each of the four cells, alone and with each right literal."""
-    totals[3] = people
-    for a in range(literals.shape[0]):
-        ones[3, a] = joint[a, a]
-    for m in range(3):
-        count = np.uint64(0)
-        for w in range(masks.shape[1]):
-            count += popcount(masks[m, w])
-        totals[m] = count
-        totals[3] -= np.int64(count)
-        for a in range(literals.shape[0]):
-            count = np.uint64(0)
-            for w in range(masks.shape[1]):
-                count += popcount(masks[m, w] & literals[a, w])
-            ones[m, a] = count
-            ones[3, a] -= np.int64(count)
+def _agree(
+    people: Ints,
+    left_pairs: Ints,
+    right_pairs: Ints,
+    across: Ints,
+    threes: Ints32,
+    ones: Ints,
+    fours: Ints32,
+    left: Ints,
+    right: Ints,
+    which: Ints,
+    agreements: Ints32,
+) -> None:
+    """Agreements of some left candidates with all right ones.
+
+    All 16 cells of four literals follow from counts of literals that hold together.
+    """
+    size = right_pairs.shape[0]
+    totals, alone = np.empty(4, dtype=np.int64), np.empty((4, size), dtype=np.int64)
+    table = np.empty((4, 4), dtype=np.int64)
+    for p in which:
+        i, j = left[p, 0], left[p, 1]
+        totals[0] = left_pairs[i, j]
+        totals[1], totals[2] = left_pairs[i, i] - totals[0], left_pairs[j, j] - totals[0]
+        totals[3] = people[0, 0] - totals[0] - totals[1] - totals[2]
+        for a in range(size):
+            alone[0, a] = ones[p, a]
+            alone[1, a], alone[2, a] = across[i, a] - ones[p, a], across[j, a] - ones[p, a]
+            alone[3, a] = right_pairs[a, a] - alone[0, a] - alone[1, a] - alone[2, a]
+        for q in range(right.shape[0]):
+            a, b = right[q, 0], right[q, 1]
+            table[0, 0] = fours[p, q]
+            table[1, 0] = threes[i, q] - table[0, 0]
+            table[2, 0] = threes[j, q] - table[0, 0]
+            table[3, 0] = right_pairs[a, b] - table[0, 0] - table[1, 0] - table[2, 0]
+            for m in range(4):
+                table[m, 1] = alone[m, a] - table[m, 0]
+                table[m, 2] = alone[m, b] - table[m, 0]
+                table[m, 3] = totals[m] - alone[m, a] - alone[m, b] + table[m, 0]
+            agreements[p, q] = best_agreement(table)
 
 
 @kernel

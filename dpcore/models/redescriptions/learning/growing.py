@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from typing import Final
 
 import numpy as np
 
-from dpcore.arrays import Ints, Words
+from dpcore.arrays import Array, Ints
+from dpcore.data.partition import Partition
+from dpcore.data.table import PrivateTable
 from dpcore.models.redescriptions.learning.queries import tree_leaves
-from dpcore.models.trees.learning.joint_counts import fits_memory
+from dpcore.models.redescriptions.learning.views import Sets
+from dpcore.models.trees.learning.joint_counts import JointCounts, fits_memory, joint_bytes, joint_counts
 from dpcore.models.trees.learning.lookahead import MAX_DEPTH, ExactWeight, draw_block
 from dpcore.privacy.randomness import RandomSource
+
+#: Bytes of the counts that are asked for at once.
+_AT_ONCE: Final = 256 * 2**20
 
 
 def exact_blocks(depth: int, splits: int, classes: int) -> tuple[int, ...]:
@@ -29,8 +36,9 @@ def exact_blocks(depth: int, splits: int, classes: int) -> tuple[int, ...]:
 
 
 def draw_tree(
-    literals: Words,
-    classes: Words,
+    table: PrivateTable,
+    literals: Sets,
+    classes: Sets,
     blocks: Sequence[int],
     epsilon: Decimal,
     max_rows: int,
@@ -45,9 +53,10 @@ def draw_tree(
 
     Parameters
     ----------
-    literals : array of shape (n_splits, n_words)
-    classes : array of shape (n_classes, n_words)
-        Disjoint bit vectors of the records of each class.
+    literals : Sets
+        The splits to choose from.
+    classes : Sets
+        The records of each class, disjoint.
     blocks : sequence of int
         Depth of each level of blocks, from the root down, 1 to 3.
     epsilon : Decimal
@@ -60,17 +69,33 @@ def draw_tree(
     """
     splits = np.zeros(2 ** sum(blocks) - 1, dtype=np.int64)
     prior = np.full(len(literals), -np.log(len(literals)))
-    everyone = np.full(literals.shape[1], ~np.uint64(0))
     above = 0
     for depth in blocks:
         weight = ExactWeight.fit("purity", depth, epsilon, max_rows, len(literals), len(classes))
         first = 2**above - 1
-        places = tree_leaves(literals, splits[:first], everyone)
-        for place, members in enumerate(places):
-            block = draw_block(literals, classes & members, prior, depth, "purity", weight, randomness)
+        for place, joint in enumerate(_counted(table, literals, classes, splits[:first], depth)):
+            block = draw_block(joint, prior, depth, "purity", weight, randomness)
             _place_block(splits, first + place, block.splits)
         above += depth
     return splits
+
+
+def _counted(table: PrivateTable, literals: Sets, classes: Sets, splits: Ints, depth: int) -> Iterator[JointCounts]:
+    """The counts for a block below each leaf of a tree, as many asked for at once as fit :data:`_AT_ONCE`."""
+    most = max(1, _AT_ONCE // joint_bytes(len(literals), len(classes), depth))
+    for first in range(0, len(splits) + 1, most):
+        leaves = range(len(splits) + 1)[first : first + most]
+        counts = iter(table.total(_block_counts, literals, classes, splits, leaves, depth))
+        yield from map(JointCounts, counts, counts, counts, counts)
+
+
+def _block_counts(
+    partition: Partition, literals: Sets, classes: Sets, splits: Ints, leaves: Sequence[int], depth: int
+) -> tuple[Array, ...]:
+    """Kernel: the four arrays of the :class:`JointCounts` of some leaves of a tree, one after another."""
+    vectors, labels = literals(partition), classes(partition)
+    members = tree_leaves(vectors, splits, partition.members("all"))
+    return tuple(array for leaf in leaves for array in joint_counts(vectors, labels & members[leaf], depth))
 
 
 def _place_block(splits: Ints, root: int, block: Sequence[int]) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpcore.arrays import Ints, Words
-from dpcore.data.bits import count_bits
+from dpcore.arrays import Ints
 from dpcore.domain.columns import View
 from dpcore.errors import RequestError
 from dpcore.learning.learner import Asked, Learner, Run
@@ -33,10 +32,10 @@ from dpcore.models.redescriptions.learning.queries import (
     PAIR_COUNTS,
     PAIR_SCORE,
     STEPS,
-    tree_leaves,
+    crossed,
 )
 from dpcore.models.redescriptions.learning.starts import SearchStart, linked_start, random_start
-from dpcore.models.redescriptions.learning.views import VIEWS, Sides, opposite
+from dpcore.models.redescriptions.learning.views import VIEWS, Sets, Sides, leaf_sets, opposite
 from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
@@ -108,11 +107,11 @@ class _Searches:
             for view, limit in zip(VIEWS, limits, strict=True)
         ]
         candidates = ExactPairs.compare(
-            sides.bits["left"],
-            sides.bits["right"],
+            self._run.table,
+            sides.sets["left"],
+            sides.sets["right"],
             places[0],
             places[1],
-            sides.everyone,
             lambda done: self._run.progress("comparing conditions", done, PARTS),
         )
         weight = pair_weight(self._calls.tree, self._run.schema.max_rows, limits[1])
@@ -146,9 +145,9 @@ class _Searches:
     def _together(self, number: int, start: SearchStart) -> list[TreePair]:
         """One search that draws both trees together (Algorithms 4 and 5)."""
         other, chosen = opposite(start.view), self._chosen
-        bits, rows = self._sides.bits, self._run.schema.max_rows
+        sets, rows = self._sides.sets, self._run.schema.max_rows
         reach = rows if chosen.sensitivity == "published" else PAIR_SCORE.value / STEPS
-        records = bits[start.view], bits[other], start.classes, self._sides.everyone
+        records = self._run.table, sets[start.view], sets[other], start.classes
         if chosen.sampler == "pool":
             drawn = choose_pair(
                 *records, chosen.depth, chosen.pool_size, self._calls.tree, rows, reach, self._run.randomness
@@ -162,26 +161,18 @@ class _Searches:
         self._tell(2)
         return [pair]
 
-    def _grow(self, view: View, classes: Words) -> Ints:
+    def _grow(self, view: View, classes: Sets) -> Ints:
         """One tree over a view, for some classes."""
-        chosen, bits, epsilon = self._chosen, self._sides.bits[view], self._calls.tree
+        chosen, epsilon = self._chosen, self._calls.tree
+        records = self._run.table, self._sides.sets[view], classes
         if chosen.method == "alt_mcmc":
-            return tree_chain(
-                bits,
-                classes,
-                self._sides.everyone,
-                chosen.depth,
-                chosen.steps,
-                float(epsilon) / 2,
-                self._run.randomness,
-            )
+            return tree_chain(*records, chosen.depth, chosen.steps, float(epsilon) / 2, self._run.randomness)
         blocks = tree_blocks(self._run.schema, chosen)
-        rows = self._run.schema.max_rows
         share = per_block(epsilon, blocks)
-        return draw_tree(bits, classes, blocks, share, rows, self._run.randomness)
+        return draw_tree(*records, blocks, share, self._run.schema.max_rows, self._run.randomness)
 
-    def _leaves(self, view: View, splits: Ints) -> Words:
-        return tree_leaves(self._sides.bits[view], splits, self._sides.everyone)
+    def _leaves(self, view: View, splits: Ints) -> Sets:
+        return leaf_sets(self._sides.sets[view], splits)
 
     def _counted(
         self,
@@ -189,17 +180,17 @@ class _Searches:
         turn: int,
         target: str,
         splits: dict[View, Ints],
-        leaves: dict[View, Words],
+        leaves: dict[View, Sets],
     ) -> TreePair:
         """A pair of trees with its noisy counts (Algorithm 6, its queries)."""
         noise = GeometricMechanism(PAIR_COUNTS.value, self._calls.pairs)
-        exact = count_bits(leaves["left"], leaves["right"])
+        exact = self._run.table.total(crossed, leaves["left"], leaves["right"])
         noisy = noise.release(exact, self._run.randomness)
         second, second_scale = None, None
         if self._calls.leaves is not None:
             more = GeometricMechanism(LEAF_COUNTS.value, self._calls.leaves)
-            whole = count_bits(leaves["left"], self._sides.everyone[None, :])[:, 0]
-            second = tuple(int(count) for count in more.release(whole, self._run.randomness))
+            # Everybody is in one leaf on the right.
+            second = tuple(int(count) for count in more.release(exact.sum(axis=1), self._run.randomness))
             second_scale = more.scale
         trees = {view: self._tree(view, places) for view, places in splits.items()}
         return TreePair(

@@ -8,14 +8,17 @@ import numpy as np
 
 from dpcore.arrays import Ints, Words
 from dpcore.compiled import kernel
+from dpcore.cores import in_threads
 from dpcore.data.bits import popcount
+from dpcore.data.partition import Partition
+from dpcore.data.table import PrivateTable
 from dpcore.models.redescriptions.learning.queries import (
     PAIR_SCORE,
     leaf_members,
     pair_scores,
     purities,
 )
-from dpcore.models.trees.learning.joint_counts import in_threads
+from dpcore.models.redescriptions.learning.views import Sets
 from dpcore.privacy.mechanisms import ExponentialMechanism, round_utility
 from dpcore.privacy.randomness import RandomSource, uniforms
 
@@ -26,10 +29,10 @@ _BATCH = 4096
 
 
 def choose_pair(
-    first_literals: Words,
-    second_literals: Words,
-    classes: Words,
-    everyone: Words,
+    table: PrivateTable,
+    first_literals: Sets,
+    second_literals: Sets,
+    classes: Sets,
     depth: int,
     pool_size: int,
     epsilon: Decimal,
@@ -41,7 +44,9 @@ def choose_pair(
 
     Parameters
     ----------
-    classes : array of shape (n_classes, n_words)
+    first_literals, second_literals : Sets
+        Splits of either tree.
+    classes : Sets
         What the first tree is to tell apart; the second is to tell its leaves apart.
     sensitivity : float
         Of the score, in records; at least that of
@@ -54,9 +59,9 @@ def choose_pair(
     mass = np.empty((2, pool_size), dtype=np.int64)
     for start in range(0, pool_size, _BATCH):
         batch = slice(start, start + _BATCH)
-        tables = _tables(first_literals, second_literals, classes, everyone, firsts[batch], seconds[batch])
-        for tree, table in enumerate(tables):
-            mass[tree, batch] = purities(table).sum(axis=1)
+        counts = table.total(_tables, first_literals, second_literals, classes, firsts[batch], seconds[batch])
+        for tree, own in enumerate(counts):
+            mass[tree, batch] = purities(own).sum(axis=1)
     wanted = max(float(PAIR_SCORE.value), sensitivity * PAIR_SCORE.value / 1.5)
     scores, reach = round_utility(pair_scores(mass[0], mass[1], max_rows), wanted, 1.0, _ERROR)
     mechanism = ExponentialMechanism(reach, epsilon, PAIR_SCORE.monotone)
@@ -65,21 +70,15 @@ def choose_pair(
 
 
 def _tables(
-    first_literals: Words,
-    second_literals: Words,
-    classes: Words,
-    everyone: Words,
-    firsts: Ints,
-    seconds: Ints,
+    partition: Partition, first_literals: Sets, second_literals: Sets, classes: Sets, firsts: Ints, seconds: Ints
 ) -> tuple[Ints, Ints]:
-    """Counts of the first trees' leaves per class, and of the second trees' per first leaf."""
+    """Kernel: records in the first trees' leaves per class, and in the second trees' per first leaf."""
+    literals = first_literals(partition), second_literals(partition)
+    labels, everyone = classes(partition), partition.members("all")
     pairs, leaves = len(firsts), firsts.shape[1] + 1
-    tables = np.empty((pairs, leaves, len(classes)), dtype=np.int64)
+    tables = np.empty((pairs, leaves, len(labels)), dtype=np.int64)
     joints = np.empty((pairs, leaves, leaves), dtype=np.int64)
-    in_threads(
-        lambda which: _fill(first_literals, second_literals, classes, everyone, firsts, seconds, which, tables, joints),
-        pairs,
-    )
+    in_threads(lambda which: _fill(*literals, labels, everyone, firsts, seconds, which, tables, joints), pairs)
     return tables, joints
 
 

@@ -6,13 +6,15 @@ removed; a person with several rows is covered by :func:`dpcore.privacy.budgets.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from dpcore.arrays import Floats, Ints, Words
 from dpcore.compiled import kernel
 from dpcore.data.bits import count_bits
+from dpcore.data.partition import Partition
+from dpcore.data.queries import Vectors
 from dpcore.privacy.sensitivity import Sensitivity
 
 #: Steps per record in which utilities are integers.
@@ -31,26 +33,54 @@ PAIR_SCORE: Final = Sensitivity(3 * STEPS // 2, "Linf", monotone=False)
 AGREEMENT: Final = Sensitivity(1, "Linf", monotone=False)
 
 
-def leverages(left: Words, right: Words, everyone: Words) -> Ints:
-    """How far each pair of literals is from independent, in steps. Sensitivity :data:`LEVERAGE`.
+class Linked(NamedTuple):
+    """Records that satisfy literals of two views.
 
-    Parameters
+    Attributes
     ----------
-    left, right : arrays of shape (n_left, n_words) and (n_right, n_words)
-        Bit vectors of the literals of either view.
-    everyone : array of shape (1, n_words)
-        Bit vector of all records.
+    both : array of shape (n_left, n_right)
+    left, right : arrays of shape (n_left, 1) and (1, n_right)
+    people : array of shape (1, 1)
+        All records.
+    """
+
+    both: Ints
+    left: Ints
+    right: Ints
+    people: Ints
+
+
+def linked(partition: Partition, left: Vectors, right: Vectors) -> Linked:
+    """Kernel: how many records satisfy the literals of two views, alone and together."""
+    everyone = partition.members("all")[None]
+    ours, theirs = left(partition), right(partition)
+    return Linked(
+        count_bits(ours, theirs),
+        count_bits(ours, everyone),
+        count_bits(everyone, theirs),
+        count_bits(everyone, everyone),
+    )
+
+
+def leverages(counts: Linked) -> Ints:
+    """How far each pair of literals is from independent, in steps. Sensitivity :data:`LEVERAGE`.
 
     Returns
     -------
     array of shape (n_left, n_right)
         STEPS x |both - left x right / n|, rounded down; 0 if there is no record.
     """
-    both = count_bits(left, right)
-    n = int(count_bits(everyone, everyone)[0, 0])
-    product = count_bits(left, everyone) * count_bits(right, everyone).T
     # At most 256 x 1e8 x 1e8, below 2^63.
-    return np.asarray(STEPS * np.abs(n * both - product) // max(n, 1))
+    apart = np.abs(counts.people * counts.both - counts.left * counts.right)
+    return np.asarray(STEPS * apart // np.maximum(counts.people, 1))
+
+
+def crossed(partition: Partition, rows: Vectors, columns: Vectors) -> Ints:
+    """Kernel: records in both, for every two sets: shape (n_rows, n_columns).
+
+    Of the leaves of two trees, one for each view: sensitivity :data:`PAIR_COUNTS`.
+    """
+    return count_bits(rows(partition), columns(partition))
 
 
 def purities(counts: Ints) -> Ints:

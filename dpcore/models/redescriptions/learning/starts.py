@@ -10,11 +10,12 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.arrays import Words
+from dpcore.data.partition import Partition
 from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
-from dpcore.models.redescriptions.learning.queries import LEVERAGE, leverages
-from dpcore.models.redescriptions.learning.views import VIEWS, Sides, opposite
+from dpcore.models.redescriptions.learning.queries import LEVERAGE
+from dpcore.models.redescriptions.learning.views import VIEWS, Sets, Sides, literal_sets, opposite
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import RandomSource, uniforms
 
@@ -32,13 +33,13 @@ class SearchStart:
         View of the first tree; the target is on the other one.
     text : str
         What the target is, in words.
-    classes : array of shape (n_classes, n_words)
-        Disjoint bit vectors of the records of each class.
+    classes : Sets
+        The records of each class, disjoint.
     """
 
     view: View
     text: str
-    classes: Words
+    classes: Sets
 
 
 def class_count(schema: Schema, columns: tuple[str, ...]) -> int:
@@ -56,9 +57,9 @@ def random_start(sides: Sides, randomness: RandomSource) -> SearchStart:
     names = sides.columns["left"] + sides.columns["right"]
     name = names[int(uniforms(randomness, 1)[0] * len(names))]
     column = sides.table.schema.column(name)
-    classes = np.stack([sides.table.cell_range(name, first, last) for first, last in _groups(column)])
+    groups = tuple(Condition(column=name, first=first, last=last) for first, last in _groups(column))
     view = opposite("left" if name in sides.columns["left"] else "right")
-    return SearchStart(view, name, classes & sides.everyone)
+    return SearchStart(view, name, literal_sets(groups))
 
 
 def _groups(column: Any) -> list[tuple[int, int]]:
@@ -87,23 +88,21 @@ def linked_start(
         Number of the search: the first tree of even ones is on the left.
     """
     free = {view: _free(sides.literals[view], used) for view in VIEWS}
-    table = leverages(
-        sides.bits["left"][free["left"]],
-        sides.bits["right"][free["right"]],
-        sides.everyone[None, :],
-    )
+    table = sides.leverages[np.ix_(free["left"], free["right"])]
     mechanism = ExponentialMechanism(LEVERAGE.value, epsilon, LEVERAGE.monotone)
     chosen = divmod(mechanism.select(table.ravel(), randomness), table.shape[1])
     places = {view: free[view][place] for view, place in zip(VIEWS, chosen, strict=True)}
     used |= {sides.literals[view][place].column for view, place in places.items()}
     first: View = "left" if number % 2 == 0 else "right"
     other = opposite(first)
-    holds = sides.bits[other][places[other]]
-    return SearchStart(
-        first,
-        sides.literals[other][places[other]].text(sides.table.schema),
-        np.stack([holds & sides.everyone, ~holds & sides.everyone]),
-    )
+    literal = sides.literals[other][places[other]]
+    return SearchStart(first, literal.text(sides.table.schema), Sets(_either, (literal,), 2))
+
+
+def _either(partition: Partition, literal: Condition) -> Words:
+    """The records that satisfy a literal, and those that do not."""
+    holds, everyone = partition.literals([literal])[0], partition.members("all")
+    return np.stack([holds, ~holds & everyone])
 
 
 def _free(literals: tuple[Condition, ...], used: set[str]) -> list[int]:

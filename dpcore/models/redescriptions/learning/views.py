@@ -1,17 +1,22 @@
-"""The two views of a table: their columns, their splits, and the records as bit vectors."""
+"""The two views of a table: their columns, their splits, and sets of records made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import Final
 
-from dpcore.arrays import Words
-from dpcore.data.table import PrivateTable, bit_vectors
+import numpy as np
+
+from dpcore.arrays import Ints, Words
+from dpcore.data.partition import Partition
+from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition, threshold_conditions
 from dpcore.domain.schema import Schema
+from dpcore.models.redescriptions.learning.queries import leverages, linked, tree_leaves
 from dpcore.models.trees.released.splits import split_conditions
 
 VIEWS: Final[tuple[View, View]] = ("left", "right")
@@ -39,6 +44,54 @@ def view_conditions(
     return tuple(literals)
 
 
+@dataclass(frozen=True, repr=False)
+class Sets:
+    """Sets of records, described by public or released facts alone.
+
+    Called with a partition: their bit vectors there, an array of shape (count, n_words).
+
+    Attributes
+    ----------
+    make : callable
+        A function of a module that gives these vectors, from a partition and ``facts``.
+    facts : tuple
+    count : int
+        How many sets there are.
+    """
+
+    make: Callable[..., Words]
+    facts: tuple[object, ...]
+    count: int
+
+    def __repr__(self) -> str:
+        return f"Sets({self.key})"
+
+    @cached_property
+    def key(self) -> str:
+        """What partitions keep the vectors under: the same for the same sets."""
+        return sha256(f"{self.make.__qualname__} {self.facts}".encode()).hexdigest()
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __call__(self, partition: Partition) -> Words:
+        return partition.kept(self.key, lambda: self.make(partition, *self.facts))
+
+
+def literal_sets(literals: Sequence[Condition]) -> Sets:
+    """The records that satisfy each of some conditions."""
+    return Sets(Partition.literals, (tuple(literals),), len(literals))
+
+
+def leaf_sets(literals: Sets, splits: Ints) -> Sets:
+    """The records in each leaf of a complete tree over some literals."""
+    return Sets(_leaves, (literals, tuple(splits.tolist())), len(splits) + 1)
+
+
+def _leaves(partition: Partition, literals: Sets, splits: tuple[int, ...]) -> Words:
+    return tree_leaves(literals(partition), np.array(splits, dtype=np.int64), partition.members("all"))
+
+
 @dataclass(frozen=True)
 class Sides:
     """Both views of a table, with all of its records.
@@ -56,14 +109,14 @@ class Sides:
     literals: Mapping[View, tuple[Condition, ...]]
 
     @cached_property
-    def bits(self) -> Mapping[View, Words]:
-        """Bit vectors of the splits: arrays of shape (n_splits, n_words)."""
-        return {view: bit_vectors(self.table, items) for view, items in self.literals.items()}
+    def sets(self) -> Mapping[View, Sets]:
+        """The records that satisfy each split."""
+        return {view: literal_sets(items) for view, items in self.literals.items()}
 
     @cached_property
-    def everyone(self) -> Words:
-        """Bit vector of all records: shape (n_words,)."""
-        return self.table.members("all")
+    def leverages(self) -> Ints:
+        """How far each pair of splits is from independent, see :func:`leverages`. Exact, so it must not leave."""
+        return leverages(self.table.total(linked, self.sets["left"], self.sets["right"]))
 
 
 def opposite(view: View) -> View:
