@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
@@ -71,7 +72,7 @@ class _Column(SchemaPart):
         """Ways in which it does: those declared as ``modes``, or else all that are possible."""
         return self.possible_modes if self.modes is None else self.modes
 
-    @property
+    @cached_property
     def cells(self) -> tuple[str, ...]:
         """Labels of every member of the column's public domain, in code order."""
         raise TypeError("an abstract column has no cells")
@@ -81,7 +82,7 @@ class _Column(SchemaPart):
         """Whether ``<=`` and ``>`` make sense between this column's cells."""
         return False
 
-    @property
+    @cached_property
     def classes(self) -> tuple[str, ...]:
         """Labels that a model predicts when this column is the target."""
         return tuple(cell for cell in self.cells if cell not in RESERVED)
@@ -92,7 +93,7 @@ class BooleanColumn(_Column):
 
     type: Literal["boolean"] = "boolean"
 
-    @property
+    @cached_property
     def cells(self) -> tuple[str, ...]:
         return ("no", "yes", OTHER, MISSING)
 
@@ -147,7 +148,7 @@ class _Listed(_Column):
             raise ValueError(f"{OTHER} and {MISSING} are added to every column and need no listing")
         return categories
 
-    @property
+    @cached_property
     def cells(self) -> tuple[str, ...]:
         return (*self.categories, *RESERVED)
 
@@ -200,7 +201,7 @@ class _Numeric(_Column):
     def ordered(self) -> bool:
         return True
 
-    @property
+    @cached_property
     def inner_edges(self) -> tuple[float, ...]:
         """Cut points inside the bounds: bin i holds edge[i-1] < value <= edge[i]."""
         if self.edges is not None:
@@ -212,7 +213,7 @@ class _Numeric(_Column):
     def _snap(self, steps: Array) -> list[float]:
         return [float(f"{step:.12g}") for step in steps]
 
-    @property
+    @cached_property
     def cells(self) -> tuple[str, ...]:
         points = [format_number(value) for value in (self.lower, *self.inner_edges, self.upper)]
         pairs = list(pairwise(points))

@@ -143,11 +143,12 @@ class Routes:
             nodes += node.children
             depths += [depth + 1] * len(node.children)
         numbers = {id(end): number for number, end in enumerate(ends)}
+        positions = {column.name: position for position, column in enumerate(schema)}
         widest = max(len(column.cells) for column in schema)
         columns, onward = np.zeros(len(nodes), dtype=np.int64), np.tile(np.arange(len(nodes))[:, None], widest)
         for place, node in enumerate(nodes):
             if node.children and node.split is not None:
-                columns[place] = schema.index(node.split.column)
+                columns[place] = positions[node.split.column]
                 branches = node.split.branches
                 onward[place, : len(branches)] = first[place] + np.asarray(branches)
         found = np.array([numbers.get(id(node), len(ends)) for node in nodes], dtype=np.int64)
