@@ -7,8 +7,8 @@ import pytest
 
 from dpcore.audit.bounds import Audit, threshold_events
 from dpcore.audit.ebm import EBMRuns, ebm_audit, ebm_outlier_audit
-from dpcore.models.ebm.learning import boosting
-from dpcore.models.ebm.learning.kernels import clipped_sums
+from dpcore.models.ebm.learning import scores
+from dpcore.models.ebm.learning.kernels import clipped_residuals
 from dpcore.privacy.budgets import calibrate_fine_gaussian
 from dpcore.privacy.mechanisms import FineGaussian
 
@@ -23,10 +23,10 @@ def test_audit_of_whole_fits_for_classes():
     assert result.caught, result
 
 
-def test_audit_of_whole_fits_for_numbers_catches_a_missing_clip():
+def test_audit_of_whole_fits_for_numbers_catches_a_clip_too_wide():
     audit = ebm_outlier_audit()
-    assert set(audit.controls) == {"noise divided by 8", "clipping removed"}
-    result = run_with(audit, "clipping removed")
+    assert set(audit.controls) == {"noise divided by 8", "clip 7 times as wide"}
+    result = run_with(audit, "clip 7 times as wide")
     assert result.holds, result
     assert result.caught, result
 
@@ -43,7 +43,7 @@ def test_an_audit_leaves_the_engine_as_it_was():
     release = FineGaussian.release
     EBMRuns("z", noise=8, clipped=False)(1, 2)
     assert FineGaussian.release is release
-    assert boosting.clipped_sums is clipped_sums
+    assert scores.clipped_residuals is clipped_residuals
 
 
 @pytest.mark.slow

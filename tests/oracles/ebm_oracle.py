@@ -4,58 +4,57 @@ import math
 
 import numpy as np
 
-#: Label of a place without a class.
-ABSENT = 255
-#: Grid steps of the kernels, per clip and per record.
-STEPS = 2**28
+#: Label of a place without a record.
+ABSENT = -1
+#: Steps of scores per unit of log-odds, and per range of a number, as labels have them.
+CLASS_STEPS, NUMBER_STEPS = 2**16, 2**22
 
 
-def moved(scores, before, change):
-    """Scores after a change of one feature's shape, in the engine's 32-bit arithmetic."""
-    return (scores + np.asarray(change, dtype=np.float32)[before]).astype(np.float32)
-
-
-def present(labels):
-    return ~np.isnan(labels) if labels.dtype.kind == "f" else labels != ABSENT
-
-
-def residuals(labels, scores, clip=1.0):
-    """Residuals of every place in units of the target, 0 without a record: (n, k)."""
-    scores = np.asarray(scores, dtype=np.float64)
-    scores = scores if scores.ndim == 2 else scores[:, None]
-    if labels.dtype.kind == "f":
-        raw = np.clip(labels.astype(np.float64)[:, None] - scores, -clip, clip)
-    elif scores.shape[1] == 1:
+def residuals(labels, scores, numbers, clip=1.0):
+    """Residuals of every place by integer scores (k, n), 0 without a record: (k, n)."""
+    scores = np.asarray(scores, dtype=np.float64) / (NUMBER_STEPS if numbers else CLASS_STEPS)
+    if numbers:
+        raw = np.clip(labels / NUMBER_STEPS - scores, -clip, clip)
+    elif len(scores) == 1:
         with np.errstate(over="ignore"):
-            raw = (labels == 1)[:, None] - 1 / (1 + np.exp(-scores))
+            raw = (labels == 1) - 1 / (1 + np.exp(-scores))
     else:
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        raw = (labels[:, None] == np.arange(scores.shape[1])) - powers / powers.sum(axis=1, keepdims=True)
-    return np.where(present(labels)[:, None], raw, 0.0)
+        powers = np.exp(scores - scores.max(axis=0))
+        raw = (labels == np.arange(len(scores))[:, None]) - powers / powers.sum(axis=0)
+    return np.where(labels != ABSENT, raw, 0.0)
 
 
-def grid_sums(values, bins, size, steps):
-    """Sums per bin of values truncated to whole steps, as Python integers: (size, k)."""
-    totals = [[0] * values.shape[1] for _ in range(size)]
-    for row, place in zip(values, bins, strict=True):
-        for output, value in enumerate(row):
-            totals[place][output] += int(float(value) * steps)
-    return np.array(totals, dtype=np.int64)
+def scores_of(base, shapes, codes, numbers):
+    """Integer scores (k, n): every shape rounded to whole steps, then added up."""
+    steps = NUMBER_STEPS if numbers else CLASS_STEPS
+    total = np.tile(np.rint(np.asarray(base) * steps)[:, None], (1, len(codes[0])))
+    for shape, own in zip(shapes, codes, strict=True):
+        total += np.rint(np.asarray(shape) * steps)[own].T
+    return total.astype(np.int64)
+
+
+def sums(values, bins, size):
+    """Sums per bin of integers (k, n), as Python integers: (k, size)."""
+    totals = [[0] * size for _ in values]
+    for own, row in zip(totals, values, strict=True):
+        for value, place in zip(row, bins, strict=True):
+            own[place] += int(value)
+    return totals
 
 
 def counts(codes, labels, size):
     totals = [0] * size
-    for code, kept in zip(codes, present(labels), strict=True):
-        totals[code] += bool(kept)
+    for code, label in zip(codes, labels, strict=True):
+        totals[code] += bool(label != ABSENT)
     return totals
 
 
 def size_groups(labels, scores, edges):
     """Records per group of the size of their residual; the last group holds all beyond."""
     totals = [0] * len(edges)
-    for label, score in zip(labels.astype(float), np.asarray(scores, dtype=float), strict=True):
-        if not math.isnan(label):
-            size = abs(label - score)
+    for label, score in zip(labels, scores, strict=True):
+        if label != ABSENT:
+            size = abs(int(label) - int(score)) / NUMBER_STEPS
             group = next((i for i, edge in enumerate(edges) if size <= edge), len(edges) - 1)
             totals[group] += 1
     return totals

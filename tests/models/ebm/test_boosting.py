@@ -1,50 +1,79 @@
 """Boosting: the order of epochs and replicates, the sums it asks for and what it finds."""
 
 import threading
-import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.models.ebm.learning import boosting
+from dpcore.cores import share_of_cores
+from dpcore.data.table import PrivateTable
 from dpcore.models.ebm.learning.boosting import Course, boost
-from dpcore.models.ebm.learning.kernels import ABSENT
-from dpcore.models.ebm.learning.queries import COUNT_STEPS, RESIDUAL_STEPS
+from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
+from dpcore.models.ebm.learning.queries import COUNT_STEPS
+from dpcore.models.ebm.learning.records import Binning, Layout, labels_of
 from dpcore.models.ebm.learning.schedule import burn_in
+from dpcore.models.ebm.learning.scores import Shapes
 from dpcore.models.ebm.learning.start import SIZE_EDGES, BoostingStart
 from dpcore.models.ebm.learning.steps import AllBins, Feature
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom, public_generator
 from tests.oracles import ebm_oracle as oracle
 from tests.support import ebm_cases as cases
+from tests.support.small_tables import schema_of
 
 SIZES = (4, 3, 5)
 ROWS = 400
 QUIET = FineGaussian(RESIDUAL_STEPS, 100.0)
+TARGETS = {
+    "binary": {"type": "boolean"},
+    "classes": {"type": "categorical", "categories": ["i", "ii", "iii"]},
+    "numbers": {"type": "real", "lower": 0, "upper": 1, "bins": 2},
+}
 
 
-def course_of(kind, *, epochs=4, averaged=True, step=None, queries=None, seed=0, scores=None):
-    draw = np.random.default_rng(seed)
-    codes = [draw.integers(0, size, ROWS).astype(np.uint8) for size in SIZES]
-    absent = draw.random(ROWS) < 0.1
+def table_of(kind, width=1.0):
+    """A table of random cells, and these; numbers are in the middle of the range."""
+    draw = np.random.default_rng(0)
+    columns = [
+        {"name": f"c{i}", "type": "categorical", "categories": [str(n) for n in range(size - 2)]}
+        for i, size in enumerate(SIZES)
+    ]
+    schema = schema_of([*columns, {"name": "y", **TARGETS[kind]}], ROWS)
+    codes = [draw.integers(0, size, ROWS).astype(np.uint16) for size in SIZES]
+    known = draw.random(ROWS) > 0.1
     if kind == "numbers":
-        labels = np.where(absent, np.nan, draw.random(ROWS)).astype(np.float32)
-        start = BoostingStart(np.array([0.5]), np.ones(1), 0.3, 0.4, np.array([0.09]), ROWS)
+        numbers = [np.where(known, 0.5 + (draw.random(ROWS) - 0.5) * width, np.nan)]
+        target = np.zeros(ROWS, dtype=np.uint16)
     else:
-        classes = 2 if kind == "binary" else 3
-        labels = np.where(absent, ABSENT, draw.integers(0, classes, ROWS)).astype(np.uint8)
-        outputs = 1 if kind == "binary" else 3
-        start = BoostingStart(np.full(outputs, -0.2), np.full(outputs, 0.2), 1, 1, np.full(outputs, 0.2), 1)
+        numbers, classes = [], len(schema.column("y").classes)
+        target = np.where(known, draw.integers(0, classes, ROWS), classes).astype(np.uint16)
+    return PrivateTable.build(schema, [*codes, target], numbers, np.zeros(ROWS, dtype=bool)), codes
+
+
+def start_of(kind):
+    if kind == "numbers":
+        return BoostingStart(np.array([0.5]), np.ones(1), 0.3, 0.4, np.array([0.09]), ROWS)
+    outputs = 1 if kind == "binary" else 3
+    return BoostingStart(np.full(outputs, -0.2), np.full(outputs, 0.2), 1, 1, np.full(outputs, 0.2), ROWS)
+
+
+def course_of(kind, *, replicates=1, epochs=4, averaged=True, step=None, queries=None, known=(), width=1.0):
+    table, codes = table_of(kind, width)
+    start = start_of(kind)
+    binnings = tuple(Binning.of((place, np.arange(size))) for place, size in enumerate(SIZES))
+    shapes = Shapes(table.schema, Layout("y", "all", binnings), start.intercept, replicates)
+    for feature, shape in enumerate(known):
+        shapes.put(feature, [shape] * replicates)
     features = [Feature(np.bincount(c, minlength=s) + 0.5, s) for c, s in zip(codes, SIZES, strict=True)]
     course = Course(
-        codes=codes,
-        sizes=SIZES,
-        labels=labels,
-        scores=start.intercept if scores is None else scores,
+        table=table,
+        shapes=shapes,
+        first=len(known),
         epochs=epochs,
         averaged=averaged,
-        step=step or (lambda now: AllBins(features, now, QUIET, 0.5, 12)),
+        step=step or (lambda now: AllBins(features[len(known) :], now, QUIET, 0.5, 12)),
         size_queries=queries or {},
     )
     return course, start
@@ -63,39 +92,43 @@ class Watch:
         return 0.3 * sums / RESIDUAL_STEPS / ROWS + 0.01 * (feature + 1)
 
 
-def ignore(epochs):
+def ignore():
     pass
 
 
+def residual_sums(kind, course, start, shapes, feature):
+    """Of one replicate, worked out from the records of the only partition."""
+    _, codes = table_of(kind)
+    labels, numbers = labels_of(course.table.partitions[0], "y", "all")[:ROWS], kind == "numbers"
+    scores = oracle.scores_of(start.intercept, shapes, codes, numbers)
+    values = oracle.residuals(labels, scores, numbers, start.clip) * (RESIDUAL_STEPS / start.clip)
+    return np.array(oracle.sums(np.trunc(values), codes[feature], SIZES[feature])).T
+
+
 @pytest.mark.parametrize("kind", ["binary", "classes", "numbers"])
-@pytest.mark.parametrize("given", [False, True])
-def test_sums_are_those_of_the_scores_so_far(kind, given):
-    """Every exact sum, against scores recomputed from the shapes; also from given scores."""
-    watch = Watch()
-    course, start = course_of(kind, step=lambda now: watch)
-    outputs = len(start.intercept)
-    base = np.tile(start.intercept, (ROWS, 1)).astype(np.float32)
-    if given:
-        base = np.random.default_rng(1).normal(size=(ROWS, outputs)).astype(np.float32)
-        course, start = course_of(kind, step=lambda now: watch, scores=base)
-    boost(course, start, 1, SeededRandom(0), ignore)
-    shapes = [np.zeros((size, outputs)) for size in SIZES]
-    order = [f for epoch in range(4) for f in public_generator(epoch).permutation(3)]
+@pytest.mark.parametrize("known", [0, 1])
+def test_sums_are_those_of_the_scores_so_far(kind, known):
+    """Every exact sum, against scores worked out from the shapes; also after shapes known before."""
+    watch, outputs = Watch(), len(start_of(kind).intercept)
+    given = [np.random.default_rng(1).normal(size=(size, outputs)) for size in SIZES[:known]]
+    course, start = course_of(kind, step=lambda now: watch, known=given)
+    boost(course, start, SeededRandom(0), ignore)
+    shapes = [*given, *(np.zeros((size, outputs)) for size in SIZES[known:])]
+    order = [f for epoch in range(4) for f in public_generator(epoch).permutation(3 - known)]
     assert [feature for feature, _, _ in watch.asked] == order
     for feature, sums, shape in watch.asked:
-        np.testing.assert_allclose(shape, shapes[feature])
-        scores = base.astype(float) + sum(s[c] for s, c in zip(shapes, course.codes, strict=True))
-        values = oracle.residuals(course.labels, scores, start.clip) / start.clip
-        expected = oracle.grid_sums(values, course.codes[feature], SIZES[feature], RESIDUAL_STEPS)
-        assert np.abs(sums - expected).max() <= RESIDUAL_STEPS * ROWS * 2e-6
-        shapes[feature] += 0.3 * sums / RESIDUAL_STEPS / ROWS + 0.01 * (feature + 1)
+        place = known + feature
+        np.testing.assert_allclose(shape, shapes[place])
+        expected = residual_sums(kind, course, start, shapes, place)
+        assert np.abs(sums - expected).max() <= RESIDUAL_STEPS * ROWS * (1e-8 if kind == "numbers" else 4e-6)
+        shapes[place] = shapes[place] + 0.3 * sums / RESIDUAL_STEPS / ROWS + 0.01 * (feature + 1)
 
 
 @pytest.mark.parametrize("averaged", [True, False])
 def test_the_result_is_the_mean_of_the_late_iterates_or_the_last_one(averaged):
     watch = Watch()
     course, start = course_of("binary", epochs=5, averaged=averaged, step=lambda now: watch)
-    (shapes,), last = boost(course, start, 1, SeededRandom(0), ignore)
+    (shapes,), last = boost(course, start, SeededRandom(0), ignore)
     assert last is watch
     iterates = [[np.zeros((size, 1))] for size in SIZES]
     for feature, sums, _ in watch.asked:
@@ -108,33 +141,26 @@ def test_the_result_is_the_mean_of_the_late_iterates_or_the_last_one(averaged):
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "numbers"])
 def test_replicates_without_noise_are_alike_and_with_noise_are_not(kind):
-    course, start = course_of(kind)
+    course, start = course_of(kind, replicates=3)
     with cases.quiet_replicates():
-        alike, _ = boost(course, start, 3, SeededRandom(0), ignore)
-    differ, _ = boost(course, start, 3, SeededRandom(0), ignore)
+        alike, _ = boost(course, start, SeededRandom(0), ignore)
+    course, start = course_of(kind, replicates=3)
+    differ, _ = boost(course, start, SeededRandom(0), ignore)
     for feature in range(3):
         assert np.array_equal(alike[0][feature], alike[1][feature])
         assert np.array_equal(alike[0][feature], alike[2][feature])
         assert len({own[feature].tobytes() for own in differ}) == 3
 
 
-def test_threads_do_not_change_a_seeded_result(monkeypatch):
-    """Some replicates are held up, others are not."""
-    course, start = course_of("binary")
-    plain, _ = boost(course, start, 5, SeededRandom(3), ignore)
-    run, calls = boosting._replicate, []
-
-    def delayed(*arguments):
-        calls.append(None)
-        time.sleep(0.05 if len(calls) % 2 else 0.0)
-        return run(*arguments)
-
-    monkeypatch.setattr(boosting, "_replicate", delayed)
-    monkeypatch.setattr(boosting.os, "cpu_count", lambda: 5)
-    held_up, _ = boost(course, start, 5, SeededRandom(3), ignore)
-    assert all(
-        np.array_equal(a, b) for one, other in zip(plain, held_up, strict=True) for a, b in zip(one, other, strict=True)
-    )
+@pytest.mark.parametrize("kind", ["binary", "classes", "numbers"])
+def test_cores_do_not_change_a_seeded_result(kind):
+    found = []
+    for cores in (1, 2, 5):
+        course, start = course_of(kind, replicates=5)
+        with share_of_cores(cores):
+            learned, _ = boost(course, start, SeededRandom(3), ignore)
+        found.append([shape.tobytes() for own in learned for shape in own])
+    assert found[0] == found[1] == found[2]
 
 
 def test_sizes_are_asked_for_once_and_every_replicate_follows():
@@ -147,14 +173,13 @@ def test_sizes_are_asked_for_once_and_every_replicate_follows():
         features = [Feature(np.full(size, ROWS / size), size) for size in SIZES]
         return AllBins(features, now, QUIET, 0.5, 12)
 
-    course, start = course_of("numbers", step=step, queries={1: sizes, 3: sizes})
-    course.labels[:] = np.where(np.isnan(course.labels), np.nan, 0.5 + (course.labels - 0.5) / 20)
+    course, start = course_of("numbers", replicates=3, step=step, queries={1: sizes, 3: sizes}, width=0.05)
     with cases.watched() as answers:
-        boost(course, start, 3, SeededRandom(0), ignore)
+        boost(course, start, SeededRandom(0), ignore)
     asked = [exact for mechanism, exact, _ in answers if mechanism is sizes]
     assert len(asked) == 2
     assert all(len(exact) == len(SIZE_EDGES) for exact in asked)
-    known = oracle.present(course.labels).sum()
+    known = oracle.counts([0] * ROWS, labels_of(course.table.partitions[0], "y", "all")[:ROWS], 1)[0]
     assert all(exact.sum() == known * COUNT_STEPS for exact in asked)
     assert len(starts) == 3, "one step per start, for all replicates"
     assert start.clip == 0.4
@@ -163,11 +188,11 @@ def test_sizes_are_asked_for_once_and_every_replicate_follows():
     assert len(sums) == 3 * 4 * 3
 
 
-def test_progress_counts_epochs_of_all_replicates():
-    course, start = course_of("binary", epochs=6)
+def test_progress_counts_epochs():
+    course, start = course_of("binary", replicates=4, epochs=6)
     done = []
-    boost(course, start, 4, SeededRandom(0), done.append)
-    assert done == [1] * 6 + [6] * 3
+    boost(course, start, SeededRandom(0), partial(done.append, 1))
+    assert done == [1] * 6
 
 
 def _reached(model, name):

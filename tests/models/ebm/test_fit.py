@@ -62,7 +62,7 @@ class Tape:
         monkeypatch.setattr(FineGaussian, "release", lambda m, x, source: take(m, x, release(m, x, source)))
         monkeypatch.setattr(ExponentialMechanism, "select", lambda m, x, source: take(m, x, select(m, x, source)))
         # One thread: answers come in the same order.
-        monkeypatch.setattr(boosting.os, "cpu_count", lambda: 1)
+        monkeypatch.setattr(boosting, "core_count", lambda: 1)
 
     def of(self, mechanism):
         return [exact for own, exact, _ in self.answers if own == mechanism]

@@ -193,7 +193,7 @@ def test_codes_of_a_table():
             {"name": "y", "type": "boolean"},
         ]
     )
-    table = table_of(schema, [(1, 0, 0, 1), (3, 0, 0, 0)])
+    (table,) = table_of(schema, [(1, 0, 0, 1), (3, 0, 0, 0)]).partitions
     table.numbers[0, :2] = 4, np.nan
     table.numbers[1, :2] = 9, 0
     first, second, third = feature_cells(schema, "y")

@@ -129,10 +129,8 @@ def held_out(task: str) -> pd.DataFrame:
 @pytest.mark.parametrize("block", [64, 1000, 65_536])
 def test_scores_of_the_table_are_those_of_its_frame(task, block, monkeypatch):
     monkeypatch.setattr(holdout, "_BLOCK", block)
-    blocks = list(holdout._scores(TABLE, model(task)))
-    assert max(len(one) for one in blocks) <= block
-    scores = np.concatenate(blocks)
-    assert len(scores) == SCHEMA.max_rows
+    scores = holdout.model_scores(TABLE.partitions[0], model(task))
+    assert len(scores) == TABLE.partitions[0].rows
     frame = TABLE.public_frame()
     assert np.allclose(scores[: len(frame)], model(task).scores(frame, SCHEMA))
 
@@ -231,12 +229,13 @@ def test_one_record_moves_one_group_of_errors_by_one():
 def test_what_is_released_does_not_look_at_the_training_part():
     frame = people()
     table = ingest(frame_chunks(frame), SCHEMA, SeededRandom(1))
-    other = table.members("train")
-    assert not np.any(other & table.members("holdout"))
-    changed = table.numbers.copy()
-    train = np.unpackbits(other.view(np.uint8), bitorder="little")[: SCHEMA.max_rows].astype(bool)
+    (own,) = table.partitions
+    other = own.members("train")
+    assert not np.any(other & own.members("holdout"))
+    changed = own.numbers.copy()
+    train = np.unpackbits(other.view(np.uint8), bitorder="little")[: own.rows].astype(bool)
     changed[:, train] = 1.0
-    table.numbers = changed
+    own.numbers = changed
     one = holdout.evaluate(Run(table, plan("regression"), SeededRandom(2)), model("regression"))
     two = holdout.evaluate(Run(TABLE, plan("regression"), SeededRandom(2)), model("regression"))
     assert one == two

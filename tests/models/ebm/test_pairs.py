@@ -1,15 +1,16 @@
 """Pairs: coarse sides, residuals without surprises, and the private choice."""
 
 from decimal import Decimal
-from types import SimpleNamespace
+from itertools import combinations
 
 import numpy as np
 import pytest
 
-from dpcore.models.ebm.learning.grid import Bins, FineCells
-from dpcore.models.ebm.learning.kernels import ABSENT
-from dpcore.models.ebm.learning.pairs import choose_pairs, coarsen, residuals
-from dpcore.models.ebm.learning.queries import PAIR_STEPS, pair_sensitivity
+from dpcore.models.ebm.learning.grid import Bins, FineCells, feature_cells
+from dpcore.models.ebm.learning.kernels import PAIR_STEPS
+from dpcore.models.ebm.learning.pairs import choose_pairs, coarsen
+from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, labels_of
+from dpcore.models.ebm.learning.scores import Shapes, pair_tables
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.privacy.mechanisms import ExponentialMechanism
 from dpcore.privacy.randomness import SeededRandom
@@ -59,38 +60,29 @@ def test_few_categories_are_kept_and_many_keep_the_most_frequent():
         assert kept.min() >= counts[~np.isin(town.groups, alone)].max()
 
 
-def records_with(labels):
-    return SimpleNamespace(labels=labels)
-
-
-@pytest.mark.parametrize("outputs", [1, 3, 50])
-@pytest.mark.parametrize("size", [0, 3, 100, 1e4, 1e30])
-def test_residuals_of_a_row_stay_within_their_sensitivity(outputs, size):
-    """Also under scores that overflow: no number may become none, and then anything."""
-    draw = np.random.default_rng(outputs)
-    labels = draw.integers(0, max(2, outputs), 60).astype(np.uint8)
-    labels[::9] = ABSENT
-    for shift in (0, size, -size):
-        scores = (draw.normal(size=(60, outputs)) * size + shift).astype(np.float32)
-        exact = residuals(records_with(labels), scores, 1.0)
-        assert np.abs(exact).sum(axis=1).max() <= pair_sensitivity(outputs)
-        assert not exact[::9].any()
-        expected = oracle.residuals(labels, scores) * PAIR_STEPS
-        assert np.abs(exact - expected).max() <= 2
-
-
-@pytest.mark.parametrize("clip", [1.0, 1 / 3, 1e-3])
-def test_residuals_of_numbers_are_clipped(clip):
-    draw = np.random.default_rng(2)
-    labels = draw.random(60).astype(np.float32)
-    labels[::9] = np.nan
-    for size in (0.1, 1e30):
-        scores = (draw.normal(size=(60, 1)) * size).astype(np.float32)
-        exact = residuals(records_with(labels), scores, clip)
-        assert np.abs(exact).max() <= pair_sensitivity(1)
-        expected = oracle.residuals(labels, scores, clip) * (PAIR_STEPS / clip)
-        assert np.abs(exact - expected).max() <= 2 + PAIR_STEPS / clip * 1e-7
-        assert not exact[::9].any()
+@pytest.mark.parametrize("target", ["ill", "stage", "age"])
+def test_pair_tables_are_the_residuals_per_cell(target):
+    """Of all pairs at once, under shapes that are no longer flat."""
+    table = toy_people.table(toy_people.schema(max_rows=400), toy_people.frame(300))
+    schema, (own,), numbers = table.schema, table.partitions, target == "age"
+    cells, draw = feature_cells(schema, target), np.random.default_rng(1)
+    binnings = tuple(Binning.of((place, np.arange(len(cell)))) for place, cell in enumerate(cells))
+    base = np.zeros(3 if target == "stage" else 1)
+    shapes = Shapes(schema, Layout(target, "all", binnings), base, 1)
+    values = [draw.normal(size=(len(cell), len(base))) for cell in cells]
+    for feature, shape in enumerate(values):
+        shapes.put(feature, [shape])
+    sides = [Binning.of((place, np.arange(len(cell)) % 3)) for place, cell in enumerate(cells)]
+    pairs, clip = [(0, 1), (1, 3), (0, 2)], 0.3 if numbers else 1.0
+    found = table.total(pair_tables, shapes, sides, pairs, clip)
+    codes, labels = cell_codes(own, target), labels_of(own, target, "all")
+    scores = oracle.scores_of(base, values, codes, numbers)
+    exact = oracle.residuals(labels, scores, numbers, clip) * (PAIR_STEPS / clip)
+    for (first, second), one in zip(pairs, found, strict=True):
+        cell = 3 * (codes[first] % 3).astype(int) + codes[second] % 3
+        for output, row in enumerate(exact):
+            expected = np.bincount(cell, row, 9)
+            assert np.abs(one[output].ravel() - expected).max() <= 300 * 2
 
 
 def test_a_pair_is_chosen_with_the_chances_of_the_exponential_mechanism(monkeypatch):
@@ -104,17 +96,14 @@ def test_a_pair_is_chosen_with_the_chances_of_the_exponential_mechanism(monkeypa
 
     monkeypatch.setattr(ExponentialMechanism, "__post_init__", watch)
     draw = np.random.default_rng(1)
-    codes = [draw.integers(0, 5, 80).astype(np.uint8) for _ in range(4)]
     cells = FineCells.of(SCHEMA.column("region"))
     bins = Bins.merge(cells, np.full(5, 16.0), 1.0, 8, 1.0)
     side = coarsen(SCHEMA, bins, np.full(5, 16.0))
-    labels = draw.integers(0, 2, 80).astype(np.uint8)
-    exact = residuals(records_with(labels), np.zeros((80, 1), dtype=np.float32), 1.0)
+    candidates = list(combinations(range(4), 2))
+    exact = draw.integers(-(10**6), 10**6, (6, 1, 5, 5))
     start = BoostingStart(np.zeros(1), np.full(1, 0.25), 1.0, 1.0, np.full(1, 0.25), 80.0)
     for count in (1, 3, 6):
-        chosen = choose_pairs(
-            SimpleNamespace(codes=codes), [side] * 4, exact, start, count, Decimal("0.1"), SeededRandom(3)
-        )
+        chosen = choose_pairs(exact, [side] * 4, candidates, start, count, Decimal("0.1"), SeededRandom(3))
         assert len(set(chosen)) == count
         assert chosen == sorted(chosen)
         assert all(first < second for first, second in chosen)

@@ -5,9 +5,18 @@ import pandas as pd
 import pytest
 
 from dpcore.models.ebm.learning.grid import Bins, feature_cells
-from dpcore.models.ebm.learning.kernels import ABSENT
+from dpcore.models.ebm.learning.kernels import ABSENT, NUMBER_STEPS
 from dpcore.models.ebm.learning.queries import COUNT_STEPS, histogram_sensitivity
-from dpcore.models.ebm.learning.records import TARGET_CELLS, BinnedRecords
+from dpcore.models.ebm.learning.records import (
+    TARGET_CELLS,
+    Binning,
+    Layout,
+    bin_counts,
+    cell_codes,
+    histograms,
+    labels_of,
+    layout_codes,
+)
 from tests.oracles import ebm_oracle as oracle
 from tests.support import ebm_cases, toy_people
 
@@ -21,26 +30,23 @@ WIDE = [
 ]
 
 
-def records(target, part="all", table=TABLE):
-    cells = feature_cells(table.schema, target)
-    return BinnedRecords(table, target, part, cells), cells
-
-
-def bins_of(own, cells, seed=0):
+def bins_of(target, table=TABLE, seed=0):
     draw = np.random.default_rng(seed)
+    counts = table.total(histograms, target, "all")
+    cells = feature_cells(table.schema, target)
     return [
-        Bins.merge(cell, counts + draw.normal(0, 5, len(cell)), 5.0, 12, 5.0)
-        for cell, counts in zip(cells, own.histograms(), strict=False)
+        Bins.merge(cell, own + draw.normal(0, 5, len(cell)), 5.0, 12, 5.0)
+        for cell, own in zip(cells, counts[:-1], strict=True)
     ]
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("part", ["all", "train", "holdout"])
 def test_histograms_agree_with_the_oracle(target, part):
-    own, cells = records(target, part)
-    *features, of_target = own.histograms()
-    for codes, cell, counts in zip(own.codes, cells, features, strict=True):
-        assert counts.tolist() == oracle.counts(codes, own.labels, len(cell))
+    (own,), cells = TABLE.partitions, feature_cells(SCHEMA, target)
+    *features, of_target = TABLE.total(histograms, target, part)
+    for codes, cell, counts in zip(cell_codes(own, target), cells, features, strict=True):
+        assert counts.tolist() == oracle.counts(codes, labels_of(own, target, part), len(cell))
     people = TABLE.public_frame(part)
     if target == "age":
         known = people["age"].dropna()
@@ -51,8 +57,7 @@ def test_histograms_agree_with_the_oracle(target, part):
         column = SCHEMA.column(target)
         known = people[target][people[target].isin(column.classes)]
         expected = [(known == label).sum() for label in column.classes]
-        assert of_target[: len(expected)].tolist() == expected
-        assert not of_target[len(expected) :].any()
+        assert of_target.tolist() == expected
     assert {int(counts.sum()) for counts in (*features, of_target)} == {len(known)}
 
 
@@ -61,8 +66,7 @@ def test_one_row_changes_histograms_by_their_sensitivity_at_most(target):
     """Every row of a small table is taken out in turn; all but one histogram lose it."""
 
     def flat(content):
-        own, _ = records(target, table=toy_people.table(SCHEMA, content))
-        return np.concatenate(own.histograms()) * COUNT_STEPS
+        return np.concatenate(toy_people.table(SCHEMA, content).total(histograms, target, "all")) * COUNT_STEPS
 
     content = FRAME.iloc[:25].reset_index(drop=True)
     whole, largest = flat(content), 0.0
@@ -75,57 +79,66 @@ def test_one_row_changes_histograms_by_their_sensitivity_at_most(target):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_places_without_a_record_or_a_target_have_no_label(target):
-    own, _ = records(target)
-    present = ~np.isnan(own.labels) if target == "age" else own.labels != ABSENT
-    assert len(own.labels) == SCHEMA.max_rows
-    assert not present[600:].any()
+    (own,) = TABLE.partitions
+    labels = labels_of(own, target, "all")
+    assert len(labels) == own.rows
+    assert np.all(labels[600:] == ABSENT)
+    assert labels.min() == ABSENT
     if target != "age":
         known = FRAME[target].isin(SCHEMA.column(target).classes).to_numpy()
-        assert present.sum() == known.sum()
+        assert (labels != ABSENT).sum() == known.sum()
         assert not known.all()
 
 
 def test_labels_of_numbers_are_shares_of_the_public_range():
     schema = ebm_cases.schema(0, 10, target="stay")
     data = pd.DataFrame({"person": range(5), "c": "a", "stay": [-99, -10, 10, 30, None]})
-    own, _ = records("stay", table=ebm_cases.table(data, schema))
-    assert own.labels.dtype == np.float32
-    kept = own.labels[~np.isnan(own.labels)]
-    assert sorted(kept.tolist()) == [0, 0, 0.5, 1]
-    assert own.histograms()[-1][[0, 64, 127]].tolist() == [2, 1, 1]
+    table = ebm_cases.table(data, schema)
+    labels = labels_of(table.partitions[0], "stay", "all")
+    assert sorted(labels[labels != ABSENT].tolist()) == [0, 0, NUMBER_STEPS // 2, NUMBER_STEPS]
+    assert table.total(histograms, "stay", "all")[-1][[0, 64, 127]].tolist() == [2, 1, 1]
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_bins_of_records_are_the_bins_of_their_raw_values(target):
     """The learner's way from a value to a bin is the reader's way."""
-    own, cells = records(target)
-    bins = bins_of(own, cells)
-    own.merge(bins)
-    people = TABLE.public_frame("all")
-    for codes, mine in zip(own.codes, bins, strict=True):
+    bins, people = bins_of(target), TABLE.public_frame("all")
+    for codes, mine in zip(cell_codes(TABLE.partitions[0], target), bins, strict=True):
         column = SCHEMA.column(mine.axis.column)
         expected = mine.axis.codes(column, people[mine.axis.column])
-        np.testing.assert_array_equal(codes[:600], expected)
+        np.testing.assert_array_equal(mine.groups[codes[:600]], expected)
 
 
 def test_a_thousand_categories_need_wider_codes():
     schema = toy_people.schema(columns=WIDE, max_rows=700)
     content = FRAME.assign(town=[f"t{i % 1000}" for i in range(299, 899)])
-    own, cells = records("ill", table=toy_people.table(schema, content))
-    assert all(codes.dtype == np.uint16 for codes in own.codes)
-    bins = bins_of(own, cells)
-    own.merge(bins)
-    assert sorted(own.codes[-1][:600].tolist()) == list(range(299, 899))
-    narrow, _ = records("ill")
-    assert all(codes.dtype == np.uint8 for codes in narrow.codes)
+    table = toy_people.table(schema, content)
+    town = cell_codes(table.partitions[0], "ill")[-1]
+    assert town.dtype == np.uint16
+    assert sorted(town[:600].tolist()) == list(range(299, 899))
+    binning = Binning.of((4, np.arange(1002)))
+    (counts,) = table.total(bin_counts, Layout("ill", "all", (binning,)))
+    assert counts.tolist() == oracle.counts(town, labels_of(table.partitions[0], "ill", "all"), 1002)
 
 
 def test_cells_of_a_pair():
-    own, cells = records("ill")
-    bins = bins_of(own, cells)
-    own.merge(bins)
-    firsts = np.arange(len(bins[0].axis)) % 8
-    seconds = np.arange(len(bins[1].axis)) % 4
-    codes = own.pair(0, 1, firsts, seconds, 4)
-    np.testing.assert_array_equal(codes, 4 * firsts[own.codes[0]] + seconds[own.codes[1]])
-    assert own.count(codes, 32).tolist() == oracle.counts(codes, own.labels, 32)
+    bins, (own,) = bins_of("ill"), TABLE.partitions
+    firsts, seconds = (np.arange(len(one.axis)) % most for one, most in zip(bins, (8, 4), strict=False))
+    sides = [(0, firsts[bins[0].groups]), (1, seconds[bins[1].groups])]
+    layout = Layout("ill", "all", (Binning.of(*sides), Binning.of((1, bins[1].groups))))
+    cells, size = cell_codes(own, "ill"), int(seconds.max()) + 1
+    expected = size * sides[0][1][cells[0]] + sides[1][1][cells[1]]
+    codes, _ = layout_codes(own, layout)
+    np.testing.assert_array_equal(codes, expected)
+    of_pair, of_column = TABLE.total(bin_counts, layout)
+    labels = labels_of(own, "ill", "all")
+    assert of_pair.tolist() == oracle.counts(expected, labels, len(layout.binnings[0]))
+    assert of_column.tolist() == oracle.counts(bins[1].groups[cells[1]], labels, len(layout.binnings[1]))
+
+
+def test_layouts_that_are_alike_have_one_key():
+    def key(groups, target="ill", part="all"):
+        return Layout(target, part, (Binning.of((0, np.array(groups))),)).key
+
+    assert key([0, 1, 1]) == key([0, 1, 1])
+    assert len({key([0, 1, 1]), key([0, 0, 1]), key([0, 1, 1], "stage"), key([0, 1, 1], part="train")}) == 4

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpcore.models.ebm.learning.queries import RESIDUAL_STEPS
+from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.models.ebm.learning.steps import AllBins, Feature, RandomSplits
 from dpcore.privacy.mechanisms import FineGaussian
