@@ -213,6 +213,7 @@ def test_one_epoch_without_noise_is_one_newton_step(target):
         np.array(sums), counts, 0, curvature=curvature, variance=variance, unit=unit, noise=noise
     )
     shift = counts @ shape / counts.sum()
-    tolerance = 1e-6 if target == "ill" else 0.02
+    # The intercept is rounded to a score step: 2**-17 at most.
+    tolerance = 1e-5 if target == "ill" else 0.02
     np.testing.assert_allclose([score for (score,) in term.scores], (shape - shift) * width, atol=tolerance * width)
     assert model.intercept[0] == pytest.approx((base + shift) * width + low, abs=tolerance * width)

@@ -30,7 +30,7 @@ def spread_over(mean, spread, rows=ROWS):
 
 
 def sizes_of(residuals):
-    labels = np.asarray(residuals, dtype=np.float32)
+    labels = np.rint(np.asarray(residuals) * oracle.NUMBER_STEPS)
     return np.array(oracle.size_groups(labels, np.zeros(len(labels)), SIZE_EDGES), dtype=float)
 
 
