@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -14,9 +16,12 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.learner import Run, no_progress
 from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
+from dpcore.models.redescriptions.learning.views import Sets
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.support.small_tables import schema_of
 
+#: Of sets that tests make: no two are the same.
+_NUMBERS = count()
 LEARNER = RedescriptionLearner()
 METHODS = ("exact_pairs", "lookahead", "alt_expm", "alt_mcmc", "mcmc_tree_pair")
 #: Methods that draw both trees of a pair at once, and so do not alternate.
@@ -122,6 +127,21 @@ def class_vectors(labels, classes, max_rows=None):
 def everyone(people, max_rows=None):
     """Bit vector of all records."""
     return vectors(np.ones((people, 1), dtype=bool), max_rows)[0]
+
+
+@lru_cache
+def crowd(people, max_rows=None):
+    """A table of so many records, for questions about :func:`given` sets of them."""
+    return table(schema([{"name": "here", "type": "boolean"}], max_rows or max(1, people)), [(0,)] * people)
+
+
+def given(vectors):
+    """Sets of records with these bit vectors, whatever the table."""
+    return Sets(_given, (next(_NUMBERS), vectors), len(vectors))
+
+
+def _given(partition, number, vectors):
+    return vectors
 
 
 @st.composite

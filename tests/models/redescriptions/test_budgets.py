@@ -105,8 +105,8 @@ def spent(monkeypatch):
 
     mechanism(GeometricMechanism, "release", "count")
     mechanism(ExponentialMechanism, "select", "select")
-    # literals, classes, blocks, epsilon of a level, max_rows, randomness
-    sampler("draw_tree", lambda *given: len(given[2]) * given[3])
+    # table, literals, classes, blocks, epsilon of a level, max_rows, randomness
+    sampler("draw_tree", lambda *given: len(given[3]) * given[4])
     # A weight w per record and a sensitivity of D records cost 2 w D: 1 for a tree, 1.5 for two.
     sampler("tree_chain", lambda *given: 2 * given[-2])
     sampler("pair_chain", lambda *given: 3 * given[-2])

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from dpcore.data.bits import pack, word_count
 from dpcore.errors import BudgetError
 from dpcore.models.redescriptions.learning.exact_pairs import (
     PARTS,
@@ -23,6 +22,7 @@ from dpcore.models.redescriptions.learning.exact_pairs import (
 )
 from dpcore.models.redescriptions.learning.queries import AGREEMENT
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
+from tests.support import redescription_cases as cases
 
 #: "and", "or" and single literals over the cells (both, first only, second only, neither).
 NAMED = [{0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}]
@@ -51,13 +51,11 @@ def table_of(left, right):
 
 def compared(left, right, pairs=None):
     """Agreements of all candidates over two boolean matrices (n_literals, n_rows)."""
-    words = word_count(left.shape[1])
-    bits = [np.stack([pack(row, words) for row in side]) for side in (left, right)]
-    everyone = pack(np.ones(left.shape[1], dtype=bool), words)
+    sets = [cases.given(cases.vectors(side.T)) for side in (left, right)]
     source = SeededRandom(0)
     places = pairs or [candidate_pairs(len(side), len(side) * (len(side) + 1) // 2, source) for side in (left, right)]
     told = []
-    found = ExactPairs.compare(*bits, *places, everyone, told.append)
+    found = ExactPairs.compare(cases.crowd(left.shape[1]), *sets, *places, told.append)
     assert told == list(range(1, PARTS + 1))
     return found
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpcore.models.redescriptions.learning import growing
 from dpcore.models.redescriptions.learning.growing import draw_tree, exact_blocks
-from dpcore.models.trees.learning.joint_counts import fits_memory
+from dpcore.models.trees.learning.joint_counts import fits_memory, joint_counts
 from dpcore.models.trees.learning.lookahead import Block, ExactWeight
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import redescriptions_oracle as oracle
@@ -26,6 +26,12 @@ CLASSES = 3
 def records(people, splits, seed):
     draw = np.random.default_rng(seed)
     return draw.random((people, splits)) < 0.5, draw.integers(0, CLASSES, people)
+
+
+def asked(flags, labels, max_rows=None):
+    """The table, its splits and its classes."""
+    vectors = cases.vectors(flags, max_rows), cases.class_vectors(labels, CLASSES, max_rows)
+    return cases.crowd(len(labels), max_rows), *map(cases.given, vectors)
 
 
 def weights_of(blocks, epsilon, max_rows, splits):
@@ -60,22 +66,23 @@ def test_blocks_are_put_where_their_records_are(blocks, monkeypatch):
     flags, labels = records(300, splits, seed=1)
     calls = []
 
-    def numbered(literals, classes, prior, size, utility, weight, randomness):
-        calls.append((classes.copy(), size))
+    def numbered(joint, prior, size, utility, weight, randomness):
+        calls.append((joint, size))
         return Block(tuple((7 * len(calls) + node) % splits for node in range(2**size - 1)), None)
 
     monkeypatch.setattr(growing, "draw_block", numbered)
-    vectors = cases.vectors(flags), cases.class_vectors(labels, CLASSES)
-    tree = draw_tree(*vectors, blocks, Decimal(1), 300, SeededRandom(0))
+    private = asked(flags, labels)
+    tree = draw_tree(*private, blocks, Decimal(1), 300, SeededRandom(0))
     assert len(tree) == 2**depth - 1
     number, above = 0, 0
     for size in blocks:
         reached = np.array(oracle.leaves_of(flags, tree[: 2**above - 1]))
         for leaf in range(2**above):
             seen, given_size = calls[number]
-            expected = cases.class_vectors(np.where(reached == leaf, labels, -1), CLASSES)
+            members = cases.class_vectors(np.where(reached == leaf, labels, -1), CLASSES)
             assert given_size == size
-            assert np.array_equal(seen, expected), "a block sees those who reach it, no one else"
+            for found, expected in zip(seen, joint_counts(cases.vectors(flags), members, size), strict=True):
+                assert np.array_equal(found, expected), "a block sees those who reach it, no one else"
             nodes = oracle.heap_below(2**above - 1 + leaf, size)
             assert [tree[node] for node in nodes] == [(7 * (number + 1) + node) % splits for node in range(2**size - 1)]
             number += 1
@@ -92,7 +99,7 @@ def test_blocks_are_put_where_their_records_are(blocks, monkeypatch):
 def test_draws_follow_the_enumerated_distribution(blocks, splits, source):
     people, draws, epsilon = 14, 1000, Decimal(2)
     flags, labels = records(people, splits, seed=5)
-    vectors = cases.vectors(flags), cases.class_vectors(labels, CLASSES)
+    private = asked(flags, labels)
     weights = weights_of(blocks, epsilon, people, splits)
 
     def expected(times):
@@ -104,7 +111,7 @@ def test_draws_follow_the_enumerated_distribution(blocks, splits, source):
     exact = expected(1)
     assert sum(exact.values()) == pytest.approx(draws)
     found = Counter(
-        tuple(int(split) for split in draw_tree(*vectors, blocks, epsilon, people, source)) for _ in range(draws)
+        tuple(int(split) for split in draw_tree(*private, blocks, epsilon, people, source)) for _ in range(draws)
     )
     observed = [found[tree] for tree in exact]
     assert sum(observed) == draws
@@ -155,8 +162,8 @@ def test_every_level_is_weighed_for_its_budget(blocks, monkeypatch):
 
     monkeypatch.setattr(ExactWeight, "fit", watched)
     flags, labels = records(30, 4, seed=2)
-    vectors = cases.vectors(flags), cases.class_vectors(labels, CLASSES)
-    draw_tree(*vectors, blocks, Decimal("0.25"), 50, SeededRandom(1))
+    private = asked(flags, labels)
+    draw_tree(*private, blocks, Decimal("0.25"), 50, SeededRandom(1))
     assert fitted == [("purity", depth, Decimal("0.25"), 50, 4, CLASSES) for depth in blocks]
 
 
@@ -165,9 +172,9 @@ def test_the_same_draws_are_made_whatever_the_records(blocks):
     told = []
     for people in (0, 1, 40):
         flags, labels = records(people, 4, seed=people)
-        vectors = cases.vectors(flags, 64), cases.class_vectors(labels, CLASSES, 64)
+        private = asked(flags, labels, 64)
         source = cases.Watched(8)
-        tree = draw_tree(*vectors, blocks, Decimal(1), 64, source)
+        tree = draw_tree(*private, blocks, Decimal(1), 64, source)
         assert np.all((tree >= 0) & (tree < 4))
         told.append(source.calls)
     assert told[0] == told[1] == told[2]

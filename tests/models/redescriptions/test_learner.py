@@ -159,9 +159,9 @@ def test_later_trees_are_grown_for_the_tree_before(monkeypatch):
     """Classes of every tree after the first are the leaves of the last tree of the other view."""
     grown, inner = [], learner_module.draw_tree
 
-    def watched(literals, classes, *rest):
-        tree = inner(literals, classes, *rest)
-        grown.append((classes.copy(), tree))
+    def watched(table, literals, classes, *rest):
+        tree = inner(table, literals, classes, *rest)
+        grown.append((classes(table.partitions[0]), tree))
         return tree
 
     monkeypatch.setattr(learner_module, "draw_tree", watched)

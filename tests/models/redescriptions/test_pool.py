@@ -35,10 +35,10 @@ def people(size, seed=0):
 def choose(records, depth=1, size=30, epsilon="1", max_rows=64, reach=PROVED, source=None):
     left, right, labels = records
     return choose_pair(
-        cases.vectors(left, max_rows),
-        cases.vectors(right, max_rows),
-        cases.class_vectors(labels, CLASSES, max_rows),
-        cases.everyone(len(labels), max_rows),
+        cases.crowd(len(labels), max_rows),
+        cases.given(cases.vectors(left, max_rows)),
+        cases.given(cases.vectors(right, max_rows)),
+        cases.given(cases.class_vectors(labels, CLASSES, max_rows)),
         depth,
         size,
         Decimal(epsilon),

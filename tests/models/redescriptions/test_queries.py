@@ -15,12 +15,16 @@ from dpcore.models.redescriptions.learning.queries import (
     PAIR_COUNTS,
     PAIR_SCORE,
     STEPS,
+    Linked,
+    crossed,
     leaf_members,
     leverages,
+    linked,
     pair_scores,
     purities,
     tree_leaves,
 )
+from dpcore.models.redescriptions.learning.views import leaf_sets
 from dpcore.models.trees.learning.pair_values import GRID
 from tests.oracles import redescriptions_oracle as oracle
 from tests.support import redescription_cases as cases
@@ -28,9 +32,13 @@ from tests.support import redescription_cases as cases
 
 def measured(left, right, max_rows=None):
     """Leverage of two columns of truth values, in steps."""
-    people = len(left)
-    vectors = (cases.vectors(np.reshape(flags, (people, 1)), max_rows) for flags in (left, right))
-    return int(leverages(*vectors, cases.everyone(people, max_rows)[None, :])[0, 0])
+    return int(leverages_of(*(np.reshape(flags, (len(left), 1)) for flags in (left, right)), max_rows)[0, 0])
+
+
+def leverages_of(left, right, max_rows=None):
+    """The same for two matrices of truth values."""
+    asked = (cases.given(cases.vectors(flags, max_rows)) for flags in (left, right))
+    return leverages(cases.crowd(len(left), max_rows).total(linked, *asked))
 
 
 def people(both, left_only, right_only, neither):
@@ -55,7 +63,7 @@ def test_leverages_are_those_of_the_definition_and_move_by_less_than_a_record(pa
     answers = []
     for rows in pair:
         left, right, _ = cases.sides_of(rows, (3, 2))
-        table = leverages(cases.vectors(left, 100), cases.vectors(right, 100), cases.everyone(len(rows), 100)[None, :])
+        table = leverages_of(left, right, 100)
         exact = [[oracle.leverage(left[:, i], right[:, j]) for j in range(2)] for i in range(3)]
         assert table.tolist() == [[int(STEPS * value) for value in line] for line in exact]
         answers.append((table, exact))
@@ -103,12 +111,10 @@ def test_the_leverage_without_records():
 
 def test_the_leverage_of_as_many_records_as_a_schema_allows_is_exact():
     """Half of 100 million people are in both: the largest leverage there is."""
-    words = 10**8 // 64
-    half = np.zeros((1, words), dtype=np.uint64)
-    half[0, : words // 2] = ~np.uint64(0)
-    everyone = np.full((1, words), ~np.uint64(0))
-    assert leverages(half, half, everyone)[0, 0] == STEPS * 10**8 // 4
-    assert leverages(half, ~half, everyone)[0, 0] == STEPS * 10**8 // 4
+    whole = np.array([[10**8]])
+    half = whole // 2
+    assert leverages(Linked(half, half, half, whole))[0, 0] == STEPS * 10**8 // 4
+    assert leverages(Linked(0 * half, half, half, whole))[0, 0] == STEPS * 10**8 // 4
 
 
 # Purity and the score of a pair
@@ -241,11 +247,11 @@ def test_one_record_is_in_one_pair_of_leaves(pair, data):
     for rows in pair:
         sides = cases.sides_of(rows)[:2]
         leaves = [
-            tree_leaves(cases.vectors(flags, 64), splits, cases.everyone(len(rows), 64))
-            for flags, splits in zip(sides, trees, strict=True)
+            leaf_sets(cases.given(cases.vectors(flags, 64)), splits) for flags, splits in zip(sides, trees, strict=True)
         ]
-        joint = count_bits(*leaves)
-        alone = count_bits(leaves[0], cases.everyone(len(rows), 64)[None, :])[:, 0]
+        table, everyone = cases.crowd(len(rows), 64), cases.everyone(len(rows), 64)[None]
+        joint = table.total(crossed, *leaves)
+        alone = table.total(crossed, leaves[0], cases.given(everyone))[:, 0]
         places = (oracle.leaves_of(flags, splits) for flags, splits in zip(sides, trees, strict=True))
         assert joint.tolist() == oracle.table(*places, (2**depth, 2**depth))
         assert alone.tolist() == joint.sum(axis=1).tolist()

@@ -51,8 +51,10 @@ def flags_of(sides, view, rows):
     ).reshape(len(rows), len(sides.literals[view]))
 
 
-def members(classes, people):
-    return np.array([unpack(words, people) for words in classes])
+def members(sides, start):
+    """Whether each record is in each class."""
+    (partition,) = sides.table.partitions
+    return np.array([unpack(words, partition.rows)[partition.present] for words in start.classes(partition)])
 
 
 # At random
@@ -69,14 +71,14 @@ def test_random_starts_are_even_over_the_columns_of_both_views():
 @given(st.integers(0, 10**6), st.integers(0, 60), st.integers(0, 5))
 def test_classes_of_a_random_start_are_public_cells(seed, people, crowd):
     rows = cases.rows_of(SCHEMA, people, crowd)
-    start = random_start(sides_of(SCHEMA, rows), SeededRandom(seed))
+    sides = sides_of(SCHEMA, rows)
+    start = random_start(sides, SeededRandom(seed))
     column, place = SCHEMA.column(start.text), SCHEMA.index(start.text)
     assert start.view == opposite(column.view)
     assert len(start.classes) == len(column.cells)
     codes = np.array([row[place] for row in rows], dtype=int)
     expected = codes == np.arange(len(column.cells))[:, None]
-    assert np.array_equal(members(start.classes, people), expected)
-    assert start.classes.shape[1] == len(sides_of(SCHEMA, rows).everyone)
+    assert np.array_equal(members(sides, start), expected)
 
 
 def test_a_random_start_does_not_look_at_records():
@@ -101,9 +103,10 @@ def test_the_cells_of_a_long_column_are_put_together_evenly(bins):
         max_rows=300,
     )
     rows = [(code, 0) for code in range(bins + 1)]
-    drawn = (random_start(sides_of(domain, rows), SeededRandom(seed)) for seed in range(50))
+    sides = sides_of(domain, rows)
+    drawn = (random_start(sides, SeededRandom(seed)) for seed in range(50))
     start = next(start for start in drawn if start.text == "x")
-    held = members(start.classes, len(rows))
+    held = members(sides, start)
     assert len(held) == min(MOST_CLASSES, bins + 1)
     assert held.sum(axis=0).tolist() == [1] * len(rows), "everybody is in one class"
     sizes = held.sum(axis=1)
@@ -199,8 +202,8 @@ def test_the_target_is_the_literal_of_the_other_view_and_its_complement():
         other = opposite(start.view)
         texts = [item.text(SCHEMA) for item in sides.literals[other]]
         holds = flags_of(sides, other, rows)[:, texts.index(start.text)]
-        assert np.array_equal(members(start.classes, 70), np.stack([holds, ~holds]))
-        assert np.bitwise_count(start.classes).sum() == 70, "nobody who is not there"
+        assert np.array_equal(members(sides, start), np.stack([holds, ~holds]))
+        assert np.bitwise_count(start.classes(sides.table.partitions[0])).sum() == 70, "nobody who is not there"
 
 
 def test_later_starts_leave_out_columns_until_none_is_left():
