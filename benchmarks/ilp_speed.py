@@ -157,8 +157,9 @@ def _table(schema: Schema, frames: Frames) -> PrivateTable:
 
 
 def _counted(table: PrivateTable, lattice: Any) -> Any:
-    classes = table.class_members(table.schema.targets[0], "all")
-    return count_clauses(lattice, fold_factors(table, lattice), classes)
+    [partition] = table.partitions
+    classes = partition.class_members(table.schema.targets[0], "all")
+    return count_clauses(lattice, fold_factors(partition, lattice), classes)
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:

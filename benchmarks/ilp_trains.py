@@ -99,11 +99,12 @@ def fresh_trains(concept: Concept) -> PrivateTable:
 
 def predicted(model: ILPModel, table: PrivateTable) -> Words:
     """Who is predicted positive, as a bit vector: those whose first clause is kept."""
-    seen = np.zeros_like(table.members("all"))
+    [partition] = table.partitions
+    seen = np.zeros_like(partition.members("all"))
     positive = np.zeros_like(seen)
     for group in model.groups:
         if group.clause is not None:
-            new = clause_vector(table, group.clause) & ~seen
+            new = clause_vector(partition, group.clause) & ~seen
             seen |= new
             if group.kept:
                 positive |= new
@@ -112,8 +113,8 @@ def predicted(model: ILPModel, table: PrivateTable) -> Words:
 
 def accuracy(model: ILPModel, table: PrivateTable) -> float:
     """Share of the trains whose direction is predicted rightly."""
-    [target] = table.schema.targets
-    west, east = table.class_members(target, "all")
+    [target], [partition] = table.schema.targets, table.partitions
+    west, east = partition.class_members(target, "all")
     chosen = predicted(model, table)
     right = np.bitwise_count(east & chosen).sum() + np.bitwise_count(west & ~chosen).sum()
     return float(right / np.bitwise_count(west | east).sum())
@@ -122,7 +123,8 @@ def accuracy(model: ILPModel, table: PrivateTable) -> float:
 def guess(concept: Concept) -> float:
     """Accuracy of predicting east for every test train."""
     table = fresh_trains(concept)
-    west, east = table.class_members("direction", "all")
+    [partition] = table.partitions
+    west, east = partition.class_members("direction", "all")
     return float(np.bitwise_count(east).sum() / np.bitwise_count(west | east).sum())
 
 

@@ -8,8 +8,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 import dpcore.learning.holdout
 import dpcore.models.ebm.learning.accounting
 import dpcore.models.ebm.learning.fit
@@ -30,8 +28,7 @@ import dpcore.models.trees.learning.greedy
 import dpcore.models.trees.learning.sulq
 from dpcore.audit.bounds import replaced
 from dpcore.audit.replay.methods import METHODS
-from dpcore.data.bits import count_bits
-from dpcore.data.table import PrivateTable
+from dpcore.data.partition import Partition
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import accounting
 from dpcore.models.trees.learning.lookahead import ExactWeight
@@ -171,12 +168,12 @@ def _no_noise() -> AbstractContextManager[None]:
 
 def _part_of_all(part: str) -> AbstractContextManager[None]:
     """A part of the records is taken to be all of them."""
-    members = PrivateTable.members
+    members = Partition.members
 
-    def wider(own: PrivateTable, wanted: str) -> Any:
+    def wider(own: Partition, wanted: str) -> Any:
         return members(own, "all" if wanted == part else wanted)  # type: ignore[arg-type]
 
-    return replaced(PrivateTable, "members", wider)
+    return replaced(Partition, "members", wider)
 
 
 def _monotone(module: Any) -> AbstractContextManager[None]:
@@ -239,6 +236,10 @@ def _half_gaussian(name: str) -> Iterator[None]:
         yield
 
 
+def _people(run: Run) -> int:
+    return sum(len(partition.present) for partition in run.table.partitions)
+
+
 @contextmanager
 def _telling_progress() -> Iterator[None]:
     """A learner that reports how many records there are."""
@@ -246,8 +247,7 @@ def _telling_progress() -> Iterator[None]:
     run = learner.run
 
     def telling(own: Any, one: Run) -> Any:
-        members = one.table.members("all")[None, :]
-        one.progress("counting", int(count_bits(members, members)[0, 0]), one.schema.max_rows)
+        one.progress("counting", _people(one), one.schema.max_rows)
         return run(own, one)
 
     with replaced(learner, "run", telling):
@@ -261,7 +261,7 @@ def _drawing_once_per_record() -> Iterator[None]:
     run = learner.run
 
     def drawing(own: Any, one: Run) -> Any:
-        one.randomness.words(int(np.bitwise_count(one.table.members("all")).sum()))
+        one.randomness.words(_people(one))
         return run(own, one)
 
     with replaced(learner, "run", drawing):

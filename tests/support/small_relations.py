@@ -10,11 +10,14 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from dpcore.arrays import Ints
 from dpcore.data.ingest import ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause
+from dpcore.models.ilp.language.lattice import Lattice
+from dpcore.models.ilp.learning.coverage import count_clauses, fold_factors
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles.clauses import Body, Row, Wanted
 
@@ -137,6 +140,12 @@ def draw_people(count: int, seed: int, schema: Schema | None = None) -> People:
 def people(least: int = 1, most: int = 12) -> st.SearchStrategy[People]:
     """Random people for a property test."""
     return st.builds(draw_people, st.integers(least, most), st.integers(0, 2**32 - 1))
+
+
+def counts_of(crowd: People, lattice: Lattice, schema: Schema | None = None) -> Ints:
+    """Negatives and positives that each clause of a lattice covers, as the learner counts them."""
+    [partition] = crowd.table(schema or small_schema()).partitions
+    return count_clauses(lattice, fold_factors(partition, lattice), partition.class_members(TARGET, "all"))
 
 
 def body_of(clause: Clause, schema: Schema) -> Body:

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.data.bits import unpack
-from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
@@ -35,16 +34,13 @@ from tests.support.small_relations import (
     VALUES,
     People,
     body_of,
+    counts_of,
     draw_people,
     people,
     small_schema,
 )
 
 WIDE = ILPParameters(max_literals=3, max_variables=2, negation=True)
-
-
-def counts_of(table: PrivateTable, lattice: Lattice) -> np.ndarray:
-    return count_clauses(lattice, fold_factors(table, lattice), table.class_members(TARGET, "all"))
 
 
 def expected(crowd: People, clause: Clause, schema: Schema) -> tuple[int, int]:
@@ -60,7 +56,7 @@ def expected(crowd: People, clause: Clause, schema: Schema) -> tuple[int, int]:
 def test_coverage_equals_the_naive_oracle(crowd: People, seed: int) -> None:
     schema = small_schema()
     lattice = build_lattice(schema, TARGET, WIDE)
-    counts = counts_of(crowd.table(schema), lattice)
+    counts = counts_of(crowd, lattice)
     chosen = np.random.default_rng(seed).choice(len(lattice), 150, replace=False)
     for place in chosen:
         clause = lattice.clause(int(place))
@@ -73,7 +69,7 @@ def test_every_clause_of_a_lattice_is_counted_over_several_words() -> None:
     literals = ("sex = f", "drug: kind = a", "drug: dose > low", "test: any", "test: value <= 5")
     chosen = ILPParameters(literals=literals, max_literals=4, max_variables=3, negation=True)
     lattice = build_lattice(schema, TARGET, chosen)
-    counts = counts_of(crowd.table(schema), lattice)
+    counts = counts_of(crowd, lattice, schema)
     for place in range(len(lattice)):
         assert tuple(counts[place]) == expected(crowd, lattice.clause(place), schema)
 
@@ -91,19 +87,19 @@ def test_conditions_on_one_row_are_not_shared_by_two() -> None:
     high = Atom(table="drug", column="dose", cells=(2,))
     one = Clause(variables=(Variable(table="drug", atoms=(a, high)),))
     two = Clause(variables=(Variable(table="drug", atoms=(a,)), Variable(table="drug", atoms=(high,))))
-    table = crowd.table(schema)
-    assert unpack(clause_vector(table, one), 70).sum() == 1
-    assert unpack(clause_vector(table, two), 70).sum() == 2
+    [partition] = crowd.table(schema).partitions
+    assert unpack(clause_vector(partition, one), 70).sum() == 1
+    assert unpack(clause_vector(partition, two), 70).sum() == 2
 
 
 def test_a_clause_covers_the_same_people_alone_and_in_its_lattice() -> None:
     schema, crowd = small_schema(), draw_people(60, 3)
     lattice = build_lattice(schema, TARGET, WIDE)
-    table = crowd.table(schema)
-    members = table.class_members(TARGET, "all")
-    counts = count_clauses(lattice, fold_factors(table, lattice), members)
+    [partition] = crowd.table(schema).partitions
+    members = partition.class_members(TARGET, "all")
+    counts = count_clauses(lattice, fold_factors(partition, lattice), members)
     for place in range(0, len(lattice), 97):
-        vector = clause_vector(table, lattice.clause(place))
+        vector = clause_vector(partition, lattice.clause(place))
         assert list(counts[place]) == [int(np.bitwise_count(vector & one).sum()) for one in members]
 
 
@@ -111,7 +107,7 @@ def test_nobody_is_covered_where_there_is_no_record() -> None:
     """Not to have a row must not hold for places that no person fills."""
     schema, crowd = small_schema(), draw_people(3, 1)
     none = Clause(variables=(Variable(table="drug", negated=True),))
-    assert unpack(clause_vector(crowd.table(schema), none), 70).sum() <= 3
+    assert unpack(clause_vector(crowd.table(schema).partitions[0], none), 70).sum() <= 3
 
 
 def test_missing_and_other_values_satisfy_nothing_but_their_own_conditions() -> None:
@@ -121,14 +117,14 @@ def test_missing_and_other_values_satisfy_nothing_but_their_own_conditions() -> 
         [{"drug": [{"kind": "zzz", "dose": None}], "test": [{"value": None, "ward": "no"}]}],
     )
     usual = build_lattice(schema, TARGET, ILPParameters(max_literals=1))
-    counts = counts_of(crowd.table(schema), usual)
+    counts = counts_of(crowd, usual)
     texts = [
         (*usual.clause(place).atoms, *(a for v in usual.clause(place).variables for a in v.atoms))
         for place in np.flatnonzero(counts[:, 1])
     ]
     assert {atom.condition(schema) for atoms in texts for atom in atoms} == {"ward = no"}
     asked = build_lattice(schema, TARGET, ILPParameters(max_literals=1, reserved_literals=True))
-    assert counts_of(crowd.table(schema), asked)[:, 1].sum() == counts[:, 1].sum() + 5
+    assert counts_of(crowd, asked)[:, 1].sum() == counts[:, 1].sum() + 5
 
 
 def test_effort_beyond_reason_is_refused_before_anything_is_read() -> None:
@@ -196,6 +192,6 @@ def test_prolog_finds_the_same_people(seed: int, tmp_path: Path) -> None:
     done = subprocess.run(["swipl", "-q", str(file)], capture_output=True, text=True, timeout=120, check=True)
     assert done.stderr == ""
     found = dict(map(int, line.split()) for line in done.stdout.splitlines())
-    counts = counts_of(crowd.table(schema), lattice).sum(axis=1)
+    counts = counts_of(crowd, lattice).sum(axis=1)
     assert len(found) > 100
     assert {place: int(counts[place]) for place in places if counts[place]} == found

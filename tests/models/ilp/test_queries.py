@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,10 +20,10 @@ from dpcore.models.ilp.language.sensitivities import (
     coverage,
     coverage_sensitivity,
 )
-from dpcore.models.ilp.learning.coverage import clause_vector, count_clauses, fold_factors
+from dpcore.models.ilp.learning.coverage import clause_vector, clause_vectors
 from dpcore.privacy.mechanisms import NoisyMax
 from tests.support.small_relations import SCHEMA as SCHEMA_FIELDS
-from tests.support.small_relations import TARGET, People, draw_people, people, small_schema
+from tests.support.small_relations import TARGET, People, counts_of, draw_people, people, small_schema
 
 SCHEMA = small_schema()
 LATTICE = build_lattice(SCHEMA, TARGET, ILPParameters(max_literals=3, negation=True))
@@ -30,9 +31,7 @@ LATTICE = build_lattice(SCHEMA, TARGET, ILPParameters(max_literals=3, negation=T
 
 def sides(crowd: People, lattice: Lattice = LATTICE) -> np.ndarray:
     """Negatives and positives covered; a table always has some row, whoever leaves."""
-    table = crowd.table(SCHEMA)
-    members = table.class_members(TARGET, "all")
-    return count_clauses(lattice, fold_factors(table, lattice), members)
+    return counts_of(crowd, lattice)
 
 
 #: Somebody whose rows keep every table from being empty, and who never leaves.
@@ -112,8 +111,7 @@ def test_one_person_is_in_one_group_of_a_theory(crowd: People, place: int, seed:
 
     def groups(those: People) -> np.ndarray:
         table = those.table(SCHEMA)
-        rules = np.stack([clause_vector(table, clause) for clause in clauses])
-        return capture_counts(table, TARGET, "all", rules)
+        return capture_counts(table, TARGET, "all", partial(clause_vectors, clauses=clauses))
 
     moved = groups(beside(crowd)) - groups(beside(crowd.without(place % len(crowd))))
     assert moved.sum() == np.abs(moved).sum() == CAPTURES.value
@@ -133,8 +131,8 @@ def test_cover_removal_depends_on_the_person_and_the_clause_alone() -> None:
 def covered(crowd: People, clause: Clause, place: int) -> bool:
     """Whether a clause covers one person, found by giving the others another class."""
     marked = [{**person, TARGET: "yes" if number == place else "no"} for number, person in enumerate(crowd.people)]
-    table = People(marked, crowd.rows).table(SCHEMA)
-    vector = clause_vector(table, clause) & table.class_members(TARGET, "all")[1]
+    [partition] = People(marked, crowd.rows).table(SCHEMA).partitions
+    vector = clause_vector(partition, clause) & partition.class_members(TARGET, "all")[1]
     return bool(np.bitwise_count(vector).sum())
 
 
@@ -149,12 +147,7 @@ def test_a_person_with_very_many_rows_moves_no_more_than_one_with_few() -> None:
     many = {name: content * 100 for name, content in rows.items()}
     added = People([{"sex": "f", "age": 45, TARGET: "yes"}], [many])
 
-    def counted(crowd: People) -> np.ndarray:
-        table = crowd.table(schema)
-        members = table.class_members(TARGET, "all")
-        return count_clauses(LATTICE, fold_factors(table, LATTICE), members)
-
-    moved = counted(beside(added)) - counted(STAYS)
+    moved = counts_of(beside(added), LATTICE, schema) - counts_of(STAYS, LATTICE, schema)
     assert set(moved[:, 1]) == {0, 1}
     assert moved[:, 1].mean() > 0.2
     assert not moved[:, 0].any()

@@ -14,9 +14,8 @@ from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.reach import reach_of
-from dpcore.models.ilp.learning.coverage import count_clauses, fold_factors
 from tests.support.small_relations import SCHEMA as FIELDS
-from tests.support.small_relations import TARGET, VALUES, People, draw_people, people, small_schema
+from tests.support.small_relations import TARGET, VALUES, People, counts_of, draw_people, people, small_schema
 
 SCHEMA = small_schema()
 #: Somebody whose rows keep every table from being empty.
@@ -34,9 +33,7 @@ def satisfied(person: dict, rows: dict, lattice: Lattice = LATTICE, schema: Sche
     """Positions of the clauses that hold for one person, as the learner counts them."""
 
     def counts(crowd: People) -> np.ndarray:
-        table = crowd.table(schema)
-        members = table.class_members(TARGET, "all")
-        return count_clauses(lattice, fold_factors(table, lattice), members).sum(axis=1)
+        return counts_of(crowd, lattice, schema).sum(axis=1)
 
     whole = counts(People([*STAYS.people, person], [*STAYS.rows, {"drug": [], "test": []} | rows]))
     return np.flatnonzero(whole - counts(STAYS))

@@ -280,7 +280,7 @@ def test_mining_without_much_noise_finds_the_frequent_itemsets():
     frame = _frame()
     table = _table(schema, frame)
     mined = _mined(table, "1000", min_support=0.1)
-    codes = table.codes[:, : len(frame)].astype(int).T
+    codes = table.partitions[0].codes[:, : len(frame)].astype(int).T
     labels = codes[:, 3]
     plain = [
         [(schema.index(item.column), item.first, item.last) for item in mined.conditions(i)] for i in range(len(mined))
@@ -377,7 +377,7 @@ def test_hold_out_figures_are_those_of_the_hold_out_people():
     table = ingest(frame_chunks(_frame()), schema, source)
     _, model = _run(schema, table=table, randomness=source, epsilon="1000")
     total = int(np.sum(model.evaluation.noisy_confusion))
-    held_out = int(np.bitwise_count(table.members("holdout")).sum())
+    held_out = int(np.bitwise_count(table.partitions[0].members("holdout")).sum())
     trained = sum(sum(rule.noisy_counts) for rule in model.rules)
     assert total == held_out
     assert total + trained == PEOPLE
@@ -390,12 +390,11 @@ def test_all_rows_of_a_person_are_in_one_part():
     schema = _schema(rows_per_person=3, max_rows=5000)
     frame = pd.concat([_frame(300)] * 5).assign(region="west")
     frame["age"] = frame["person"] % 100
-    table = _table(schema, frame)
-    part = table.parts
+    [partition] = _table(schema, frame).partitions
     for code in range(len(schema.columns[0].classes)):
-        cell = table.cell("age", code)
-        assert np.bitwise_count(cell & part[0]).sum() % 3 == 0
-        assert np.bitwise_count(cell & part[1]).sum() % 3 == 0
+        cell = partition.cell("age", code)
+        assert np.bitwise_count(cell & partition.parts[0]).sum() % 3 == 0
+        assert np.bitwise_count(cell & partition.parts[1]).sum() % 3 == 0
 
 
 # Refusals

@@ -8,75 +8,97 @@ the clause before it. Every word of every vector is visited, whatever the bits a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
 
 from dpcore.arrays import Ints, Ints32, Words
 from dpcore.compiled import kernel
+from dpcore.cores import in_threads
 from dpcore.data.bits import popcount, word_count
-from dpcore.data.table import PrivateTable
-from dpcore.domain.schema import Schema
+from dpcore.data.partition import Partition
+from dpcore.domain.schema import Part, Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause
-from dpcore.models.ilp.language.lattice import Factors, Lattice
+from dpcore.models.ilp.language.lattice import Factors, Lattice, build_lattice
+from dpcore.models.ilp.language.parameters import ILPSettings
 
 #: Bytes that the bit vectors of a run may take.
 MEMORY_LIMIT = 3 * 2**30
 #: Words that a run may visit: some tens of minutes.
 WORK_LIMIT = 10**12
-#: Words that one thread folds at a time.
+#: Words, and clauses, that a core takes at a time.
 _BLOCK = 32
-_CHUNK = 4096
+_CHUNK = 512
 
 
-def atom_vectors(table: PrivateTable, name: str, atoms: Sequence[Atom]) -> Words:
+def covered(partition: Partition, target: str, part: Part, parameters: ILPSettings, chosen: Sequence[int]) -> Ints:
+    """Negatives and positives that each clause of a lattice covers: shape (n_clauses, 2).
+
+    People whom a clause covers that was ``chosen`` before, by its position, count as neither.
+    """
+    lattice = build_lattice(partition.schema, target, parameters)
+    folded = partition.kept(("factors", target, parameters), lambda: fold_factors(partition, lattice))
+    classes = partition.class_members(target, part)
+    positive = partition.schema.column(target).classes.index(parameters.positive)
+    sides = np.stack([np.bitwise_or.reduce(np.delete(classes, positive, axis=0), axis=0), classes[positive]])
+    for place in chosen:
+        sides &= ~np.bitwise_and.reduce(folded[lattice.clauses[place]], axis=0)
+    return count_clauses(lattice, folded, sides)
+
+
+def clause_vectors(partition: Partition, clauses: Sequence[Clause]) -> Words:
+    """Bit vector of the people whom each clause covers: shape (n_clauses, n_words)."""
+    return np.stack([clause_vector(partition, clause) for clause in clauses])
+
+
+def atom_vectors(partition: Partition, name: str, atoms: Sequence[Atom]) -> Words:
     """Bit vectors of atoms of one table: shape (n_atoms, n_slots, n_words); one slot for ""."""
-    slots = len(table.children[name].rows) if name else 1
-    vectors = np.empty((len(atoms), slots, table.parts.shape[1]), dtype=np.uint64)
+    slots = len(partition.children[name].rows) if name else 1
+    vectors = np.empty((len(atoms), slots, partition.parts.shape[1]), dtype=np.uint64)
     for place, atom in enumerate(atoms):
-        vectors[place] = table.children[name].rows_in(atom.column, atom.cells) if name else _person_vector(table, atom)
+        vectors[place] = (
+            partition.children[name].rows_in(atom.column, atom.cells) if name else _person_vector(partition, atom)
+        )
     return vectors
 
 
-def _person_vector(table: PrivateTable, atom: Atom) -> Words:
-    cells = [table.cell(atom.column, cell) for cell in atom.cells]
+def _person_vector(partition: Partition, atom: Atom) -> Words:
+    cells = [partition.cell(atom.column, cell) for cell in atom.cells]
     return np.asarray(np.bitwise_or.reduce(cells, axis=0))[None, :]
 
 
-def clause_vector(table: PrivateTable, clause: Clause) -> Words:
+def clause_vector(partition: Partition, clause: Clause) -> Words:
     """Bit vector of the people whom a clause covers: shape (n_words,)."""
-    covered = table.members("all")
+    covered = partition.members("all")
     for atom in clause.atoms:
-        covered = covered & _person_vector(table, atom)[0]
+        covered = covered & _person_vector(partition, atom)[0]
     for variable in clause.variables:
-        rows = table.children[variable.table].rows
+        rows = partition.children[variable.table].rows
         for atom in variable.atoms:
-            rows = rows & table.children[variable.table].rows_in(atom.column, atom.cells)
+            rows = rows & partition.children[variable.table].rows_in(atom.column, atom.cells)
         exists = np.bitwise_or.reduce(rows, axis=0)
         covered = covered & (~exists if variable.negated else exists)
     return covered
 
 
-def fold_factors(table: PrivateTable, lattice: Lattice) -> Words:
+def fold_factors(partition: Partition, lattice: Lattice) -> Words:
     """Bit vector over people of each factor: shape (n_factors, n_words).
 
     A negated factor holds where no row satisfies its atoms. Factor 0 holds for all people.
     """
-    factors, words = lattice.factors, table.parts.shape[1]
+    factors, words = lattice.factors, partition.parts.shape[1]
     folded = np.zeros((len(factors), words), dtype=np.uint64)
-    everybody = table.members("all")
+    everybody = partition.members("all")
     for number, name in enumerate(factors.tables):
         chosen = np.flatnonzero(factors.table == number)
         if not len(chosen):
             continue
         own = [place for place, atom in enumerate(lattice.atoms) if _is_of(atom, name)]
-        vectors = atom_vectors(table, name, [lattice.atoms[place] for place in own])
-        rows = table.children[name].rows if name else everybody[None, :]
+        vectors = atom_vectors(partition, name, [lattice.atoms[place] for place in own])
+        rows = partition.children[name].rows if name else everybody[None, :]
         position = np.full(len(lattice.atoms) + 1, -1, dtype=np.int64)
         position[own] = np.arange(len(own))
         members = position[factors.members[chosen]]
@@ -108,13 +130,12 @@ def count_clauses(lattice: Lattice, folded: Words, classes: Words) -> Ints:
 
 def _in_parallel(total: int, piece: int, work: Callable[[int, int], None]) -> None:
     """Do ``work(first, last)`` for pieces of a range, on every core."""
-    starts = range(0, total, piece)
-    if len(starts) == 1:
-        work(0, total)
-        return
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for _ in pool.map(lambda start: work(start, min(total, start + piece)), starts):
-            continue
+
+    def share(pieces: Ints) -> None:
+        for first in (pieces * piece).tolist():
+            work(first, min(total, first + piece))
+
+    in_threads(share, -(-total // piece))
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
+from functools import partial
 
 import numpy as np
 
@@ -18,12 +19,7 @@ from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage
-from dpcore.models.ilp.learning.coverage import (
-    check_effort,
-    clause_vector,
-    count_clauses,
-    fold_factors,
-)
+from dpcore.models.ilp.learning.coverage import check_effort, clause_vectors, covered
 from dpcore.models.ilp.learning.selection import select_clause
 from dpcore.models.ilp.released.family import ILP
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
@@ -84,7 +80,7 @@ class ILPLearner(Learner):
         lattice = build_lattice(run.schema, run.target, run.plan.parameters)
         clauses, left = _choose_clauses(run, lattice)
         run.progress("counting with noise", 0, 1)
-        rules = np.stack([clause_vector(run.table, clause) for clause in clauses])
+        rules = partial(clause_vectors, clauses=clauses)
         exact = capture_counts(run.table, run.target, run.part, rules)
         mechanism, noise = _counting(run.plan, left)
         noisy = mechanism.release(exact, run.randomness)
@@ -151,21 +147,16 @@ def _choose_clauses(run: Run, lattice: Lattice) -> tuple[list[Clause], Decimal]:
     Each gets an equal part of what is left of the budget; what the last one leaves is returned.
     """
     chosen: ILPSettings = run.plan.parameters
-    classes, positive = run.class_members, run.plan.classes.index(chosen.positive)
-    others = [code for code in range(len(classes)) if code != positive]
-    sides = np.stack([np.bitwise_or.reduce(classes[others], axis=0), classes[positive]])
     run.progress("choosing clauses", 0, chosen.clauses)
-    folded = fold_factors(run.table, lattice)
     places: list[int] = []
     left = run.row_epsilon(CLAUSES)
     for done in range(1, chosen.clauses + 1):
-        counts = count_clauses(lattice, folded, sides)
+        counts = run.table.total(covered, run.target, run.part, chosen, places)
         share = first_share(left, [1.0] * (chosen.clauses + 1 - done))
         public = chosen, run.schema.max_rows, share
         choice = select_clause(lattice, counts, *public, run.randomness, places, composed=run.plan.composed is not None)
         left -= share - choice.left
         places.append(choice.place)
-        sides = sides & ~clause_vector(run.table, lattice.clause(places[-1]))
         run.progress("choosing clauses", done, chosen.clauses)
     return [lattice.clause(place) for place in places], left
 
