@@ -10,7 +10,7 @@ from benchmarks.redescriptions_data import TwoViews
 from dpcore.arrays import Ints, Words
 from dpcore.data.bits import count_bits
 from dpcore.domain.columns import View
-from dpcore.models.redescriptions.learning.queries import leverages, purities, tree_leaves
+from dpcore.models.redescriptions.learning.queries import purities, tree_leaves
 from dpcore.models.redescriptions.learning.views import Sides, opposite, view_conditions
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
@@ -40,17 +40,18 @@ class _Search:
 
     def __post_init__(self) -> None:
         self._used: set[str] = set()
+        (self._records,) = self.sides.table.partitions
 
     def pair(self, number: int) -> TreePair:
         """One search: a tree for the best start that is left, and a tree for its leaves."""
         places = self._start()
         first: View = "left" if number % 2 == 0 else "right"
         second = opposite(first)
-        holds, everyone = self.sides.bits[second][places[second]], self.sides.everyone
+        holds, everyone = self._bits(second)[places[second]], self._records.members("all")
         splits = {first: self._grow(first, np.stack([holds & everyone, ~holds & everyone]))}
-        leaves = {first: tree_leaves(self.sides.bits[first], splits[first], everyone)}
+        leaves = {first: tree_leaves(self._bits(first), splits[first], everyone)}
         splits[second] = self._grow(second, leaves[first])
-        leaves[second] = tree_leaves(self.sides.bits[second], splits[second], everyone)
+        leaves[second] = tree_leaves(self._bits(second), splits[second], everyone)
         counts = count_bits(leaves["left"], leaves["right"])
         return TreePair(
             start=number,
@@ -68,8 +69,7 @@ class _Search:
             view: [i for i, item in enumerate(items) if item.column not in self._used] or list(range(len(items)))
             for view, items in self.sides.literals.items()
         }
-        bits = self.sides.bits
-        table = leverages(bits["left"][free["left"]], bits["right"][free["right"]], self.sides.everyone[None, :])
+        table = self.sides.leverages[np.ix_(free["left"], free["right"])]
         chosen = np.unravel_index(int(table.argmax()), table.shape)
         places = {view: free[view][int(at)] for view, at in zip(_VIEWS, chosen, strict=True)}
         self._used |= {self.sides.literals[view][place].column for view, place in places.items()}
@@ -77,7 +77,7 @@ class _Search:
 
     def _grow(self, view: View, classes: Words) -> Ints:
         """Splits of a complete tree, in heap order."""
-        bits = self.sides.bits[view]
+        bits = self._bits(view)
         splits: list[int] = []
         members = [np.full(bits.shape[1], ~np.uint64(0))]
         for node in range(2**self.depth - 1):
@@ -88,6 +88,9 @@ class _Search:
             splits.append(best)
             members += [members[node] & bits[best], members[node] & ~bits[best]]
         return np.array(splits)
+
+    def _bits(self, view: View) -> Words:
+        return self.sides.sets[view](self._records)
 
     def _tree(self, view: View, places: Ints) -> Tree:
         literals = self.sides.literals[view]

@@ -152,9 +152,8 @@ def _walk(
     counts, joint = table.total(_counts_below, literals, classes, trees, 0)
     joint = np.ascontiguousarray(joint.T)
     score = _score(counts, joint, per_step)
-    for node, choice, log in zip(
-        proposals.nodes.tolist(), proposals.splits.tolist(), proposals.logs.tolist(), strict=True
-    ):
+    numbers = (own.tolist() for own in (proposals.nodes, proposals.splits, proposals.logs))
+    for node, choice, log in zip(*numbers, strict=True):
         tree, place = divmod(node, inner)
         new_trees = [own.copy() for own in trees]
         new_trees[tree][place] = int(choice * len(literals[tree]))
