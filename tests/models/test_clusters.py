@@ -1,0 +1,67 @@
+"""A real Dask cluster gives the releases of one process, to the byte, also if a worker is killed."""
+
+from __future__ import annotations
+
+from itertools import count
+from random import Random
+
+import pytest
+
+from dpcore.data.clusters import ClusterExecutor
+from dpcore.data.table import PrivateTable
+from dpcore.models.registry import LEARNERS
+from tests.models.test_configurations import planned
+from tests.models.test_partitions import content
+from tests.support.configurations import WAYS, draw_people, table_of
+from tests.support.dask_clusters import dask_cluster
+from tests.support.partitioned import divided
+
+pytestmark = pytest.mark.heavy
+PARTITIONS = 5
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with dask_cluster(tmp_path_factory.mktemp("cluster")) as made:
+        yield made
+
+
+def stored(family, way, seed, folder):
+    """A configuration, its release by this process, and its table in a folder."""
+    random = Random(f"clusters {family} {sorted(way.items())} {seed}")
+    drawn, plan = planned(random, family, way)
+    table = table_of(drawn.schema, draw_people(random, drawn.schema, drawn.target))
+    divided(table, PARTITIONS).save(folder)
+    return plan, content(family, plan, table)
+
+
+@pytest.mark.parametrize(("family", "way"), WAYS)
+def test_a_cluster_gives_the_same_release(family, way, cluster, tmp_path):
+    plan, expected = stored(family, way, 0, tmp_path)
+    table = PrivateTable.open(tmp_path, ClusterExecutor(cluster.address))
+    table.check()
+    assert content(family, plan, table) == expected
+
+
+class _Fatal(PrivateTable):
+    """A table that loses a worker of its cluster before one of its questions is answered."""
+
+    def lose(self, cluster, question):
+        self._cluster, self._left = cluster, count(question, -1)
+        return self
+
+    def total(self, kernel, *public, **named):
+        if next(self._left) == 0:
+            self._cluster.kill_worker()
+            self._cluster.start_worker()
+        return super().total(kernel, *public, **named)
+
+
+@pytest.mark.parametrize("family", LEARNERS)
+def test_a_worker_that_is_killed_changes_nothing(family, tmp_path_factory, tmp_path):
+    plan, expected = stored(family, {}, 1, tmp_path)
+    with dask_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        table = _Fatal.open(tmp_path, ClusterExecutor(cluster.address)).lose(cluster, 1)
+        assert content(family, plan, table) == expected
+        assert len(cluster.workers) == 2
+        assert next(table._left) < 0, "no worker was killed"

@@ -1,0 +1,72 @@
+"""Runs on a Dask cluster: what is spent and released is what it is without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from dpcore.data import clusters
+from dpcore.data.executors import CLUSTER
+from dpcore.service import Service
+from dpcore.workspace.requests import DatasetInfo, RunRequest
+from tests.support.dask_clusters import Cluster, dask_cluster
+from tests.support.fake_learner import small_frame, small_schema
+
+pytestmark = pytest.mark.heavy
+BUDGET, EACH = Decimal(2), Decimal("0.5")
+
+
+@pytest.fixture
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=1) as made:
+        yield made
+
+
+@pytest.fixture
+def service(tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    monkeypatch.setenv(CLUSTER, cluster.address)
+    monkeypatch.setattr(clusters, "_BEFORE", 2)
+    monkeypatch.setattr(clusters, "_MEANWHILE", 2)
+    with Service(tmp_path / "home", workers=0) as made:
+        yield made
+
+
+def request(dataset: DatasetInfo) -> RunRequest:
+    return RunRequest(dataset_id=dataset.id, algorithm="tree", target="ill", epsilon=EACH, parameters={"blocks": (1,)})
+
+
+def test_a_run_on_a_cluster_is_charged_and_released_as_any_other(service: Service, cluster: Cluster) -> None:
+    dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
+    done = service.run(service.submit(request(dataset), "first"))
+    assert (done.state, done.charged) == ("done", True)
+    assert len(service.releases()) == 1
+    left = service.balance(dataset.id).left
+    cluster.close()
+    refused = service.run(service.submit(request(dataset), "second"))
+    assert (refused.state, refused.charged) == ("failed", False)
+    assert "does not answer" in refused.message
+    assert "Nothing was spent" in refused.message
+    assert service.balance(dataset.id).left == left
+
+
+def test_a_cluster_that_goes_away_for_good_leaves_the_run_spent(
+    service: Service, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some sums were made by then: only the filter knows what has been seen."""
+    asked = clusters.ClusterExecutor.total
+
+    def total(*arguments, **named):  # type: ignore[no-untyped-def]
+        cluster.close()
+        return asked(*arguments, **named)
+
+    dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
+    before = service.balance(dataset.id).left
+    monkeypatch.setattr(clusters.ClusterExecutor, "total", total)
+    status = service.run(service.submit(request(dataset), "only"))
+    assert (status.state, status.charged) == ("failed", True)
+    assert "cluster" not in status.message
+    assert service.releases() == []
+    assert service.balance(dataset.id).left < before
