@@ -145,11 +145,13 @@ def sharpened(chances: Floats, power: float) -> Floats:
 
 def _power(chances: Floats, labels: Array, weights: Floats, accuracy: float) -> float:
     """The power with which the labels are right as often as was measured."""
-    rows = np.arange(len(labels))
+    logs = np.log(np.maximum(chances, _LEAST)).T
+    ahead = logs - logs[labels, np.arange(len(labels))]  # Of each class before the label's.
     low, high = _POWERS
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        right = float(weights @ sharpened(chances, math.exp(middle))[rows, labels])
+        with np.errstate(over="ignore"):
+            right = float(weights @ (1 / np.exp(math.exp(middle) * ahead).sum(axis=0)))
         low, high = (middle, high) if right < accuracy else (low, middle)
     return math.exp((low + high) / 2)
 
