@@ -33,8 +33,8 @@ from dpcore.released.plan import CountNoise, RunPlan, target_column
 _WORK_LIMIT = 2_000_000_000_000
 #: Distances of the bounds of a numeric target whose fourth powers are numbers.
 _NARROWEST, _WIDEST = 1e-30, 1e30
-#: Most bytes that the codes of the features may take.
-_MEMORY_LIMIT = 16 * 2**30
+#: Most bytes that the codes of the features and the scores of a place may take, for all places.
+_MEMORY_LIMIT, _SCORE_BYTES = 16 * 2**30, 4
 
 
 class EBMLearner(Learner):
@@ -97,8 +97,9 @@ def _check_pairs(schema: Schema, parameters: EBMParameters) -> None:
 def _check_effort(schema: Schema, target: str, parameters: EBMSettings) -> None:
     """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
     features, rows = len(schema.columns) - 1, schema.max_rows
-    per_epoch = features * rows * parameters.replicates * output_count(schema, target)
-    if features * rows > _MEMORY_LIMIT:
+    scores = parameters.replicates * output_count(schema, target)
+    per_epoch = features * rows * scores
+    if (features + _SCORE_BYTES * scores) * rows > _MEMORY_LIMIT:
         raise RequestError(f"{features} columns of up to {rows} rows need more memory than a run may use.")
     if per_epoch * parameters.epochs > _WORK_LIMIT:
         raise RequestError(

@@ -29,7 +29,7 @@ from dpcore.models.ebm.learning.kernels import (
     move,
     softmax_residuals,
 )
-from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, labels_of, layout_codes
+from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, counted, labels_of, layout_codes
 from dpcore.models.ebm.learning.start import SIZE_EDGES
 
 #: Places whose scores are looked at together: they stay in a core's cache.
@@ -196,10 +196,9 @@ def residual_sizes(partition: Partition, shapes: Shapes) -> Ints:
     labels = labels_of(partition, shapes.layout.target, shapes.layout.part)
 
     def look(block: slice, scores: Ints32) -> Ints:
-        known = labels[block] >= 0
-        sizes = np.abs(labels[block] - scores[0, 0])[known]
+        sizes = np.abs(labels[block] - scores[0, 0])
         groups = np.searchsorted(SIZE_EDGES[:-1] * NUMBER_STEPS, sizes, side="left")
-        return np.bincount(groups, minlength=len(SIZE_EDGES))
+        return counted(labels[block], groups, len(SIZE_EDGES))
 
     return _looked(partition, shapes, look)
 
