@@ -127,10 +127,11 @@ class ExactPairs:
         """
         agreements = np.empty((len(left), len(right)), dtype=np.int32)
         few = table.total(_few_literals, left_literals, right_literals, right)
+        single = np.flatnonzero(right[:, 0] == right[:, 1])
         parts = zip(np.array_split(left, PARTS), np.array_split(agreements, PARTS), strict=True)
         for part, (rows, own) in enumerate(parts):
-            more = table.total(_more_literals, left_literals, right_literals, rows, right)
-            in_threads(lambda which: _agree(*few, *more, rows, right, which, own), len(rows))  # noqa: B023
+            fours = table.total(_together, left_literals, right_literals, rows, right)
+            in_threads(lambda which: _agree(*few, fours, rows, right, single, which, own), len(rows))  # noqa: B023
             told(part + 1)
         return cls(left, right, agreements)
 
@@ -196,62 +197,50 @@ class _Few(NamedTuple):
     people : array of shape (1, 1)
         All records.
     left, right : arrays of shape (n_left, n_left) and (n_right, n_right)
-    across : array of shape (n_left, n_right)
     threes : array of shape (n_left, n_right_candidates), int32
     """
 
     people: Ints
     left: Ints
     right: Ints
-    across: Ints
     threes: Ints32
 
 
 def _few_literals(partition: Partition, left_literals: Sets, right_literals: Sets, right: Ints) -> _Few:
     """Kernel: what all parts of the candidates need."""
+    ours, theirs, everyone = left_literals(partition), right_literals(partition), partition.members("all")[None]
+    single = np.repeat(np.arange(len(ours))[:, None], 2, axis=1)
+    threes = _together(partition, left_literals, right_literals, single, right)
+    return _Few(count_bits(everyone, everyone), count_bits(ours, ours), count_bits(theirs, theirs), threes)
+
+
+def _together(partition: Partition, left_literals: Sets, right_literals: Sets, left: Ints, right: Ints) -> Ints32:
+    """Kernel: records that satisfy all literals of two candidates: shape (n_left, n_right)."""
     ours, theirs = left_literals(partition), right_literals(partition)
-    everyone = partition.members("all")[None]
-    threes = np.empty((len(ours), len(right)), dtype=np.int32)
-    in_threads(lambda which: _count_candidates(ours, theirs, right, which, threes), len(ours))
-    return _Few(
-        count_bits(everyone, everyone),
-        count_bits(ours, ours),
-        count_bits(theirs, theirs),
-        count_bits(ours, theirs),
-        threes,
-    )
-
-
-def _more_literals(
-    partition: Partition, left_literals: Sets, right_literals: Sets, left: Ints, right: Ints
-) -> tuple[Ints, Ints32]:
-    """Kernel: records that satisfy both literals of some left candidates, with one and with two of the right.
-
-    Shapes (n_left_candidates, n_right) and (n_left_candidates, n_right_candidates).
-    """
-    ours, theirs = left_literals(partition), right_literals(partition)
-    both = ours[left[:, 0]] & ours[left[:, 1]]
-    fours = np.empty((len(left), len(right)), dtype=np.int32)
-    in_threads(lambda which: _count_candidates(both, theirs, right, which, fours), len(left))
-    return count_bits(both, theirs), fours
+    counts = np.empty((len(left), len(right)), dtype=np.int32)
+    in_threads(lambda which: _count_candidates(ours, theirs, left, right, which, counts), len(left))
+    return counts
 
 
 @kernel
-def _count_candidates(rows: Words, literals: Words, candidates: Ints, which: Ints, counts: Ints32) -> None:
-    """Records of some rows that satisfy both literals of each candidate, sorted by their first."""
-    words = literals.shape[1]
+def _count_candidates(
+    left_literals: Words, right_literals: Words, left: Ints, right: Ints, which: Ints, counts: Ints32
+) -> None:
+    """Count some left candidates with all right ones, sorted by their first literal."""
+    words = right_literals.shape[1]
     mine = np.empty(words, dtype=np.uint64)
     for p in which:
+        i, j = left[p, 0], left[p, 1]
         current = np.int64(-1)
-        for q in range(candidates.shape[0]):
-            a, b = candidates[q, 0], candidates[q, 1]
+        for q in range(right.shape[0]):
+            a, b = right[q, 0], right[q, 1]
             if a != current:
                 current = a
                 for w in range(words):
-                    mine[w] = rows[p, w] & literals[a, w]
+                    mine[w] = left_literals[i, w] & left_literals[j, w] & right_literals[a, w]
             count = np.uint64(0)
             for w in range(words):
-                count += popcount(mine[w] & literals[b, w])
+                count += popcount(mine[w] & right_literals[b, w])
             counts[p, q] = count
 
 
@@ -260,18 +249,18 @@ def _agree(
     people: Ints,
     left_pairs: Ints,
     right_pairs: Ints,
-    across: Ints,
     threes: Ints32,
-    ones: Ints,
     fours: Ints32,
     left: Ints,
     right: Ints,
+    single: Ints,
     which: Ints,
     agreements: Ints32,
 ) -> None:
     """Agreements of some left candidates with all right ones.
 
-    All 16 cells of four literals follow from counts of literals that hold together.
+    All 16 cells of four literals follow from counts of literals that hold together. Those with one
+    literal on the right are the counts of ``single`` candidates, the same literal twice.
     """
     size = right_pairs.shape[0]
     totals, alone = np.empty(4, dtype=np.int64), np.empty((4, size), dtype=np.int64)
@@ -282,8 +271,9 @@ def _agree(
         totals[1], totals[2] = left_pairs[i, i] - totals[0], left_pairs[j, j] - totals[0]
         totals[3] = people[0, 0] - totals[0] - totals[1] - totals[2]
         for a in range(size):
-            alone[0, a] = ones[p, a]
-            alone[1, a], alone[2, a] = across[i, a] - ones[p, a], across[j, a] - ones[p, a]
+            alone[0, a] = fours[p, single[a]]
+            alone[1, a] = threes[i, single[a]] - alone[0, a]
+            alone[2, a] = threes[j, single[a]] - alone[0, a]
             alone[3, a] = right_pairs[a, a] - alone[0, a] - alone[1, a] - alone[2, a]
         for q in range(right.shape[0]):
             a, b = right[q, 0], right[q, 1]
