@@ -16,7 +16,8 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
-from dpcore.arrays import Flags, Ints, Ints32
+from dpcore.arrays import Flags, Ints, Ints32, Words
+from dpcore.compiled import kernel
 from dpcore.data.bits import pack_rows, word_count
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
@@ -30,7 +31,6 @@ MOST_FACTORS = 300_000
 #: Atoms of a language, and of a negated variable.
 MOST_ATOMS = 2_000
 _MOST_NEGATED = 1
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -140,14 +140,31 @@ def _lattice(
     factors = _factors(atoms, cells, tables, max_literals, max_variables, negation=negation)
     _check_size(factors, max_literals, max_variables)
     chosen = _variable_sets(factors, _Implications(cells, factors), max_literals, max_variables)
+    clauses = _with_people(factors, chosen, max_literals)
+    return Lattice(atoms, factors, clauses, _total(factors.lengths, clauses))
+
+
+def _with_people(factors: Factors, chosen: Ints32, longest: int) -> Ints32:
+    """Each set of variables with each factor about the person that leaves it short enough.
+
+    Lexicographic, as the sets are.
+    """
+    lengths = _total(factors.lengths, chosen)
+    fitting = [np.flatnonzero(lengths <= left) for left in range(longest + 1)]
     people = np.flatnonzero(factors.table == 0)
-    lengths = factors.lengths
-    left = max_literals - lengths[chosen].sum(axis=1)
-    fits = lengths[people][:, None] <= left[None, :]
-    first, rest = np.nonzero(fits)
-    clauses = np.concatenate([people[first][:, None], chosen[rest]], axis=1).astype(np.int32)
-    clauses = clauses[np.lexsort(clauses.T[::-1])]
-    return Lattice(atoms, factors, clauses, lengths[clauses].sum(axis=1))
+    sets = [fitting[left] for left in (longest - factors.lengths[people]).tolist()]
+    clauses = np.empty((sum(map(len, sets)), 1 + chosen.shape[1]), dtype=np.int32)
+    clauses[:, 0] = np.repeat(people, [len(own) for own in sets])
+    clauses[:, 1:] = chosen[np.concatenate(sets)]
+    return clauses
+
+
+def _total(lengths: Ints, rows: Ints32) -> Ints:
+    """Conditions of each row of factors."""
+    total = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        total += lengths[column]
+    return total
 
 
 def _factors(
@@ -253,12 +270,13 @@ class _Implications:
             self._own[held] |= bits[factors.members[held, place]]
             self._closure[held] |= closures[factors.members[held, place]]
 
-    def _follows(self, one: Ints, other: Ints) -> Flags:
+    def _follows(self, one: Ints32, other: Ints32) -> Flags:
         """Whether each ``other`` holds wherever ``one`` does, both taken as not negated."""
-        left = self._own[other] & ~self._closure[one]
-        return np.asarray(~left.any(axis=-1))
+        result = np.empty(len(one), dtype=np.bool_)
+        _are_within(self._own, self._closure, other, one, result)
+        return result
 
-    def apart(self, one: Ints, other: Ints) -> Flags:
+    def apart(self, one: Ints32, other: Ints32) -> Flags:
         """Whether two variables may stand in one clause: neither superfluous nor contradictory."""
         factors = self._factors
         result = np.ones(len(one), dtype=np.bool_)
@@ -270,35 +288,46 @@ class _Implications:
         return result
 
 
-def _variable_sets(factors: Factors, implications: _Implications, longest: int, variables: int) -> Ints:
-    """Sets of variables within the limits: shape (n_sets, variables), 0 where there is none."""
-    everything = np.flatnonzero(factors.table > 0)
-    lengths = factors.lengths
-    level = np.zeros((1, 0), dtype=np.int64)
-    levels = [np.zeros((1, variables), dtype=np.int64)]
+@kernel
+def _are_within(sets: Words, wider: Words, one: Ints32, other: Ints32, result: Flags) -> None:
+    """Whether each of some ``sets``, by its position, is within another one of ``wider``."""
+    for pair in range(len(result)):
+        word = 0
+        while word < sets.shape[1] and sets[one[pair], word] & ~wider[other[pair], word] == 0:
+            word += 1
+        result[pair] = word == sets.shape[1]
+
+
+def _variable_sets(factors: Factors, implications: _Implications, longest: int, variables: int) -> Ints32:
+    """Sets of variables within the limits: shape (n_sets, variables), 0 where there is none.
+
+    In lexicographic order.
+    """
+    level = np.zeros((1, 0), dtype=np.int32)
+    levels = [np.zeros((1, variables), dtype=np.int32)]
     for count in range(1, variables + 1):
-        level = _extended(level, everything, lengths, implications, longest)
-        padded = np.zeros((len(level), variables), dtype=np.int64)
-        padded[:, :count] = level
-        levels.append(padded)
-    return np.concatenate(levels)
+        level = _extended(level, factors, implications, longest)
+        levels.append(np.pad(level, ((0, 0), (0, variables - count))))
+    sets = np.concatenate(levels)
+    return sets[np.lexsort(sets.T[::-1])] if variables else sets
 
 
-def _extended(begun: Ints, everything: Ints, lengths: Ints, implications: _Implications, longest: int) -> Ints:
-    """Each set with one more variable behind its last."""
-    left = longest - lengths[begun].sum(axis=1)
-    last = begun[:, -1] if begun.shape[1] else np.zeros(len(begun), dtype=np.int64)
-    rows = max(1, _BLOCK // max(1, len(everything)))
-    found = [np.zeros((0, begun.shape[1] + 1), dtype=np.int64)]
-    for start in range(0, len(begun), rows):
-        block = slice(start, start + rows)
-        fits = (everything[None, :] > last[block, None]) & (lengths[everything][None, :] <= left[block, None])
-        which, place = np.nonzero(fits)
-        which, added = which + start, everything[place]
+def _extended(begun: Ints32, factors: Factors, implications: _Implications, longest: int) -> Ints32:
+    """Each set with one more variable behind its last, of those that leave it short enough."""
+    left = longest - _total(factors.lengths, begun)
+    last = begun[:, -1] if begun.shape[1] else np.zeros(len(begun), dtype=np.int32)
+    found = []
+    for most in range(1, longest + 1):
+        short = np.flatnonzero((factors.table > 0) & (factors.lengths <= most)).astype(np.int32)
+        own = np.flatnonzero(left == most)
+        first = np.searchsorted(short, last[own], side="right")
+        ways = len(short) - first
+        which = np.repeat(own, ways)
+        added = short[np.arange(len(which)) - np.repeat(np.cumsum(ways) - ways - first, ways)]
         apart = np.ones(len(which), dtype=np.bool_)
         for column in begun.T:
             apart &= implications.apart(column[which], added)
-        found.append(np.concatenate([begun[which[apart]], added[apart][:, None]], axis=1))
+        found.append(np.concatenate([begun[which[apart]], added[apart, None]], axis=1))
     return np.concatenate(found)
 
 
