@@ -101,7 +101,7 @@ def measure(data: BenchData, method: str, rows: int) -> dict[str, Any]:
     before = psutil.Process().memory_info().rss
     repeats = 1 if method in PUBLISHED else _REPEATS
     learning, reading = zip(*(run_once(table, method) for _ in range(repeats)), strict=True)
-    arrays = (table.codes, table.numbers, table.cells, table.parts)
+    arrays = [array for partition in table.partitions for array in partition.arrays.values()]
     return {
         "learning": learning,
         "reading": reading,

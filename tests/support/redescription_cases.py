@@ -129,10 +129,14 @@ def everyone(people, max_rows=None):
     return vectors(np.ones((people, 1), dtype=bool), max_rows)[0]
 
 
-@lru_cache
 def crowd(people, max_rows=None):
     """A table of so many records, for questions about :func:`given` sets of them."""
-    return table(schema([{"name": "here", "type": "boolean"}], max_rows or max(1, people)), [(0,)] * people)
+    return table(_anybody(max_rows or max(1, people)), [(0,)] * people)
+
+
+@lru_cache
+def _anybody(max_rows):
+    return schema([{"name": "here", "type": "boolean"}], max_rows)
 
 
 def given(vectors):

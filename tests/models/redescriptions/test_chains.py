@@ -42,13 +42,13 @@ def packed(left, right, labels):
     )
 
 
-def pair_of(records, depth, steps, weight, source):
-    trees = pair_chain(*packed(*records), depth, steps, MAX_ROWS, weight, source)
+def pair_of(asked, depth, steps, weight, source):
+    trees = pair_chain(*asked, depth, steps, MAX_ROWS, weight, source)
     return tuple(int(split) for tree in trees for split in tree)
 
 
-def tree_of(records, depth, steps, weight, source):
-    table, left, _, classes = packed(*records)
+def tree_of(asked, depth, steps, weight, source):
+    table, left, _, classes = asked
     tree = tree_chain(table, left, classes, depth, steps, weight, source)
     return tuple(int(split) for split in tree)
 
@@ -59,7 +59,8 @@ class Single:
     draw = staticmethod(tree_of)
 
     def __init__(self, records, depth, splits=SPLITS):
-        self.records, self.options = records, [splits[0]] * (2**depth - 1)
+        self.records, self.asked = records, packed(*records)
+        self.options = [splits[0]] * (2**depth - 1)
         self.states = oracle.all_trees(splits[0], depth)
 
     def score(self, state):
@@ -73,7 +74,7 @@ class Pair:
     draw = staticmethod(pair_of)
 
     def __init__(self, records, depth, splits=SPLITS):
-        self.records, self.inner = records, 2**depth - 1
+        self.records, self.asked, self.inner = records, packed(*records), 2**depth - 1
         self.options = [splits[0]] * self.inner + [splits[1]] * self.inner
         trees = [oracle.all_trees(count, depth) for count in splits]
         self.states = [(*one, *other) for one in trees[0] for other in trees[1]]
@@ -118,7 +119,7 @@ def test_the_chain_leads_to_the_exponential_mechanism(make, depth):
 def test_chains_follow_their_transition_matrix(make, depth, steps, source):
     kind, weight, runs = make(people(16), depth), 1.2, 3000
     start = np.full(len(kind.states), 1 / len(kind.states))
-    found = Counter(kind.draw(kind.records, depth, steps, weight, source) for _ in range(runs))
+    found = Counter(kind.draw(kind.asked, depth, steps, weight, source) for _ in range(runs))
     observed = [found[state] for state in kind.states]
     assert sum(observed) == runs
 
@@ -160,7 +161,7 @@ def test_scores_kept_up_to_date_lead_where_scores_computed_anew_do(depth, kind, 
     listed = list(zip(proposals.nodes, proposals.splits, proposals.logs, strict=True))
     expected = oracle.metropolis(np.concatenate(trees).tolist(), listed, made.options, made.score, weight / STEPS)
     again = kind == "pair"
-    found = (pair_of if again else tree_of)(records, depth, steps, weight, SeededRandom(seed))
+    found = (pair_of if again else tree_of)(made.asked, depth, steps, weight, SeededRandom(seed))
     assert found == expected
 
 
@@ -217,7 +218,7 @@ def test_the_same_words_are_drawn_whatever_the_records(draw, steps):
     told = []
     for size in (0, 1, 30):
         source = cases.Watched(size)
-        draw(people(size), 3, steps, 2.0, source)
+        draw(packed(*people(size)), 3, steps, 2.0, source)
         told.append(source.calls)
     assert told[0] == told[1] == told[2]
     assert told[0][-1] == ("words", 3 * steps)
@@ -228,7 +229,7 @@ def test_a_heavier_weight_finds_better_trees():
     kind = Pair(people(30), 2)
     means = []
     for weight in (0.0, 0.3, 30.0):
-        drawn = [pair_of(kind.records, 2, 300, weight, SeededRandom(s)) for s in range(40)]
+        drawn = [pair_of(kind.asked, 2, 300, weight, SeededRandom(s)) for s in range(40)]
         means.append(np.mean([float(kind.score(state)) for state in drawn]))
     assert means[0] < means[1] < means[2]
     assert means[2] > 0.98 * max(float(kind.score(state)) for state in kind.states)
