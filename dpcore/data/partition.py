@@ -222,10 +222,14 @@ class Partition:
         must not depend on what is kept.
         """
         with self._turn:
-            found: _Kept = self._kept.pop(key) if key in self._kept else make()
-            self._kept[key] = found
-            while len(self._kept) > 1 and sum(map(_size, self._kept.values())) > self.room:
-                self._kept.pop(next(iter(self._kept)))
+            found: _Kept
+            if key in self._kept:
+                found = self._kept[key] = self._kept.pop(key)
+                return found
+            found = self._kept[key] = make()
+            size = sum(map(_size, self._kept.values()))
+            while size > self.room and len(self._kept) > 1:
+                size -= _size(self._kept.pop(next(iter(self._kept))))
             return found
 
     def members(self, part: Part) -> Words:
