@@ -261,7 +261,7 @@ class NodeData:
     def most_at_once(self) -> int:
         """Nodes for which :meth:`cell_counts` fit :data:`_AT_ONCE`."""
         cells = sum(len(column.cells) for column in self.features)
-        return max(1, _AT_ONCE // (8 * cells * self.n_classes))
+        return max(1, _AT_ONCE // (8 * max(1, cells) * self.n_classes))
 
 
 #: Of nodes of which none lies below another: a row is in one of them, in one cell of each column,
