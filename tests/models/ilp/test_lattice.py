@@ -36,6 +36,15 @@ def lattice_of(schema: Schema | None = None, **chosen: object) -> Lattice:
     return build_lattice(schema or small_schema(), TARGET, parameters)
 
 
+@pytest.mark.parametrize("negation", [False, True])
+@pytest.mark.parametrize("variables", [0, 1, 2, 3])
+def test_clauses_stand_in_lexicographic_order_each_once(variables: int, negation: bool) -> None:
+    """The position of a clause is what is drawn: it must not depend on how clauses are listed."""
+    clauses = lattice_of(max_literals=4, max_variables=variables, negation=negation).clauses.tolist()
+    assert clauses == sorted(clauses)
+    assert len({tuple(clause) for clause in clauses}) == len(clauses)
+
+
 def size(body: Body) -> int:
     return len(body.conditions) + sum(max(1, len(item.conditions)) for item in body.wanted)
 
