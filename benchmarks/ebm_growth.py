@@ -74,7 +74,7 @@ def measure(task: str, rows: int) -> dict[str, Any]:
     forget_peak()
     before = psutil.Process().memory_info().rss
     seconds = [fit(table) for _ in range(_REPEATS)]
-    arrays = (table.codes, table.numbers, table.cells, table.parts)
+    arrays = [array for partition in table.partitions for array in partition.arrays.values()]
     return {
         "seconds": seconds,
         "extra": peak() - before,

@@ -90,14 +90,17 @@ def added(found: Iterable[Sums]) -> Sums:
         If they are not integers, whose sum does not depend on the order.
     """
     total: Any = None
+    own = False
     for each in found:
         several = isinstance(each, tuple)
         arrays = [np.asarray(array) for array in (each if several else (each,))]
         if any(array.dtype.kind not in "iu" for array in arrays):
             raise TypeError("a kernel may find nothing but integers")
         if total is None:
-            total = [array.copy() for array in arrays]  # It may be kept by its partition.
+            total = arrays
             continue
+        if not own:  # The first may be kept by its partition.
+            total, own = [array.copy() for array in total], True
         for sums, more in zip(total, arrays, strict=True):
             sums += more
     made: Any = type(each)

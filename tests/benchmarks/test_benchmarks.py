@@ -109,7 +109,7 @@ def test_a_fold_keeps_training_and_test_records_apart(nursery: pd.DataFrame) -> 
     found = [fold("nursery", 5, 0, number) for number in range(5)]
     assert sum(len(one.test) for one in found) == len(nursery)
     for one in found:
-        assert int(np.bitwise_count(one.table.members("all")).sum()) == one.training.sum()
+        assert int(np.bitwise_count(one.table.partitions[0].members("all")).sum()) == one.training.sum()
         assert not one.training[one.test.index].any()
         codes = one.encoded.data.schema.column("class").classes
         assert [codes[label] for label in one.test_labels] == one.test["class"].tolist()

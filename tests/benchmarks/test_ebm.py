@@ -143,7 +143,7 @@ def test_every_program_gets_the_same_fifth(small: Path) -> None:
     for number, test in enumerate(tests):
         one = split("wine_quality", number)
         assert (one.test == test).all()
-        assert int(np.bitwise_count(one.table.members("all")).sum()) == 480
+        assert int(np.bitwise_count(one.table.partitions[0].members("all")).sum()) == 480
         assert len(one.test_frame) == 120
 
 

@@ -240,7 +240,7 @@ def test_what_a_speed_case_measures(whole: bool) -> None:
     schema, frames = case.make()
     assert len(frames["car"]) == 3_000
     table = ilp_speed._table(schema, frames)
-    assert [int(np.bitwise_count(rows).sum()) for rows in table.children["car"].rows] == [300] * 10
+    assert [int(np.bitwise_count(rows).sum()) for rows in table.partitions[0].children["car"].rows] == [300] * 10
     found = ilp_speed.measure(case)
     assert found["clauses"] == len(build_lattice(schema, "direction", ILPParameters.model_validate(settings)))
     assert len(found["seconds"]) == 3

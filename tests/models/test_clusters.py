@@ -9,11 +9,11 @@ import pytest
 
 from dpcore.data.clusters import ClusterExecutor
 from dpcore.data.table import PrivateTable
-from dpcore.models.registry import LEARNERS
 from tests.models.test_configurations import planned
 from tests.models.test_partitions import content
 from tests.support.configurations import WAYS, draw_people, table_of
 from tests.support.dask_clusters import dask_cluster
+from tests.support.fake_learner import real_learners
 from tests.support.partitioned import divided
 
 pytestmark = pytest.mark.heavy
@@ -57,7 +57,7 @@ class _Fatal(PrivateTable):
         return super().total(kernel, *public, **named)
 
 
-@pytest.mark.parametrize("family", LEARNERS)
+@pytest.mark.parametrize("family", real_learners())
 def test_a_worker_that_is_killed_changes_nothing(family, tmp_path_factory, tmp_path):
     plan, expected = stored(family, {}, 1, tmp_path)
     with dask_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
