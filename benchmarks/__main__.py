@@ -31,6 +31,7 @@ from benchmarks import (
     redescriptions_tables,
     rehearsal,
     rules,
+    scale,
     trees,
     trees_growth,
     trees_peers,
@@ -290,6 +291,18 @@ def ledger_command(
     """Seconds of a reservation while many processes spend at once, some of them killed."""
     report.records += ledger.run(url, processes=processes, quick=quick)
     report.show(table_of("Ledger", report.records))
+
+
+@_suite("scale")
+def scale_command(
+    report: Report,
+    quick: Annotated[bool, typer.Option("--quick", help="One million people.")] = False,
+    rows: Annotated[int, typer.Option("--rows", min=1000, help="People in the register.")] = 10_000_000,
+    folder: Annotated[Path | None, typer.Option("--folder", help="Where the register is, or shall be, kept.")] = None,
+) -> None:
+    """Seconds and memory at ten million people, beside DuckDB and what the machine allows."""
+    report.records += scale.run(1_000_000 if quick else rows, folder)
+    report.show(table_of("Scale", report.records))
 
 
 def _check_known(what: str, given: list[str] | None, known: Collection[str]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def stored_schema(directory: Path) -> Schema:
         raise SchemaError(_INCOMPLETE) from None
 
 
-def save_partitions(directory: Path, schema: Schema, partitions: Sequence[Partition]) -> None:
+def save_partitions(directory: Path, schema: Schema, partitions: Iterable[Partition]) -> None:
     """Write a table into an existing, empty directory."""
     (directory / _SCHEMA).write_text(schema.to_json(), encoding="utf-8")
     entries = []
