@@ -127,16 +127,29 @@ class ClusterExecutor:
         """Addresses of the workers: those of some seconds ago will do."""
         if time.monotonic() - self._asked_for > _FRESH:
             client.wait_for_workers(1, timeout=_MEANWHILE)
-            self._workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+            self._workers = sorted(client.nthreads())
+            if not self._workers:
+                raise TimeoutError("the last worker has just left")
             self._asked_for = time.monotonic()
         return self._workers
 
     def _connect(self, patience: int) -> Client:
         if self._client is None or self._client.status != "running":
             self._forget()
-            security = Security(require_encryption=True) if self._encrypted else None
+            security = self._security()
             self._client = Client(self._address, security=security, timeout=patience, set_as_default=False)
         return self._client
+
+    def _security(self) -> Security | None:
+        if not self._encrypted:
+            return None
+        security = Security(require_encryption=True)
+        if security.get_connection_args("client")["ssl_context"] is None:
+            raise ClusterError(
+                f"The cluster at {self._address} asks for encryption, and no certificate is set here. Set "
+                "distributed.comm.tls.ca-file, client.cert and client.key in Dask's configuration."
+            )
+        return security
 
     def _forget(self) -> None:
         if self._client is not None:

@@ -6,6 +6,7 @@ import threading
 import time
 from pathlib import Path
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +19,7 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.errors import ClusterError
 from dpcore.privacy.randomness import SeededRandom
-from tests.support.dask_clusters import Cluster, dask_cluster
+from tests.support.dask_clusters import Cluster, certificates, dask_cluster
 from tests.support.dask_kernels import cell_counts, cell_counts_or_death, cell_counts_slowly, failing
 from tests.support.partitioned import divided
 
@@ -119,6 +120,23 @@ def test_files_that_workers_do_not_see_are_told(cluster, stored, tmp_path):
 def test_another_version_is_told(cluster, stored, monkeypatch):
     monkeypatch.setattr(clusters.dpcore, "__version__", "0.0.1")
     with pytest.raises(ClusterError, match="another version"):
+        on(cluster, stored).check()
+
+
+def test_a_cluster_with_certificates_answers_those_who_have_them(tmp_path, stored, expected, monkeypatch):
+    monkeypatch.setattr(clusters, "_BEFORE", 3)
+    tls = certificates(tmp_path)
+    with dask.config.set(tls), dask_cluster(tmp_path, 1, tls) as cluster:
+        table = on(cluster, stored)
+        table.check()
+        assert table.total(cell_counts).tolist() == expected
+        (tmp_path / "other").mkdir()
+        with (
+            dask.config.set(certificates(tmp_path / "other")),
+            pytest.raises(ClusterError, match="does not answer"),
+        ):
+            on(cluster, stored).check()
+    with pytest.raises(ClusterError, match="certificate"):
         on(cluster, stored).check()
 
 

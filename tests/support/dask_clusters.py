@@ -7,40 +7,54 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from distributed import Client
+from distributed import Client, Security
 
 _PATIENCE = 60
 
 
 class Cluster:
-    """A scheduler and workers, each a process that may be killed."""
+    """A scheduler and workers, each a process that may be killed.
 
-    def __init__(self, folder: Path) -> None:
+    Parameters
+    ----------
+    folder : Path
+        For logs.
+    tls : mapping of str to str, optional
+        Dask's settings of certificates; with them, all connections are encrypted.
+    """
+
+    def __init__(self, folder: Path, tls: Mapping[str, str] | None = None) -> None:
         self._folder, self._port = folder, free_port()
-        self.address = f"tcp://127.0.0.1:{self._port}"
+        self.address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{self._port}"
+        self._options = ["--protocol", "tls"] if tls else []
+        self._environment = _environment() | {
+            f"DASK_{name.upper().replace('.', '__').replace('-', '_')}": value for name, value in (tls or {}).items()
+        }
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
 
     def start_scheduler(self) -> None:
         """Start the scheduler, where it was if it was there before."""
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self._port), "--no-dashboard")
+        self.scheduler = self._start(
+            "scheduler", "--host", "127.0.0.1", "--port", str(self._port), "--no-dashboard", *self._options
+        )
 
     def start_worker(self) -> None:
         """Start a further worker of one thread."""
         self.workers.append(
             self._start(
-                "worker", self.address, "--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard", "--no-nanny",
+                "worker", self.address, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny",
                 "--local-directory", str(self._folder), "--death-timeout", str(_PATIENCE),
             )
         )  # fmt: skip
 
     def wait_for(self, workers: int) -> None:
         """Wait until so many workers are there."""
-        with Client(self.address, timeout=_PATIENCE, set_as_default=False) as client:
+        with Client(self.address, timeout=_PATIENCE, set_as_default=False, security=Security()) as client:
             if workers:
                 client.wait_for_workers(workers, timeout=_PATIENCE)
 
@@ -61,7 +75,9 @@ class Cluster:
     def _start(self, what: str, *more: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli.dask_" + what, *more]
         with (self._folder / f"{what}.log").open("ab") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log, cwd=Path(__file__).parents[2], env=_environment())
+            return subprocess.Popen(
+                command, stdout=log, stderr=log, cwd=Path(__file__).parents[2], env=self._environment
+            )
 
 
 def _environment() -> dict[str, str]:
@@ -74,9 +90,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def dask_cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
+def dask_cluster(folder: Path, workers: int = 2, tls: Mapping[str, str] | None = None) -> Iterator[Cluster]:
     """A cluster that is ready, and is ended afterwards."""
-    cluster = Cluster(folder)
+    cluster = Cluster(folder, tls)
     try:
         cluster.start_scheduler()
         for _ in range(workers):
@@ -85,6 +101,20 @@ def dask_cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
         yield cluster
     finally:
         cluster.close()
+
+
+def certificates(folder: Path) -> dict[str, str]:
+    """Dask's settings of certificates that were made for a test."""
+    made, settings = Security.temporary(), {}
+    texts = {"ca-file": made.tls_ca_file}
+    for role in ("client", "scheduler", "worker"):
+        texts[f"{role}.cert"] = getattr(made, f"tls_{role}_cert")
+        texts[f"{role}.key"] = getattr(made, f"tls_{role}_key")
+    for name, text in texts.items():
+        file = folder / f"{name}.pem"
+        file.write_text(text)
+        settings[f"distributed.comm.tls.{name}"] = str(file)
+    return settings
 
 
 def free_port() -> int:
