@@ -58,10 +58,9 @@ class _Fatal(PrivateTable):
 
 
 @pytest.mark.parametrize("family", real_learners())
-def test_a_worker_that_is_killed_changes_nothing(family, tmp_path_factory, tmp_path):
+def test_a_worker_that_is_killed_changes_nothing(family, cluster, tmp_path):
     plan, expected = stored(family, {}, 1, tmp_path)
-    with dask_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-        table = _Fatal.open(tmp_path, ClusterExecutor(cluster.address)).lose(cluster, 1)
-        assert content(family, plan, table) == expected
-        assert len(cluster.workers) == 2
-        assert next(table._left) < 0, "no worker was killed"
+    table = _Fatal.open(tmp_path, ClusterExecutor(cluster.address)).lose(cluster, 1)
+    assert content(family, plan, table) == expected
+    assert len(cluster.workers) == 2
+    assert next(table._left) < 0, "no worker was killed"
