@@ -2,13 +2,14 @@
 
 A question is one task for each worker: the worker asks its share of the partitions and adds up.
 Which worker asks which partition does not matter for the answer; that it is the same one each time
-keeps what it has worked out before. A worker that is lost costs time: its task goes to another one,
-which opens the partitions again.
+keeps what it has worked out before. A worker that is lost costs time: another one is asked in its place,
+and opens the partitions again.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
@@ -16,7 +17,7 @@ from functools import lru_cache
 from typing import Any, Concatenate, Final
 from urllib.parse import urlsplit
 
-from distributed import Client, Security, get_worker
+from distributed import Client, Future, Security, get_worker, wait
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
@@ -29,8 +30,10 @@ from dpcore.errors import ClusterError, SchemaError
 #: Seconds to wait for a scheduler and its workers, before a run begins and in the middle of one.
 _BEFORE: Final = 20
 _MEANWHILE: Final = 600
-#: Workers that a task may bring down before it is taken for the cause.
-_RETRIES: Final = 5
+#: Seconds after which it is seen whether the workers that were asked are still there.
+_LOOK: Final = 1.0
+#: Workers that a question may lose before it is taken for the cause.
+_MOST_LOST: Final = 20
 #: Seconds for which a list of workers is believed.
 _FRESH: Final = 5.0
 _LOST = (CancelledError, CommClosedError, KilledWorker, OSError, TimeoutError)
@@ -102,26 +105,30 @@ class ClusterExecutor:
 
     def _asked(self, kernel: Any, partitions: Sequence[Partition], public: Any, named: Mapping[str, Any]) -> Any:
         client = self._connect(_MEANWHILE)
-        workers = self._workers_of(client)
-        futures = [
-            client.submit(
-                _share,
-                kernel,
-                list(partitions[first :: len(workers)]),
-                public,
-                dict(named),
-                pure=False,
-                workers=[worker],
-                allow_other_workers=True,
-                retries=_RETRIES,
-            )
-            for first, worker in enumerate(workers[: len(partitions)])
-        ]
-        try:
-            return added(client.gather(futures))
-        finally:
-            for future in futures:
-                future.release()
+        workers = self._workers_of(client)[: len(partitions)]
+        shares = [list(partitions[first :: len(workers)]) for first in range(len(workers))]
+
+        def ask(share: list[Partition], worker: str) -> Future:
+            return client.submit(_share, kernel, share, public, dict(named), pure=False, workers=[worker])
+
+        asked = [(share, worker, ask(share, worker)) for share, worker in zip(shares, workers, strict=True)]
+        lost = 0
+        while True:
+            try:
+                with client.as_current():
+                    wait([future for _, _, future in asked], timeout=_LOOK)
+                return added(client.gather([future for _, _, future in asked]))
+            except TimeoutError:
+                # Not left to the scheduler: a task whose worker is gone could wait for ever.
+                self._asked_for = -_FRESH
+                there = itertools.cycle(self._workers_of(client))
+                lost += sum(worker not in self._workers for _, worker, _ in asked)
+                if lost > _MOST_LOST:
+                    raise ClusterError("Too many workers were lost in one question.") from None
+                asked = [
+                    (share, worker, future) if worker in self._workers else (share, new := next(there), ask(share, new))
+                    for share, worker, future in asked
+                ]
 
     def _workers_of(self, client: Client) -> list[str]:
         """Addresses of the workers: those of some seconds ago will do."""
