@@ -32,11 +32,12 @@ def child_arrays(schema: Schema) -> list[tuple[str, str]]:
     return [(f"child_{i}_codes", f"child_{i}_rows") for i in range(len(schema.children))]
 
 
-def room_for(partitions: int) -> int:
-    """Bytes that each of so many partitions may keep of intermediate steps."""
+def share_room(partitions: Sequence[Partition]) -> None:
+    """Give the partitions of a table equal parts of what may be kept of intermediate steps."""
     text = os.environ.get(_MEMORY, "")
     whole = int(text) << 20 if text.isdigit() else psutil.virtual_memory().total // 2
-    return whole // partitions
+    for partition in partitions:
+        partition.room = whole // len(partitions)
 
 
 def _size(kept: Any) -> int:
@@ -81,16 +82,6 @@ class ChildRecords:
         held = np.zeros(shape, dtype=np.bool_)
         held[slots, records] = True
         return cls(table, padded, pack_rows(held))
-
-    def take(self, places: Ints, rows: int) -> ChildRecords:
-        """Only the rows of some records, padded to so many places."""
-        rows = whole_words(rows)
-        codes = np.zeros((*self.codes.shape[:2], rows), dtype=self.codes.dtype)
-        codes[:, :, : len(places)] = self.codes[:, :, places]
-        held = np.zeros((len(self.rows), rows), dtype=np.bool_)
-        for slot, own in zip(held, self.rows, strict=True):
-            slot[: len(places)] = unpack(own, self.codes.shape[2])[places]
-        return ChildRecords(self.table, codes, pack_rows(held))
 
     def rows_in(self, column: str, cells: Collection[int]) -> Words:
         """Bit vectors (n_slots, n_words) of the rows with a cell of ``column`` among ``cells``."""
@@ -142,7 +133,8 @@ class Partition:
         }
         sizes = [len(column.cells) for column in schema]
         self._first_cell = np.concatenate([[0], np.cumsum(sizes)])
-        self.room = room_for(1)
+        self.room = 0
+        share_room([self])
         self._kept: dict[Hashable, Any] = {}
         self._turn = threading.RLock()
 
@@ -200,14 +192,6 @@ class Partition:
         for child, (codes_name, rows_name) in zip(children, child_arrays(schema), strict=True):
             arrays |= {codes_name: child.codes, rows_name: child.rows}
         return cls(schema, arrays)
-
-    def take(self, places: Ints, rows: int) -> Partition:
-        """Only the records at some places, in a partition of so many rows."""
-        children = [child.take(places, rows) for child in self.children.values()]
-        holdout = unpack(self.parts[1], self.rows)[places]
-        codes, numbers = (array[:, places] for array in (self.codes, self.numbers))
-        ids = self.ids[places]
-        return Partition.build(self.schema, list(codes), list(numbers), holdout, children, ids=ids, rows=rows)
 
     @property
     def present(self) -> Ints:

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.data.bits import word_count
-from dpcore.data.partition import Partition, child_arrays, code_type, room_for
+from dpcore.data.partition import Partition, child_arrays, code_type, share_room
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import SchemaError
@@ -83,7 +83,6 @@ def check_contents(directory: Path) -> None:
                 raise SchemaError("A file of the stored data set has changed since it was written: restore it.")
 
 
-@lru_cache(maxsize=4096)
 def opened(directory: str, number: int) -> Partition:
     """One partition of a saved table, opened once in a process: what a pickled partition becomes."""
     return _opened(directory)[number]
@@ -92,8 +91,7 @@ def opened(directory: str, number: int) -> Partition:
 @lru_cache(maxsize=8)
 def _opened(directory: str) -> list[Partition]:
     found = open_partitions(Path(directory), stored_schema(Path(directory)))
-    for partition in found:
-        partition.room = room_for(len(found))
+    share_room(found)
     return found
 
 

@@ -15,10 +15,10 @@ from typing import Any, Concatenate
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
+from dpcore.arrays import Array, Cells, Flags, Floats, Ints
 from dpcore.data.bits import unpack
 from dpcore.data.executors import LOCAL, Executor, Public, Sums
-from dpcore.data.partition import ChildRecords, Partition, room_for
+from dpcore.data.partition import ChildRecords, Partition, share_room
 from dpcore.data.storage import open_partitions, save_partitions, stored_schema
 from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.schema import Part, Schema
@@ -36,8 +36,7 @@ class PrivateTable:
 
     def __init__(self, schema: Schema, partitions: Sequence[Partition], executor: Executor = LOCAL) -> None:
         self.schema, self.partitions, self._executor = schema, tuple(partitions), executor
-        for partition in self.partitions:
-            partition.room = room_for(len(self.partitions))
+        share_room(self.partitions)
 
     def __repr__(self) -> str:
         return f"PrivateTable({self.schema.name!r})"
@@ -53,27 +52,9 @@ class PrivateTable:
         numbers: list[Floats],
         holdout: Flags,
         children: Sequence[ChildRecords] = (),
-        *,
-        ids: Words | None = None,
     ) -> PrivateTable:
         """One partition of encoded columns, see :meth:`dpcore.data.partition.Partition.build`."""
-        return cls(schema, [Partition.build(schema, codes, numbers, holdout, children, ids=ids)])
-
-    def split(self, homes: Ints, rows: int, executor: Executor = LOCAL) -> PrivateTable:
-        """The same records in other partitions.
-
-        Parameters
-        ----------
-        homes : array of shape (max_rows,)
-            Partition of the record at each place of the only partition; the same for all rows of
-            a person.
-        rows : int
-            Places of each partition: at least as many as records go there.
-        """
-        (whole,) = self.partitions
-        present = whole.present
-        parts = [whole.take(present[homes[present] == home], rows) for home in range(int(homes.max()) + 1)]
-        return PrivateTable(self.schema, parts, executor)
+        return cls(schema, [Partition.build(schema, codes, numbers, holdout, children)])
 
     def total(
         self,

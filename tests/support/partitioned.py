@@ -4,13 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpcore.arrays import Ints
+from dpcore.data.bits import pack_rows, unpack, whole_words
 from dpcore.data.executors import LOCAL, Executor
+from dpcore.data.partition import ChildRecords, Partition
 from dpcore.data.table import PrivateTable
 
 
 def divided(table: PrivateTable, count: int, seed: int = 0, executor: Executor = LOCAL) -> PrivateTable:
     """A table of one partition in ``count`` partitions, some of them empty if it is small."""
+    (whole,) = table.partitions
     homes = np.random.default_rng(seed).integers(0, count, table.schema.max_rows)
     homes[-1] = count - 1
-    fullest = int(np.bincount(homes[table.partitions[0].present], minlength=count).max())
-    return table.split(homes, fullest + 1 + seed % 70, executor)
+    present = whole.present
+    fullest = int(np.bincount(homes[present], minlength=count).max())
+    rows = whole_words(fullest + 1 + seed % 70)
+    return PrivateTable(
+        table.schema, [_taken(whole, present[homes[present] == home], rows) for home in range(count)], executor
+    )
+
+
+def _taken(whole: Partition, places: Ints, rows: int) -> Partition:
+    """Only the records at some places, in a partition of so many rows."""
+    children = [_taken_child(child, places, rows) for child in whole.children.values()]
+    holdout = unpack(whole.parts[1], whole.rows)[places]
+    codes, numbers = (list(array[:, places]) for array in (whole.codes, whole.numbers))
+    return Partition.build(whole.schema, codes, numbers, holdout, children, ids=whole.ids[places], rows=rows)
+
+
+def _taken_child(child: ChildRecords, places: Ints, rows: int) -> ChildRecords:
+    codes = np.zeros((*child.codes.shape[:2], rows), dtype=child.codes.dtype)
+    codes[:, :, : len(places)] = child.codes[:, :, places]
+    held = np.zeros((len(child.rows), rows), dtype=np.bool_)
+    for slot, own in zip(held, child.rows, strict=True):
+        slot[: len(places)] = unpack(own, child.codes.shape[2])[places]
+    return ChildRecords(child.table, codes, pack_rows(held))
