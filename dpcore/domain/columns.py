@@ -8,17 +8,12 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import (
-    AfterValidator,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, TypeAdapter, field_validator, model_validator
 
 from dpcore.arrays import Array
-from dpcore.frozen import FrozenModel
+from dpcore.domain.derivations import Derivation, facts_of
+from dpcore.domain.names import Name, OneLine, SchemaPart
+from dpcore.domain.origins import Origin
 
 OTHER = "(other)"
 MISSING = "(missing)"
@@ -26,33 +21,98 @@ RESERVED = (OTHER, MISSING)
 MAX_COLUMNS = 1000
 MAX_CATEGORIES = 1000
 MAX_BINS = 256
+MAX_MISSING_CODES = 100
 
 
-def _plain(name: str) -> str:
-    if any(unicodedata.category(character) == "Cc" for character in name):
-        raise ValueError("a name must not contain control characters")
-    return name
-
-
-Name = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_plain)]
 #: Which side of a redescription a column may stand on.
 View = Literal["left", "right"]
 #: How a rule over several tables may ask about a column: one category, a cut point, a group.
 Mode = Literal["equal", "threshold", "member"]
-
-
-class SchemaPart(FrozenModel):
-    """Base of everything in a schema: spaces around a text do not count."""
-
-    model_config = ConfigDict(str_strip_whitespace=True)
+#: What is made of the values that one person has in several rows.
+Summary = Literal["count", "any", "all", "minimum", "maximum", "mean", "first", "last"]
+#: Whether a value must be spelled as the category is.
+Matching = Literal["exact", "loose"]
 
 
 class _Column(SchemaPart):
+    """What columns of every type have.
+
+    Attributes
+    ----------
+    label : str
+        What people call the column: ``Discharge``. Its name, if empty.
+    missing_codes : tuple of str
+        Values that stand for an absent one: ``-9``, ``?``. Case does not count; ``-9`` and
+        ``-9.0`` are the same number in a numeric column.
+    origin : str or None
+        Where its facts come from, if not from where the schema's others do.
+    derive : Derivation or None
+        How its values are made of the columns of a file; ``None``: it is one of them.
+    summary : str or None
+        What of a person's rows makes the one row that is kept; ``None``: the value of the row
+        that is. ``count`` counts the rows, and needs no column in the file.
+    """
+
     name: Name
+    label: Annotated[str, Field(max_length=128), OneLine] = ""
     description: str = Field(default="", max_length=500)
     target: bool = False
     view: View | None = None
     modes: tuple[Mode, ...] | None = None
+    missing_codes: tuple[Name, ...] = Field(default=(), max_length=MAX_MISSING_CODES)
+    origin: Origin | None = None
+    derive: Derivation | None = None
+    summary: Summary | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _told_by_derivation(cls, content: object) -> object:
+        return facts_of(content, cls.model_fields) if isinstance(content, dict) else content
+
+    @model_validator(mode="after")
+    def _possible_derivation(self) -> Self:
+        if self.derive is not None and self.name in self.derive.sources and not self.derive.keeps_made:
+            raise ValueError(f"what is made of '{self.name}' needs a name of its own")
+        return self
+
+    @property
+    def for_people(self) -> bool:
+        """Whether conditions on it are told to people only: its label is its name (``labels``)."""
+        return self.label == self.name
+
+    @property
+    def sign(self) -> str:
+        """What stands behind its name where it has one of its cells: ``sex = male``, ``Sex: male``."""
+        return ":" if self.for_people else " ="
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Columns of a file that its values are made of."""
+        if self.summary == "count":
+            return ()
+        return (self.name,) if self.derive is None else self.derive.sources
+
+    @property
+    def made(self) -> str:
+        """What its values are made of, for people; empty if they stand in the file as they are."""
+        if self.summary == "count":
+            return "the number of a person's rows"
+        itself = "" if self.summary is None else f"'{self.name}'"
+        derived = itself if self.derive is None else self.derive.words
+        return derived if self.summary is None else f"{self.summary} of a person's rows: {derived}"
+
+    @model_validator(mode="after")
+    def _possible_summary(self) -> Self:
+        if self.summary is not None and self.summary not in self.possible_summaries:
+            raise ValueError(f"the summary is one of {', '.join(self.possible_summaries)}")
+        if self.summary == "count" and self.derive is not None:
+            raise ValueError("a count of rows is made of no column")
+        return self
+
+    @property
+    def possible_summaries(self) -> tuple[Summary, ...]:
+        """What may be made of the values in a person's rows."""
+        return ("first", "last", "minimum", "maximum") if self.ordered else ("first", "last")
 
     @model_validator(mode="after")
     def _possible_modes(self) -> Self:
@@ -97,6 +157,10 @@ class BooleanColumn(_Column):
     def cells(self) -> tuple[str, ...]:
         return ("no", "yes", OTHER, MISSING)
 
+    @property
+    def possible_summaries(self) -> tuple[Summary, ...]:
+        return (*super().possible_summaries, "any", "all")
+
 
 class CategoryGroup(SchemaPart):
     """Categories of one column that belong together, such as the codes of heart diseases."""
@@ -105,9 +169,65 @@ class CategoryGroup(SchemaPart):
     members: tuple[Name, ...] = Field(min_length=1, max_length=MAX_CATEGORIES)
 
 
+class CategoryLabel(SchemaPart):
+    """What people call a category: ``died`` for the code ``11``."""
+
+    category: Name
+    label: Annotated[str, Field(min_length=1, max_length=200), OneLine]
+
+
+def folded(text: str) -> str:
+    """A text without what loose matching ignores: case, accents, and how much space there is."""
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return " ".join("".join(sign for sign in apart if not unicodedata.combining(sign)).casefold().split())
+
+
 class _Listed(_Column):
+    """A column with a list of categories.
+
+    Attributes
+    ----------
+    matching : str
+        ``loose``: values match a category whatever their case, accents and number of spaces.
+    labels : tuple of CategoryLabel
+        What people call the categories that are codes.
+    """
+
     categories: tuple[Name, ...] = Field(min_length=1, max_length=MAX_CATEGORIES)
+    labels: tuple[CategoryLabel, ...] = Field(default=(), max_length=MAX_CATEGORIES)
+    matching: Matching = "exact"
     groups: tuple[CategoryGroup, ...] = Field(default=(), max_length=MAX_CATEGORIES)
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _labels_from_mapping(cls, labels: object) -> object:
+        if isinstance(labels, dict):
+            return [{"category": str(category), "label": label} for category, label in labels.items()]
+        return labels
+
+    @model_validator(mode="after")
+    def _known_labels(self) -> Self:
+        named = [each.category for each in self.labels]
+        if len(set(named)) != len(named):
+            raise ValueError("give each category one label")
+        unknown = [category for category in named if category not in self.categories]
+        if unknown:
+            raise ValueError(f"the label of '{unknown[0]}' belongs to no category")
+        return self
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        absent = {code.lower() for code in self.missing_codes}
+        twice = [category for category in self.categories if category.lower() in absent]
+        if twice:
+            raise ValueError(f"'{twice[0]}' is listed as a category and as a code for missing values")
+        if self.matching == "loose":
+            seen = {folded(cell): cell for cell in RESERVED}
+            for category in self.categories:
+                other = seen.setdefault(folded(category), category)
+                if other != category:
+                    raise ValueError(f"loose matching cannot tell '{other}' from '{category}'")
+        return self
 
     @field_validator("groups", mode="before")
     @classmethod
@@ -179,7 +299,9 @@ class _Numeric(_Column):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         self._check_bounds()
-        if (self.edges is None) == (self.bins is None):
+        if self.edges is None and self.bins is None:
+            raise ValueError("give a number of equal-width bins, for example 'bins: 8', or edges between bins")
+        if self.edges is not None and self.bins is not None:
             raise ValueError("give either edges or a number of equal-width bins, not both")
         if any(not self.lower <= edge < self.upper for edge in self.inner_edges):
             raise ValueError("edges must lie between lower and upper")
@@ -200,6 +322,10 @@ class _Numeric(_Column):
     @property
     def ordered(self) -> bool:
         return True
+
+    @property
+    def possible_summaries(self) -> tuple[Summary, ...]:
+        return (*super().possible_summaries, "mean", "count")
 
     @cached_property
     def inner_edges(self) -> tuple[float, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
+from dpcore.domain.amounts import amount
 from dpcore.domain.columns import (
     MISSING,
     OTHER,
@@ -34,23 +35,24 @@ class Condition(FrozenModel):
         """Plain text, such as ``age > 60``; :func:`parse_condition` reads it back."""
         column = schema.column(self.column)
         if self.first == self.last and column.cells[self.first] in RESERVED:
-            return f"{self.column} = {column.cells[self.first]}"
+            return f"{self.column}{column.sign} {column.cells[self.first]}"
         if isinstance(column, NumericColumn):
             return self._numeric_text(column)
         return self._category_text(column)
 
     def _numeric_text(self, column: Any) -> str:
         points = (column.lower, *column.inner_edges, column.upper)
-        low, high = format_number(points[self.first]), format_number(points[self.last + 1])
+        unit = column.unit if column.for_people else ""
+        low, high = amount(points[self.first], unit), amount(points[self.last + 1], unit)
         if self.first == 0:
             return f"{self.column} <= {high}"
         if self.last == len(column.cells) - 2:
             return f"{self.column} > {low}"
-        return f"{low} < {self.column} <= {high}"
+        return f"{amount(points[self.first], unit, once=True)} < {self.column} <= {high}"
 
     def _category_text(self, column: Any) -> str:
         if self.first == self.last:
-            return f"{self.column} = {column.cells[self.first]}"
+            return f"{self.column}{column.sign} {column.cells[self.first]}"
         if self.first == 0:
             return f"{self.column} <= {column.cells[self.last]}"
         return f"{self.column} > {column.cells[self.first - 1]}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Iterable
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable
+from datetime import datetime, time, timedelta
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Final
@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Cells, Floats, Ints
-from dpcore.domain.columns import MISSING, OTHER, BooleanColumn, IntegerColumn, NumericColumn
-from dpcore.domain.schema import Schema
+from dpcore.domain.columns import MISSING, OTHER, BooleanColumn, IntegerColumn, NumericColumn, folded
+from dpcore.domain.dates import moment_of
+from dpcore.domain.derivations import Renamed
+from dpcore.domain.schema import ChildTable, Schema
 
 #: Spellings of an absent value, unless the schema lists them as a category.
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "nat"})
@@ -95,28 +97,45 @@ def _text_of_other(value: Any) -> str:
 
 def encode_categories(column: Any, values: pd.Series[Any]) -> Cells:
     """Codes into ``column.cells`` of a boolean, categorical or ordinal column."""
-    texts = texts_of(values)
-    boolean = isinstance(column, BooleanColumn)
-    lookup = _boolean_lookup() if boolean else _lookup(column)
-    if boolean:
-        texts = [text.lower() for text in texts]
-    other, missing = column.cells.index(OTHER), column.cells.index(MISSING)
-    folded = {text: _code(text, lookup, other, missing) for text in set(texts)}
-    return np.fromiter((folded[text] for text in texts), np.uint16, len(texts))
+    distinct, places = _distinct(values)
+    texts = texts_of(distinct)
+    code_of = _reader(column)
+    codes = {text: code_of(text) for text in set(texts)}
+    return np.asarray(np.fromiter((codes[text] for text in texts), np.uint16, len(texts))[places])
 
 
-def _lookup(column: Any) -> dict[str, int]:
-    return {cell: code for code, cell in enumerate(column.cells)}
+def _distinct(values: pd.Series[Any]) -> tuple[pd.Series[Any], Any]:
+    """Texts that differ, and which of them each value is; values of other types as they are."""
+    if not isinstance(values.dtype, pd.StringDtype):
+        return values, slice(None)
+    places, distinct = pd.factorize(values, use_na_sentinel=False)
+    return pd.Series(distinct), places
 
 
-def _boolean_lookup() -> dict[str, int]:
-    return dict.fromkeys(NO_WORDS, 0) | dict.fromkeys(YES_WORDS, 1) | {OTHER: 2, MISSING: 3}
+def _reader(column: Any) -> Callable[[str], int]:
+    """How a text becomes a code of a column that lists its values."""
+    plain, lookup = _spellings(column)
+    other: int = column.cells.index(OTHER)
+    missing: int = column.cells.index(MISSING)
+    absent = {code.lower() for code in column.missing_codes}
+
+    def code_of(text: str) -> int:
+        if text.lower() in absent:
+            return missing
+        found = lookup.get(plain(text))
+        if found is not None:
+            return found
+        return missing if text.lower() in MISSING_WORDS else other
+
+    return code_of
 
 
-def _code(text: str, lookup: dict[str, int], other: int, missing: int) -> int:
-    if text in lookup:
-        return lookup[text]
-    return missing if text.lower() in MISSING_WORDS else other
+def _spellings(column: Any) -> tuple[Callable[[str], str], dict[str, int]]:
+    """What of a text counts, and the codes of all texts of which only that is left."""
+    if isinstance(column, BooleanColumn):
+        return str.lower, dict.fromkeys(NO_WORDS, 0) | dict.fromkeys(YES_WORDS, 1) | {OTHER: 2, MISSING: 3}
+    plain = folded if column.matching == "loose" else str
+    return plain, {plain(cell): code for code, cell in enumerate(column.cells)}
 
 
 def clamp_numbers(column: Any, values: pd.Series[Any]) -> Floats:
@@ -124,16 +143,34 @@ def clamp_numbers(column: Any, values: pd.Series[Any]) -> Floats:
 
     As in :func:`texts_of`, each is a function of its own value.
     """
+    return np.asarray(np.clip(numbers_of(column, values), column.lower, column.upper))
+
+
+def numbers_of(column: Any, values: pd.Series[Any]) -> Floats:
+    """Numbers of a numeric column before they are clamped; NaN for what is none, or stands for none."""
     numbers = _numbers(values)
-    if isinstance(column, IntegerColumn):
-        numbers = np.rint(numbers)
-    return np.asarray(np.clip(numbers, column.lower, column.upper))
+    if column.missing_codes:
+        numbers[np.isin(numbers, [_number_of_text(code) for code in column.missing_codes])] = math.nan
+    return np.rint(numbers) if isinstance(column, IntegerColumn) else numbers
 
 
 def _numbers(values: pd.Series[Any]) -> Floats:
     if values.dtype.kind in "fiub":  # the same conversion for each value
         return np.array(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    return np.fromiter(map(_number, values.tolist()), np.float64, len(values))
+    if isinstance(values.dtype, pd.StringDtype) and (numbers := _all_numbers(values)) is not None:
+        return numbers
+    distinct, places = _distinct(values)
+    return np.asarray(np.fromiter(map(_number, distinct.tolist()), np.float64, len(distinct))[places])
+
+
+def _all_numbers(values: pd.Series[Any]) -> Floats | None:
+    """Numbers that texts write, ``None`` if one writes none; the nearest floats, as Python's own."""
+    import pyarrow as pa
+
+    try:
+        return np.array(pa.array(values).cast(pa.float64()).to_numpy(zero_copy_only=False))
+    except pa.ArrowInvalid:
+        return None
 
 
 def _number(value: Any) -> float:
@@ -178,25 +215,74 @@ def encode(column: Any, values: pd.Series[Any]) -> tuple[Cells, Floats | None]:
     return encode_categories(column, values), None
 
 
+def values_of(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
+    """Values of a column in rows that hold it or else what it is made of; each of its own row."""
+    made = column.derive
+    if column.summary == "count" and column.name not in frame.columns:
+        return pd.Series(np.ones(len(frame)))
+    itself = made is None or (column.name in frame.columns and column.name not in made.sources)
+    if itself or isinstance(made, Renamed):
+        values: pd.Series[Any] = frame[column.name if itself else column.sources[0]]
+        return values
+    parts = [_read(column, frame[source]) for source in made.sources]
+    rows = np.empty(len(frame), dtype=object)
+    rows[:] = [made.made(*row) for row in zip(*parts, strict=True)]
+    return pd.Series(rows, dtype=object)
+
+
+def order_of(values: pd.Series[Any], written: str) -> Floats:
+    """Numbers that put dates, or else numbers, in order; NaN for what is neither."""
+    distinct, places = _distinct(values)
+    found = (_place_in_order(value, written) for value in distinct.tolist())
+    return np.asarray(np.fromiter(found, np.float64, len(distinct))[places])
+
+
+def _place_in_order(value: Any, written: str) -> float:
+    moment = moment_of(value, written)
+    if moment is None:
+        return _number(value)
+    clock = moment if isinstance(moment, datetime) else datetime.combine(moment, time())
+    return (clock - datetime(1970, 1, 1)) / timedelta(seconds=1)
+
+
+def _read(column: Any, values: pd.Series[Any]) -> list[Any]:
+    """What counts of each value of a source; nothing of those that stand for none."""
+    distinct, places = _distinct(values)
+    absent = {code.lower() for code in column.missing_codes}
+    absent |= MISSING_WORDS - {code.lower() for code in column.derive.known}
+    found = np.empty(len(distinct), dtype=object)
+    found[:] = [
+        None if text.lower() in absent else column.derive.read(value, text)
+        for value, text in zip(distinct.tolist(), texts_of(distinct), strict=True)
+    ]
+    read: list[Any] = found[places].tolist()
+    return read
+
+
 def cell_of(column: Any, value: object) -> int:
     """Code of one value typed by a user; absent values are ``(missing)``."""
     codes, _ = encode(column, pd.Series([value], dtype=object))
     return int(codes[0])
 
 
-def encode_columns(frame: pd.DataFrame, schema: Schema, names: Iterable[str]) -> dict[str, Ints]:
+def encode_columns(frame: pd.DataFrame, table: Schema | ChildTable, names: Iterable[str]) -> dict[str, Ints]:
     """Cell codes of some columns of a frame; a column that it lacks counts as missing."""
-    absent = pd.Series([None] * len(frame), dtype=object)
     return {
-        name: encode(
-            schema.column(name),
-            frame[name].reset_index(drop=True) if name in frame.columns else absent,
-        )[0].astype(np.int64)
+        name: encode(column, _given(column, frame))[0].astype(np.int64)
         for name in names
+        for column in [table.column(name)]
     }
+
+
+def _given(column: Any, frame: pd.DataFrame) -> pd.Series[Any]:
+    given = frame.columns
+    if column.name in given or all(source in given for source in column.sources):
+        return values_of(column, frame).reset_index(drop=True)
+    return pd.Series([None] * len(frame), dtype=object)
 
 
 def people_of(values: pd.Series[Any]) -> pd.Series[Any]:
     """Name of each row's person as text, so that 1, 1.0 and ``"1"`` are one; ``None``: nobody."""
-    names = [None if text.lower() in MISSING_WORDS else text for text in texts_of(values)]
-    return pd.Series(names, dtype=object)
+    distinct, places = _distinct(values)
+    names = [None if text.lower() in MISSING_WORDS else text for text in texts_of(distinct)]
+    return pd.Series(np.array(names, dtype=object)[places], dtype=object)

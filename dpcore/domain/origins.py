@@ -10,8 +10,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Origin = Literal["declared", "inferred from records"]
+Origin = Literal[
+    "declared",
+    "known",
+    "dictionary",
+    "standard table",
+    "learned privately",
+    "looked up",
+    "inferred from records",
+]
 DECLARED: Final = "declared"
+KNOWN: Final = "known"
+DICTIONARY: Final = "dictionary"
+STANDARD: Final = "standard table"
+LEARNED: Final = "learned privately"
+LOOKED_UP: Final = "looked up"
 INFERRED: Final = "inferred from records"
 
 
@@ -35,6 +48,14 @@ _STANDINGS: dict[Origin, OriginMeaning] = {
     DECLARED: OriginMeaning(
         "declared by whoever answers for the records; whether any were read off them, by hand or "
         "as a suggestion of the program, is not recorded"
+    ),
+    KNOWN: OriginMeaning("known to whoever answers for the records without looking at them"),
+    DICTIONARY: OriginMeaning("taken from a data dictionary, which was written without these records"),
+    STANDARD: OriginMeaning("taken from a table of plausible ranges or codes that comes with the program"),
+    LEARNED: OriginMeaning("learned from the records with privacy noise, paid for out of the same budget"),
+    LOOKED_UP: OriginMeaning(
+        "looked up in the values by whoever answers for the records, who made them public: that an "
+        "extreme or a rare value occurs is outside the guarantee"
     ),
     INFERRED: OriginMeaning(
         "read off the records by the program, because no schema was given",

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from dpcore.domain.columns import MAX_COLUMNS, Column, Name, SchemaPart, View
+from dpcore.domain.columns import MAX_COLUMNS, Column, View
+from dpcore.domain.dates import DateFormat
+from dpcore.domain.learned import LearningCertificate
+from dpcore.domain.names import Name, SchemaPart
 from dpcore.domain.origins import DECLARED, INFERRED, Origin, problem_of, refusal_of
 from dpcore.errors import SchemaError
 from dpcore.validation import explain_validation
@@ -28,11 +31,45 @@ INFERRED_NAME: Final = "inferred"
 MAX_CHILD_ROWS = 500_000_000
 #: Most values of child rows kept of all entities together.
 MAX_CHILD_CELLS = 4_000_000_000
+Keep = Literal["random", "first", "last"]
 #: Which records: to learn from, set aside for the evaluation, or both.
 Part = Literal["train", "holdout", "all"]
 
 
-class PrivacyUnit(SchemaPart):
+class _Keeping(SchemaPart):
+    """Which of a person's rows are kept, if there are more than may be.
+
+    Attributes
+    ----------
+    keep : str
+        ``random``, or those that come ``first`` or ``last`` by ``order_by``; among rows that come
+        at once, and among rows without order, chance decides, never the order of the file.
+    order_by : str or None
+        Column of the file with dates or numbers. It need not be stored.
+    order_format : str
+        How its dates are written, in the letters of ``strptime``; ISO 8601, if empty.
+    """
+
+    keep: Keep = "random"
+    order_by: Name | None = None
+    order_format: DateFormat = ""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.keep != "random" and self.order_by is None:
+            raise ValueError(f"to keep the {self.keep} rows, say with 'order_by' which column tells their order")
+        return self
+
+    @property
+    def chosen(self) -> str:
+        """Which rows are kept, for people; empty if chance chooses them."""
+        return "" if self.keep == "random" else f"the {self.keep} by '{self.order_by}'"
+
+    def _unordered(self) -> Self:
+        return self.model_copy(update={"keep": "random", "order_by": None})
+
+
+class PrivacyUnit(_Keeping):
     """Who is protected: a row, or the person that ``column`` identifies.
 
     Attributes
@@ -40,7 +77,7 @@ class PrivacyUnit(SchemaPart):
     column : str or None
         Column that identifies the person. It is never stored. ``None``: each row is one person.
     max_rows_per_person : int
-        Rows kept for one person, chosen at random at ingestion.
+        Rows kept for one person, at ingestion: see ``keep``.
     """
 
     column: Name | None = None
@@ -50,6 +87,8 @@ class PrivacyUnit(SchemaPart):
     def _one_row_each(self) -> Self:
         if self.column is None and self.max_rows_per_person != 1:
             raise ValueError("without a person column each row is one person: keep 1 row")
+        if self.column is None and self.order_by is not None:
+            raise ValueError("without a person column each row is one person: there is nothing to order")
         return self
 
 
@@ -65,6 +104,36 @@ class _Table(SchemaPart):
         if len(set(names)) != len(names):
             raise ValueError("column names must be distinct")
         return self
+
+    @model_validator(mode="after")
+    def _distinct_sources(self) -> Self:
+        made = {column.name: column for column in self.columns if column.derive is not None}
+        for column in made.values():
+            for source in column.sources:
+                if source in made and source not in made[source].sources:
+                    raise ValueError(
+                        f"'{column.name}' is made of the file's column '{source}', but here '{source}' is made of "
+                        "others: rename it"
+                    )
+        return self
+
+    @property
+    def file_columns(self) -> tuple[str, ...]:
+        """Columns of a file that are read: those of the table, or what they are made of."""
+        sources = [source for column in self.columns for source in column.sources]
+        order = self.keeping.order_by
+        return tuple(dict.fromkeys(sources if order is None else [*sources, order]))
+
+    @property
+    def keeping(self) -> _Keeping:
+        """Which of a person's rows are kept."""
+        raise NotImplementedError
+
+    def lacking(self, present: Iterable[str]) -> list[str]:
+        """Columns without which values are missing; a column that is made of others may itself be there."""
+        known = set(present)
+        needed = (source for column in self.columns if column.name not in known for source in column.sources)
+        return [source for source in dict.fromkeys(needed) if source not in known]
 
     def column(self, name: str) -> Any:
         """Return the column called ``name``.
@@ -89,7 +158,7 @@ class _Table(SchemaPart):
         return "this data set"
 
 
-class ChildTable(_Table):
+class ChildTable(_Keeping, _Table):
     """A further table with any number of rows about each row of the main one.
 
     Attributes
@@ -100,12 +169,15 @@ class ChildTable(_Table):
         Column that says whose row it is. It is never stored. ``None``: the same name as in the
         main table, which is the column of the schema's ``privacy_unit``.
     max_rows_per_person : int
-        Rows kept for one person, chosen at random at ingestion.
+        Rows kept for one person, at ingestion: see ``keep``.
+    from_rows : bool
+        Whether its rows are those of the main table's file, which may then have several of a person.
     """
 
     name: Name
     description: str = Field(default="", max_length=2000)
     key: Name | None = None
+    from_rows: bool = False
     max_rows_per_person: int = Field(ge=1, le=1000)
     columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
 
@@ -117,8 +189,14 @@ class ChildTable(_Table):
                     f"'{column.name}' cannot be a target or on a side of redescriptions: only "
                     "columns of the main table can"
                 )
-        if self.key is not None and any(column.name == self.key for column in self.columns):
-            raise ValueError("the column that identifies a person cannot also be a stored column")
+            if column.summary is not None:
+                raise ValueError(f"'{column.name}' cannot be a summary: only columns of the main table can")
+        if self.from_rows and self.key is not None:
+            raise ValueError("rows of the main table have its column for the person: leave out 'key'")
+        return self
+
+    @property
+    def keeping(self) -> _Keeping:
         return self
 
     @property
@@ -143,6 +221,8 @@ class Schema(_Table):
         Further tables about the same people. Neighbours differ in one person with all rows.
     origin : str
         Where every fact comes from that says nothing of its own: see :mod:`dpcore.domain.origins`.
+    learned : LearningCertificate or None
+        What of it was learned privately, and at what cost.
     """
 
     version: Literal[1] = SCHEMA_VERSION
@@ -155,6 +235,7 @@ class Schema(_Table):
     columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
     children: tuple[ChildTable, ...] = Field(default=(), max_length=20)
     origin: Origin = DECLARED
+    learned: LearningCertificate | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -165,9 +246,30 @@ class Schema(_Table):
 
     @model_validator(mode="after")
     def _private_key(self) -> Self:
-        if any(column.name == self.privacy_unit.column for column in self.columns):
+        if self.privacy_unit.column in {name for column in self.columns for name in (column.name, *column.sources)}:
             raise ValueError("the column that identifies a person cannot also be a stored column")
         return self
+
+    @model_validator(mode="after")
+    def _summarised(self) -> Self:
+        summaries = [column for column in self.columns if column.summary is not None]
+        if summaries and self.privacy_unit.column is None:
+            raise ValueError(f"'{summaries[0].name}' sums up a person's rows: privacy_unit.column must name the person")
+        if summaries and self.privacy_unit.max_rows_per_person != 1:
+            raise ValueError(f"'{summaries[0].name}' sums up a person's rows: one row per person is kept")
+        for column in summaries:
+            if column.summary in {"first", "last"} and self.privacy_unit.order_by is None:
+                raise ValueError(f"the {column.summary} '{column.name}' needs privacy_unit.order_by")
+        return self
+
+    @property
+    def keeping(self) -> _Keeping:
+        return self.privacy_unit
+
+    def unordered(self) -> Schema:
+        """The same for rows that no column puts in order, such as invented ones."""
+        children = tuple(child._unordered() for child in self.children)
+        return self.model_copy(update={"privacy_unit": self.privacy_unit._unordered(), "children": children})
 
     @model_validator(mode="after")
     def _related(self) -> Self:
@@ -188,7 +290,7 @@ class Schema(_Table):
                 raise ValueError(
                     f"max_rows times max_rows_per_person of '{child.name}' must not exceed {MAX_CHILD_ROWS}"
                 )
-            if any(column.name == self.key_of(child) for column in child.columns):
+            if self.key_of(child) in {name for column in child.columns for name in (column.name, *column.sources)}:
                 raise ValueError(
                     f"'{self.key_of(child)}' says whose row of '{child.name}' it is, and cannot also be a stored column"
                 )
@@ -228,8 +330,9 @@ class Schema(_Table):
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """Where its facts come from, each origin once."""
-        return (self.origin,)
+        """Where its facts come from, each origin once; first that of the row limit and the names."""
+        columns = [*self.columns, *(column for child in self.children for column in child.columns)]
+        return tuple(dict.fromkeys([self.origin, *(column.origin or self.origin for column in columns)]))
 
     @property
     def problem(self) -> str:
@@ -256,10 +359,14 @@ class Schema(_Table):
 
     def to_yaml(self) -> str:
         """YAML form, defaults left out, for people to read and edit."""
+        return yaml.safe_dump(self.to_mapping(), sort_keys=False, allow_unicode=True)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """What :meth:`from_mapping` takes, defaults left out."""
         content = self._written()
         if self.name == INFERRED_NAME:
             content["origin"] = self.origin  # Left out, it would be read as inferred.
-        return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        return content
 
     def _written(self) -> dict[str, Any]:
         content = {"version": self.version, **self.model_dump(mode="json", exclude_defaults=True)}
@@ -293,11 +400,7 @@ class Schema(_Table):
         SchemaError
             If the text is neither, or is not a valid schema.
         """
-        try:
-            content = _parse(text)
-        except (yaml.YAMLError, ValueError, RecursionError):
-            raise SchemaError("The schema is not valid YAML or JSON.") from None
-        return cls.from_mapping(content)
+        return cls.from_mapping(parsed(text))
 
     @classmethod
     def from_file(cls, path: str | Path) -> Schema:
@@ -308,12 +411,24 @@ class Schema(_Table):
         SchemaError
             If the file cannot be read as UTF-8 text or is not a valid schema.
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            name = Path(path).name  # Readers must not learn where it lies.
-            raise SchemaError(f"The schema file {name} cannot be read as UTF-8 text.") from None
-        return cls.from_text(text)
+        return cls.from_text(schema_text(path))
+
+
+def schema_text(path: str | Path) -> str:
+    """Text of a schema file. Raises ``SchemaError`` if it is not UTF-8 text."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        name = Path(path).name  # Readers must not learn where it lies.
+        raise SchemaError(f"The schema file {name} cannot be read as UTF-8 text.") from None
+
+
+def parsed(text: str) -> object:
+    """Content of JSON, or else YAML. Raises ``SchemaError`` if the text is neither."""
+    try:
+        return _parse(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise SchemaError("The schema is not valid YAML or JSON.") from None
 
 
 def _parse(text: str) -> object:
@@ -331,4 +446,7 @@ def _parse(text: str) -> object:
 
 def _compact(column: Any) -> dict[str, Any]:
     head = {"name": column.name, "type": column.type}
-    return {**head, **column.model_dump(mode="json", exclude_defaults=True)}
+    written = {**head, **column.model_dump(mode="json", exclude_defaults=True)}
+    if "labels" in written:
+        written["labels"] = {each.category: each.label for each in column.labels}
+    return written

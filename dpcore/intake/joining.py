@@ -18,7 +18,7 @@ import pandas as pd
 from dpcore.data.ingest import check_header, frame_chunks
 from dpcore.domain.columns import View
 from dpcore.domain.encoding import people_of
-from dpcore.domain.schema import Schema
+from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
 from dpcore.intake.files import read_chunks, read_header
 
@@ -139,27 +139,33 @@ def _check_names(names: list[str]) -> None:
 
 
 def chunks_for(
-    schema: Schema, source: str | Path | pd.DataFrame, right: str | Path | None = None
+    schema: Schema,
+    source: str | Path | Sequence[Path] | pd.DataFrame,
+    right: str | Path | None = None,
+    child: ChildTable | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Rows for :func:`dpcore.data.ingest.ingest`, with the columns that the schema names.
 
     Parameters
     ----------
-    source : str, Path or DataFrame
-        CSV or Parquet file, or a frame.
+    source : str, Path, sequence of Path or DataFrame
+        CSV or Parquet file, several of them (see :mod:`dpcore.intake.parts`), or a frame.
     right : str, Path or None
         A second file about the same people, joined on the schema's ``privacy_unit.column``.
+    child : ChildTable or None
+        The child table whose columns are wanted, if it is not the main table.
 
     Raises
     ------
     IngestError
         If a file is broken or the two cannot be joined.
     """
-    columns, unit = [column.name for column in schema], schema.privacy_unit.column
+    columns, unit = list((child or schema).file_columns), schema.privacy_unit.column
     if right is None:
-        if not isinstance(source, str | Path):
+        if isinstance(source, pd.DataFrame):
             return frame_chunks(source)
-        return read_chunks(Path(source), columns if unit is None else [*columns, unit])
+        files = Path(source) if isinstance(source, str) else source
+        return read_chunks(files, columns if unit is None else [*columns, unit])
     if not isinstance(source, str | Path):
         raise IngestError("Only two files can be joined: write the rows to a file first.")
     return read_joined(Path(source), Path(right), join_key(schema), columns)

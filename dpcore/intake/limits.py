@@ -2,12 +2,12 @@
 
 Public are the sizes of the files, which their custodian sees, and what the schema declares. An
 operator sets the base of both limits by ``FROSTGLASS_UPLOAD_MEMORY`` (MiB) and
-``FROSTGLASS_UPLOAD_SECONDS``. Neither grows without end: a schema may declare any number of rows.
+``FROSTGLASS_UPLOAD_SECONDS``. What a schema declares adds to them up to a limit only: it may be any
+number of rows. Files that are there may take time as long as they are.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,8 @@ from pathlib import Path
 import psutil
 
 from dpcore.domain.schema import Schema
-from dpcore.errors import RequestError
+from dpcore.intake.parts import parts_of
+from dpcore.validation import whole_number
 
 #: The base limits, in MiB and seconds, and what they are called in the environment.
 _MEMORY = ("FROSTGLASS_UPLOAD_MEMORY", 2048)
@@ -23,7 +24,7 @@ _SECONDS = ("FROSTGLASS_UPLOAD_SECONDS", 50)
 #: A file or table of this many bytes doubles the limit; one of twice as many trebles it.
 _MEMORY_DOUBLES, _SECONDS_DOUBLES = 256 << 20, 25 << 20
 _MIB = 1 << 20
-#: However large an upload or its table is said to be, it gets no more than so many times the base.
+#: However large a table is said to be, its upload gets no more than so many times the base.
 _MOST = 64
 #: Bytes for the name and number of one person, while rows are read.
 _PERSON = 256
@@ -58,13 +59,15 @@ class Limits:
         RequestError
             If a setting of the operator is not a number.
         """
-        stored = 0 if schema is None else stored_bytes(schema)
-        size = stored + sum(path.stat().st_size for path in files if path.is_file())
+        from dpcore.data.ingest import largest_file
+
+        declared = 0 if schema is None else stored_bytes(schema)
+        given = sum(part.path.stat().st_size for file in files for part in parts_of(file) if part.path.is_file())
         memory, seconds = _base(*_MEMORY) * _MIB, _base(*_SECONDS)
         return cls(
-            memory=min(_grown(memory, size / _MEMORY_DOUBLES), max(memory, machine_memory())),
-            seconds=_grown(seconds, size / _SECONDS_DOUBLES),
-            written=stored + _MIB,
+            memory=min(_grown(memory, (declared + given) / _MEMORY_DOUBLES), max(memory, machine_memory())),
+            seconds=_grown(seconds, declared / _SECONDS_DOUBLES) + round(seconds * given / _SECONDS_DOUBLES),
+            written=max(declared, 0 if schema is None else largest_file(schema)) + _MIB,
         )
 
 
@@ -93,7 +96,4 @@ def stored_bytes(schema: Schema) -> int:
 
 
 def _base(name: str, default: int) -> int:
-    text = os.environ.get(name, str(default))
-    if not text.isdigit() or not int(text):
-        raise RequestError(f"{name} must be a whole number above 0, for example {default}.")
-    return int(text)
+    return whole_number(name, example=default) or default

@@ -11,7 +11,6 @@ away.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import resource
@@ -27,8 +26,6 @@ from typing import Any, BinaryIO
 #: Without questions for so many seconds, this program ends.
 _IDLE = 600
 _OPEN_FILES = 128
-#: Most characters of one value in a CSV file.
-_LONGEST_VALUE = 1 << 24
 #: What a form may be made of: the page that draws it has no limits of its own.
 _MOST_TABLES, _MOST_COLUMNS = 100, 3000
 _TOO_MANY = (
@@ -36,8 +33,6 @@ _TOO_MANY = (
     "Export the tables that matter to a file of their own, or use the command line with a schema "
     "file."
 )
-#: Reports of rows are this many rows apart, at least.
-_REPORT_ROWS = 20_000
 
 Tell = Callable[[str, int], None]
 
@@ -94,7 +89,6 @@ def _load() -> None:
     import dpcore.intake.suggestions  # noqa: F401
 
     pyarrow.set_cpu_count(1)
-    csv.field_size_limit(_LONGEST_VALUE)
 
 
 def _say(answers: BinaryIO, **message: Any) -> None:
@@ -104,6 +98,8 @@ def _say(answers: BinaryIO, **message: Any) -> None:
 def _answer(question: Mapping[str, Any], answers: BinaryIO) -> None:
     """Answer one question, in a process of its own."""
     from dpcore.errors import FrostglassError
+    from dpcore.intake.choices import Choices, choosing
+    from dpcore.intake.sources import knowing
 
     _confine(**question["limits"])
 
@@ -111,7 +107,8 @@ def _answer(question: Mapping[str, Any], answers: BinaryIO) -> None:
         _say(answers, step=step, rows=rows)
 
     try:
-        result = _ANSWERS[question["ask"]](tell, **question["with"])
+        with choosing(Choices(**question["choices"])), knowing(question["addresses"]):
+            result = _ANSWERS[question["ask"]](tell, **question["with"])
     except FrostglassError as error:
         _say(answers, fault=type(error).__name__, text=str(error))
     except MemoryError:
@@ -153,13 +150,27 @@ def _limit(kind: int, most: int, grace: int = 0) -> None:
 
 def _source(source: Any) -> Any:
     """Files as they were named in a question."""
-    return {n: Path(p) for n, p in source.items()} if isinstance(source, dict) else Path(source)
+    if isinstance(source, dict):
+        return {name: Path(path) for name, path in source.items()}
+    return [Path(path) for path in source] if isinstance(source, list) else Path(source)
 
 
-def _header(_: Tell, path: str) -> list[str]:
+def _header(_: Tell, path: Any) -> list[str]:
     from dpcore.intake.files import read_header
 
-    return read_header(Path(path))
+    return read_header(_source(path))
+
+
+def _describe(_: Tell, path: Any) -> str:
+    from dpcore.intake.files import describe
+
+    return describe(_source(path))
+
+
+def _sheets(_: Tell, path: str) -> list[str]:
+    from dpcore.intake.sheets import sheet_names
+
+    return sheet_names(Path(path))
 
 
 def _headers(_: Tell, source: Any) -> dict[str, Any]:
@@ -179,10 +190,10 @@ def _shared_columns(_: Tell, left: str, right: str) -> list[str]:
     return shared_columns(Path(left), Path(right))
 
 
-def _draft(_: Tell, path: str) -> dict[str, Any]:
+def _draft(_: Tell, path: Any) -> dict[str, Any]:
     from dpcore.intake.suggestions import suggest_schema
 
-    return suggest_schema(Path(path))
+    return suggest_schema(_source(path))
 
 
 def _joint_draft(_: Tell, left: str, right: str, key: str) -> dict[str, Any]:
@@ -197,28 +208,35 @@ def _relations_draft(_: Tell, source: Any, entity: str, key: str | None) -> dict
     return suggest_relations(_source(source), entity, key)
 
 
-def _column(_: Tell, path: str, name: str, kind: str | None = None) -> dict[str, Any]:
-    from dpcore.intake.suggestions import suggest_column
+def _look(
+    tell: Tell,
+    source: Any,
+    kinds: dict[str, str | None],
+    table: str | None = None,
+    right: str | None = None,
+    key: str = "",
+) -> dict[str, Any]:
+    from dpcore.intake.looking import look_at
+    from dpcore.intake.storing import counted_rows
 
-    return suggest_column(Path(path), name, kind)
+    second = None if right is None else Path(right)
+
+    def counted(pieces: Iterator[Any]) -> Iterator[Any]:
+        return counted_rows(pieces, tell, table or "")
+
+    return asdict(look_at(_source(source), kinds, table=table, right=second, key=key, counted=counted))
 
 
-def _table_column(_: Tell, source: Any, table: str, name: str, kind: str | None = None) -> dict[str, Any]:
-    from dpcore.intake.suggestions import suggest_table_column
+def _dictionary(_: Tell, path: str, title: str = "") -> dict[str, Any]:
+    from dpcore.intake.dictionaries.reading import read_dictionary
 
-    return suggest_table_column(_source(source), table, name, kind)
-
-
-def _joint_column(_: Tell, left: str, right: str, key: str, name: str, kind: str | None = None) -> dict[str, Any]:
-    from dpcore.intake.suggestions import suggest_joint_column
-
-    return suggest_joint_column(Path(left), Path(right), key, name, kind)
+    return asdict(read_dictionary(Path(path), title))
 
 
-def _schema(_: Tell, text: str) -> str:
-    from dpcore.domain.schema import Schema
+def _schema(_: Tell, text: str) -> dict[str, Any]:
+    from dpcore.domain.unfinished import Unfinished
 
-    return Schema.from_text(text).to_json(indent=None)
+    return Unfinished.from_text(text).content()
 
 
 def _check(_: Tell, source: Any, schema: str) -> None:
@@ -234,51 +252,69 @@ def _check_joint(_: Tell, left: str, right: str, schema: str) -> None:
 
     declared = Schema.model_validate_json(schema)
     together = joint_columns(Path(left), Path(right), join_key(declared))
-    for column in declared:
-        together.place(column.name)
+    for name in declared.file_columns:
+        together.place(name)
 
 
-def _store(tell: Tell, source: Any, schema: str, folder: str, right: str | None = None) -> None:
-    from dpcore.data.ingest import ingest
-    from dpcore.disk import needing_room
+def _examine(tell: Tell, source: Any, schema: str, right: str | None = None) -> list[dict[str, Any]]:
     from dpcore.domain.schema import Schema
+    from dpcore.intake.examination import Examination
     from dpcore.intake.relations import rows_for
-    from dpcore.privacy.randomness import SecureRandom
+    from dpcore.intake.storing import counted_rows
 
     declared = Schema.model_validate_json(schema)
-    second = None if right is None else Path(right)
-    rows, children = rows_for(declared, _source(source), second)
-    told = {name: _counted(pieces, tell, name) for name, pieces in children.items()}
-    table = ingest(_counted(rows, tell, declared.entity), declared, SecureRandom(), told)
-    tell("", 0)
-    with needing_room(Path(folder)):
-        table.save(Path(folder))
+    rows, children = rows_for(declared, _source(source), None if right is None else Path(right))
+    examination = Examination(declared)
+    for name, pieces in {"": rows, **children}.items():
+        for _ in counted_rows(examination.of(pieces, name), tell, name or declared.entity):
+            pass
+    return [finding.written() for finding in examination.findings()]
 
 
-def _counted(pieces: Iterator[Any], tell: Tell, table: str) -> Iterator[Any]:
-    """The same rows; how many there were so far is told now and then."""
-    rows = told = 0
-    for piece in pieces:
-        yield piece
-        rows += len(piece)
-        if rows - told >= _REPORT_ROWS:
-            tell(table, rows)
-            told = rows
+def _store(
+    tell: Tell,
+    source: Any,
+    schema: str,
+    folder: str,
+    accepted: list[str],
+    right: str | None = None,
+    keep: bool = False,
+    after: str | None = None,
+    learning: dict[str, Any] | None = None,
+) -> None:
+    from dpcore.domain.schema import Schema
+    from dpcore.intake.storing import store_table
+    from dpcore.released.learning_plan import LearningPlan
+
+    declared = Schema.model_validate_json(schema)
+    store_table(
+        Path(folder),
+        declared,
+        _source(source),
+        None if right is None else Path(right),
+        accepted=accepted,
+        keep=keep,
+        after=None if after is None else Path(after),
+        plan=None if learning is None else LearningPlan.read(declared, learning),
+        tell=tell,
+    )
 
 
 _ANSWERS: Mapping[str, Callable[..., Any]] = {
     "header": _header,
+    "describe": _describe,
+    "sheets": _sheets,
     "headers": _headers,
     "shared columns": _shared_columns,
     "draft": _draft,
     "joint draft": _joint_draft,
     "relations draft": _relations_draft,
-    "column": _column,
-    "table column": _table_column,
-    "joint column": _joint_column,
+    "look": _look,
+    "dictionary": _dictionary,
     "schema": _schema,
     "check": _check,
     "check joint": _check_joint,
+    "examine": _examine,
     "store": _store,
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -11,14 +11,17 @@ import pandas as pd
 from dpcore.data.ingest import check_header, frame_chunks
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError
-from dpcore.intake.files import is_parquet, parquet_types, read_chunks, read_header
+from dpcore.intake.files import declared_types, read_chunks, read_header
 from dpcore.intake.joining import chunks_for
-from dpcore.intake.sql_files import TableHeader, is_database, open_database_file
+from dpcore.intake.served import open_served
+from dpcore.intake.sources import ENDING
+from dpcore.intake.sql_files import Database, TableHeader, is_database, open_database_file
 
 #: CSV or Parquet files, or frames, by the names of their tables.
 Tables = Mapping[str, str | Path | pd.DataFrame]
-#: Rows of several tables: files, or one database file with tables of the same names.
-Source = Tables | str | Path
+#: Rows of several tables: files, or one database file with tables of the same names; or of one
+#: table in several files.
+Source = Tables | str | Path | Sequence[Path]
 CHUNK_ROWS = 100_000
 
 
@@ -32,7 +35,7 @@ def rows_for(
     source : mapping, str, Path or DataFrame
         For a schema with child tables, files or frames by the names of the tables (the main one
         is called ``schema.entity``), or a database with tables of these names. For one without,
-        a file, a frame, or a database with one table that counts.
+        a file, several, a frame, or a database with one table that counts.
     right : str, Path or None
         A second file about the same people: see :func:`dpcore.intake.joining.chunks_for`.
 
@@ -43,13 +46,19 @@ def rows_for(
     """
     if isinstance(source, Mapping):
         _check_given(schema, source)
-    elif isinstance(source, pd.DataFrame) or not is_database(Path(source)):
+    elif not isinstance(source, str | Path) or not is_database(Path(source)):
         _check_single(schema)
-        return chunks_for(schema, source, right), {}
+        repeated = {child.name: chunks_for(schema, source, right, child) for child in schema.children}
+        return chunks_for(schema, source, right), repeated
     if right is not None:
         raise IngestError("A second file can be joined with one file only: leave it out.")
-    rows = {name: read_table(source, name, columns) for name, columns in _wanted(schema).items()}
+    rows = {name: read_table(source, _place(schema, name), columns) for name, columns in _wanted(schema).items()}
     return rows.pop(schema.entity), rows
+
+
+def _place(schema: Schema, table: str) -> str:
+    """The table of a source in which the rows of a table of the schema are."""
+    return schema.entity if any(child.name == table and child.from_rows for child in schema.children) else table
 
 
 def check_headers(schema: Schema, source: Source) -> None:
@@ -62,27 +71,27 @@ def check_headers(schema: Schema, source: Source) -> None:
     """
     if isinstance(source, Mapping):
         _check_given(schema, source)
-    elif not is_database(Path(source)):
+    elif not isinstance(source, str | Path) or not is_database(Path(source)):
         _check_single(schema)
+        source = {schema.entity: Path(_single(source))}
     headers = read_headers(source)
     for name, columns in _wanted(schema).items():
-        _check_columns(name, _header_of(name, headers), columns)
+        place = _place(schema, name)
+        _check_columns(place, _header_of(place, headers), columns)
 
 
 def _wanted(schema: Schema) -> dict[str, list[str]]:
     """Columns to be read of each table, keys last."""
     unit = schema.privacy_unit.column
-    main = [*(column.name for column in schema), *([] if unit is None else [unit])]
-    children = {
-        child.name: [*(column.name for column in child.columns), schema.key_of(child)] for child in schema.children
-    }
+    main = [*schema.file_columns, *([] if unit is None else [unit])]
+    children = {child.name: [*child.file_columns, schema.key_of(child)] for child in schema.children}
     return {schema.entity: main, **children}
 
 
 def _check_given(schema: Schema, given: Tables) -> None:
     if not schema.children:
         raise IngestError("The schema describes one table only: give one file, not several.")
-    declared = [schema.entity, *(child.name for child in schema.children)]
+    declared = list(dict.fromkeys(_place(schema, name) for name in _wanted(schema)))
     for name in declared:
         if name not in given:
             raise IngestError(f"The table '{name}' of the schema is missing: add its file under this name.")
@@ -95,7 +104,7 @@ def _check_given(schema: Schema, given: Tables) -> None:
 
 
 def _check_single(schema: Schema) -> None:
-    if schema.children:
+    if not all(child.from_rows for child in schema.children):
         names = _listed([schema.entity, *(child.name for child in schema.children)])
         raise IngestError(
             f"The schema describes several tables: {names}. Give a file for each, or one SQLite "
@@ -118,22 +127,30 @@ def read_headers(source: Source) -> dict[str, TableHeader]:
     """
     if isinstance(source, Mapping):
         return {name: _file_header(name, file) for name, file in source.items()}
-    with open_database_file(Path(source)) as database:
+    with _open_database(_single(source)) as database:
         headers = database.headers()
     if not headers:
         raise IngestError("The database has no table. Export it again.")
     return headers
 
 
+def _open_database(path: Path) -> AbstractContextManager[Database]:
+    return open_served(path) if path.suffix.lower() == ENDING else open_database_file(path)
+
+
+def _single(source: str | Path | Sequence[Path]) -> Path:
+    """The one file of a database. Raises ``IngestError``."""
+    if isinstance(source, str | Path):
+        return Path(source)
+    raise IngestError("Several files are one table of CSV or Parquet files: give a database file alone.")
+
+
 def _file_header(name: str, file: str | Path | pd.DataFrame) -> TableHeader:
     with _in_table(name):
-        if isinstance(file, pd.DataFrame):
-            names = [str(column) for column in file.columns]
-            check_header(names)
-        else:
-            names = read_header(Path(file))
-            if is_parquet(Path(file)):
-                return TableHeader(dict(parquet_types(Path(file))))
+        if not isinstance(file, pd.DataFrame):
+            return TableHeader(dict.fromkeys(read_header(Path(file))) | declared_types(Path(file)))
+        names = [str(column) for column in file.columns]
+        check_header(names)
     return TableHeader(dict.fromkeys(names))
 
 
@@ -150,7 +167,7 @@ def read_table(
         If the table or a column is missing, or something cannot be read.
     """
     if not isinstance(source, Mapping):
-        yield from _database_rows(Path(source), table, columns, chunk_rows)
+        yield from _database_rows(_single(source), table, columns, chunk_rows)
         return
     file = source[table]
     _check_columns(table, _file_header(table, file), columns)
@@ -162,7 +179,7 @@ def read_table(
 
 
 def _database_rows(path: Path, table: str, columns: Sequence[str], chunk_rows: int) -> Iterator[pd.DataFrame]:
-    with open_database_file(path) as database:
+    with _open_database(path) as database:
         headers = database.headers()
         _check_columns(table, _header_of(table, headers), columns)
         with _in_table(table):

@@ -23,7 +23,8 @@ from dpcore.errors import IngestError
 if TYPE_CHECKING:
     import duckdb
 
-DATABASE_ENDINGS = (".sqlite", ".sqlite3", ".db", ".duckdb")
+#: Endings of files that hold tables, or that name those of a server (:mod:`dpcore.intake.sources`).
+DATABASE_ENDINGS = (".sqlite", ".sqlite3", ".db", ".duckdb", ".source")
 _WAIT_SECONDS = 2.0
 
 _NO_FILE = "There is no file of this name, or it cannot be opened. Check the path."
@@ -64,7 +65,7 @@ class Database(Protocol):
 
 
 def is_database(path: Path) -> bool:
-    """Whether the file name says SQLite or DuckDB."""
+    """Whether the file name says SQLite, DuckDB, or tables of a server."""
     return path.suffix.lower() in DATABASE_ENDINGS
 
 
@@ -96,7 +97,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _family(declared: str) -> str | None:
+def family(declared: str) -> str | None:
     """Boolean, integer, real or text, for a type that SQL declares; ``None`` for none."""
     kind = declared.upper()
     if not kind:
@@ -169,7 +170,7 @@ class _Sqlite:
     def _header(self, table: str) -> TableHeader:
         info = self._connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchall()
         keys = [name for _, name, _, _, _, place in info if place]
-        types = {name: _family(kind) for _, name, kind, _, _, _ in info}
+        types = {name: family(kind) for _, name, kind, _, _, _ in info}
         return TableHeader(types, keys[0] if len(keys) == 1 else None)
 
     def rows(self, table: str, columns: Sequence[str], chunk_rows: int) -> Iterator[pd.DataFrame]:
@@ -235,7 +236,7 @@ class _DuckDB:
         columns, keys = self._columns(), self._keys()
         return {
             name: TableHeader(
-                {column: _family(kind) for column, kind in columns.get(number, {}).items()},
+                {column: family(kind) for column, kind in columns.get(number, {}).items()},
                 keys.get(number),
             )
             for name, number in self._tables().items()

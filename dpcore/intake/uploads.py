@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -23,12 +23,17 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from dpcore import errors
 from dpcore.domain.schema import Schema
+from dpcore.domain.unfinished import Unfinished
 from dpcore.errors import FrostglassError, IngestError
+from dpcore.intake.choices import chosen
 from dpcore.intake.limits import Limits
+from dpcore.intake.sources import addresses_for
 
 if TYPE_CHECKING:
+    from dpcore.intake.examination import Finding
     from dpcore.intake.relations import Source
     from dpcore.intake.sql_files import TableHeader
+    from dpcore.released.learning_plan import LearningPlan
 
 #: Told now and then which table is being read and how many rows of it were; may raise to stop.
 #: An empty name says that all is read and being written.
@@ -67,7 +72,7 @@ _NO_READER = "Files cannot be read now. Try again; if that does not help, tell t
 def ask(
     question: str, files: Any = (), *, schema: Schema | None = None, watch: Watch | None = None, **details: Any
 ) -> Any:
-    """Have a question about files answered.
+    """Have a question about files answered; what was chosen about them (``choices``) holds.
 
     Parameters
     ----------
@@ -90,14 +95,15 @@ def ask(
     limits = Limits.of(files, schema)
     if schema is not None:
         details["schema"] = schema.to_json(indent=None)
-    line = {"ask": question, "with": details, "limits": asdict(limits)}
+    line = {"ask": question, "with": details, "limits": asdict(limits), "choices": asdict(chosen())}
+    line["addresses"] = addresses_for([file for file in files if isinstance(file, Path)])
     with _reader(watch) as reader:
         return reader.answer(json.dumps(line, default=_absolute), limits, watch or _nothing)
 
 
-def parse_schema(text: str, watch: Watch | None = None) -> Schema:
-    """A schema from the text of a file that came from anywhere. Raises ``SchemaError``."""
-    return Schema.model_validate_json(ask("schema", text=text, watch=watch))
+def parse_schema(text: str, watch: Watch | None = None) -> Unfinished:
+    """A schema, finished or not, from the text of a file that came from anywhere. Raises ``SchemaError``."""
+    return Unfinished.from_mapping(ask("schema", text=text, watch=watch))
 
 
 class Incoming:
@@ -107,6 +113,12 @@ class Incoming:
     ----------
     source : str, Path or mapping
         See :func:`dpcore.intake.relations.rows_for`; files only.
+    keep : bool
+        Whether the keys of people are kept: see :mod:`dpcore.data.people`.
+    after : Path, optional
+        Folder of a table that keeps them, whose rows are taken in too.
+    plan : LearningPlan, optional
+        What is learned of the schema first.
     """
 
     def __init__(
@@ -115,30 +127,50 @@ class Incoming:
         schema: Schema,
         right: str | Path | None = None,
         watch: Watch | None = None,
+        *,
+        accepted: Collection[str] = (),
+        keep: bool = False,
+        after: Path | None = None,
+        plan: LearningPlan | None = None,
     ) -> None:
         files = files_of(source)
-        self._source = dict(zip(source, files, strict=True)) if _named(source) else files[0]
+        one = files[0] if isinstance(source, str | Path) else files
+        self._source = dict(zip(source, files, strict=True)) if _named(source) else one
         self._right = None if right is None else Path(right)
         self._files = files if self._right is None else [*files, self._right]
         self._schema, self._watch = schema, watch
+        self._accepted, self._keep, self._after, self._plan = sorted(accepted), keep, after, plan
+
+    def examine(self) -> list[Finding]:
+        """How the values of each column fit. Raises ``IngestError``."""
+        from dpcore.intake.examination import Finding
+
+        found = ask(
+            "examine", self._files, watch=self._watch, schema=self._schema, source=self._source, right=self._right
+        )
+        return [Finding.read(each) for each in found]
 
     def save(self, directory: Path) -> None:
         """Read the files and write their table into an empty folder. Raises ``IngestError``."""
         ask(
             "store",
-            self._files,
+            self._files if self._plan is None else self._files * 2,  # Then they are read twice.
             watch=self._watch,
             schema=self._schema,
             source=self._source,
             right=self._right,
             folder=directory,
+            accepted=self._accepted,
+            keep=self._keep,
+            after=self._after,
+            learning=None if self._plan is None else self._plan.written(),
         )
 
 
 def files_of(source: Source) -> list[Path]:
     """The files of a source that has no frames."""
-    files = source.values() if _named(source) else [source]
-    return [Path(cast("str | Path", file)) for file in files]
+    files = source.values() if _named(source) else [source] if isinstance(source, str | Path) else source
+    return [Path(file) for file in files]
 
 
 def _named(source: Source) -> TypeGuard[Mapping[str, str | Path]]:

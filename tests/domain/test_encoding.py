@@ -7,8 +7,9 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from dpcore.domain import encoding
 from dpcore.domain.columns import COLUMN_ADAPTER, OTHER, NumericColumn
@@ -182,3 +183,60 @@ def test_cell_of_one_typed_value():
     assert AGE.cells[encoding.cell_of(AGE, None)] == "(missing)"
     assert SICK.cells[encoding.cell_of(SICK, "true")] == "yes"
     assert COLOURS.cells[encoding.cell_of(COLOURS, "purple")] == "(other)"
+
+
+NUMBERS = st.from_regex(
+    r"[-+ ]?([0-9]{0,25}\.?[0-9]{0,25}([eE][-+]?[0-9]{1,3})?|inf|Infinity|nan|nan\(1\)|0x1)\s?", fullmatch=True
+)
+TEXTS = st.one_of(st.none(), NUMBERS, st.text(max_size=4), st.sampled_from(["NA", " yes", "1_0", "٣"]))
+WIDE = column("real", lower=-8e307, upper=8e307, bins=2)
+
+
+@settings(max_examples=300)
+@given(columns("c"), st.one_of(st.lists(TEXTS), st.lists(NUMBERS)))
+@example(WIDE, ["4.35", "0.1", "1e-320", "179769313486231580793728971405301e276", "1e999", "-0"])
+@example(WIDE, ["9007199254740993", "2.2250738585072011e-308", "0.30000000000000001665334536937734810635447502136"])
+def test_columns_of_text_are_encoded_value_by_value(made, values):
+    text, objects = pd.Series(values, dtype="str"), pd.Series(values, dtype=object)
+    for one in (COLUMN_ADAPTER.validate_python(made), WIDE):
+        for found, expected in zip(encoding.encode(one, text), encoding.encode(one, objects), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    assert encoding.people_of(text).tolist() == encoding.people_of(objects).tolist()
+
+
+def listed(**more):
+    return column("categorical", categories=["Fémale", "two  words", "11"], **more)
+
+
+@pytest.mark.parametrize("value", ["female", "FÉMALE", " Fe\u0301male ", "TWO words", "Two   Words"])
+def test_loose_matching_ignores_case_accents_and_spaces(value):
+    loose = listed(matching="loose")
+    assert cells(loose, [value])[0] in {"Fémale", "two  words"}
+    assert cells(listed(), [value]) == [OTHER]
+
+
+def test_loose_matching_must_tell_categories_apart():
+    for pair in (["a", "A"], ["é", "e"], ["(Other)", "b"]):
+        column("categorical", categories=pair)
+        with pytest.raises(ValidationError, match="cannot tell"):
+            column("categorical", categories=pair, matching="loose")
+
+
+def test_codes_for_missing_values():
+    listing = listed(missing_codes=["99", "?", "Refused"])
+    assert cells(listing, [99, "99", 99.0, "?", "refused"]) == ["(missing)"] * 5
+    assert cells(listing, ["11"]) == ["11"]
+    answer = column("boolean", missing_codes=["9", "0"])
+    assert cells(answer, [0, 1, 9]) == ["(missing)", "yes", "(missing)"]
+    number = column("real", lower=0, upper=10, bins=2, missing_codes=["-9", "?"])
+    found = encoding.clamp_numbers(number, pd.Series([-9, "-9.0", "?", -8, 3]))
+    assert np.isnan(found).tolist() == [True, True, True, False, False]
+    with pytest.raises(ValidationError, match="as a category and as a code"):
+        listed(missing_codes=["11"])
+
+
+def test_labels_belong_to_categories():
+    assert [(each.category, each.label) for each in listed(labels={11: "died"}).labels] == [("11", "died")]
+    for wrong in ({"12": "alive"}, [{"category": "11", "label": "a"}, {"category": "11", "label": "b"}]):
+        with pytest.raises(ValidationError, match="label"):
+            listed(labels=wrong)

@@ -76,7 +76,7 @@ def test_one_bin_has_no_inner_edge():
         ({"lower": 0, "upper": float("inf"), "bins": 2}, "must be finite"),
         ({"lower": float("nan"), "upper": 1, "bins": 2}, "must be finite"),
         ({"lower": -1.7e308, "upper": 1.7e308, "bins": 2}, "must be finite"),
-        ({"lower": 0, "upper": 1}, "either edges or a number"),
+        ({"lower": 0, "upper": 1}, "give a number of equal-width bins"),
         ({"lower": 0, "upper": 1, "bins": 2, "edges": [0.5]}, "either edges or a number"),
         ({"lower": 0, "upper": 1, "edges": [1.0]}, "between lower and upper"),
         ({"lower": 0, "upper": 1, "edges": [-0.1]}, "between lower and upper"),
@@ -249,3 +249,19 @@ def test_format_number_is_exact(value):
 @pytest.mark.parametrize(("value", "text"), [(3.0, "3"), (-0.0, "0"), (0.1, "0.1"), (1e15, "1000000000000000.0")])
 def test_format_number_is_short(value, text):
     assert format_number(value) == text
+
+
+def test_what_columns_say_of_themselves_is_written_and_read_again():
+    column = {
+        "name": "b",
+        "type": "categorical",
+        "categories": ["1", "2"],
+        "labels": {"1": "home"},
+        "matching": "loose",
+    }
+    column |= {"label": "Discharge", "missing_codes": ["9"], "origin": "dictionary"}
+    schema = Schema.from_mapping({"name": "a", "max_rows": 9, "columns": [column]})
+    assert "labels:\n    '1': home" in schema.to_yaml()
+    assert Schema.from_text(schema.to_yaml()) == schema == Schema.from_text(schema.to_json())
+    assert schema.origins == ("declared", "dictionary")
+    assert schema.problem == ""

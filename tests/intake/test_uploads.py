@@ -29,6 +29,8 @@ from dpcore.errors import FrostglassError, IngestError, RequestError, SchemaErro
 from dpcore.intake import limits, reader, uploads
 from dpcore.intake.limits import Limits, stored_bytes
 from dpcore.intake.uploads import Incoming, ask, headers_of, parse_schema
+from dpcore.workspace.database import open_database
+from dpcore.workspace.store import Store
 from tests.support import upload_fuzzer
 from tests.support.hostile_files import cyclic_sqlite, endless_parquet, swelling_parquet
 
@@ -114,7 +116,7 @@ def test_a_tree_that_never_ends_runs_into_a_limit(tmp_path: Path) -> None:
     file = cyclic_sqlite(tmp_path / "x.sqlite")
     schema = BY_PERSON.model_copy(update={"entity": "t"})
     assert "took" in not_stored(file, schema, tmp_path / "out")
-    told = refusal("table column", [file], source=file, table="t", name="a")
+    told = refusal("look", [file], source=file, table="t", kinds={"a": None})
     assert "took" in told
 
 
@@ -176,7 +178,7 @@ def test_a_reader_that_ended_by_itself_costs_no_other_process(
     process.kill()
     process.wait()
     monkeypatch.setattr(uploads.os, "killpg", lambda number, _: ended.append(number))
-    assert parse_schema(ONE.to_yaml()) == ONE
+    assert parse_schema(ONE.to_yaml()).finished() == ONE
     assert not ended
     reader.end()
     assert not ended
@@ -192,7 +194,7 @@ def test_an_application_with_many_files_open_can_ask(monkeypatch: pytest.MonkeyP
         many.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         for _ in range(1100):
             many.callback(os.close, os.open(os.devnull, os.O_RDONLY))
-        assert parse_schema(ONE.to_yaml()) == ONE
+        assert parse_schema(ONE.to_yaml()).finished() == ONE
         uploads._idle.pop().end()
 
 
@@ -203,7 +205,7 @@ def test_a_limit_that_is_lower_already_stays(monkeypatch: pytest.MonkeyPatch) ->
     )
     monkeypatch.setattr(uploads, "READER_COMMAND", (sys.executable, "-c", code))
     monkeypatch.setattr(uploads, "_idle", [])
-    assert parse_schema(ONE.to_yaml()) == ONE
+    assert parse_schema(ONE.to_yaml()).finished() == ONE
     uploads._idle.pop().end()
 
 
@@ -220,7 +222,7 @@ def test_where_memory_runs_short_a_reader_ends_before_the_application(
 @pytest.mark.parametrize("file", ["schema.json", "00000/records.arrow", "00000/bits.arrow"])
 def test_a_full_disk_is_a_sentence(tmp_path: Path, file: str) -> None:
     upload, folder = tmp_path / "x.csv", tmp_path / "out"
-    upload.write_text("a\n1\n")
+    upload.write_text("a\n1\n9\n")
     (folder / "00000").mkdir(parents=True)
     (folder / file).symlink_to("/dev/full")
     told = not_stored(upload, ONE, folder)
@@ -256,6 +258,26 @@ def test_a_reader_ends_with_whoever_asked(tmp_path: Path) -> None:
     assert not alive
 
 
+def test_a_reader_that_is_killed_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import dpcore.data.ingest as i; i._HELD = 0; from dpcore.intake import reader; reader.main()"
+    monkeypatch.setattr(uploads, "READER_COMMAND", (sys.executable, "-c", code))
+    monkeypatch.setattr(uploads, "_idle", [])
+    file = endless_parquet(tmp_path / "x.parquet", 60_000_000)
+    engine = open_database(f"sqlite:///{tmp_path / 'frostglass.db'}")
+    store, put_down = Store(tmp_path, engine), []
+
+    def kill(_table: str, rows: int) -> None:
+        if rows and not put_down:
+            put_down.extend((tmp_path / "incoming").glob("*/*/main/*"))
+            if put_down:
+                psutil.Process().children(recursive=True)[-1].kill()
+
+    with pytest.raises(IngestError, match="more memory"):
+        store.add_dataset("x", BY_PERSON, Incoming(file, BY_PERSON, watch=kill), public=False)
+    assert put_down, "rows had been put down"
+    assert not [*(tmp_path / "incoming").iterdir(), *(tmp_path / "datasets").iterdir(), *store.datasets()]
+
+
 def test_a_form_is_made_for_a_moderate_number_of_tables(tmp_path: Path) -> None:
     file = tmp_path / "x.sqlite"
     with closing(sqlite3.connect(file)) as connection:
@@ -283,6 +305,7 @@ def test_limits_grow_with_public_sizes_and_are_the_operators(tmp_path: Path, mon
     with file.open("wb") as stream:
         stream.truncate(GIB)
     small, large = Limits.of([]), Limits.of([file])
+    assert Limits.of([file] * 5).seconds == 50 + 5 * (large.seconds - 50), "time for as much as there is"
     assert (small.memory, small.seconds) == (2 * GIB, 50)
     assert (large.memory, large.seconds) == (10 * GIB, 2098)
     wide = ONE.model_copy(update={"max_rows": 10_000_000})
@@ -308,7 +331,7 @@ def test_limits_do_not_grow_beyond_what_is_sensible(monkeypatch: pytest.MonkeyPa
 
 def test_the_declared_size_of_a_stored_table_is_no_less_than_the_real_one(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
-    file.write_text("a\n1\n")
+    file.write_text("a\n1\n9\n")
     store(file, ONE, tmp_path / "out")
     written = sum(path.stat().st_size for path in (tmp_path / "out").rglob("*.arrow"))
     assert written <= stored_bytes(ONE) + 4096
@@ -330,7 +353,7 @@ def test_a_date_that_no_calendar_has_is_a_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("note", [b"{", b"\xff", b'{"columns": 1}', b"[]"])
 def test_notes_of_pandas_in_a_file_are_not_needed(tmp_path: Path, note: bytes) -> None:
     file = tmp_path / "x.parquet"
-    table = pa.table({"a": [1, 2]}).replace_schema_metadata({b"pandas": note})
+    table = pa.table({"a": [1, 5]}).replace_schema_metadata({b"pandas": note})
     pq.write_table(table, file)
     assert ask("header", [file], path=file) == ["a"]
     assert len(store(file, ONE, tmp_path / "out").public_frame()) == 2
@@ -352,7 +375,7 @@ def test_a_name_that_is_not_text_in_a_database_is_a_sentence(tmp_path: Path) -> 
     sound = file.read_bytes()
     for name in (b"\xff\xfe\xfd\xfc\xff\xfe\xfd\xfc", b"NAME\xc3AME"):
         file.write_bytes(sound.replace(b"NAMENAME", name))
-        refusal("table column", [file], source=file, table="t", name="a")
+        refusal("look", [file], source=file, table="t", kinds={"a": None})
         refusal("headers", [file], source=file)
 
 
@@ -399,7 +422,7 @@ def outcome(folder: Path, kind: str, seed: int) -> str:
             source = file if kind in {"sqlite", "duckdb"} else {"t": file}
             headers = uploads.headers_of(source).items()
             table, column = next((name, c) for name, header in headers for c in header.columns)
-            ask("table column", [file], source=source, table=table, name=column)
+            ask("look", [file], source=source, table=table, kinds={column: None})
     except FrostglassError as sentence:
         return _kind_of(str(sentence))
     except StopIteration:  # A table without columns.

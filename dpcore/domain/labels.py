@@ -1,0 +1,115 @@
+"""A schema in the words of people: columns and categories by their labels.
+
+Cells keep their numbers, so whatever holds for numbers of cells holds for both schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from dpcore.domain.columns import RESERVED
+from dpcore.domain.names import is_name
+from dpcore.domain.schema import ChildTable, Schema
+
+
+class Labels:
+    """What the columns and categories of a schema are called.
+
+    Attributes
+    ----------
+    schema : Schema
+        The same schema under these names. A column with a label has it as its name too, by which
+        conditions on it are told to be for people.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        taken = _keys(schema)
+        self._names = {"": _names(schema, taken)} | {child.name: _names(child, taken) for child in schema.children}
+        self._cells = {
+            (table.name if isinstance(table, ChildTable) else "", column.name): _cells(column)
+            for table in (schema, *schema.children)
+            for column in table.columns
+        }
+        self.schema = Schema.from_mapping(self._told(schema)) if has_labels(schema) else schema
+
+    def column(self, name: str, table: str = "") -> str:
+        """What a column is called."""
+        return self._names[table].get(name, name)
+
+    def cell(self, column: str, cell: str, table: str = "") -> str:
+        """What a category, or another cell, is called."""
+        return self._cells[table, column].get(cell, cell)
+
+    def _told(self, schema: Schema) -> dict[str, Any]:
+        content: dict[str, Any] = schema.model_dump(mode="json")
+        content["columns"] = [self._column(column, "") for column in content["columns"]]
+        for child in content["children"]:
+            child["columns"] = [self._column(column, child["name"]) for column in child["columns"]]
+        return content
+
+    def _column(self, column: dict[str, Any], table: str) -> dict[str, Any]:
+        name = column["name"]
+        told = column | {"name": self.column(name, table), "derive": None, "summary": None}
+        if column.get("label") or column.get("unit"):
+            told["label"] = told["name"]
+        if "categories" in column:
+            told["categories"] = [self.cell(name, category, table) for category in column["categories"]]
+            told |= {"labels": [], "missing_codes": [], "matching": "exact"}
+            told["groups"] = [
+                group | {"members": [self.cell(name, member, table) for member in group["members"]]}
+                for group in column["groups"]
+            ]
+        return told
+
+
+def called(schema: Schema, name: str) -> str:
+    """What a column of the main table is called; what is none stays as it is."""
+    return _names(schema, _keys(schema)).get(name, name)
+
+
+def cell_called(column: Any, cell: str) -> str:
+    """What a category, or another cell, of a column is called."""
+    return _cells(column).get(cell, cell)
+
+
+def categories(column: Any) -> list[str]:
+    """Categories with their labels: ``died (11)``."""
+    labels = {each.category: each.label for each in getattr(column, "labels", ())}
+    return [f"{labels[cell]} ({cell})" if labels.get(cell, cell) != cell else cell for cell in column.classes]
+
+
+def has_labels(schema: Schema) -> bool:
+    """Whether anything in a schema is called otherwise than its name."""
+    columns = (column for table in (schema, *schema.children) for column in table.columns)
+    return any(column.label or getattr(column, "labels", ()) or getattr(column, "unit", "") for column in columns)
+
+
+def _keys(schema: Schema) -> set[str]:
+    keys = [schema.privacy_unit.column, *(schema.key_of(child) for child in schema.children)]
+    return {key for key in keys if key is not None}
+
+
+def _names(table: Schema | ChildTable, taken: Collection[str]) -> dict[str, str]:
+    """What each column is called; a label that something else has too, with the name behind it."""
+    return _told_apart({column.name: column.label or column.name for column in table.columns}, taken)
+
+
+def _cells(column: Any) -> dict[str, str]:
+    labels = {each.category: each.label for each in getattr(column, "labels", ())}
+    groups = (group.name for group in getattr(column, "groups", ()))
+    return _told_apart({category: labels.get(category, category) for category in column.classes}, {*RESERVED, *groups})
+
+
+def _told_apart(labels: Mapping[str, str], taken: Collection[str]) -> dict[str, str]:
+    """Labels that can be names; one that something else has too stands beside the name, or gives way to it."""
+    beside = {
+        name: label if label == name or _is_clear(label, [*labels.values(), *labels, *taken]) else f"{label} ({name})"
+        for name, label in labels.items()
+    }
+    every = [*beside.values(), *(name for name, label in beside.items() if label != name), *taken]
+    return {name: label if label == name or _is_clear(label, every) else name for name, label in beside.items()}
+
+
+def _is_clear(label: str, every: Sequence[str]) -> bool:
+    return is_name(label) and every.count(label) == 1

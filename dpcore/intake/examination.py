@@ -1,0 +1,273 @@
+"""How the values of a file fit a schema, for the custodian's eyes only, before anything is stored.
+
+An examination looks on while rows are read. Columns that would lose many of their values, or hold
+one value only, need an explicit yes: without it nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from dpcore.arrays import Ints
+from dpcore.domain.columns import MISSING, RESERVED, BooleanColumn, NumericColumn
+from dpcore.domain.encoding import MISSING_WORDS, clamp_numbers, encode_categories, numbers_of, texts_of, values_of
+from dpcore.domain.schema import ChildTable, Schema
+from dpcore.errors import LossError
+from dpcore.intake.corrections import Correction, corrections
+
+#: Share of the values that are not missing that a column may lose without an explicit yes.
+SHARE_LOST: Final = 0.05
+#: Values that fit nowhere: so many different ones are told apart, and so many listed.
+_MOST_KEPT, LISTED = 20_000, 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How the values of one column fit.
+
+    Attributes
+    ----------
+    table : str
+        Name of the child table; empty for the main one.
+    rows, missing : int
+        All, and those without a value.
+    unmatched : int
+        Values that match no category, or are no number or no date.
+    below, above : int
+        Numbers that are moved to a bound.
+    strange : list of (str, int)
+        The most frequent of those that match nothing.
+    kinds : int
+        How many different ones there are; at least, if there are very many.
+    cells : int
+        Categories, or bins, that values fall into.
+    binned : bool
+        Whether these are bins of numbers.
+    corrections : list of Correction
+        What would make more of them fit.
+    """
+
+    table: str
+    column: str
+    rows: int
+    missing: int
+    unmatched: int
+    below: int
+    above: int
+    strange: list[tuple[str, int]]
+    kinds: int
+    cells: int
+    binned: bool
+    corrections: list[Correction] = field(default_factory=list)
+
+    @property
+    def known(self) -> int:
+        """Values that are not missing."""
+        return self.rows - self.missing
+
+    @property
+    def lost(self) -> int:
+        """Values that would become another one, or none."""
+        return self.unmatched + self.below + self.above
+
+    @property
+    def place(self) -> str:
+        """Name of the column, with that of its table if that is not the main one."""
+        return f"{self.table}.{self.column}" if self.table else self.column
+
+    @property
+    def needs_yes(self) -> bool:
+        """Whether the column is stored on an explicit yes only."""
+        return self.loses or self.cells < 2
+
+    @property
+    def loses(self) -> bool:
+        """Whether it would lose many of its values."""
+        return self.lost > SHARE_LOST * self.known
+
+    @property
+    def sentence(self) -> str:
+        """What is to be known about it; empty if all is well."""
+        parts = [*self._losses(), *self._sameness()]
+        return f"'{self.place}': {'; '.join(parts)}." if parts else ""
+
+    def _losses(self) -> Iterator[str]:
+        if self.unmatched:
+            listed = ", ".join(f"{text!r} {count:,}" for text, count in self.strange)
+            more = f" and {self.kinds - len(self.strange):,} more" if self.kinds > len(self.strange) else ""
+            fit = "fits" if self.unmatched == 1 else "fit"
+            yield f"{self.unmatched:,} of {self.known:,} values {fit} nowhere: {listed}{more}"
+        for number, where in ((self.below, "below the lowest"), (self.above, "above the highest")):
+            if number:
+                yield f"{number:,} {'value is' if number == 1 else 'values are'} {where}"
+
+    def _sameness(self) -> Iterator[str]:
+        if not self.known:
+            yield "every value is missing"
+        elif self.cells < 2 and self.lost < self.known:
+            yield "all values that fit lie in one bin" if self.binned else "all values that fit are the same"
+        elif not self.cells:
+            yield "no value fits"
+
+    def written(self) -> dict[str, Any]:
+        """The finding as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, content: dict[str, Any]) -> Finding:
+        """What :meth:`written` gave."""
+        found = [Correction(**each) for each in content["corrections"]]
+        strange = [(str(text), int(count)) for text, count in content["strange"]]
+        return cls(**content | {"corrections": found, "strange": strange})
+
+
+class Examination:
+    """Looks on while the tables of a schema are read.
+
+    Parameters
+    ----------
+    accepted : collection of str
+        Columns that may lose what they lose (``TABLE.COLUMN`` in a child table).
+    whole : bool
+        Whether these are all rows of a table: further ones may well hold one value only.
+    """
+
+    def __init__(self, schema: Schema, accepted: Collection[str] = (), *, whole: bool = True) -> None:
+        self._accepted, self._whole = frozenset(accepted), whole
+        self._tables: dict[str, Schema | ChildTable] = {"": schema, **{child.name: child for child in schema.children}}
+        self._tallies = {
+            name: [_Tally(name, column) for column in table.columns] for name, table in self._tables.items()
+        }
+
+    def of(self, chunks: Iterator[pd.DataFrame], table: str = "") -> Iterator[pd.DataFrame]:
+        """The same rows, looked at on their way."""
+        for chunk in chunks:
+            if not self._tables[table].lacking(chunk.columns):  # Else the ingestion says what is absent.
+                for tally in self._tallies[table]:
+                    tally.add(chunk)
+            yield chunk
+
+    def findings(self) -> list[Finding]:
+        """Of every column, those of the main table first."""
+        return [tally.finding() for tallies in self._tallies.values() for tally in tallies]
+
+    def check(self) -> None:
+        """Raise ``LossError`` if a column needs a yes that was not given."""
+        refused = [finding for finding in self.findings() if self._is_refused(finding)]
+        if refused:
+            listed = "\n".join(f"- {finding.sentence}" for finding in refused)
+            raise LossError(
+                f"Nothing is stored: these columns would lose values, or tell nothing. Correct the schema, "
+                f"or accept the loss by the names of the columns.\n{listed}"
+            )
+
+    def _is_refused(self, finding: Finding) -> bool:
+        return (finding.needs_yes if self._whole else finding.loses) and finding.place not in self._accepted
+
+
+class _Tally:
+    """Counts of one column."""
+
+    def __init__(self, table: str, column: Any) -> None:
+        self._table, self._column = table, column
+        self._rows = self._missing = self._unmatched = self._below = self._above = 0
+        self._cells = np.zeros(len(column.cells), dtype=np.int64)
+        self._strange: Counter[str] = Counter()
+        self._numeric, self._answers = isinstance(column, NumericColumn), isinstance(column, BooleanColumn)
+        self._used: set[str] = set()
+        self._range = np.inf, -np.inf
+
+    def add(self, chunk: pd.DataFrame) -> None:
+        values = values_of(self._column, chunk)
+        self._rows += len(values)
+        strange = self._numbers(values) if self._numeric else self._categories(values)
+        if len(strange):
+            self._note(self._sources(chunk, strange))
+
+    def _numbers(self, values: pd.Series[Any]) -> Ints:
+        """Count numbers; the places of values that are none."""
+        column, numbers = self._column, numbers_of(self._column, values)
+        known = ~np.isnan(numbers)
+        self._range = np.min(numbers[known], initial=self._range[0]), np.max(numbers[known], initial=self._range[1])
+        self._below += int((numbers < column.lower).sum())
+        self._above += int((numbers > column.upper).sum())
+        codes = np.searchsorted(np.asarray(column.inner_edges), clamp_numbers(column, values)[known], side="left")
+        self._cells += np.bincount(codes, minlength=len(self._cells))
+        return np.flatnonzero(~known)
+
+    def _categories(self, values: pd.Series[Any]) -> Ints:
+        """Count categories; the places of values that match none."""
+        codes = encode_categories(self._column, values).astype(np.int64)
+        self._cells += np.bincount(codes, minlength=len(self._cells))
+        fits = codes < len(self._column.classes)
+        if self._answers:
+            self._used.update(texts_of(values[fits].drop_duplicates()))
+        return np.flatnonzero(~fits)
+
+    def _sources(self, chunk: pd.DataFrame, places: Ints) -> list[str]:
+        """What the file says where no value fits; of several sources, side by side."""
+        sides = [texts_of(chunk[source].iloc[places]) for source in self._column.sources if source in chunk.columns]
+        return [side[0] if len(sides) == 1 else _together(side) for side in zip(*sides, strict=True)]
+
+    def _note(self, texts: list[str]) -> None:
+        absent = {*MISSING_WORDS, *(code.lower() for code in self._column.missing_codes)}
+        plain = set() if self._numeric else {cell.lower() for cell in self._column.classes}
+        for text, count in Counter(texts).items():
+            if text == MISSING or self._is_absent(text, absent - plain):
+                self._missing += count
+            else:
+                self._unmatched += count
+                if text in self._strange or len(self._strange) < _MOST_KEPT:
+                    self._strange[text] += count
+
+    def _is_absent(self, text: str, absent: Collection[str]) -> bool:
+        return text.lower() in absent or bool(
+            self._numeric and self._column.missing_codes and _is_number(text) and float(text) in self._codes
+        )
+
+    @property
+    def _codes(self) -> set[float]:
+        return {float(code) for code in self._column.missing_codes if _is_number(code)}
+
+    def finding(self) -> Finding:
+        used = [cell for cell, count in zip(self._column.cells, self._cells, strict=True) if count]
+        whole = {
+            "rows": self._rows,
+            "missing": self._missing,
+            "unmatched": self._unmatched,
+            "below": self._below,
+            "above": self._above,
+        }
+        unused = [cell for cell in self._column.classes if cell not in used]
+        return Finding(
+            self._table,
+            self._column.name,
+            **whole,
+            strange=self._strange.most_common(LISTED),
+            kinds=len(self._strange),
+            cells=len([cell for cell in used if cell not in RESERVED]) + self._differs_within_its_bin(),
+            binned=self._numeric,
+            corrections=corrections(self._column, self._strange, unused, self._used) if self._unmatched else [],
+        )
+
+    def _differs_within_its_bin(self) -> bool:
+        """Whether numbers without bins, as a target may be, are not all the same."""
+        return bool(self._numeric and not self._column.inner_edges and self._range[0] < self._range[1])
+
+
+def _together(sides: tuple[str, ...]) -> str:
+    return "" if not all(sides) else " / ".join(sides)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,163 @@
+"""Files of SPSS, Stata and SAS: their rows, and what they say of their columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+import pyreadstat
+
+from dpcore.domain.encoding import texts_of
+from dpcore.errors import IngestError
+from dpcore.intake.parquet_files import FAR_DATE
+
+_BROKEN = (
+    "The file cannot be read as one of {program}: it is damaged, cut off, or of another kind than its name says. "
+    "Export it again."
+)
+_LETTERS = (
+    "The letters of the file are not written as it says itself. Say its encoding, such as windows-1252, "
+    "or export it again as UTF-8."
+)
+_READERS: dict[str, tuple[str, Callable[..., Any]]] = {
+    ".sav": ("SPSS", pyreadstat.read_sav),
+    ".zsav": ("SPSS", pyreadstat.read_sav),
+    ".dta": ("Stata", pyreadstat.read_dta),
+    ".sas7bdat": ("SAS", pyreadstat.read_sas7bdat),
+    ".xpt": ("SAS", pyreadstat.read_xport),
+}
+#: Formats of days and moments: ``DATE11`` and ``EDATE10`` in SPSS, ``%td`` in Stata, ``MMDDYY10`` in SAS.
+_DATES = re.compile(r"%-?t?[cCd]|[AEJS]?DATE|DATETIME|YMDHMS|MMDDYY|DDMMYY|YYMMDD|E8601D|B8601D|IS8601D", re.IGNORECASE)
+#: Formats of whole numbers: ``F3.0`` and ``N4`` in SPSS.
+_WHOLE = re.compile(r"[FN]\d+(\.0)?")
+#: Cells that are read at once. Each further piece makes a compressed file's reader begin anew.
+_CELLS = 20_000_000
+#: Transport files do not say how many rows they have, but they are made of whole records.
+_RECORD = 80
+
+Kind = Literal["number", "text", "date"]
+
+
+@dataclass(frozen=True)
+class ColumnNote:
+    """What a file says of one of its columns, without any value of a record.
+
+    Attributes
+    ----------
+    name, label : str
+        The label is empty if there is none.
+    kind : {"number", "text", "date"}
+    values : dict of str to str
+        Labels of codes, by the text that a code has in the rows.
+    missing : tuple of str
+        Codes that stand for no value; in the rows they are missing already.
+    whole : bool
+        Whether its numbers are stored, or shown, without a point.
+    measure : str
+        ``nominal``, ``ordinal`` or ``scale``, as SPSS tells it; empty if the file does not.
+    """
+
+    name: str
+    label: str
+    kind: Kind
+    values: dict[str, str]
+    missing: tuple[str, ...]
+    whole: bool = False
+    measure: str = ""
+
+
+def dictionary_of(path: Path) -> list[ColumnNote]:
+    """What a file of SPSS, Stata or SAS says of its columns; no record is read.
+
+    Raises
+    ------
+    IngestError
+        If the file cannot be read.
+    """
+    about = _metadata(path)
+    return [_note(name, about) for name in about.column_names]
+
+
+def _note(name: str, about: Any) -> ColumnNote:
+    labels = about.variable_value_labels.get(name, {})
+    codes = _codes(labels)
+    kind: Kind = "text" if about.readstat_variable_types[name] == "string" else "number"
+    shown, measure = about.original_variable_types[name] or "", about.variable_measure.get(name, "")
+    if _DATES.match(shown):
+        kind = "date"
+    ranges = about.missing_ranges.get(name, [])
+    single = _codes(part["lo"] for part in ranges if part["lo"] == part["hi"])
+    within = [
+        text
+        for code, text in zip(labels, codes, strict=True)
+        if any(type(code) is type(part["lo"]) and part["lo"] <= code <= part["hi"] for part in ranges)
+    ]
+    marks = map(str, about.missing_user_values.get(name, []))
+    missing = tuple(dict.fromkeys([*single, *within, *marks]))
+    return ColumnNote(
+        name,
+        about.column_names_to_labels.get(name) or "",
+        kind,
+        dict(zip(codes, labels.values(), strict=True)),
+        missing,
+        about.readstat_variable_types[name].startswith("int") or bool(_WHOLE.fullmatch(shown)),
+        "" if measure == "unknown" else measure,
+    )
+
+
+def _codes(values: Any) -> list[str]:
+    return texts_of(pd.Series(list(values), dtype=object))
+
+
+def _metadata(path: Path) -> Any:
+    program, reader = _READERS[path.suffix.lower()]
+    transport = reader is pyreadstat.read_xport
+    with _faults(path):
+        if transport and path.stat().st_size % _RECORD:
+            raise IngestError(_BROKEN.format(program=program))
+        return reader(path, metadataonly=True, **{} if transport else {"user_missing": True})[1]
+
+
+@contextmanager
+def _faults(path: Path) -> Iterator[None]:
+    """Turn what a damaged file does to its reader into a sentence; want of memory stays that."""
+    try:
+        yield
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, KeyError, OSError) as error:
+        told = str(error)
+        if "memory" in told:
+            raise MemoryError from None
+        if isinstance(error, UnicodeError) or "convert string" in told:
+            raise IngestError(_LETTERS) from None
+        raise IngestError(_BROKEN.format(program=_READERS[path.suffix.lower()][0])) from None
+    except OverflowError:
+        raise IngestError(FAR_DATE) from None
+
+
+def stat_types(path: Path) -> dict[str, str]:
+    """Declared type of each column: real or text. Raises ``IngestError``."""
+    return {note.name: "real" if note.kind == "number" else "text" for note in dictionary_of(path)}
+
+
+def stat_chunks(path: Path, columns: list[str] | None, chunk_rows: int) -> Iterator[pd.DataFrame]:
+    """Rows of a file, some at a time; codes as they are, and missing where the file says so."""
+    about = _metadata(path)
+    wanted = about.column_names if columns is None else columns
+    read = wanted or about.column_names[:1]
+    at_once = max(chunk_rows, _CELLS // max(len(read), 1))
+    _, reader = _READERS[path.suffix.lower()]
+    start, count = 0, at_once
+    while count == at_once:
+        with _faults(path):
+            rows = reader(path, usecols=read, row_offset=start, row_limit=at_once)[0][wanted]
+        count = len(rows)
+        start += count
+        for place in range(0, max(count, 1), chunk_rows):
+            yield rows.iloc[place : place + chunk_rows].reset_index(drop=True)
+    if about.number_rows not in {None, start}:
+        raise IngestError(_BROKEN.format(program=_READERS[path.suffix.lower()][0]))

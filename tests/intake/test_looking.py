@@ -1,0 +1,150 @@
+"""What columns are, by their values: one pass, nothing of a column lost by what is proposed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import IngestError
+from dpcore.intake.examination import Examination
+from dpcore.intake.looking import drafts_of, look_at
+from dpcore.intake.uploads import ask
+from tests.support.admissions import admissions
+
+
+def look(values: list[Any], name: str = "x", kind: str | None = None, pieces: int = 1) -> tuple[dict[str, Any], str]:
+    """The last draft of a column, and what is said of it."""
+    frame = pd.DataFrame({name: values})
+    size = -(-len(frame) // pieces)
+    found = drafts_of((frame.iloc[i : i + size] for i in range(0, len(frame), size)), {name: kind})
+    return (found.columns[-1] if found.columns else {}), " ".join(found.notes)
+
+
+def categories(*values: str) -> list[str]:
+    return list(look([*values] * 20)[0]["categories"])
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["Y", "N", "n", ""], {"type": "boolean"}),
+        (["1", "0"], {"type": "boolean"}),
+        (["NO", ">30", "<30"], {"type": "categorical", "categories": ["<30", ">30", "NO"]}),
+        (["female", "Female", "male"], {"type": "categorical", "matching": "loose"}),
+        (["red", "?", "blue"], {"type": "categorical", "missing_codes": ["?"]}),
+        ([f"[{low}-{low + 10})" for low in range(0, 110, 10)], {"type": "ordinal"}),
+        (["2", "1", "11", "3"], {"type": "categorical", "categories": ["1", "2", "3", "11"]}),
+        (["I21.4", "J44.1", "e119", "?"], {"derive": {"code": "x", "system": "icd10", "level": "chapter"}}),
+        (["A02BC01", "N02BE01"], {"derive": {"code": "x", "system": "atc", "level": "1"}}),
+        (["2019-03-31", "2024-01-01"], {"name": "x year", "lower": 2019, "upper": 2024}),
+        (["31.03.2019 12:30", "01.01.2020 00:00"], {"name": "x month", "type": "ordinal"}),
+        ([str(n) for n in range(50)], {"type": "integer"}),
+        ([f"{n / 7:.3f}" for n in range(50)], {"type": "real"}),
+    ],
+)
+def test_values_tell_what_a_column_is(values: list[str], expected: dict[str, Any]) -> None:
+    found, note = look(values * 20)
+    assert not note
+    assert expected.items() <= found.items(), found
+
+
+def test_ranges_stand_in_their_order() -> None:
+    assert categories("[100-110)", "[20-30)", "<20", "[30-100)") == ["<20", "[20-30)", "[30-100)", "[100-110)"]
+
+
+@pytest.mark.parametrize(("far", "codes"), [("-9", ["-9"]), ("999", ["999"]), ("130", [])])
+def test_numbers_far_off_that_stand_for_none_are_told_apart(far: str, codes: list[str]) -> None:
+    found, _ = look([str(60 + n) for n in range(80)] * 5 + [far] * 9)
+    assert found.get("missing_codes", []) == codes
+    assert found["lower"] >= 60 or not codes
+
+
+def test_limits_are_rounded_outward_and_come_from_a_table_where_it_has_them() -> None:
+    found, _ = look([str(n) for n in range(1001, 2001)])
+    assert (found["lower"], found["upper"], found["origin"]) == (1000, 2000, "looked up")
+    known, _ = look([str(n) for n in range(100, 180)], "systolic_bp")
+    assert (known["lower"], known["upper"], known["origin"]) == (60, 260, "standard table")
+    other, _ = look([str(n) for n in range(1000, 1800)], "systolic_bp")
+    assert other["origin"] == "looked up"
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ([f"seen by {n}" for n in range(500)], "free text"),
+        (["", None, "NA"], "Every value of 'x' is missing"),
+        (["01/02/2020", "03/04/2021"] * 20, "which of their numbers is the day"),
+    ],
+)
+def test_what_cannot_be_stored_is_left_out_with_the_reason(values: list[Any], sentence: str) -> None:
+    found, note = look(values)
+    assert found == {"name": "x", "type": "leave out"}
+    assert sentence in note
+
+
+def test_a_wanted_type_holds_or_the_column_stays_as_it_was() -> None:
+    assert look(["1", "2"] * 20, kind="ordinal")[0]["categories"] == ["1", "2"]
+    assert look(["a", "b"], kind="integer") == ({}, "'x' holds no numbers: choose another type.")
+    found, note = look([f"c{n}" for n in range(1500)], kind="categorical")
+    assert not found
+    assert "more than 1000 different values" in note
+
+
+def test_identifiers_are_left_out_and_counts_are_numbers() -> None:
+    rows = admissions(600).astype(str)
+    found = {column["name"]: column for column in drafts_of([rows], dict.fromkeys(rows)).columns}
+    left = {name for name, column in found.items() if column["type"] == "leave out"}
+    assert left == {"encounter_id", "patient_nbr", "discharge_note", "admission_date", "discharge_date"}
+    assert {found[name]["type"] for name in ("time_in_hospital", "number_inpatient", "num_medications")} == {"integer"}
+    assert found["admission_type_id"]["type"] == found["discharge_disposition_id"]["type"] == "categorical"
+    assert found["systolic_bp"]["missing_codes"] == ["-9"]
+    assert found["creatinine_mg_dl"]["missing_codes"] == ["99"]
+
+
+def test_many_columns_are_read_at_once_and_joined_ones_too(tmp_path: Path) -> None:
+    left, right = tmp_path / "a.csv", tmp_path / "b.csv"
+    left.write_text("id,age,ward\n" + "".join(f"{n},{n % 90},w{n % 3}\n" for n in range(300)))
+    right.write_text("id,age,urate\n" + "".join(f"{n},{n % 50},{n}\n" for n in range(300)))
+    one = ask("look", [left], source=left, kinds={"age": None, "ward": None})
+    assert [column["type"] for column in one["columns"]] == ["integer", "categorical"]
+    both = look_at(left, {"urate": None, "age_left": None}, right=right, key="id")
+    assert [(column["name"], column["view"]) for column in both.columns] == [("urate", "right"), ("age_left", "left")]
+    with pytest.raises(IngestError, match="no column 'y'"):
+        look_at(left, {"y": None})
+
+
+def test_more_values_than_are_held_give_nearly_the_same_limits() -> None:
+    numbers = np.random.default_rng(1).normal(100, 10, 450_000).round(3)
+    found, _ = look(numbers.tolist(), pieces=9)
+    true = np.quantile(numbers, np.arange(0.1, 0.95, 0.1))
+    assert np.abs(np.asarray(found["edges"]) - true).max() < 0.5
+
+
+CELL = st.one_of(
+    st.integers(-1000, 1000).map(str),
+    st.sampled_from(["a", "B", "b ", "?", "-9", "99", "", "NA", "yes", "no", "[1-2)", "<30", "2020-01-02", "I21.4"]),
+    st.floats(-1e6, 1e6).map(lambda value: f"{value:.4g}"),
+    st.text(max_size=4),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(CELL, min_size=1, max_size=40), st.integers(1, 5), st.integers(1, 3))
+def test_nothing_is_lost_by_what_is_proposed(cells: list[str], times: int, pieces: int) -> None:
+    """Whatever the values, a column that is kept loses hardly any of them."""
+    frame = pd.DataFrame({"x": cells * times})
+    found = drafts_of([frame.iloc[i::pieces] for i in range(pieces)], {"x": None})
+    kept = [column for column in found.columns if column["type"] != "leave out"]
+    if not kept:
+        return
+    schema = Schema.from_mapping({"name": "d", "max_rows": 1000, "columns": kept})
+    examination = Examination(schema)
+    list(examination.of(iter([frame])))
+    assert not [finding.sentence for finding in examination.findings() if finding.loses]
