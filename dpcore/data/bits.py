@@ -28,6 +28,25 @@ def _popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
 popcount: Callable[[np.uint64], np.uint64] = intrinsic(_popcount)
 
 
+@kernel
+def count_both(one: Words, other: Words) -> np.uint64:
+    """Rows in both. Of whole vectors, not of places in a table, the compiler makes SIMD code."""
+    total = np.uint64(0)
+    for w in range(one.shape[0]):
+        total += popcount(one[w] & other[w])
+    return total
+
+
+@kernel
+def intersect(one: Words, other: Words, third: Words, common: Words) -> np.uint64:
+    """Put the rows in all three into ``common``, and count them."""
+    total = np.uint64(0)
+    for w in range(common.shape[0]):
+        common[w] = one[w] & other[w] & third[w]
+        total += popcount(common[w])
+    return total
+
+
 def word_count(rows: int) -> int:
     """Words that hold ``rows`` bits."""
     return -(-rows // 64)
@@ -120,51 +139,48 @@ def conjunctions(literals: Words, members: Ints, lengths: Ints) -> Words:
 def count_bits(vectors: Words, masks: Words) -> Ints:
     """Rows in both, for every vector and every mask: shape (n_vectors, n_masks)."""
     counts = np.empty((len(vectors), len(masks)), dtype=np.int64)
-    _count_bits(vectors, masks, counts)
+    fill_counts(vectors, masks, counts)
     return counts
 
 
 @kernel
-def _count_bits(vectors: Words, masks: Words, counts: Ints) -> None:
+def fill_counts(vectors: Words, masks: Words, counts: Ints) -> None:
+    """The same into ``counts``, for kernels."""
     for v in range(vectors.shape[0]):
         for m in range(masks.shape[0]):
-            total = np.uint64(0)
-            for w in range(vectors.shape[1]):
-                total += popcount(vectors[v, w] & masks[m, w])
-            counts[v, m] = total
+            counts[v, m] = count_both(vectors[v], masks[m])
 
 
 @kernel
 def capture_rule(rule: Words, classes: Words, remaining: Words, after: Words, counts: Ints) -> None:
-    """Split ``remaining`` by a rule: count what it captures per class, keep the rest in ``after``.
+    """Split ``remaining`` by a rule: count what it captures per class, put the rest into ``after``.
 
     ``classes`` has shape (n_classes, n_words) with at least 2 rows, disjoint and covering
-    ``remaining``; ``counts`` has shape (n_classes,) and is overwritten. ``after`` may be
-    ``remaining`` itself.
+    ``remaining``; ``counts`` has shape (n_classes,) and is added to.
     """
+    last = classes.shape[0] - 1
     middle = np.uint64(0)
-    for c in range(1, classes.shape[0] - 1):
+    for c in range(1, last):
+        members = classes[c]
         here = np.uint64(0)
         for w in range(remaining.shape[0]):
-            here += popcount(remaining[w] & rule[w] & classes[c, w])
-        counts[c] = here
+            here += popcount(remaining[w] & rule[w] & members[w])
+        counts[c] += here
         middle += here
+    members = classes[0]
     total = np.uint64(0)
     first = np.uint64(0)
     for w in range(remaining.shape[0]):
         captured = remaining[w] & rule[w]
         total += popcount(captured)
-        first += popcount(captured & classes[0, w])
+        first += popcount(captured & members[w])
         after[w] = remaining[w] ^ captured
-    counts[0] = first
-    counts[classes.shape[0] - 1] = total - first - middle
+    counts[0] += first
+    counts[last] += total - first - middle
 
 
 @kernel
 def remaining_classes(remaining: Words, classes: Words, counts: Ints) -> None:
     """Count the rows of ``remaining`` per class into ``counts``."""
     for c in range(classes.shape[0]):
-        here = np.uint64(0)
-        for w in range(remaining.shape[0]):
-            here += popcount(remaining[w] & classes[c, w])
-        counts[c] = here
+        counts[c] = count_both(remaining, classes[c])

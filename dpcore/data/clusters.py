@@ -13,8 +13,9 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
-from functools import lru_cache
-from typing import Any, Concatenate, Final
+from contextlib import suppress
+from functools import lru_cache, partial
+from typing import Any, Concatenate, Final, TypeVar
 from urllib.parse import urlsplit
 
 from distributed import Client, Future, Security, get_worker, wait
@@ -27,16 +28,20 @@ from dpcore.data.partition import Partition
 from dpcore.data.storage import opened
 from dpcore.errors import ClusterError, SchemaError
 
-#: Seconds to wait for a scheduler and its workers, before a run begins and in the middle of one.
+#: Seconds without a sign of a worker after which none is expected, before a run begins and in the middle.
 _BEFORE: Final = 20
 _MEANWHILE: Final = 600
+#: Seconds that the cluster may take to say who is there, or to hand over what it has found.
+_SILENCE: Final = 60
 #: Seconds after which it is seen whether the workers that were asked are still there.
 _LOOK: Final = 1.0
-#: Workers that a question may lose before it is taken for the cause.
+#: Workers that a question may lose, and connections, before it is taken for the cause.
 _MOST_LOST: Final = 20
 #: Seconds for which a list of workers is believed.
 _FRESH: Final = 5.0
-_LOST = (CancelledError, CommClosedError, KilledWorker, OSError, TimeoutError)
+_LOST = (CancelledError, CommClosedError, OSError, TimeoutError)
+_TOO_MANY: Final = "Too many workers were lost in one question."
+_Told = TypeVar("_Told")
 
 
 @lru_cache(maxsize=4)
@@ -65,21 +70,25 @@ class ClusterExecutor:
         self._encrypted = _checked(address)
         self._client: Client | None = None
         self._workers: list[str] = []
-        self._asked_for = -_FRESH
+        self._seen = self._asked_for = -_FRESH
 
     def check(self, partitions: Sequence[Partition]) -> None:
         """See that workers are there, run this version and reach the files."""
-        try:
-            client = self._connect(_BEFORE)
-            client.wait_for_workers(1, timeout=_BEFORE)
-            told = client.run(_tell, [partition.place for partition in partitions])
-        except _LOST:
-            self._forget()
-            raise ClusterError(
-                f"The cluster at {self._address} does not answer. Ask whoever runs it to start its "
-                f"scheduler and workers, or to take {CLUSTER} away."
-            ) from None
+        told = self._patiently(_BEFORE, lambda: self._told([partition.place for partition in partitions]))
         self._check_workers(told)
+
+    def status(self) -> str:
+        """How many workers take questions, and where Dask's dashboard is."""
+        return self._patiently(0, self._status)
+
+    def _status(self) -> str:
+        client = self._connect()
+        running, port = _running(client), _identity(client)["services"].get("dashboard")
+        link = f"http://{urlsplit(self._address).hostname}:{port}/status" if port else "none"
+        return (
+            f"cluster:    {self._address}\nworkers:    {len(running)}, with {sum(running.values())} threads together\n"
+            f"dashboard:  {link}"
+        )
 
     def total(
         self,
@@ -90,21 +99,48 @@ class ClusterExecutor:
     ) -> Sums:
         """The sum of ``kernel(partition, *public, **named)`` over all partitions.
 
-        Asked again, for some minutes, if the cluster goes away meanwhile: the answer is the same.
+        Asked again if the cluster goes away, until no worker was seen for some minutes: the answer is
+        the same.
         """
-        until = time.monotonic() + _MEANWHILE
+        whole: Sums = self._patiently(_MEANWHILE, lambda: self._asked(kernel, partitions, public, named))
+        return whole
+
+    def _patiently(self, patience: int, ask: Callable[[], _Told]) -> _Told:
+        """What ``ask`` gives, asked again while the cluster is away."""
+        seen, lost = time.monotonic(), 0
         while True:
             try:
-                whole: Sums = self._asked(kernel, partitions, public, named)
-                return whole
+                return ask()
+            except KilledWorker:
+                raise ClusterError(_TOO_MANY) from None
             except _LOST:
                 self._forget()
-                if time.monotonic() > until:
-                    raise ClusterError("The cluster went away in the middle of a run.") from None
-                time.sleep(1)
+                if self._seen > seen:
+                    seen, lost = self._seen, lost + 1
+                if time.monotonic() > seen + patience or lost > _MOST_LOST:
+                    raise ClusterError(
+                        f"The cluster at {self._address} does not answer. Ask whoever runs it to start its "
+                        f"scheduler and workers, or to take {CLUSTER} away."
+                    ) from None
+                time.sleep(_LOOK)
+
+    def _told(self, places: Sequence[Any]) -> dict[str, tuple[str, bool]]:
+        client = self._connect()
+        self._workers_of(client)
+        told: dict[str, tuple[str, bool]]
+        try:
+            told = _at_once(client, client.run, _tell, places)
+        except (*_LOST, KilledWorker):
+            raise
+        except Exception:  # noqa: BLE001 Dask hands on what failed on a worker as no kind of its own.
+            raise ClusterError(
+                f"A worker of the cluster at {self._address} cannot load Frostglass. Ask whoever runs it to "
+                "install frostglass[scale] there, in the same version."
+            ) from None
+        return told
 
     def _asked(self, kernel: Any, partitions: Sequence[Partition], public: Any, named: Mapping[str, Any]) -> Any:
-        client = self._connect(_MEANWHILE)
+        client = self._connect()
         workers = self._workers_of(client)[: len(partitions)]
         shares = [list(partitions[first :: len(workers)]) for first in range(len(workers))]
 
@@ -117,34 +153,33 @@ class ClusterExecutor:
             try:
                 with client.as_current():
                     wait([future for _, _, future in asked], timeout=_LOOK)
-                return added(client.gather([future for _, _, future in asked]))
+                return added(_at_once(client, client.gather, [future for _, _, future in asked]))
             except TimeoutError:
                 # Not left to the scheduler: a task whose worker is gone could wait for ever.
                 self._asked_for = -_FRESH
                 there = itertools.cycle(self._workers_of(client))
                 lost += sum(worker not in self._workers for _, worker, _ in asked)
                 if lost > _MOST_LOST:
-                    raise ClusterError("Too many workers were lost in one question.") from None
+                    raise ClusterError(_TOO_MANY) from None
                 asked = [
                     (share, worker, future) if worker in self._workers else (share, new := next(there), ask(share, new))
                     for share, worker, future in asked
                 ]
 
     def _workers_of(self, client: Client) -> list[str]:
-        """Addresses of the workers: those of some seconds ago will do."""
+        """Addresses of the workers that take questions: those of some seconds ago will do."""
         if time.monotonic() - self._asked_for > _FRESH:
-            client.wait_for_workers(1, timeout=_MEANWHILE)
-            self._workers = sorted(client.nthreads())
+            self._workers = sorted(_running(client))
             if not self._workers:
-                raise TimeoutError("the last worker has just left")
-            self._asked_for = time.monotonic()
+                raise TimeoutError("no worker is there")
+            self._seen = self._asked_for = time.monotonic()
         return self._workers
 
-    def _connect(self, patience: int) -> Client:
+    def _connect(self) -> Client:
         if self._client is None or self._client.status != "running":
             self._forget()
             security = self._security()
-            self._client = Client(self._address, security=security, timeout=patience, set_as_default=False)
+            self._client = Client(self._address, security=security, timeout=_BEFORE, set_as_default=False)
         return self._client
 
     def _security(self) -> Security | None:
@@ -160,7 +195,8 @@ class ClusterExecutor:
 
     def _forget(self) -> None:
         if self._client is not None:
-            self._client.close(timeout=1)
+            with suppress(*_LOST):
+                self._client.close(timeout=1)
             self._client = None
         self._asked_for = -_FRESH
 
@@ -180,6 +216,23 @@ class ClusterExecutor:
                 "Workers on other machines need encryption: set up TLS for the cluster, and a "
                 f"{CLUSTER} that begins with tls://."
             )
+
+
+def _at_once(client: Client, call: Callable[..., Any], *arguments: Any) -> Any:
+    """What a call of a client gives. Raises ``TimeoutError`` where Dask would wait for ever."""
+    return client.sync(partial(call, *arguments, asynchronous=True), callback_timeout=_SILENCE)
+
+
+def _identity(client: Client) -> dict[str, Any]:
+    """What the scheduler says of itself and its workers."""
+    found: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=_SILENCE)
+    return found
+
+
+def _running(client: Client) -> dict[str, int]:
+    """Threads of each worker that takes questions; Dask stops those that it takes to be short of memory."""
+    workers = _identity(client)["workers"]
+    return {address: worker["nthreads"] for address, worker in workers.items() if worker["status"] == "running"}
 
 
 def _checked(address: str) -> bool:
@@ -214,8 +267,11 @@ def _tell(places: Sequence[tuple[str, int]]) -> tuple[str, bool]:
 
 
 def _share(kernel: Any, partitions: Sequence[Partition], public: Any, named: Mapping[str, Any]) -> Any:
-    """The sum over some partitions, on a worker."""
-    return _executor(get_worker().state.nthreads).total(kernel, partitions, *public, **named)
+    """The sum over some partitions, on a worker. Its own faults must not pass for those of a connection."""
+    try:
+        return _executor(get_worker().state.nthreads).total(kernel, partitions, *public, **named)
+    except OSError:
+        raise ClusterError("A worker of the cluster has no room, or cannot read its files any more.") from None
 
 
 @lru_cache(maxsize=4)

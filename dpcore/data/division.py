@@ -7,6 +7,7 @@ partitions, the same for every division (``docs/privacy/partitions.md``).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -46,19 +47,14 @@ def partition_rows(max_rows: int, each: int, count: int) -> int:
 
 
 def new_key(randomness: RandomSource) -> str:
-    """A key for :func:`homes_of`, of 16 letters."""
+    """A key for :func:`hashes_of`, of 16 letters."""
     return f"{int(randomness.words(1)[0]):016x}"
 
 
-def homes_of(people: Array, key: str, count: int) -> Ints:
-    """The partition of each person, from the name alone: a keyed hash (SipHash).
-
-    Parameters
-    ----------
-    people : array of shape (n_people,)
-        Names, or numbers that are as good as names.
-    """
-    return scaled(pd.util.hash_array(people, hash_key=key), count)
+def hashes_of(people: Array, keys: Sequence[str]) -> Words:
+    """Keyed hashes (SipHash) of names: shape (n_people, n_keys). Others cannot be found by them."""
+    texts = np.array([name.encode("utf-8", "surrogatepass") for name in people], dtype=object)
+    return np.stack([pd.util.hash_array(texts, hash_key=key, categorize=False) for key in keys], axis=1)
 
 
 def scaled(words: Words, count: int) -> Ints:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.cores import share_of_cores
-from dpcore.data.partition import Partition
 from dpcore.errors import ClusterError
+
+if TYPE_CHECKING:
+    from dpcore.data.partition import Partition  # Loads the engine, which no page waits for.
 
 #: Arguments of a kernel beside the partition.
 Public = ParamSpec("Public")
@@ -41,6 +43,10 @@ class Executor(Protocol):
         ClusterError
             If not, with what to do.
         """
+        ...
+
+    def status(self) -> str:
+        """What answers questions, for the operator. Raises ``ClusterError`` if nothing does."""
         ...
 
 
@@ -80,6 +86,10 @@ class LocalExecutor:
     def check(self, partitions: Sequence[Partition]) -> None:
         """Nothing can be missing here."""
 
+    def status(self) -> str:
+        """The cores of this machine."""
+        return f"no cluster: this machine answers, with {self._cores} cores"
+
 
 def added(found: Iterable[Sums]) -> Sums:
     """The sum of what partitions found: arrays of integers, entry by entry.
@@ -114,6 +124,11 @@ LOCAL = LocalExecutor()
 CLUSTER = "FROSTGLASS_DASK"
 
 
+def cluster_address() -> str:
+    """Where the scheduler of the operator's cluster listens; empty without one."""
+    return os.environ.get(CLUSTER, "").strip()
+
+
 def chosen_executor() -> Executor:
     """The executor that the operator has chosen: this process, or a Dask cluster.
 
@@ -122,7 +137,7 @@ def chosen_executor() -> Executor:
     ClusterError
         If the cluster cannot be used.
     """
-    address = os.environ.get(CLUSTER, "").strip()
+    address = cluster_address()
     if not address:
         return LOCAL
     try:

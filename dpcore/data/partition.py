@@ -7,24 +7,21 @@ cell, so a kernel that visits everything learns nothing from shapes.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-import psutil
 
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
 from dpcore.data.bits import pack, pack_rows, unpack, whole_words, word_count
+from dpcore.data.room import kept_bytes
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import ChildTable, Part, Schema
 
 _ARRAYS = ("codes", "numbers", "cells", "parts", "ids")
 _Kept = TypeVar("_Kept")
-#: Setting of the operator: MiB that may be kept of intermediate steps; by default half of the memory.
-_MEMORY = "FROSTGLASS_MEMORY"
 
 
 def child_arrays(schema: Schema) -> list[tuple[str, str]]:
@@ -34,8 +31,7 @@ def child_arrays(schema: Schema) -> list[tuple[str, str]]:
 
 def share_room(partitions: Sequence[Partition]) -> None:
     """Give the partitions of a table equal parts of what may be kept of intermediate steps."""
-    text = os.environ.get(_MEMORY, "")
-    whole = int(text) << 20 if text.isdigit() else psutil.virtual_memory().total // 2
+    whole = kept_bytes()
     for partition in partitions:
         partition.room = whole // len(partitions)
 

@@ -2,16 +2,18 @@
 
 A stored data set is a folder: ``schema.json``, ``partitions.json`` and a folder for each partition
 with two files, ``records.arrow`` (a column of codes for each column of the schema, clamped numbers,
-child rows) and ``bits.arrow`` (bit vectors). Columns of one kind lie side by side in the file, so
-that together they are one array, and nothing is copied when they are read.
+child rows) and ``bits.arrow`` (bit vectors); and ``people.arrow``, if people can be found again. Columns
+of one kind lie side by side in the file, so that together they are one array, and nothing is copied
+when they are read.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +28,15 @@ from dpcore.errors import SchemaError
 
 _INCOMPLETE = "The stored data set is incomplete: upload it again."
 _SCHEMA, _LIST = "schema.json", "partitions.json"
-_RECORDS, _BITS = "records.arrow", "bits.arrow"
+_RECORDS, _BITS, _PEOPLE = "records.arrow", "bits.arrow", "people.arrow"
 #: Arrays of data sets that were stored before there were partitions.
 _UNDIVIDED = ("codes", "numbers", "cells", "parts")
+#: Tables that other processes have asked this one for, by their folders.
+_OPEN: dict[str, list[Partition]] = {}
+_TURN = threading.Lock()
+_MOST_OPEN = 8
+#: Seconds between two looks for tables that were removed.
+_WATCH = 30.0
 
 
 def stored_schema(directory: Path) -> Schema:
@@ -46,7 +54,7 @@ def save_partitions(directory: Path, schema: Schema, partitions: Iterable[Partit
     for number, partition in enumerate(partitions):
         folder = directory / _folder(number)
         folder.mkdir(mode=0o700, exist_ok=True)
-        layout = _Layout(schema, partition.rows)
+        layout = _Layout(schema, partition.rows, keeping="people" in partition.arrays)
         for name, columns in layout.files.items():
             _write(folder / name, columns, partition.arrays, layout.lengths[name])
         checksums = {name: _checksum(folder / name) for name in layout.files}
@@ -63,19 +71,39 @@ def open_partitions(directory: Path, schema: Schema) -> list[Partition]:
     SchemaError
         If a file is missing, damaged or too short.
     """
-    if (directory / f"{_UNDIVIDED[0]}.npy").exists():
+    if _is_undivided(directory):
         return [_undivided(directory, schema)]
     return [_mapped(directory, number, schema, entry["rows"]) for number, entry in enumerate(_entries(directory))]
 
 
+def stored_people(directory: Path) -> Iterator[tuple[Partition, Array]]:
+    """Each partition of a saved table with what is kept of its people: see :mod:`dpcore.data.people`.
+
+    Raises
+    ------
+    SchemaError
+        If a file is missing, damaged or too short.
+    """
+    schema = stored_schema(directory)
+    for number, entry in enumerate(_entries(directory)):
+        layout = _Layout(schema, entry["rows"], keeping=True)
+        file = directory / _folder(number) / _PEOPLE
+        [(_, people)] = _vectors(file, layout.files[_PEOPLE], entry["rows"])
+        yield _mapped(directory, number, schema, entry["rows"]), people
+
+
 def check_contents(directory: Path) -> None:
     """Read every file of a saved table and compare it with its checksum.
+
+    Tables that were stored before there were partitions have none.
 
     Raises
     ------
     SchemaError
         If one is not what was written.
     """
+    if _is_undivided(directory):
+        return
     for number, entry in enumerate(_entries(directory)):
         for name, checksum in entry["sha256"].items():
             file = directory / _folder(number) / name
@@ -84,15 +112,32 @@ def check_contents(directory: Path) -> None:
 
 
 def opened(directory: str, number: int) -> Partition:
-    """One partition of a saved table, opened once in a process: what a pickled partition becomes."""
-    return _opened(directory)[number]
+    """One partition of a saved table, opened once in a process: what a pickled partition becomes.
+
+    Tables whose folder is gone are let go of within a minute: removed records must not stay mapped.
+    """
+    with _TURN:
+        found = _OPEN.pop(directory, None)
+        if found is None:
+            found = open_partitions(Path(directory), stored_schema(Path(directory)))
+            share_room(found)
+            if not _OPEN:
+                threading.Thread(target=_let_go, name="let go", daemon=True).start()
+            elif len(_OPEN) == _MOST_OPEN:
+                del _OPEN[next(iter(_OPEN))]
+        _OPEN[directory] = found
+        return found[number]
 
 
-@lru_cache(maxsize=8)
-def _opened(directory: str) -> list[Partition]:
-    found = open_partitions(Path(directory), stored_schema(Path(directory)))
-    share_room(found)
-    return found
+def _let_go() -> None:
+    """Forget tables that were removed, as long as any are open."""
+    while True:
+        time.sleep(_WATCH)
+        with _TURN:
+            for directory in [each for each in _OPEN if not Path(each, _SCHEMA).exists()]:
+                del _OPEN[directory]
+            if not _OPEN:
+                return
 
 
 def _folder(number: int) -> str:
@@ -114,7 +159,7 @@ def _checksum(file: Path) -> str:
 class _Layout:
     """Which columns each file has, in order: a name and the array that it is a row of."""
 
-    def __init__(self, schema: Schema, rows: int) -> None:
+    def __init__(self, schema: Schema, rows: int, *, keeping: bool = False) -> None:
         names = [column.name for column in schema]
         numeric = [column.name for column in schema if isinstance(column, NumericColumn)]
         records = {
@@ -135,8 +180,12 @@ class _Layout:
             bits[slots] = (np.uint64, [f"row {child.name} {slot}" for slot in each])
             self.shapes[codes] = (len(child.columns), len(each), rows)
         self.shapes["ids"] = (rows,)
-        self.files: Mapping[str, Mapping[str, tuple[Any, list[str]]]] = {_RECORDS: records, _BITS: bits}
-        self.lengths = {_RECORDS: rows, _BITS: word_count(rows)}
+        self.files: dict[str, Mapping[str, tuple[Any, list[str]]]] = {_RECORDS: records, _BITS: bits}
+        self.lengths = {_RECORDS: rows, _BITS: word_count(rows), _PEOPLE: rows}
+        if keeping:
+            tables = [(child.name, child.max_rows_per_person) for child in schema.children]
+            words = [f"word {table} {place}" for table, most in tables for place in range(most)]
+            self.files[_PEOPLE] = {"people": (np.uint64, ["who 0", "who 1", "word", *words])}
 
 
 def _write(file: Path, columns: Mapping[str, tuple[Any, list[str]]], arrays: Mapping[str, Array], length: int) -> None:
@@ -189,6 +238,10 @@ def _side_by_side(found: Sequence[Any], kind: np.dtype[Any], length: int, owner:
         return np.stack([one.to_numpy() for one in found])
     whole = pa.foreign_buffer(first, len(found) * size, base=owner)
     return np.frombuffer(whole, dtype=kind).reshape(len(found), length)
+
+
+def _is_undivided(directory: Path) -> bool:
+    return (directory / f"{_UNDIVIDED[0]}.npy").exists()
 
 
 def _undivided(directory: Path, schema: Schema) -> Partition:

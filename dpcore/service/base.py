@@ -7,13 +7,14 @@ caller may not see is refused here, whatever a page has shown or hidden.
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from dpcore.errors import AccessError, LoginError, NotFoundError, RequestError
+from dpcore.data.room import kept_bytes
+from dpcore.errors import AccessError, LoginError, NotFoundError
+from dpcore.validation import whole_number
 from dpcore.workspace.database import chosen_home, default_url
 from dpcore.workspace.desks import clear_old, spool
 from dpcore.workspace.engines import private_folder
@@ -27,8 +28,11 @@ from dpcore.workspace.runner import WORKER_COMMAND, JobRunner
 from dpcore.workspace.sharing import Released
 from dpcore.workspace.store import Store
 from dpcore.workspace.strays import Strays
+from dpcore.workspace.upkeep import Upkeep
 from dpcore.workspace.users import LOCAL_USER, ROLES, Role, User
 
+#: Background processes, unless the operator wants another number.
+_WORKERS = 2
 _NO_DATASET = "There is no such data set."
 
 
@@ -59,6 +63,7 @@ class ServiceBase:
         worker_command: Sequence[str] = WORKER_COMMAND,
         warm: bool = True,
     ) -> None:
+        kept_bytes()  # A faulty setting is told now, before anything is spent.
         folder = chosen_home(home).resolve()
         with usable(folder):
             url = database_url or default_url(folder)
@@ -68,7 +73,7 @@ class ServiceBase:
             private_folder(spool(folder))
             self.sweep()
         self._ledger, self._grants, self._queue = Ledger(engine), Grants(engine), RunQueue(engine)
-        self._released, self._strays = Released(engine), Strays(engine, self._store)
+        self._released, self._strays, self._upkeep = Released(engine), Strays(engine, self._store), Upkeep(engine)
         count = _default_workers() if workers is None else workers
         self._jobs = JobRunner(folder, url, self._queue, count, worker_command, warm=warm)
         self._user = LOCAL_USER
@@ -149,6 +154,11 @@ class ServiceBase:
             return {self._visible(dataset_id).id}
         return {dataset.id for dataset in self._store.datasets() if self._sees(dataset)}
 
+    def _people(self, dataset_id: str) -> set[str]:
+        """Identifiers of all data sets about the same people: those that share its budget."""
+        population = self._visible(dataset_id).population
+        return {dataset.id for dataset in self._store.datasets() if dataset.population == population}
+
     def _reader(self) -> str | None:
         """Whose releases and runs the caller may read; ``None``: everybody's."""
         return None if "custodian" in self._user.roles else self._user.name
@@ -161,7 +171,5 @@ def check_id(text: str, told: str) -> None:
 
 
 def _default_workers() -> int:
-    text = os.environ.get("FROSTGLASS_WORKERS", "2")
-    if not text.isdigit():
-        raise RequestError("FROSTGLASS_WORKERS must be a whole number, for example 2.")
-    return int(text)
+    chosen = whole_number("FROSTGLASS_WORKERS", example=_WORKERS, least=0)
+    return _WORKERS if chosen is None else chosen

@@ -92,7 +92,7 @@ class Budgets(ServiceBase):
         found = self._managed(dataset_id)
         self._grants.freeze(found, analyst, reason, actor=self._user.name)
         self._jobs.tend()
-        self._queue.call_off(found, canonical_name(analyst), self._user.name)
+        self._queue.call_off(self._people(found), canonical_name(analyst), self._user.name)
 
     def thaw(self, dataset_id: str, analyst: str, reason: str) -> None:
         """Custodian: let a frozen analyst go on."""

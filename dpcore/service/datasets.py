@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
+
+from sqlalchemy.engine import Connection
 
 from dpcore.domain.schema import Schema
-from dpcore.errors import ConflictError, NotFoundError
-from dpcore.intake.uploads import Incoming, Watch
+from dpcore.domain.unfinished import Unfinished
+from dpcore.errors import ConflictError, NotFoundError, RequestError, SchemaError
+from dpcore.intake.uploads import Watch
 from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import NOTHING
+from dpcore.released.learning_plan import LearningPlan, learning_loss, plan_learning
 from dpcore.service.base import ServiceBase
+from dpcore.service.tables import InMemory, table_of
 from dpcore.workspace.desks import Desk
 from dpcore.workspace.ledger import exact_delta
+from dpcore.workspace.ledger_lines import Pot, check_learning
+from dpcore.workspace.populations import Kin
 from dpcore.workspace.requests import DatasetInfo, Stray
-from dpcore.workspace.store import Savable
+from dpcore.workspace.store import Savable, like
 from dpcore.workspace.users import ROLES
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.demo import Demo
+    from dpcore.intake.examination import Finding
     from dpcore.intake.relations import Source
 
 #: Budget of each demonstration data set: enough to play, small enough to feel the meter.
 DEMO_BUDGET = Decimal(20)
+_NO_BUDGET = "Say what may be spent on these people in all, or with which data set about them the budget is shared."
+_SHARED = "These people have a budget already, which is shared: change its limits there, and give none here."
 
 
 class Datasets(ServiceBase):
@@ -43,33 +56,52 @@ class Datasets(ServiceBase):
     def add_dataset(
         self,
         source: Source | pd.DataFrame,
-        schema: Schema,
+        schema: Schema | Unfinished,
         *,
         right: str | Path | None = None,
-        budget: Decimal,
+        learn: Decimal | None = None,
+        budget: Decimal | None = None,
         delta: Decimal | None = None,
         analyst_cap: Decimal | None = None,
         run_cap: Decimal | None = None,
+        same_people_as: str | None = None,
+        replaces: str | None = None,
+        keep_keys: bool = False,
         public: bool = False,
         truth: str = "",
+        accepted: Collection[str] = (),
         watch: Watch | None = None,
     ) -> DatasetInfo:
-        """Custodian: ingest a data set and open its budget; all or nothing.
+        """Custodian: ingest a data set and open its budget, or let it share one; all or nothing.
 
         Parameters
         ----------
-        source : str, Path, DataFrame or mapping
-            CSV or Parquet file, or a frame. For a schema with child tables, a mapping from the
-            names of its tables to such, or one SQLite or DuckDB file with tables of these names:
-            see :func:`dpcore.intake.relations.rows_for`.
+        source : str, Path, sequence of Path, DataFrame or mapping
+            CSV or Parquet file, a folder or pattern of such, several of them, or a frame. For a
+            schema with child tables, a mapping from the names of its tables to such, or one SQLite
+            or DuckDB file with tables of these names: see :func:`dpcore.intake.relations.rows_for`.
         right : str, Path or None
             A second file about the same people: see :func:`dpcore.intake.joining.chunks_for`.
+        learn : Decimal, optional
+            Epsilon for what is to be learned of the schema privately: ``docs/privacy/learned.md``.
+            The budget is charged as the data set is stored; if that fails, nothing was learned.
         delta : Decimal, optional
             The delta at which all of the budget holds; 0 takes runs without a delta only.
             Default: far below one in the most rows (``default_delta``).
         analyst_cap : Decimal, optional
             Most that each analyst may spend without a grant of their own; 0 for nothing.
             Default: as much as the data set has.
+        same_people_as : str, optional
+            A data set about the same people, or some of them. The two share one budget, which
+            stays as it is: then no budget is given here.
+        replaces : str, optional
+            Such a data set, of which this becomes the next version: it takes over the name, and
+            nothing more is run on the version before. Default: it stands beside all others.
+        keep_keys : bool
+            Whether people can be found again by who has the home folder and a name, which is
+            what :meth:`append_rows` needs. By default nobody can: ``docs/privacy/partitions.md``.
+        accepted : collection of str
+            Columns that may lose values, or tell nothing: see :meth:`examine`.
         watch : callable, optional
             Told how reading files goes on; may raise to stop it. See
             :func:`dpcore.intake.uploads.ask`.
@@ -77,22 +109,130 @@ class Datasets(ServiceBase):
         Raises
         ------
         IngestError
-            If the file cannot become a data set; for the custodian's eyes.
+            If the file cannot become a data set, or a column would lose values that nobody
+            accepted; for the custodian's eyes.
         SchemaError
-            If the records are private and the schema was read off them.
+            If the records are private and the schema was read off them; if something is to be
+            learned without an epsilon, or nothing with one.
         BudgetError
-            If a cap is not a usable epsilon.
+            If a cap is not a usable epsilon, or the delta of a shared budget is too large for so
+            many rows; if learning does not fit the budget.
+        RequestError
+            If there is neither a budget nor one to share, or both.
         ConflictError
-            If a data set of the schema's name exists.
+            If a data set of the schema's name exists, or another version was faster.
         """
         self._require("custodian")
-        table = _table_of(source, schema, right, watch)
+        wanted, kin = Unfinished.of(schema), self._kin(same_people_as, replaces)
+        if kin is not None and any(amount is not None for amount in (budget, delta, analyst_cap, run_cap)):
+            raise RequestError(_SHARED)
+        if kin is None and budget is None:
+            raise RequestError(_NO_BUDGET)
+        plan = None if learn is None else self._plan_learning(wanted, learn, budget, delta, kin)
+        described = wanted.finished() if plan is None else plan.schema
+        table = table_of(source, described, right, watch, accepted=accepted, keep=keep_keys, plan=plan)
+        if kin is not None:
+            return self._add_kin(table, described, kin, public=public, plan=plan)
         caps = (
             parse_epsilon(budget),
             None if analyst_cap is None else parse_limit(analyst_cap),
             None if run_cap is None else parse_epsilon(run_cap),
         )
-        return self._add(table, schema, caps, delta, public, truth)
+        return self._add(table, described, caps, delta, public, truth, plan)
+
+    def learning_cost(
+        self,
+        epsilon: Decimal,
+        *,
+        listed: bool,
+        max_rows: int,
+        budget: Decimal | None = None,
+        delta: Decimal | None = None,
+        same_people_as: str | None = None,
+    ) -> tuple[Decimal, Decimal]:
+        """Custodian: what learning would add to what is spent, and what is left before; nothing is read.
+
+        Parameters
+        ----------
+        listed : bool
+            Whether categories are to be learned.
+        max_rows, budget, delta, same_people_as
+            See :meth:`add_dataset`.
+        """
+        self._require("custodian")
+        kin = self._kin(same_people_as, None)
+        cap = self._ledger.pot(kin.of).cap if kin else PrivacyFilter(parse_epsilon(budget), _delta_of(max_rows, delta))
+        loss, threshold = learning_loss(parse_epsilon(epsilon), cap, listed=listed)
+        pot = self._ledger.pot(kin.of) if kin else Pot(replace(cap, aside=threshold), NOTHING, NOTHING)
+        return pot.adds(loss), pot.left()
+
+    def _plan_learning(
+        self, wanted: Unfinished, epsilon: Decimal, budget: Decimal | None, delta: Decimal | None, kin: Kin | None
+    ) -> LearningPlan:
+        """What learning costs. Raises ``BudgetError`` if that does not fit the budget."""
+        asked = parse_epsilon(epsilon)
+        if kin is not None:
+            pot = self._ledger.pot(kin.of)
+            plan = plan_learning(wanted, asked, pot.cap, opens=False)
+        else:
+            cap = PrivacyFilter(parse_epsilon(budget), _delta_of(wanted.schema.max_rows, delta))
+            plan = plan_learning(wanted, asked, cap)
+            pot = Pot(replace(cap, aside=plan.threshold_delta), NOTHING, NOTHING)
+        check_learning(pot, plan.loss)
+        return plan
+
+    def _kin(self, same_people_as: str | None, replaces: str | None) -> Kin | None:
+        """The data set that a new one is about the same people as, if there is any."""
+        if replaces is not None:
+            return Kin(self._visible(replaces).id, replaces=True)
+        return None if same_people_as is None else Kin(self._visible(same_people_as).id)
+
+    def _add_kin(
+        self, table: Savable, schema: Schema, kin: Kin, *, public: bool, plan: LearningPlan | None = None
+    ) -> DatasetInfo:
+        def enter(connection: Connection, dataset_id: str) -> None:
+            self._ledger.join_account(dataset_id, kin, actor=self._user.name, within=connection)
+            self._charge_learning(connection, dataset_id, plan)
+
+        if not public:
+            schema.check_private()
+        return self._store.add_dataset(
+            schema.name,
+            schema,
+            table,
+            public,
+            kin=kin,
+            learns=plan is not None,
+            on_added=enter,
+        )
+
+    def _charge_learning(self, connection: Connection, dataset_id: str, plan: LearningPlan | None) -> None:
+        if plan is not None:
+            self._ledger.charge_learning(
+                dataset_id, plan.loss, note=plan.note, actor=self._user.name, within=connection
+            )
+
+    def examine(
+        self,
+        source: Source,
+        schema: Schema | Unfinished,
+        *,
+        right: str | Path | None = None,
+        watch: Watch | None = None,
+    ) -> list[Finding]:
+        """Custodian: how the values of each column would fit a schema; nothing is stored.
+
+        Of columns whose categories are to be learned nothing is said.
+
+        Raises
+        ------
+        IngestError
+            If files cannot be read, or do not have the columns.
+        """
+        self._require("custodian")
+        wanted = Unfinished.of(schema)
+        found = table_of(source, wanted.schema, right, watch).examine()
+        return [finding for finding in found if finding.place not in wanted.listed]
 
     def _add(
         self,
@@ -102,10 +242,18 @@ class Datasets(ServiceBase):
         delta: Decimal | None,
         public: bool,
         truth: str,
+        plan: LearningPlan | None = None,
     ) -> DatasetInfo:
+        def enter(connection: Connection, dataset_id: str) -> None:
+            aside = Decimal(0) if plan is None else plan.threshold_delta
+            self._ledger.open_account(
+                dataset_id, *caps, delta=chosen, aside=aside, actor=self._user.name, within=connection
+            )
+            self._charge_learning(connection, dataset_id, plan)
+
         if not public:
             schema.check_private()
-        chosen = default_delta(schema.max_rows) if delta is None else exact_delta(delta)
+        chosen = _delta_of(schema.max_rows, delta)
         self._store.check_name(schema.name)
         return self._store.add_dataset(
             schema.name,
@@ -113,15 +261,107 @@ class Datasets(ServiceBase):
             table,
             public,
             truth=truth if public else "",
-            on_added=lambda connection, dataset_id: self._ledger.open_account(
-                dataset_id, *caps, delta=chosen, actor=self._user.name, within=connection
-            ),
+            learns=plan is not None,
+            on_added=enter,
         )
+
+    def appendable(self) -> list[DatasetInfo]:
+        """Custodian: data sets to which rows can be appended."""
+        self._require("custodian")
+        return [info for info in self._store.datasets() if not info.retired and self._store.keeps_keys(info.id)]
+
+    def append_rows(
+        self,
+        dataset_id: str,
+        source: Source | pd.DataFrame,
+        *,
+        right: str | Path | None = None,
+        max_rows: int | None = None,
+        accepted: Collection[str] = (),
+        watch: Watch | None = None,
+    ) -> DatasetInfo:
+        """Custodian: a next version of a data set, of its rows and further ones of the same people.
+
+        Of each person's old and new rows together, as many are kept as before, chosen uniformly;
+        who was set aside stays so.
+
+        Parameters
+        ----------
+        source, right
+            New rows only, in the form of those before: see :meth:`add_dataset`.
+        max_rows : int, optional
+            A higher limit, public. Default: as before.
+        accepted : collection of str
+            Columns that may lose values: see :meth:`examine`.
+
+        Raises
+        ------
+        IngestError
+            If the data set was stored without ``keep_keys``, or the rows do not fit its schema.
+        SchemaError
+            If the limit is below that of before.
+        ConflictError
+            If the data set is retired or replaced.
+        """
+        self._require("custodian")
+        from dpcore.data.people import check_kept
+
+        info = self._visible(dataset_id)
+        if info.retired:
+            raise ConflictError(f"'{info.name}' is retired or replaced: append to its newest version.")
+        after = self._store.folder(info.id)
+        check_kept(after)
+        schema = info.schema if max_rows is None else _larger(info.schema, max_rows)
+        table = table_of(source, schema, right, watch, accepted=accepted, after=after)
+        return self._add_kin(table, schema, Kin(info.id, replaces=True), public=info.public)
+
+    def rename_dataset(self, dataset_id: str, name: str) -> DatasetInfo:
+        """Custodian: give a data set another name; results keep the one they were made under.
+
+        Raises
+        ------
+        SchemaError
+            If no schema could have this name.
+        ConflictError
+            If another data set has it.
+        """
+        self._require("custodian")
+        found = self._visible(dataset_id).id
+        self._upkeep.rename(found, name, actor=self._user.name)
+        return self._store.dataset(found)
+
+    def describe_dataset(self, dataset_id: str, description: str) -> DatasetInfo:
+        """Custodian: say anew who the people of a data set are. Raises ``SchemaError``.
+
+        What its columns mean stays: for that, add a new version.
+        """
+        self._require("custodian")
+        found = self._visible(dataset_id).id
+        self._upkeep.describe(found, description, actor=self._user.name)
+        return self._store.dataset(found)
+
+    def retire_dataset(self, dataset_id: str, *, note: str) -> DatasetInfo:
+        """Custodian: let nobody run anything more on a data set. Records and results stay.
+
+        Raises
+        ------
+        ConflictError
+            If it is retired already.
+        """
+        self._require("custodian")
+        found = self._visible(dataset_id).id
+        self._upkeep.retire(found, note=note, actor=self._user.name)
+        return self._store.dataset(found)
 
     def strays(self) -> list[Stray]:
         """Custodian: folders that the database does not know, and data sets without a folder."""
         self._require("custodian")
         return self._strays.all()
+
+    def damaged(self) -> list[Stray]:
+        """Custodian: data sets and stray folders whose files are not what was written; reads them all."""
+        self._require("custodian")
+        return self._strays.damaged()
 
     def adopt(
         self,
@@ -131,6 +371,8 @@ class Datasets(ServiceBase):
         budget: Decimal = Decimal(0),
         spent: Decimal = Decimal(0),
         delta: Decimal = Decimal(0),
+        same_people_as: str | None = None,
+        replaces: str | None = None,
         note: str,
     ) -> DatasetInfo:
         """Custodian: enter records that the database does not know, as a private data set.
@@ -142,7 +384,10 @@ class Datasets(ServiceBase):
         budget : Decimal
             All that may ever be spent on them, their past included. Default: nothing.
         spent, delta : Decimal
-            What is known to have been spent on them before.
+            What is known to have been spent on them before, and is in no ledger.
+        same_people_as, replaces : str, optional
+            A data set whose budget they share, or whose next version they are: see
+            :meth:`add_dataset`. What was spent is then entered there.
 
         Raises
         ------
@@ -154,8 +399,18 @@ class Datasets(ServiceBase):
             If they are damaged.
         """
         self._require("custodian")
+        kin = self._kin(same_people_as, replaces)
+        if kin is not None and budget:
+            raise RequestError(_SHARED)
         return self._strays.adopt(
-            dataset_id, name=name, cap=budget, spent=spent, delta=delta, note=note, actor=self._user.name
+            dataset_id,
+            name=name,
+            cap=budget,
+            spent=spent,
+            delta=delta,
+            kin=kin,
+            note=note,
+            actor=self._user.name,
         )
 
     def remove_records(self, dataset_id: str, *, note: str) -> None:
@@ -193,7 +448,7 @@ class Datasets(ServiceBase):
         source = tables if demo.children else demo.frame
         try:
             return self._add(
-                _InMemory(source, demo.schema),
+                InMemory(source, demo.schema),
                 demo.schema,
                 (DEMO_BUDGET, None, None),
                 None,
@@ -204,25 +459,13 @@ class Datasets(ServiceBase):
             return self._store.dataset(demo.schema.name)
 
 
-def _table_of(source: Source | pd.DataFrame, schema: Schema, right: str | Path | None, watch: Watch | None) -> Savable:
-    """What becomes the table: files are read by a process of their own, frames by this one."""
-    files = list(source.values()) if isinstance(source, Mapping) else [source]
-    if all(isinstance(file, str | Path) for file in files):
-        return Incoming(cast("Any", source), schema, right, watch)
-    return _InMemory(source, schema, right)
+def _delta_of(max_rows: int, delta: Decimal | None) -> Decimal:
+    """Delta of a new account."""
+    return default_delta(max_rows) if delta is None else exact_delta(delta)
 
 
-class _InMemory:
-    """A table made of frames, in this process, when the store says where."""
-
-    def __init__(self, source: Source | pd.DataFrame, schema: Schema, right: str | Path | None = None) -> None:
-        self._source, self._schema, self._right = source, schema, right
-
-    def save(self, directory: Path) -> None:
-        """Encode the frames and write their table. Raises ``IngestError``."""
-        from dpcore.data.ingest import ingest
-        from dpcore.intake.relations import rows_for
-        from dpcore.privacy.randomness import SecureRandom
-
-        rows, children = rows_for(self._schema, self._source, self._right)
-        ingest(rows, self._schema, SecureRandom(), children).save(directory)
+def _larger(schema: Schema, max_rows: int) -> Schema:
+    """The same schema for more rows. Raises ``SchemaError``."""
+    if max_rows < schema.max_rows:
+        raise SchemaError(f"The row limit is {schema.max_rows} already, and stays or grows: give a higher one.")
+    return like(schema, max_rows=max_rows)

@@ -31,6 +31,7 @@ class PublicTruth(ServiceBase):
         from dpcore.models.registry import public_records
         from dpcore.models.released import family_of, parse_model
 
+        release = release.stored
         table = self._store.table(self._public(release.dataset_id).id)
         records = public_records(family_of(release), table, _part(release))
         counts: tuple[tuple[int, ...], ...] = parse_model(release).count_records(
@@ -48,10 +49,27 @@ class PublicTruth(ServiceBase):
         """
         from dpcore.models.released import parse_model
 
+        release = release.stored
         dataset = self._public(release.dataset_id)
         frame = self._store.table(dataset.id).public_frame(_part(release))
         tables: list[Ints] = parse_model(release).exact_tables(frame, release.domain)
         return tables
+
+    def true_cells(self, release: Release) -> list[Ints]:
+        """Exact counts of every column of a first look, in its order.
+
+        Raises
+        ------
+        RequestError
+            If the data set is not marked public.
+        """
+        from dpcore.models.registry import public_records
+        from dpcore.models.released import family_of, parse_model
+
+        release = release.stored
+        table = self._store.table(self._public(release.dataset_id).id)
+        records, model = public_records(family_of(release), table, _part(release)), parse_model(release)
+        return [model.exact_table(records, release.domain, (place,)) for place in range(len(model.axes))]
 
     def compare_methods(
         self,

@@ -140,4 +140,4 @@ class Releases(ServiceBase):
 
     def _everybodys(self, dataset_id: str) -> list[Release]:
         """Releases of all: only to tell what kind of guarantee holds for the whole account."""
-        return self._released.releases({dataset_id}, reader=None)
+        return self._released.releases(self._people(dataset_id), reader=None)

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
 
+from dpcore.data.executors import chosen_executor, cluster_address
 from dpcore.errors import AccessError, BudgetError, NotFoundError, RequestError
 from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id
 from dpcore.workspace.ledger_lines import RECORDS_GONE
+from dpcore.workspace.machine import machine_of
 from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest, RunStatus
 from dpcore.workspace.users import ROLES
 
@@ -27,13 +29,32 @@ _NO_RUN = "There is no such run."
 class Runs(ServiceBase):
     """Part of :class:`dpcore.service.Service`."""
 
+    @property
+    def on_cluster(self) -> bool:
+        """Whether a cluster answers the questions of runs."""
+        return bool(cluster_address())
+
+    def executor_status(self) -> str:
+        """Custodian: who answers the questions of runs; a cluster's workers, and where its dashboard is.
+
+        Raises
+        ------
+        ClusterError
+            If the cluster does not answer.
+        """
+        self._require("custodian")
+        return chosen_executor().status()
+
     def quote(self, request: RunRequest) -> Quote:
         """Say what a run would cost and promise. Free; raises ``RequestError``."""
+        from dpcore.models.registry import get_learner
+
         dataset, in_form = self._forms(request)
         plan = in_form(request.pure)
         means, refusal = self._ledger.quote(dataset.id, self._user.name, plan.loss)
         return Quote(
             plan=plan,
+            forecast=machine_of(self._home).forecast(get_learner(request.algorithm).workload(plan)),
             cost=plan.price,
             adds=means.pots[0].adds(plan.loss),
             form=form_sentence(plan),
@@ -159,8 +180,8 @@ class Runs(ServiceBase):
         cap, most = self._ledger.terms(dataset.id, self._user.name)
 
         @cache
-        def plan(delta: Decimal) -> RunPlan:
-            return learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, delta)
+        def plan(delta: Decimal, rho: Decimal | None = None) -> RunPlan:
+            return learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, delta, rho)
 
         return dataset, lambda pure: plan_under(cap, plan, pure=pure, most=most)
 

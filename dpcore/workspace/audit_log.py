@@ -17,8 +17,10 @@ from dpcore.workspace.requests import LedgerEntry
 #: What each kind of line says, for people.
 EVENTS: Mapping[str, str] = {
     "open": "budget opened",
+    "join": "data set shares the budget",
     "caps": "budget changed",
     "charge": "spent elsewhere, entered by hand",
+    "learn": "learned the schema",
     "reserve": "reserved for a run",
     "touch": "run began to read records",
     "commit": "result released",
@@ -31,6 +33,9 @@ EVENTS: Mapping[str, str] = {
     "share": "result shared",
     "unshare": "result no longer shared",
     "end": "run ended by hand",
+    "rename": "data set renamed",
+    "describe": "data set described anew",
+    "retire": "data set retired",
     "remove": "records removed",
     "accept": "database accepted by hand, as after a restore",
 }

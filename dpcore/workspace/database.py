@@ -27,7 +27,7 @@ from dpcore.workspace.engines import connect
 from dpcore.workspace.turns import turn
 
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
-HEAD: Final = "0005"
+HEAD: Final = "0007"
 _ATTEMPTS = 10
 #: SQLSTATEs after which PostgreSQL asks for the transaction to be repeated.
 _REPEAT = frozenset({"40001", "40P01"})
@@ -127,8 +127,17 @@ datasets = sa.Table(
     sa.Column("public", sa.Boolean, nullable=False),
     sa.Column("truth", sa.Text, nullable=False),
     sa.Column("created", UtcTime, nullable=False),
+    # Always there, and never changed; SQLite adds no column that must be filled.
+    sa.Column("population", _ID),
+    sa.Column("version", sa.Integer),
+    sa.Column("replaces", _ID),
+    sa.Column("described", sa.Text),
     sqlite_autoincrement=True,
 )
+
+# Two that replace the same one cannot both succeed.
+sa.Index("datasets_one_successor", datasets.c.replaces, unique=True)
+sa.Index("datasets_by_population", datasets.c.population)
 
 ledger_entries = sa.Table(
     "ledger_entries",
@@ -152,9 +161,11 @@ ledger_entries = sa.Table(
     sa.Column("note", sa.String(500), nullable=False),
     sa.Column("actor", sa.String(128)),
     sa.Column("answers", sa.BigInteger),
+    sa.Column("account", _ID),  # Of which population; checked, as rho is.
     sa.CheckConstraint("epsilon >= 0 AND delta >= 0", name="ledger_not_negative"),
     # A commit costs nothing more, so that a worker of an earlier version may still finish its run.
     sa.CheckConstraint("CASE WHEN rho IS NULL THEN kind = 'commit' ELSE rho >= 0 END", name="ledger_rho"),
+    sa.CheckConstraint("account IS NOT NULL OR kind = 'commit'", name="ledger_account"),
     sqlite_autoincrement=True,
 )
 
@@ -179,7 +190,8 @@ _one_of("ledger_one_end", "run_id", "'commit', 'refund'")
 _one_of("ledger_touch_or_refund", "run_id", "'touch', 'refund'")
 _one_of("ledger_one_answer", "answers", "'grant', 'decline'")
 sa.Index("ledger_by_dataset", ledger_entries.c.dataset_id, ledger_entries.c.kind)
-sa.Index("ledger_by_analyst", ledger_entries.c.dataset_id, ledger_entries.c.analyst)
+sa.Index("ledger_by_account", ledger_entries.c.account, ledger_entries.c.kind)
+sa.Index("ledger_by_analyst", ledger_entries.c.account, ledger_entries.c.analyst)
 sa.Index("ledger_by_release", ledger_entries.c.release_id)
 
 jobs = sa.Table(
@@ -199,6 +211,7 @@ jobs = sa.Table(
     sa.Column("worker", sa.String(300)),
     sa.Column("release_id", _ID),
     sa.Column("created", UtcTime, nullable=False),
+    sa.Column("ready", UtcTime),
     sqlite_autoincrement=True,
 )
 

@@ -1,7 +1,8 @@
 """Budgets of single analysts: granted, frozen, asked for. All of it lines of the ledger.
 
-A limit is what one analyst may spend in all; the data set's own cap holds beside it, so grants
-may add up to more than the cap without anybody being able to overspend it.
+A limit is what one analyst may spend in all, on all data sets about the same people; the cap of their
+account holds beside it, so grants may add up to more than the cap without anybody being able to
+overspend it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dpcore.errors import ConflictError, NotFoundError, RequestError
 from dpcore.privacy.budgets import parse_epsilon, parse_limit
 from dpcore.workspace.database import ledger_entries, read, write
 from dpcore.workspace.ledger_lines import append, caps_of, kept_note, means_of, standing_of
+from dpcore.workspace.populations import account_of, members
 from dpcore.workspace.requests import Account, BudgetRequest, BudgetRequestState
 from dpcore.workspace.users import canonical_name
 
@@ -90,7 +92,7 @@ class Grants:
 
         def work(connection: Connection) -> BudgetRequest:
             caps_of(connection, dataset_id)
-            asked = _requests(connection, {dataset_id}, name)
+            asked = _requests(connection, {row["id"] for row in members(connection, dataset_id)}, name)
             if any(request.state == "open" for request in asked):
                 raise ConflictError("You have asked already: wait for the custodian's answer.")
             amount = {"analyst": name, "actor": name, "epsilon": epsilon}
@@ -143,7 +145,7 @@ class Grants:
 
         def work(connection: Connection) -> list[Account]:
             caps_of(connection, dataset_id)
-            chosen = sa.select(_E.analyst).where(_E.dataset_id == dataset_id, _E.kind.in_(_ABOUT_ANALYSTS))
+            chosen = sa.select(_E.analyst).where(_E.account == account_of(dataset_id), _E.kind.in_(_ABOUT_ANALYSTS))
             names = connection.execute(chosen.distinct()).scalars().all()
             return [_account(connection, dataset_id, name) for name in sorted(names)]
 
@@ -186,7 +188,7 @@ def _grant(
 
 
 def _account(connection: Connection, dataset_id: str, analyst: str) -> Account:
-    chosen = sa.select(_E.kind).where(_E.dataset_id == dataset_id, _E.analyst == analyst)
+    chosen = sa.select(_E.kind).where(_E.account == account_of(dataset_id), _E.analyst == analyst)
     kinds = connection.execute(chosen).scalars().all()
     means = means_of(connection, dataset_id, analyst)
     return Account(analyst, means.standing, means.own_balance, kinds.count("reserve") - kinds.count("refund"))

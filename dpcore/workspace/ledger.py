@@ -35,26 +35,31 @@ from dpcore.workspace.database import (
 from dpcore.workspace.ledger_lines import (
     AMOUNTS,
     Means,
+    Pot,
     ReservationState,
     append,
     append_like,
     balance_of,
     by_nonce,
     caps_of,
-    dataset_row,
+    check_learning,
     entry_of,
     filter_of,
     find_caps,
     frozen_of,
     means_of,
+    pot_of,
     refusal_of,
     reservation_of,
     standing_of,
     state_of,
 )
+from dpcore.workspace.populations import Kin, account_of, dataset_row, members
 from dpcore.workspace.requests import Balance, LedgerEntry
 from dpcore.workspace.store import parse_schema
 from dpcore.workspace.users import canonical_name
+
+_E = ledger_entries.c
 
 
 @dataclass(frozen=True)
@@ -65,11 +70,20 @@ class Reservation:
     created: bool
 
 
+_TOO_LARGE = (
+    "This delta is too large: with it somebody's record might be given away. Use at most {most} on this data set, "
+    "or 0 to take runs without a delta only."
+)
+_ASIDE = "this delta is set aside, as categories are learned"
+_TOO_LARGE_TO_JOIN = (
+    "The delta of the budget that these people have is too large for so many rows: somebody's record might be given "
+    "away. Lower it to at most {most} first, or lower 'max_rows'."
+)
 _NOT_PURE = "Runs with a delta were made on this data set, so nothing bounds them at a delta of 0: choose one above it."
 
 
 class Ledger:
-    """Accounts of all data sets in one database."""
+    """Accounts of all populations in one database: data sets about the same people share one."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -82,6 +96,7 @@ class Ledger:
         run_cap: Decimal | None = None,
         *,
         delta: Decimal = Decimal(0),
+        aside: Decimal = Decimal(0),
         actor: str | None = None,
         within: Connection | None = None,
     ) -> None:
@@ -91,6 +106,8 @@ class Ledger:
         ----------
         delta : Decimal
             The delta at which all caps hold. With 0 only pure runs are taken.
+        aside : Decimal
+            The part of it that is set aside: see :class:`dpcore.privacy.filters.PrivacyFilter`.
 
         Raises
         ------
@@ -102,15 +119,51 @@ class Ledger:
         caps = _parse_caps(cap, delta, analyst_cap, run_cap)
 
         def work(connection: Connection) -> None:
-            _check_delta(dataset_row(connection, dataset_id), delta)
+            _check_delta(connection, dataset_id, delta)
             if find_caps(connection, dataset_id) is not None:
                 raise ConflictError("This data set has a budget already.")
-            append(connection, "open", dataset_id, actor=actor, **caps)
+            note = _ASIDE if aside else ""
+            append(connection, "open", dataset_id, note=note, actor=actor, **caps | {"delta": aside})
 
         if within is None:
             write(self._engine, work)
         else:
             work(within)
+
+    def join_account(self, dataset_id: str, kin: Kin, *, note: str = "", actor: str | None, within: Connection) -> None:
+        """Let a data set that was entered just now share the account of others about the same people.
+
+        Who is replaced is retired in the same transaction.
+
+        Raises
+        ------
+        BudgetError
+            If the delta of the account is too large for so many rows.
+        NotFoundError
+            If there is no account.
+        """
+        _check_delta(within, dataset_id, filter_of(caps_of(within, dataset_id)).delta, _TOO_LARGE_TO_JOIN)
+        other, row = dataset_row(within, kin.of), dataset_row(within, dataset_id)
+        told = f"shares the budget of '{other['name']}' ({kin.of}). {note}"
+        append(within, "join", dataset_id, note=told, actor=actor)
+        if kin.replaces:
+            told = f"replaced by version {row['version']} ({dataset_id})"
+            append(within, "retire", kin.of, note=told, actor=actor)
+
+    def pot(self, dataset_id: str) -> Pot:
+        """What is spent on a data set, and under which cap. Raises ``NotFoundError``."""
+        return read(self._engine, lambda connection: pot_of(connection, dataset_id))
+
+    def charge_learning(self, dataset_id: str, loss: Loss, *, note: str, actor: str | None, within: Connection) -> None:
+        """Charge the account of a data set, which was entered just now, for learning its schema.
+
+        Raises
+        ------
+        BudgetError
+            If it does not fit: then nothing of what was learned may be kept.
+        """
+        check_learning(pot_of(within, dataset_id), loss)
+        append(within, "learn", dataset_id, note=note, actor=actor, **exact_amounts(loss))
 
     def raise_caps(
         self,
@@ -139,7 +192,7 @@ class Ledger:
             present = caps_of(connection, dataset_id)
             after = {**present, **changes}
             if delta is not None:
-                _check_delta(dataset_row(connection, dataset_id), delta)
+                _check_delta(connection, dataset_id, delta)
             if delta == 0 and balance_of(connection, dataset_id).total.delta:
                 raise BudgetError(_NOT_PURE)
             append(connection, "caps", dataset_id, note=note, actor=actor, **after)
@@ -361,13 +414,14 @@ class Ledger:
         return read(self._engine, work)
 
     def entries(self, dataset_id: str | None = None) -> list[LedgerEntry]:
-        """Every line about a data set, or about all, oldest first."""
+        """Every line about the account of a data set, or about all, oldest first."""
 
         def work(connection: Connection) -> list[LedgerEntry]:
             chosen = sa.select(ledger_entries)
             if dataset_id is not None:
                 dataset_row(connection, dataset_id)
-                chosen = chosen.where(ledger_entries.c.dataset_id == dataset_id)
+                about = (_E.account == account_of(dataset_id)) | (_E.dataset_id == dataset_id)
+                chosen = chosen.where(about)
             rows = connection.execute(chosen.order_by(ledger_entries.c.sequence)).mappings()
             return [entry_of(row) for row in rows]
 
@@ -392,13 +446,11 @@ def _parse_caps(
     }
 
 
-def _check_delta(dataset: RowMapping, delta: Decimal) -> None:
-    most = largest_delta(parse_schema(dataset["schema"]).max_rows)
+def _check_delta(connection: Connection, dataset_id: str, delta: Decimal, told: str = _TOO_LARGE) -> None:
+    """See that a delta is well below one in the most rows of any data set of an account."""
+    most = largest_delta(max(parse_schema(row["schema"]).max_rows for row in members(connection, dataset_id)))
     if delta > most:
-        raise BudgetError(
-            f"This delta is too large: with it somebody's record might be given away. Use at most {exact_amount(most)} "
-            "on this data set, or 0 to take runs without a delta only."
-        )
+        raise BudgetError(told.format(most=exact_amount(most)))
 
 
 def exact_delta(delta: Decimal) -> Decimal:

@@ -13,12 +13,13 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
-from dpcore.errors import NotFoundError, RequestError
+from dpcore.errors import BudgetError, NotFoundError, RequestError
 from dpcore.privacy.budgets import at_delta, format_epsilon
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING, Loss, total_loss
 from dpcore.validation import storable
-from dpcore.workspace.database import datasets, ledger_entries, utc_now
+from dpcore.workspace.database import ledger_entries, utc_now
+from dpcore.workspace.populations import account_of
 from dpcore.workspace.requests import REASON_LIMIT, Balance, LedgerEntry, Standing
 
 ReservationState = Literal["reserved", "touched", "committed", "refunded"]
@@ -32,20 +33,26 @@ _STATES: dict[str, ReservationState] = {
 RECORDS_GONE = (
     "The records of this data set are no longer here: nothing can be run on it. Its results can still be read."
 )
+#: Lines after which nothing can be run on a data set, and why.
+_OVER = {
+    "remove": RECORDS_GONE,
+    "retire": "This data set is retired: nothing can be run on it. Its results can still be read. Choose its newest "
+    "version, or another data set about the same people.",
+}
 #: What a line about a run or charge says of its loss.
 AMOUNTS = ("epsilon", "delta", "rho")
-#: Limits that lines about a data set's budget hold.
-LIMITS = ("cap", "delta_cap", "analyst_cap", "run_cap")
+#: Limits that lines about a budget hold. Their ``delta`` is the part of ``delta_cap`` that is set aside.
+LIMITS = ("cap", "delta_cap", "analyst_cap", "run_cap", "delta")
 #: Kinds of lines that say what is spent.
-_SPENDING = ("reserve", "touch", "refund", "charge")
+_SPENDING = ("reserve", "touch", "refund", "charge", "learn")
 _WHOM = "Choose a smaller epsilon, or ask the custodian of the data set for more."
 _E = ledger_entries.c
 _ZERO = Decimal(0)
 
 
 def append(connection: Connection, kind: str, dataset_id: str, **values: Any) -> None:
-    """Append one line; it is numbered by the database."""
-    row = {"epsilon": _ZERO, "delta": _ZERO, "rho": _ZERO, "note": "", **values}
+    """Append one line about a data set and its account; it is numbered by the database."""
+    row = {"epsilon": _ZERO, "delta": _ZERO, "rho": _ZERO, "note": "", "account": account_of(dataset_id), **values}
     row["note"] = kept_note(row["note"])
     connection.execute(ledger_entries.insert().values(kind=kind, time=utc_now(), dataset_id=dataset_id, **row))
 
@@ -62,15 +69,6 @@ def append_like(connection: Connection, kind: str, row: RowMapping, **more: Any)
     """Append the next link of a reservation's chain: same run, analyst and amounts."""
     same = {name: row[name] for name in ("run_id", "analyst", *AMOUNTS)}
     append(connection, kind, row["dataset_id"], **same, **more)
-
-
-def dataset_row(connection: Connection, dataset_id: str) -> RowMapping:
-    """Row of a data set. Raises ``NotFoundError``."""
-    chosen = sa.select(datasets).where(datasets.c.id == dataset_id)
-    row = connection.execute(chosen).mappings().one_or_none()
-    if row is None:
-        raise NotFoundError("There is no such data set.")
-    return row
 
 
 def by_nonce(connection: Connection, nonce: str) -> RowMapping | None:
@@ -96,8 +94,9 @@ def reservation_of(connection: Connection, run_id: str) -> RowMapping:
 
 
 def find_caps(connection: Connection, dataset_id: str) -> dict[str, Any] | None:
-    """Present caps of a data set, if it has an account."""
-    chosen = sa.select(*(_E[name] for name in LIMITS)).where(_E.dataset_id == dataset_id, _E.kind.in_(("open", "caps")))
+    """Present caps of the account of a data set, if it has one."""
+    about = (_E.account == account_of(dataset_id)) & _E.kind.in_(("open", "caps"))
+    chosen = sa.select(*(_E[name] for name in LIMITS)).where(about)
     newest = chosen.order_by(_E.sequence.desc()).limit(1)
     row = connection.execute(newest).mappings().one_or_none()
     return None if row is None else dict(row)
@@ -123,7 +122,8 @@ def standing_of(connection: Connection, dataset_id: str, analyst: str) -> Standi
 
 def _newest(connection: Connection, dataset_id: str, analyst: str, *kinds: str) -> RowMapping | None:
     """Last line of some kinds about one analyst, if there is any."""
-    chosen = sa.select(ledger_entries).where(_E.dataset_id == dataset_id, _E.analyst == analyst, _E.kind.in_(kinds))
+    about = (_E.account == account_of(dataset_id)) & (_E.analyst == analyst) & _E.kind.in_(kinds)
+    chosen = sa.select(ledger_entries).where(about)
     newest = chosen.order_by(_E.sequence.desc()).limit(1)
     return connection.execute(newest).mappings().one_or_none()
 
@@ -250,7 +250,7 @@ def balance_of(connection: Connection, dataset_id: str) -> Balance:
 
 def filter_of(caps: Mapping[str, Any]) -> PrivacyFilter:
     """What the caps of a data set accept. A version without caps on delta took pure sums."""
-    return PrivacyFilter(caps["cap"], caps["delta_cap"] or _ZERO)
+    return PrivacyFilter(caps["cap"], caps["delta_cap"] or _ZERO, caps["delta"])
 
 
 def _pot(connection: Connection, dataset_id: str, analyst: str | None, cap: PrivacyFilter) -> Pot:
@@ -259,19 +259,19 @@ def _pot(connection: Connection, dataset_id: str, analyst: str | None, cap: Priv
     pure = sa.func.sum(sa.case((_E.delta == _ZERO, _E.epsilon), else_=_ZERO))
     rest = sa.func.sum(sa.case((_E.delta == _ZERO, _ZERO), else_=_E.rho))
     chosen = sa.select(_E.kind, *whole, sa.type_coerce(pure, _E.epsilon.type), sa.type_coerce(rest, _E.rho.type)).where(
-        _E.dataset_id == dataset_id, _E.kind.in_(_SPENDING)
+        _E.account == account_of(dataset_id), _E.kind.in_(_SPENDING)
     )
     if analyst is not None:
         chosen = chosen.where(_E.analyst == analyst)
     sums = {kind: Loss(*amounts) for kind, *amounts in connection.execute(chosen.group_by(_E.kind))}
-    claimed, touched, refunded, outside = (sums.get(kind, NOTHING) for kind in _SPENDING)
-    return Pot(cap, touched + outside, claimed - refunded + outside)
+    claimed, touched, refunded, outside, learned = (sums.get(kind, NOTHING) for kind in _SPENDING)
+    return Pot(cap, touched + outside + learned, claimed - refunded + outside + learned)
 
 
 def refusal_of(connection: Connection, dataset_id: str, analyst: str, loss: Loss) -> str | None:
     """Why a run of this cost cannot be reserved: what it would come to, and whom to ask."""
-    if _removed(connection, dataset_id):
-        return RECORDS_GONE
+    if (over := _over(connection, dataset_id)) is not None:
+        return over
     means = means_of(connection, dataset_id, analyst)
     if means.standing.frozen is not None:
         return _frozen(means.standing.frozen)
@@ -284,9 +284,25 @@ def refusal_of(connection: Connection, dataset_id: str, analyst: str, loss: Loss
     return None if full is None else _refuse(full, loss, full is means.whole, means.balance.largest)
 
 
-def _removed(connection: Connection, dataset_id: str) -> bool:
-    chosen = sa.select(_E.sequence).where(_E.dataset_id == dataset_id, _E.kind == "remove")
-    return connection.execute(chosen.limit(1)).first() is not None
+def pot_of(connection: Connection, dataset_id: str) -> Pot:
+    """What is spent on a data set, all analysts together. Raises ``NotFoundError``."""
+    return _pot(connection, dataset_id, None, filter_of(caps_of(connection, dataset_id)))
+
+
+def check_learning(pot: Pot, loss: Loss) -> None:
+    """Raise ``BudgetError`` if a schema cannot be learned at this cost."""
+    if not pot.cap.accepts(pot.total + loss):
+        raise BudgetError(
+            f"Not enough budget: learning the schema would add ε = {_shown(pot.adds(loss))}{at_delta(pot.cap.delta)}, "
+            f"but {_shown(pot.left(), up=False)} is left. Choose a smaller epsilon for it, or a larger budget."
+        )
+
+
+def _over(connection: Connection, dataset_id: str) -> str | None:
+    """A sentence, if nothing more can be run on a data set."""
+    chosen = sa.select(_E.kind).where(_E.dataset_id == dataset_id, _E.kind.in_(_OVER))
+    kinds = set(connection.execute(chosen).scalars())
+    return next((told for kind, told in _OVER.items() if kind in kinds), None)
 
 
 def frozen_of(connection: Connection, dataset_id: str, analyst: str) -> str | None:
@@ -319,6 +335,6 @@ def _shown(amount: Decimal, *, up: bool = True) -> str:
 
 def entry_of(row: RowMapping) -> LedgerEntry:
     """One line as people read it."""
-    hidden = ("nonce", "request_hash")
+    hidden = ("nonce", "request_hash", "account")
     said = {**row, "rho": row["rho"] or _ZERO}  # Commits of a version that knew none have none.
     return LedgerEntry(**{name: value for name, value in said.items() if name not in hidden})

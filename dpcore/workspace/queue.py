@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -108,11 +109,11 @@ class RunQueue:
 
         return write(self._engine, work)
 
-    def report(self, run_id: str, step: str, done: int, total: int) -> bool:
+    def report(self, run_id: str, step: str, done: int, total: int, ready: datetime | None = None) -> bool:
         """Store progress, or fail at once; return whether somebody asked the run to stop."""
 
         def work(connection: Connection) -> bool:
-            values = {"step": step[:64], "done": done, "total": total}
+            values = {"step": step[:64], "done": done, "total": total, "ready": ready}
             running = (_J.run_id == run_id) & (_J.state == "running")
             connection.execute(jobs.update().where(running).values(**values))
             asked = sa.select(_J.stop_asked).where(_J.run_id == run_id)
@@ -166,10 +167,10 @@ class RunQueue:
         change = jobs.update().where(running).values(stop_asked=True)
         write(self._engine, lambda connection: connection.execute(change))
 
-    def call_off(self, dataset_id: str, analyst: str, actor: str) -> None:
+    def call_off(self, datasets: Collection[str], analyst: str, actor: str) -> None:
         """Refund the runs of an analyst that no worker has begun; leave the others alone."""
         reason = "called off: the analyst was frozen"
-        for status in self.statuses({dataset_id}, analyst, active=True):
+        for status in self.statuses(datasets, analyst, active=True):
             self.give_back(status.id, reason, "cancelled", _CALLED_OFF, actor)
 
     def end_dead(self) -> None:
@@ -267,10 +268,12 @@ def _end_spent(connection: Connection, run_id: str, reason: str, actor: str) -> 
 
 
 def _listing() -> sa.Select[Any]:
-    """Job rows, each with whether its cost was refunded."""
-    entries = ledger_entries.c
+    """Job rows, each with whether its cost was refunded and how many that have not ended came before."""
+    entries, others = ledger_entries.c, jobs.alias()
     refund = sa.exists().where(entries.run_id == _J.run_id, entries.kind == "refund")
-    return sa.select(jobs, refund.label("refunded"))
+    before = (others.c.number < _J.number) & others.c.state.in_(ACTIVE_STATES)
+    ahead = sa.select(sa.func.count()).where(before).correlate(jobs).scalar_subquery()
+    return sa.select(jobs, refund.label("refunded"), ahead.label("ahead"))
 
 
 def _request(row: RowMapping) -> RunRequest:
@@ -290,4 +293,6 @@ def _status(row: RowMapping) -> RunStatus:
         request=_request(row),
         analyst=row["analyst"],
         created=row["created"],
+        ready=row["ready"],
+        ahead=row["ahead"],
     )

@@ -69,8 +69,10 @@ def accept(folder: Path, url: str, *, code: str, note: str, close: bool, actor: 
         def work(connection: Connection) -> Line:
             name_database(connection, identifier)
             _end_runs(connection)
-            for dataset_id in connection.execute(sa.select(datasets.c.id)).scalars().all():
-                _take_over(connection, dataset_id, reason, close, actor)
+            for dataset_id, population in connection.execute(sa.select(datasets.c.id, datasets.c.population)).all():
+                append(connection, "accept", dataset_id, note=reason, actor=actor)
+                if close and dataset_id == population:
+                    _close(connection, dataset_id, actor)
             return newest_line(connection)
 
         newest = write(engine, work)
@@ -104,10 +106,9 @@ def _end_runs(connection: Connection) -> None:
     connection.execute(jobs.update().where(active).values(**values))
 
 
-def _take_over(connection: Connection, dataset_id: str, note: str, close: bool, actor: str | None) -> None:
-    append(connection, "accept", dataset_id, note=note, actor=actor)
-    caps = find_caps(connection, dataset_id)
-    if close and caps is not None:
+def _close(connection: Connection, population: str, actor: str | None) -> None:
+    caps = find_caps(connection, population)
+    if caps is not None:
         closed = {**caps, "cap": Decimal(0)}
         why = "closed until what the ledger has forgotten is entered"
-        append(connection, "caps", dataset_id, note=why, actor=actor, **closed)
+        append(connection, "caps", population, note=why, actor=actor, **closed)

@@ -18,6 +18,7 @@ from dpcore.frozen import FrozenModel
 from dpcore.privacy.budgets import parse_epsilon
 from dpcore.privacy.losses import Loss
 from dpcore.released.plan import RunPlan
+from dpcore.released.workload import Forecast
 
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 BudgetRequestState = Literal["open", "granted", "declined"]
@@ -27,8 +28,10 @@ ACTIVE_STATES: tuple[RunState, ...] = ("queued", "running")
 #: a release's readers, and what an operator did by hand.
 ENTRY_KINDS = (
     "open",
+    "join",
     "caps",
     "charge",
+    "learn",
     "reserve",
     "touch",
     "commit",
@@ -41,11 +44,16 @@ ENTRY_KINDS = (
     "share",
     "unshare",
     "end",
+    "rename",
+    "describe",
+    "retire",
     "remove",
     "accept",
 )
 #: Most characters of the name of a release, and of a note on it.
 NAME_LIMIT, NOTE_LIMIT = 100, 4000
+#: Most characters of the name of a data set.
+_NAME_WIDTH = 128
 #: Most characters of a reason: what a line of the ledger holds.
 REASON_LIMIT = 500
 
@@ -247,6 +255,16 @@ class DatasetInfo:
         Whether anybody may see the records (demonstration data).
     truth : str
         For demonstration data: what is known to be true of them, in Markdown.
+    population : str
+        Names the account; data sets about the same people have the same.
+    version : int
+        How many data sets came before it under its name, and one.
+    replaces : str or None
+        The version before it.
+    retired : bool
+        Whether nothing more may be run on it.
+    shares_with : tuple of str
+        Names of the other data sets about the same people.
     """
 
     id: str
@@ -256,11 +274,33 @@ class DatasetInfo:
     public: bool
     created: datetime
     truth: str = ""
+    population: str = ""
+    version: int = 1
+    replaces: str | None = None
+    retired: bool = False
+    shares_with: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Its name, with the number of its version if it is not the only one."""
+        return self.name if self.version == 1 else numbered(self.name, self.version)
+
+    @property
+    def sharing(self) -> str:
+        """With which data sets it shares its budget, in a sentence; empty if with none."""
+        named = ", ".join(f"'{name}'" for name in self.shares_with)
+        return f"Shares its budget with {named}: about the same people." if named else ""
 
     def check_private(self) -> None:
         """Raise ``SchemaError`` if the records are private and no result on them would be."""
         if not self.public:
             self.schema.check_private()
+
+
+def numbered(name: str, version: int) -> str:
+    """The name of one of several versions."""
+    ending = f" (version {version})"
+    return name if name.endswith(ending) else f"{name[: _NAME_WIDTH - len(ending)]}{ending}"
 
 
 @dataclass(frozen=True)
@@ -271,14 +311,15 @@ class Stray:
     ----------
     name : str
         As its schema says; empty if that cannot be read.
-    state : {"unknown", "arriving", "missing", "removed"}
+    state : {"unknown", "arriving", "missing", "removed", "damaged"}
         A folder that the database does not know, and that nobody is writing; one that is being
-        written; a data set whose folder is gone; one whose records were removed on purpose.
+        written; a data set whose folder is gone; one whose records were removed on purpose; one
+        whose files are not what was written.
     """
 
     id: str
     name: str
-    state: Literal["unknown", "arriving", "missing", "removed"]
+    state: Literal["unknown", "arriving", "missing", "removed", "damaged"]
 
 
 @dataclass(frozen=True)
@@ -310,6 +351,8 @@ class Quote:
     ----------
     plan : RunPlan
         Split of the budget; ``plan.count_margin()`` is the noise to expect on a count.
+    forecast : Forecast
+        Seconds and memory that the run will take on this machine.
     cost : Decimal
         Epsilon that was asked for.
     adds : Decimal
@@ -337,6 +380,7 @@ class Quote:
     """
 
     plan: RunPlan
+    forecast: Forecast
     cost: Decimal
     adds: Decimal
     form: str
@@ -362,7 +406,11 @@ class RunStatus:
     step : str
         Name of the step in progress, empty before the first.
     done, total : int
-        Units of the step; fixed by public inputs.
+        How much of the work of the whole run is done; fixed by public inputs.
+    ready : datetime or None
+        When the run should be done, as far as its last report of progress tells.
+    ahead : int
+        Runs of anybody that were started before it and have not ended.
     release_id : str or None
         The result, once ``state`` is ``done``.
     message : str
@@ -382,6 +430,8 @@ class RunStatus:
     request: RunRequest
     analyst: str
     created: datetime
+    ready: datetime | None = None
+    ahead: int = 0
 
     @property
     def active(self) -> bool:
@@ -390,5 +440,5 @@ class RunStatus:
 
     @property
     def fraction(self) -> float:
-        """Share of the present step that is done, from 0 to 1."""
+        """Share of the run's work that is done, from 0 to 1."""
         return min(1.0, self.done / self.total) if self.total > 0 else 0.0

@@ -9,6 +9,7 @@ What lies there without an entry is listed, and adopted or removed by hand:
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 import uuid
@@ -16,7 +17,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
@@ -29,6 +30,7 @@ from dpcore.workspace.database import Hook, datasets, read, utc_now, write
 from dpcore.workspace.engines import private_folder
 from dpcore.workspace.home import stored_in, to_disk
 from dpcore.workspace.owners import hand_over
+from dpcore.workspace.populations import Kin, place, retired
 from dpcore.workspace.requests import DatasetInfo
 from dpcore.workspace.turns import claimed, is_claimed, turn
 
@@ -77,9 +79,18 @@ class Store:
         public: bool,
         *,
         truth: str = "",
+        kin: Kin | None = None,
+        learns: bool = False,
         on_added: Hook | None = None,
     ) -> DatasetInfo:
         """Store a data set, or nothing; ``on_added`` runs in the transaction that enters it.
+
+        Parameters
+        ----------
+        kin : Kin, optional
+            An earlier data set about the same people.
+        learns : bool
+            Whether the table comes with a schema that was learned, in place of the given one.
 
         Raises
         ------
@@ -90,15 +101,16 @@ class Store:
         IngestError
             If the disk is full.
         """
-        self.check_name(name)
+        if kin is None or not kin.replaces:
+            self.check_name(name)
         dataset_id = uuid.uuid4().hex
         incoming = self._folders.incoming / dataset_id
         with needing_room(self._folders.incoming):
             private_folder(incoming)
             with claimed(incoming / _OWNER):
-                self._write(incoming, schema, table)
+                schema = self._write(incoming, None if learns else schema, table)
                 try:
-                    self.enter(dataset_id, name, schema, public, truth=truth, on_entered=on_added)
+                    self.enter(dataset_id, name, schema, public, truth=truth, kin=kin, on_entered=on_added)
                 except FrostglassError:
                     # After any other error the entry may exist, so the folder stays.
                     if not self._knows(dataset_id):
@@ -114,6 +126,7 @@ class Store:
         public: bool,
         *,
         truth: str = "",
+        kin: Kin | None = None,
         on_entered: Hook | None = None,
     ) -> None:
         """Enter a folder that is in place; ``on_entered`` runs in the same transaction.
@@ -133,16 +146,26 @@ class Store:
             "created": utc_now(),
         }
         with needing_room(self._folders.stored):
-            write(self._engine, lambda connection: _enter(connection, row, on_entered))
+            write(self._engine, lambda connection: _enter(connection, row, kin, on_entered))
 
     def discard(self, dataset_id: str) -> None:
         """Remove the folder of a data set. What a kill leaves of it, the next start removes."""
         if self.present(dataset_id):
-            self._shred(self._folders.stored / dataset_id)
+            self._shred(self.folder(dataset_id))
 
     def present(self, dataset_id: str) -> bool:
         """Whether the folder of a data set is there."""
-        return (self._folders.stored / dataset_id).is_dir()
+        return self.folder(dataset_id).is_dir()
+
+    def keeps_keys(self, dataset_id: str) -> bool:
+        """Whether rows can be appended to a data set."""
+        from dpcore.data.people import are_kept
+
+        return are_kept(self.folder(dataset_id))
+
+    def folder(self, dataset_id: str) -> Path:
+        """Folder of a data set."""
+        return self._folders.stored / dataset_id
 
     def folders(self) -> list[str]:
         """Identifiers of all folders in place, known or not."""
@@ -150,7 +173,7 @@ class Store:
 
     def arriving(self, dataset_id: str) -> bool:
         """Whether the process that wrote a folder is about to enter it."""
-        return _claimed(self._folders.stored / dataset_id) is True
+        return _claimed(self.folder(dataset_id)) is True
 
     def _knows(self, dataset_id: str) -> bool:
         chosen = sa.select(datasets.c.id).where(datasets.c.id == dataset_id)
@@ -160,24 +183,20 @@ class Store:
         """Raise ``ConflictError`` if a data set of this name exists."""
         chosen = sa.select(datasets.c.id).where(datasets.c.name == name)
         if read(self._engine, lambda connection: connection.execute(chosen).first()):
-            raise _name_taken(name)
+            raise name_taken(name)
 
     def datasets(self) -> list[DatasetInfo]:
         """Every data set, oldest first."""
-        chosen = sa.select(datasets).order_by(datasets.c.number)
-        return read(
-            self._engine,
-            lambda connection: [_info(row) for row in connection.execute(chosen).mappings()],
-        )
+        return read(self._engine, lambda connection: _infos(connection, sa.true()))
 
     def dataset(self, dataset_id: str) -> DatasetInfo:
         """One data set by id or, failing that, by name. Raises ``NotFoundError``."""
-        chosen = sa.select(datasets).where(sa.or_(datasets.c.id == dataset_id, datasets.c.name == dataset_id))
-        rows = read(self._engine, lambda connection: connection.execute(chosen).mappings().all())
-        if not rows:
+        named = sa.or_(datasets.c.id == dataset_id, datasets.c.name == dataset_id)
+        found = read(self._engine, lambda connection: _infos(connection, named))
+        if not found:
             raise NotFoundError("There is no such data set.")
-        exact = [row for row in rows if row["id"] == dataset_id]
-        return _info((exact or rows)[0])
+        exact = [info for info in found if info.id == dataset_id]
+        return (exact or found)[0]
 
     def check_stored(self, dataset_id: str, schema: Schema) -> None:
         """Compare the stored table's schema with a plan's, without opening a record.
@@ -198,12 +217,18 @@ class Store:
         SchemaError
             If a file is missing or damaged.
         """
-        from dpcore.data.storage import stored_schema
-        from dpcore.data.table import PrivateTable
+        return _saved(self.folder(dataset_id))
 
-        stored = stored_schema(self._folders.stored / dataset_id)
-        PrivateTable.check_files(self._folders.stored / dataset_id, stored)
-        return stored
+    def is_whole(self, dataset_id: str) -> bool:
+        """Whether every file of a folder in place is what was written: all are read."""
+        from dpcore.data.storage import check_contents
+
+        try:
+            self.check_files(dataset_id)
+            check_contents(self.folder(dataset_id))
+        except SchemaError:
+            return False
+        return True
 
     def table(self, dataset_id: str, executor: Executor | None = None) -> PrivateTable:
         """Open a data set: headers are read, records are not.
@@ -223,7 +248,7 @@ class Store:
         from dpcore.data.executors import LOCAL
         from dpcore.data.table import PrivateTable
 
-        table = PrivateTable.open(self._folders.stored / dataset_id, executor or LOCAL)
+        table = PrivateTable.open(self.folder(dataset_id), executor or LOCAL)
         if table.schema.hash != self.dataset(dataset_id).schema.hash:
             raise SchemaError("The stored data set does not fit its schema: upload it again.")
         return table
@@ -242,10 +267,13 @@ class Store:
             folder = folder.rename(self._folders.incoming / f"{uuid.uuid4().hex}{_GONE}")
         shutil.rmtree(folder, ignore_errors=True)
 
-    def _write(self, incoming: Path, schema: Schema, table: Savable) -> None:
+    def _write(self, incoming: Path, schema: Schema | None, table: Savable) -> Schema:
+        """Write a table of a schema, or of any, and say of which."""
         try:
             table.save(incoming)
-            _check_saved(incoming, schema)
+            saved = _saved(incoming)
+            if schema is not None and saved.hash != schema.hash:
+                raise SchemaError("The stored data set does not fit its schema: upload it again.")
             for path in incoming.rglob("*"):
                 path.chmod(0o700 if path.is_dir() else 0o600)
                 hand_over(path)
@@ -256,29 +284,31 @@ class Store:
             self._shred(incoming)
             raise
         to_disk(self._folders.stored)
+        return schema or saved
 
 
-def _enter(connection: Connection, row: dict[str, object], on_added: Hook | None) -> None:
+def _enter(connection: Connection, row: dict[str, Any], kin: Kin | None, on_added: Hook | None) -> None:
+    placed = place(connection, row, kin)
     try:
-        connection.execute(datasets.insert().values(**row))
+        connection.execute(datasets.insert().values(**placed))
     except IntegrityError:
-        raise _name_taken(str(row["name"])) from None
+        raise name_taken(placed["name"]) from None
     if on_added is not None:
-        on_added(connection, str(row["id"]))
+        on_added(connection, row["id"])
 
 
-def _check_saved(folder: Path, schema: Schema) -> None:
-    """See that a table in a folder is complete and of a schema, without opening a record."""
+def _saved(folder: Path) -> Schema:
+    """Schema of a table in a folder, which is seen to be complete, without opening a record."""
     from dpcore.data.storage import stored_schema
     from dpcore.data.table import PrivateTable
 
     saved = stored_schema(folder)
-    if saved.hash != schema.hash:
-        raise SchemaError("The stored data set does not fit its schema: upload it again.")
     PrivateTable.check_files(folder, saved)
+    return saved
 
 
-def _name_taken(name: str) -> ConflictError:
+def name_taken(name: str) -> ConflictError:
+    """What is wrong with the name of another data set."""
     return ConflictError(f"A data set called '{name}' exists. Give the schema another name.")
 
 
@@ -288,16 +318,36 @@ def parse_schema(text: str) -> Schema:
     return Schema.model_validate_json(text)
 
 
-def _info(row: RowMapping) -> DatasetInfo:
+def like(schema: Schema, **changes: Any) -> Schema:
+    """A schema with another name, description or limit. Raises ``SchemaError``."""
+    return Schema.from_mapping(json.loads(schema.to_json()) | changes)
+
+
+def _infos(connection: Connection, which: sa.ColumnElement[bool]) -> list[DatasetInfo]:
+    """Some data sets, oldest first, with the names of others about the same people."""
+    chosen = sa.select(datasets, retired().label("retired")).where(which).order_by(datasets.c.number)
+    rows = connection.execute(chosen).mappings().all()
+    people = {row["population"] for row in rows}
+    named = sa.select(datasets.c.population, datasets.c.name).where(datasets.c.population.in_(people))
+    kin = connection.execute(named.order_by(datasets.c.number)).all()
+    return [_info(row, [name for population, name in kin if population == row["population"]]) for row in rows]
+
+
+def _info(row: RowMapping, kin: list[str]) -> DatasetInfo:
     schema = parse_schema(row["schema"])
     return DatasetInfo(
         id=row["id"],
         name=row["name"],
-        description=schema.description,
+        description=schema.description if row["described"] is None else row["described"],
         schema=schema,
         public=row["public"],
         created=row["created"],
         truth=row["truth"],
+        population=row["population"],
+        version=row["version"],
+        replaces=row["replaces"],
+        retired=row["retired"],
+        shares_with=tuple(name for name in kin if name != row["name"]),
     )
 
 

@@ -6,21 +6,20 @@ whose entry was lost with a database, so only its custodian can say what it is.
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from dpcore.domain.schema import Schema
 from dpcore.errors import ConflictError, FrostglassError, NotFoundError, RequestError
 from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
 from dpcore.privacy.losses import engine_loss
 from dpcore.workspace.database import jobs, ledger_entries, read, write
-from dpcore.workspace.ledger import exact_amounts, exact_delta
-from dpcore.workspace.ledger_lines import append
+from dpcore.workspace.ledger import Ledger, exact_amounts, exact_delta
+from dpcore.workspace.ledger_lines import AMOUNTS, append
+from dpcore.workspace.populations import Kin
 from dpcore.workspace.requests import ACTIVE_STATES, DatasetInfo, Stray
-from dpcore.workspace.store import Store
+from dpcore.workspace.store import Store, like
 
 _UNDER_WAY = "Runs on this data set are waiting or under way: stop them first."
 
@@ -29,7 +28,7 @@ class Strays:
     """Folders and entries of one installation that lack each other."""
 
     def __init__(self, engine: Engine, store: Store) -> None:
-        self._engine, self._store = engine, store
+        self._engine, self._store, self._ledger = engine, store, Ledger(engine)
 
     def all(self) -> list[Stray]:
         """Folders without an entry, then entries without a folder."""
@@ -42,6 +41,15 @@ class Strays:
         ]
         return [self._unknown(key) for key in self._store.folders() if key not in known] + lost
 
+    def damaged(self) -> list[Stray]:
+        """Folders, known or not, with a file that is not what was written; all files are read."""
+        known = {info.id: info.name for info in self._store.datasets()}
+        return [
+            Stray(key, known.get(key, ""), "damaged")
+            for key in self._store.folders()
+            if not self._store.arriving(key) and not self._store.is_whole(key)
+        ]
+
     def adopt(
         self,
         dataset_id: str,
@@ -50,6 +58,7 @@ class Strays:
         cap: Decimal,
         spent: Decimal,
         delta: Decimal,
+        kin: Kin | None = None,
         note: str,
         actor: str,
     ) -> DatasetInfo:
@@ -60,7 +69,9 @@ class Strays:
         cap : Decimal
             All that may ever be spent, the past included; 0 for nothing.
         spent, delta : Decimal
-            What is known to have been spent already.
+            What is known to have been spent already, and is in no ledger.
+        kin : Kin, optional
+            A data set about the same people, whose budget they share; then ``cap`` is not theirs.
 
         Raises
         ------
@@ -77,17 +88,25 @@ class Strays:
         told = f"adopted; what was spent before is in no ledger. {_needed(note)}"
 
         def open_account(connection: Connection, entered: str) -> None:
-            usual = default_delta(schema.max_rows)
-            append(connection, "open", entered, cap=cap, delta_cap=usual, note=told, actor=actor)
+            if kin is None:
+                usual = {"cap": cap, "delta_cap": default_delta(schema.max_rows), "delta": aside}
+                append(connection, "open", entered, note=told, actor=actor, **usual)
+            else:
+                self._ledger.join_account(entered, kin, note=told, actor=actor, within=connection)
             if past is not None:
                 append(connection, "charge", entered, note=told, actor=actor, **past)
+            if learned is not None:  # It may be the first time that anybody sees the schema.
+                amounts = {name: getattr(learned, name) for name in AMOUNTS}
+                append(connection, "learn", entered, note=told, actor=actor, **amounts)
 
         with self._store.alone():
             self._stray(dataset_id)
             schema = self._store.check_files(dataset_id)
             schema.check_private()
-            title = schema.name if name is None else _usable(schema, name)
-            self._store.enter(dataset_id, title, schema, public=False, on_entered=open_account)
+            learned = schema.learned
+            aside = Decimal(0) if learned is None else learned.threshold_delta
+            title = schema.name if name is None else like(schema, name=name).name
+            self._store.enter(dataset_id, title, schema, public=False, kin=kin, on_entered=open_account)
         return self._store.dataset(dataset_id)
 
     def remove(self, dataset_id: str, *, note: str, actor: str) -> None:
@@ -135,11 +154,6 @@ class Strays:
     def _removed(self) -> set[str]:
         chosen = sa.select(ledger_entries.c.dataset_id).where(ledger_entries.c.kind == "remove")
         return set(read(self._engine, lambda connection: connection.execute(chosen).scalars()))
-
-
-def _usable(schema: Schema, name: str) -> str:
-    """A name that a schema might have. Raises ``SchemaError``."""
-    return Schema.from_mapping({**json.loads(schema.to_json()), "name": name}).name
 
 
 def _needed(note: str) -> str:

@@ -15,16 +15,19 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpcore.errors import CancelledError, ConflictError, FrostglassError, RequestError
+from dpcore.errors import CancelledError, ClusterError, ConflictError, FrostglassError, RequestError
 from dpcore.released.plan import RunPlan
 from dpcore.released.release import Release, make_release
-from dpcore.workspace.database import be_patient
+from dpcore.released.workload import Forecast
+from dpcore.workspace.database import be_patient, utc_now
 from dpcore.workspace.installation import open_installation
 from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.machine import machine_of
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.queue import Job, RunQueue
 from dpcore.workspace.store import Store
@@ -39,6 +42,8 @@ PROGRESS_WRITES = 20
 #: Seconds for which a worker waits for a database server that is away: a run must not be lost
 #: because the server is restarted.
 PATIENCE = 300.0
+#: Parts in which the share of a run that is done is stored.
+_PARTS = 1000
 #: Seconds without progress after a report of it has failed.
 _SILENCE = 30.0
 
@@ -50,6 +55,10 @@ _FAILED_SPENT = (
 _OTHER_PRICE = (
     "It was reserved by another version of the program, which counted its cost in another way: start it again."
 )
+_NO_CLUSTER = (
+    "The run could not start. Nothing was spent. The machines that work out results are not ready: "
+    "please tell the custodian, whose log says what is missing."
+)
 _FAILED_FREE = "The run could not start. Nothing was spent; please tell the custodian."
 
 
@@ -57,7 +66,7 @@ class Worker:
     """What executes runs: connections to queue, ledger and store."""
 
     def __init__(self, home: Path, database_url: str) -> None:
-        self._engine = engine = open_installation(home, database_url)
+        self._home, self._engine = home, (engine := open_installation(home, database_url))
         be_patient(engine, PATIENCE)
         self._queue, self._ledger, self._store = (
             RunQueue(engine),
@@ -78,20 +87,20 @@ class Worker:
     def _execute(self, job: Job) -> None:
         """Execute a claimed run. Its end, good or bad, is in the database afterwards."""
         try:
-            learner, plan, table = self._prepare(job)
+            learner, plan, table, forecast = self._prepare(job)
             self._ledger.touch(job.run_id)
         except Exception as error:  # noqa: BLE001 - every failure becomes a fixed sentence
             self._refuse(job, error)
             return
         try:
-            self._queue.complete(job.run_id, self._spend(job, learner, plan, table))
+            self._queue.complete(job.run_id, self._spend(job, learner, plan, table, forecast))
         except CancelledError:
             self._queue.end(job.run_id, "cancelled", _CANCELLED_SPENT)
         except Exception as error:  # noqa: BLE001 - its text may depend on records
             _LOG.error("run %s failed: %s", job.run_id, type(error).__name__)
             self._queue.end(job.run_id, "failed", _FAILED_SPENT)
 
-    def _prepare(self, job: Job) -> tuple[Learner, RunPlan, PrivateTable]:
+    def _prepare(self, job: Job) -> tuple[Learner, RunPlan, PrivateTable, Forecast]:
         """Everything that can be checked from public values, before the point of no return."""
         from dpcore.data.executors import chosen_executor
         from dpcore.models.registry import get_learner
@@ -101,34 +110,38 @@ class Worker:
         dataset.check_private()
         learner = get_learner(request.algorithm)
         paid = self._ledger.reserved(job.run_id)
-        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, paid.delta)
+        plan = learner.plan(dataset.schema, request.target, request.epsilon, request.parameters, paid.delta, paid.rho)
         if (plan.epsilon, plan.delta) != (paid.epsilon, paid.delta) or plan.loss.rho > paid.rho:
             raise RequestError(_OTHER_PRICE)
         self._store.check_stored(dataset.id, plan.schema)
         table = self._store.table(dataset.id, chosen_executor())
         table.check()
-        return learner, plan, table
+        return learner, plan, table, machine_of(self._home).forecast(learner.workload(plan))
 
     def _refuse(self, job: Job, error: Exception) -> None:
         """End a run that never touched a record and give its budget back."""
         if isinstance(error, ConflictError):
             return  # Cancelled meanwhile: the refund and the end are stored already.
-        _LOG.error("run %s did not start: %s", job.run_id, type(error).__name__)
+        # Of a cluster, the log says more than the analyst is told: addresses.
+        known = error if isinstance(error, ClusterError) else type(error).__name__
+        _LOG.error("run %s did not start: %s", job.run_id, known)
         message = _FAILED_FREE
-        if isinstance(error, FrostglassError):
+        if isinstance(error, ClusterError):
+            message = _NO_CLUSTER
+        elif isinstance(error, FrostglassError):
             message = f"The run could not start. Nothing was spent. {error}"[:1000]
         reason = "failed before a record was touched"
         if not self._queue.give_back(job.run_id, reason, "failed", message):
             # Touched in spite of the error, or cancelled: what the ledger says stays.
             self._queue.end(job.run_id, "failed", _FAILED_SPENT)
 
-    def _spend(self, job: Job, learner: Learner, plan: RunPlan, table: PrivateTable) -> Release:
+    def _spend(self, job: Job, learner: Learner, plan: RunPlan, table: PrivateTable, forecast: Forecast) -> Release:
         """Read the records: the release that the run was paid for."""
         from dpcore.learning.learner import Run
         from dpcore.privacy.randomness import SecureRandom
 
         dataset = self._store.dataset(job.request.dataset_id)
-        reports = Reports(job.run_id, partial(self._queue.report, job.run_id))
+        reports = Reports(job.run_id, partial(self._queue.report, job.run_id), forecast)
         model = learner.run(Run(table, plan, SecureRandom(), reports))
         return make_release(
             learner.name,
@@ -136,23 +149,27 @@ class Worker:
             model,
             secure=True,
             dataset_id=dataset.id,
-            dataset_name=dataset.name,
+            dataset_name=dataset.title,
         )
 
 
 class Reports:
     """Progress of a run, stored if that is possible: a run that is paid for goes on if it is not.
 
-    About :data:`PROGRESS_WRITES` calls per step are passed on at most, chosen by counts alone.
+    About :data:`PROGRESS_WRITES` calls per step are passed on at most, chosen by counts alone. What
+    is stored is the share of the whole run's work, and when the rest should be done.
 
     Parameters
     ----------
     report : callable
         Stores progress; returns whether somebody asked the run to stop.
+    forecast : Forecast
+        Of the run, from its plan.
     """
 
-    def __init__(self, run_id: str, report: Callable[[str, int, int], bool]) -> None:
-        self._run_id, self._report = run_id, report
+    def __init__(self, run_id: str, report: Callable[[str, int, int, datetime], bool], forecast: Forecast) -> None:
+        self._run_id, self._report, self._forecast = run_id, report, forecast
+        self._start = time.monotonic()
         self._last: tuple[str, int] | None = None
         self._silent_until = -math.inf
 
@@ -165,7 +182,9 @@ class Reports:
         if time.monotonic() < self._silent_until:
             return
         try:
-            stop = self._report(step, done, total)
+            share = self._forecast.share(step, done, total)
+            left = self._forecast.left(share, time.monotonic() - self._start)
+            stop = self._report(step, round(share * _PARTS), _PARTS, utc_now() + timedelta(seconds=left))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is not worth a run
             _LOG.warning("no progress of run %s: %s", self._run_id, type(error).__name__)
             self._silent_until = time.monotonic() + _SILENCE
@@ -183,13 +202,22 @@ def warm_up() -> None:
         rehearsal.warm_up(learner)
 
 
+def settle(home: Path) -> None:
+    """Measure this machine, if nobody has: without its figures runs are told by usual ones."""
+    from dpcore.workspace.calibration import calibrate
+
+    calibrate(home)
+
+
 def work(*, warm: bool) -> None:
     """Be a worker: execute queued runs, first those waiting, then at every line of input."""
     if hasattr(os, "nice"):
         os.nice(5)  # Pages stay responsive while runs use every core.
-    worker = Worker(Path(os.environ["FROSTGLASS_HOME"]), os.environ["FROSTGLASS_DATABASE_URL"])
+    home = Path(os.environ["FROSTGLASS_HOME"])
+    worker = Worker(home, os.environ["FROSTGLASS_DATABASE_URL"])
     if warm:
         warm_up()
+        settle(home)
     worker.drain()
     while sys.stdin.buffer.readline():
         worker.drain()

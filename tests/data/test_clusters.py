@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.data import clusters
+from dpcore.data import clusters, storage
 from dpcore.data.clusters import ClusterExecutor
 from dpcore.data.executors import CLUSTER, LOCAL, chosen_executor
 from dpcore.data.ingest import ingest
@@ -19,8 +20,16 @@ from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.errors import ClusterError
 from dpcore.privacy.randomness import SeededRandom
-from tests.support.dask_clusters import Cluster, certificates, dask_cluster
-from tests.support.dask_kernels import cell_counts, cell_counts_or_death, cell_counts_slowly, failing
+from tests.commands.test_commands import refuse, run
+from tests.support.dask_clusters import Cluster, Relay, certificates, dask_cluster
+from tests.support.dask_kernels import (
+    cell_counts,
+    cell_counts_or_death,
+    cell_counts_slowly,
+    compiled_sum,
+    failing,
+    written_counts,
+)
 from tests.support.partitioned import divided
 
 pytestmark = pytest.mark.heavy
@@ -52,7 +61,15 @@ def expected(stored) -> list[int]:
 
 @pytest.fixture
 def cluster(tmp_path):
+    """A cluster of a test's own, which may be damaged."""
     with dask_cluster(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory):
+    """A cluster that several tests ask, and none damages."""
+    with dask_cluster(tmp_path_factory.mktemp("lasting")) as made:
         yield made
 
 
@@ -63,6 +80,7 @@ def on(cluster: Cluster, folder: Path) -> PrivateTable:
 def test_workers_that_die_or_come_change_no_answer(cluster, stored, expected, tmp_path):
     table = on(cluster, stored)
     table.check()
+    assert "workers:    2, with 2 threads" in ClusterExecutor(cluster.address).status()
     assert table.total(cell_counts).tolist() == expected
     assert table.total(cell_counts_or_death, str(tmp_path)).tolist() == expected
     cluster.start_worker()
@@ -108,6 +126,110 @@ def test_a_scheduler_that_comes_back_costs_time_only(cluster, stored, expected, 
     assert _in_the_middle(on(cluster, stored), tmp_path / "signs", restart) == expected
 
 
+@pytest.mark.parametrize("cut", ["silence", pytest.param("reset", marks=pytest.mark.slow)])
+def test_a_cut_between_owner_and_scheduler_costs_time_only(cut, lasting, stored, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr(clusters, "_SILENCE", 1)
+    relay = Relay(lasting.address)
+
+    def cut_and_heal():
+        getattr(relay, cut)()
+        threading.Timer(4, relay.heal).start()
+
+    table = PrivateTable.open(stored, ClusterExecutor(relay.address))
+    assert _in_the_middle(table, tmp_path / "signs", cut_and_heal) == expected
+
+
+@pytest.mark.parametrize("cut", ["silence", pytest.param("reset", marks=pytest.mark.slow)])
+def test_a_cut_that_is_not_healed_ends_in_a_sentence(cut, lasting, stored, monkeypatch):
+    monkeypatch.setattr(clusters, "_SILENCE", 1)
+    monkeypatch.setattr(clusters, "_BEFORE", 2)
+    monkeypatch.setattr(clusters, "_MEANWHILE", 2)
+    relay = Relay(lasting.address)
+    table = PrivateTable.open(stored, ClusterExecutor(relay.address))
+    table.check()
+    getattr(relay, cut)()
+    with pytest.raises(ClusterError, match="does not answer"):
+        table.total(cell_counts)
+
+
+@pytest.mark.parametrize("cut", [pytest.param("silence", marks=pytest.mark.slow), "reset"])
+def test_a_worker_that_is_cut_off_costs_time_only(cut, tmp_path, stored, expected, monkeypatch):
+    monkeypatch.setattr(clusters, "_SILENCE", 2)
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL", "15s")  # Silent so long, it is taken for dead.
+    with dask_cluster(tmp_path, 1) as cluster:
+        relay = Relay(cluster.address)
+        cluster.start_worker(relay.address)
+        cluster.wait_for(2)
+        assert _in_the_middle(on(cluster, stored), tmp_path / "signs", getattr(relay, cut)) == expected
+
+
+def test_patience_counts_from_the_last_sign_of_a_worker(monkeypatch):
+    monkeypatch.setattr(clusters, "_LOOK", 0)
+    executor, asked = ClusterExecutor("tcp://127.0.0.1:1"), []
+
+    def ask():
+        asked.append(executor)
+        if len(asked) < 3:
+            executor._seen = time.monotonic() + len(asked)
+            raise TimeoutError
+        return "answer"
+
+    assert executor._patiently(0, ask) == "answer"
+    with pytest.raises(ClusterError, match="does not answer"):
+        executor._patiently(0, failing_connection)
+
+
+def test_a_question_that_breaks_every_connection_ends(monkeypatch):
+    monkeypatch.setattr(clusters, "_LOOK", 0)
+    executor = ClusterExecutor("tcp://127.0.0.1:1")
+
+    def ask():
+        executor._seen = time.monotonic()
+        failing_connection()
+
+    with pytest.raises(ClusterError, match="does not answer"):
+        executor._patiently(60, ask)
+
+
+def failing_connection():
+    raise ConnectionResetError
+
+
+def test_a_full_disk_on_the_workers_changes_no_answer(tmp_path, stored, expected, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
+    with dask_cluster(tmp_path) as cluster:
+        cluster.fill_disks()
+        table = on(cluster, stored)
+        table.check()
+        assert table.total(cell_counts).tolist() == expected
+        assert table.total(compiled_sum).tolist() == PrivateTable.open(stored).total(compiled_sum).tolist()
+
+
+def test_a_worker_that_needs_a_disk_and_has_none_ends_the_question(cluster, stored, tmp_path):
+    cluster.fill_disks()
+    with pytest.raises(ClusterError, match="has no room"):
+        on(cluster, stored).total(written_counts, str(tmp_path))
+
+
+def test_workers_let_go_of_removed_records(tmp_path, stored, monkeypatch):
+    here = tmp_path / "removed"
+    shutil.copytree(stored, here)
+    monkeypatch.setattr(storage, "_WATCH", 0.05)
+    assert storage.opened(str(here), 0).rows
+    assert _mapped(here)
+    shutil.rmtree(here)
+    for _ in range(200):
+        if not _mapped(here):
+            break
+        time.sleep(0.05)
+    assert not _mapped(here)
+    assert not storage._OPEN
+
+
+def _mapped(folder):
+    return str(folder) in Path("/proc/self/maps").read_text()
+
+
 def test_a_cluster_without_workers_is_told_before_anything_is_spent(tmp_path, stored, monkeypatch):
     monkeypatch.setattr(clusters, "_BEFORE", 1)
     with dask_cluster(tmp_path, workers=0) as cluster:
@@ -118,18 +240,34 @@ def test_a_cluster_without_workers_is_told_before_anything_is_spent(tmp_path, st
             on(cluster, stored).check()
 
 
-def test_files_that_workers_do_not_see_are_told(cluster, stored, tmp_path):
-    table = on(cluster, stored)
+def test_workers_that_take_no_questions_are_not_waited_for(tmp_path, stored, expected):
+    with dask_cluster(tmp_path, 1) as cluster:
+        cluster.start_worker(memory="1MB")
+        cluster.wait_for(1)
+        table = on(cluster, stored)
+        assert [table.total(cell_counts).tolist() for _ in range(3)] == 3 * [expected]
+
+
+def test_files_that_workers_do_not_see_are_told(lasting, stored, tmp_path):
+    table = on(lasting, stored)
     for number, partition in enumerate(table.partitions):
         partition.place = (str(tmp_path / "elsewhere"), number)
     with pytest.raises(ClusterError, match="same folder"):
         table.check()
 
 
-def test_another_version_is_told(cluster, stored, monkeypatch):
+def test_another_version_is_told(lasting, stored, monkeypatch):
     monkeypatch.setattr(clusters.dpcore, "__version__", "0.0.1")
     with pytest.raises(ClusterError, match="another version"):
-        on(cluster, stored).check()
+        on(lasting, stored).check()
+
+
+def test_a_worker_without_the_program_is_told(tmp_path, stored):
+    with dask_cluster(tmp_path, workers=0) as cluster:
+        cluster.start_worker(home=tmp_path)
+        cluster.wait_for(1)
+        with pytest.raises(ClusterError, match="cannot load Frostglass"):
+            on(cluster, stored).check()
 
 
 def test_a_cluster_with_certificates_answers_those_who_have_them(tmp_path, stored, expected, monkeypatch):
@@ -159,6 +297,14 @@ def test_records_cross_no_network_without_encryption(address):
 def test_an_address_that_is_none(address):
     with pytest.raises(ClusterError, match="must be like"):
         ClusterExecutor(address)
+
+
+def test_the_operator_sees_who_answers(monkeypatch):
+    monkeypatch.delenv(CLUSTER, raising=False)
+    assert "no cluster" in run("installation", "cluster")
+    monkeypatch.setattr(clusters, "_BEFORE", 1)
+    monkeypatch.setenv(CLUSTER, "tcp://127.0.0.1:1")
+    assert "does not answer" in refuse("installation", "cluster")
 
 
 def test_the_operator_chooses(monkeypatch):

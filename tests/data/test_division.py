@@ -12,7 +12,7 @@ from scipy.stats import binom
 import dpcore.data.ingest as intake
 from dpcore.data import division
 from dpcore.data.bits import unpack
-from dpcore.data.division import homes_of, new_key, partition_count, partition_rows, scaled
+from dpcore.data.division import hashes_of, new_key, partition_count, partition_rows, scaled
 from dpcore.data.ingest import ingest
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError
@@ -115,9 +115,13 @@ def test_the_room_is_enough_and_not_far_too_much(max_rows, count):
 
 def test_where_somebody_goes_depends_on_name_and_key_alone():
     names = np.array([f"p{i}" for i in range(5000)], dtype=object)
-    homes = homes_of(names, "0123456789abcdef", 7)
-    assert (homes_of(names[::-1], "0123456789abcdef", 7)[::-1] == homes).all()
-    assert (homes_of(names, "0123456789abcdee", 7) != homes).mean() > 0.8
+
+    def homes_of(people, key):
+        return scaled(hashes_of(people, [key])[:, 0], 7)
+
+    homes = homes_of(names, "0123456789abcdef")
+    assert (homes_of(names[::-1], "0123456789abcdef")[::-1] == homes).all()
+    assert (homes_of(names, "0123456789abcdee") != homes).mean() > 0.8
     assert np.abs(np.bincount(homes, minlength=7) - 5000 / 7).max() < 6 * math.sqrt(5000 / 7)
     assert new_key(SecureRandom()) != new_key(SecureRandom())
     assert scaled(np.array([0, 2**64 - 1], dtype=np.uint64), 7).tolist() == [0, 6]

@@ -38,7 +38,9 @@ def request(dataset: DatasetInfo) -> RunRequest:
     return RunRequest(dataset_id=dataset.id, algorithm="tree", target="ill", epsilon=EACH, parameters={"blocks": (1,)})
 
 
-def test_a_run_on_a_cluster_is_charged_and_released_as_any_other(service: Service, cluster: Cluster) -> None:
+def test_a_run_on_a_cluster_is_charged_and_released_as_any_other(
+    service: Service, cluster: Cluster, caplog: pytest.LogCaptureFixture
+) -> None:
     dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
     done = service.run(service.submit(request(dataset), "first"))
     assert (done.state, done.charged) == ("done", True)
@@ -47,8 +49,10 @@ def test_a_run_on_a_cluster_is_charged_and_released_as_any_other(service: Servic
     cluster.close()
     refused = service.run(service.submit(request(dataset), "second"))
     assert (refused.state, refused.charged) == ("failed", False)
-    assert "does not answer" in refused.message
+    assert "tell the custodian" in refused.message
     assert "Nothing was spent" in refused.message
+    assert "127.0.0.1" not in refused.message
+    assert cluster.address in caplog.text
     assert service.balance(dataset.id).left == left
 
 

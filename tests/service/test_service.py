@@ -353,7 +353,8 @@ def test_the_number_of_rows_stays_private(service: Service, tmp_path: Path) -> N
 def test_missing_values_and_several_rows_per_person(service: Service) -> None:
     frame = pd.DataFrame({"who": [1, 1, 2, 3], "ill": ["yes", None, "no", "?"], "age": np.nan})
     unit = {"column": "who", "max_rows_per_person": 1}
-    info = service.add_dataset(frame, small_schema("people", privacy_unit=unit), budget=Decimal(1))
+    schema = small_schema("people", privacy_unit=unit)
+    info = service.add_dataset(frame, schema, budget=Decimal(1), accepted=["ill", "age"])
     assert service.run(service.submit(rule_list(info), "n")).state == "done"
     assert "for each person" in service.quote(rule_list(info, "0.1")).guarantee
 

@@ -3,17 +3,83 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from distributed import Client, Security
 
 _PATIENCE = 60
+_ROOT = Path(__file__).parents[2]
+
+
+class Relay:
+    """A connection to an address that can be cut, and healed again.
+
+    Parameters
+    ----------
+    address : str
+        Like ``tcp://127.0.0.1:8786``.
+    """
+
+    def __init__(self, address: str) -> None:
+        scheme, host, port = address.replace("//", "").split(":")
+        self._there = (host, int(port))
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.address = f"{scheme}://127.0.0.1:{self._door.getsockname()[1]}"
+        self._pairs: list[socket.socket] = []
+        self._passing, self._open = threading.Event(), True
+        self._passing.set()
+        threading.Thread(target=self._welcome, daemon=True).start()
+
+    def silence(self) -> None:
+        """Let nothing through; nobody is told."""
+        self._passing.clear()
+
+    def reset(self) -> None:
+        """Break all connections, and those that are tried from now on."""
+        self._open = False
+        self._break()
+
+    def heal(self) -> None:
+        """Let new connections through. Those that were silent are broken: nothing comes in late."""
+        self._break()
+        self._open = True
+        self._passing.set()
+
+    def _welcome(self) -> None:
+        while True:
+            here, _ = self._door.accept()
+            with suppress(OSError):
+                there = socket.create_connection(self._there)
+                self._pairs += [here, there]
+                if not self._open:
+                    self._break()
+                for source, target in ((here, there), (there, here)):
+                    threading.Thread(target=self._pass, args=(source, target), daemon=True).start()
+
+    def _pass(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while content := source.recv(1 << 16):
+                self._passing.wait()
+                target.sendall(content)
+        self._end(source, target)
+
+    def _break(self) -> None:
+        while self._pairs:
+            self._end(self._pairs.pop())
+
+    def _end(self, *ends: socket.socket) -> None:
+        for end in ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+                end.close()
 
 
 class Cluster:
@@ -31,9 +97,14 @@ class Cluster:
         self._folder, self._port = folder, free_port()
         self.address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{self._port}"
         self._options = ["--protocol", "tls"] if tls else []
-        self._environment = _environment() | {
-            f"DASK_{name.upper().replace('.', '__').replace('-', '_')}": value for name, value in (tls or {}).items()
-        }
+        self._environment = (
+            os.environ
+            | {"OMP_NUM_THREADS": "1"}
+            | {
+                f"DASK_{name.upper().replace('.', '__').replace('-', '_')}": value
+                for name, value in (tls or {}).items()
+            }
+        )
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
 
@@ -43,12 +114,16 @@ class Cluster:
             "scheduler", "--host", "127.0.0.1", "--port", str(self._port), "--no-dashboard", *self._options
         )
 
-    def start_worker(self) -> None:
-        """Start a further worker of one thread."""
+    def start_worker(self, scheduler: str = "", memory: str = "0", home: Path = _ROOT) -> None:
+        """Start a further worker of one thread, which may know the scheduler by another address.
+
+        Workers with more than ``memory`` take no questions; ``home`` is where it finds the program.
+        """
         self.workers.append(
             self._start(
-                "worker", self.address, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny",
-                "--local-directory", str(self._folder), "--death-timeout", str(_PATIENCE),
+                "worker", scheduler or self.address, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny",
+                "--memory-limit", memory,
+                "--local-directory", str(self._folder), "--death-timeout", str(_PATIENCE), home=home,
             )
         )  # fmt: skip
 
@@ -67,21 +142,21 @@ class Cluster:
         """As the machine would that runs short of memory."""
         _kill(self.workers.pop(0))
 
+    def fill_disks(self) -> None:
+        """Let no worker write another byte to any file."""
+        for worker in self.workers:
+            resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (0, 0))
+
     def close(self) -> None:
         """End everything."""
         for process in [*self.workers, *filter(None, [self.scheduler])]:
             _kill(process)
 
-    def _start(self, what: str, *more: str) -> subprocess.Popen[bytes]:
+    def _start(self, what: str, *more: str, home: Path = _ROOT) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli.dask_" + what, *more]
         with (self._folder / f"{what}.log").open("ab") as log:
-            return subprocess.Popen(
-                command, stdout=log, stderr=log, cwd=Path(__file__).parents[2], env=self._environment
-            )
-
-
-def _environment() -> dict[str, str]:
-    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
+            environment = self._environment | {"PYTHONPATH": str(home)}
+            return subprocess.Popen(command, stdout=log, stderr=log, cwd=home, env=environment)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from dpcore.arrays import Ints
+from dpcore.compiled import kernel
 from dpcore.data.bits import count_bits
 from dpcore.data.partition import Partition
 
@@ -34,6 +35,26 @@ def cell_counts_or_death(partition: Partition, signs: str) -> Ints:
         return cell_counts(partition)
     os.kill(os.getpid(), signal.SIGKILL)
     return np.zeros(0, dtype=np.int64)
+
+
+def written_counts(partition: Partition, folder: str) -> Ints:
+    """The same, by way of a file."""
+    file = Path(folder) / f"{time.monotonic_ns()}"
+    file.write_bytes(cell_counts(partition).tobytes())
+    return np.frombuffer(file.read_bytes(), dtype=np.int64)
+
+
+@kernel
+def _sum(numbers: Ints) -> int:
+    total = 0
+    for number in numbers:
+        total += number
+    return total
+
+
+def compiled_sum(partition: Partition) -> Ints:
+    """Records and cells that hold, added up by compiled code."""
+    return np.array([_sum(cell_counts(partition).astype(np.int64))])
 
 
 def failing(partition: Partition) -> Ints:

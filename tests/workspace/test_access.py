@@ -25,7 +25,7 @@ ONE = Decimal(1)
 FAR = datetime(2999, 1, 1, tzinfo=UTC)
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
 #: Methods that say who somebody is or end the installation: nothing of a data set is in them.
-ABOUT_THE_PROGRAM = {"acting", "user", "warm_up", "sweep", "close"}
+ABOUT_THE_PROGRAM = {"acting", "user", "on_cluster", "warm_up", "sweep", "close"}
 
 
 def user(name: str, *roles: Role, expires: datetime = FAR) -> User:
@@ -83,11 +83,21 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "add_dataset": lambda s: s.add_dataset(frame, schema, budget=ONE),
         "desk": lambda s: s.desk(),
         "strays": lambda s: s.strays(),
+        "damaged": lambda s: s.damaged(),
+        "executor_status": lambda s: s.executor_status(),
+        "examine": lambda s: s.examine(frame, schema),
+        "learning_cost": lambda s: s.learning_cost(ONE, listed=True, max_rows=100, budget=ONE),
+        "appendable": lambda s: s.appendable(),
+        "append_rows": lambda s: s.append_rows(private, frame),
+        "rename_dataset": lambda s: s.rename_dataset(private, "other"),
+        "describe_dataset": lambda s: s.describe_dataset(private, "other"),
+        "retire_dataset": lambda s: s.retire_dataset(private, note=""),
         "adopt": lambda s: s.adopt(private, note=""),
         "remove_records": lambda s: s.remove_records(private, note=""),
         "add_demo_datasets": lambda s: s.add_demo_datasets(),
         "true_counts": lambda s: s.true_counts(s.release(release)),
         "true_tables": lambda s: s.true_tables(s.release(release)),
+        "true_cells": lambda s: s.true_cells(s.release(release)),
         "compare_methods": lambda s: s.compare_methods(private, "ill", [], [], 1, print),
         "plain_tree_accuracy": lambda s: s.plain_tree_accuracy(private, "ill"),
         "balance": lambda s: s.balance(private),
@@ -139,6 +149,15 @@ CUSTODIANS = {
     "answer",
     "ledger_entries",
     "strays",
+    "damaged",
+    "executor_status",
+    "examine",
+    "learning_cost",
+    "append_rows",
+    "appendable",
+    "rename_dataset",
+    "describe_dataset",
+    "retire_dataset",
     "adopt",
     "remove_records",
     "stranded_runs",
@@ -147,7 +166,18 @@ CUSTODIANS = {
 #: What spends, asks for budget or tries a run out.
 ANALYSTS = {"ask", "quote", "submit", "rehearse", "outlook"}
 #: Calls about the one thing of Ann's that she has not shared.
-HERS = {"run", "cancel", "wait", "release", "release_page", "dossier", "dossier_totals", "true_counts", "true_tables"}
+HERS = {
+    "run",
+    "cancel",
+    "wait",
+    "release",
+    "release_page",
+    "dossier",
+    "dossier_totals",
+    "true_counts",
+    "true_tables",
+    "true_cells",
+}
 #: Calls by which what is hers is changed.
 HER_OWN = {"share", "note_release"}
 
@@ -264,7 +294,7 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
 
 
 def test_nobody_gets_the_records_of_a_private_data_set(house: House) -> None:
-    calls = ("true_counts", "true_tables", "compare_methods", "plain_tree_accuracy")
+    calls = ("true_counts", "true_tables", "true_cells", "compare_methods", "plain_tree_accuracy")
     for caller in (house.service, house.as_(OFFICE), house.as_(ANN)):
         for name in calls:
             with pytest.raises(FrostglassError, match="private: nobody may see them"):

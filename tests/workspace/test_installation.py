@@ -186,8 +186,8 @@ def test_a_copy_with_another_past_is_refused(home: Path, tmp_path: Path) -> None
         write(
             engine,
             lambda c: c.exec_driver_sql(
-                "INSERT INTO ledger_entries (kind, time, dataset_id, epsilon, delta, rho, note) "
-                "SELECT 'caps', time, dataset_id, 0, 0, 0, 'x' FROM ledger_entries LIMIT 1"
+                "INSERT INTO ledger_entries (kind, time, dataset_id, account, epsilon, delta, rho, note) "
+                "SELECT 'caps', time, dataset_id, account, 0, 0, 0, 'x' FROM ledger_entries LIMIT 1"
             ),
         )
     engine.dispose()
@@ -360,8 +360,8 @@ def test_a_mixture_of_two_databases_is_refused(home: Path) -> None:
         connection.commit()
     with closing(sqlite3.connect(database(home))) as connection:
         connection.execute(
-            "INSERT INTO ledger_entries (kind, time, dataset_id, epsilon, delta, rho, note) "
-            "SELECT 'charge', time, dataset_id, 1, 0, 1, '' FROM ledger_entries WHERE sequence = 1"
+            "INSERT INTO ledger_entries (kind, time, dataset_id, account, epsilon, delta, rho, note) "
+            "SELECT 'charge', time, dataset_id, account, 1, 0, 1, '' FROM ledger_entries WHERE sequence = 1"
         )
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", known)

@@ -20,9 +20,8 @@ from dpcore.workspace.ledger import Ledger
 from tests.support.accounts import COMPOSED_DELTA, COST, add_row, compose, create_tables, spend
 from tests.support.databases import KINDS, fresh_url
 
-PROCESSES = 16
-CAP = Decimal("5.05")
-FITS = int(CAP // COST)
+#: Processes that spend at once, and a cap that they reach.
+CROWDS = [(8, Decimal("2.55")), pytest.param(16, Decimal("5.05"), marks=pytest.mark.slow)]
 #: Programs that share nothing but what they have imported, which is what takes time.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["tests.support.accounts"])
@@ -40,24 +39,26 @@ def at_once(work: Callable[..., None], url: str, count: int) -> list[int | None]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_sixteen_processes_never_exceed_the_cap(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("processes", "cap"), CROWDS)
+def test_many_processes_never_exceed_the_cap(kind: str, processes: int, cap: Decimal, tmp_path: Path) -> None:
+    fits = int(cap // COST)
     url = fresh_url(kind, tmp_path)
     engine = open_database(url)
     add_row(engine, "data", public=False)
     ledger = Ledger(engine)
-    ledger.open_account("data", CAP)
+    ledger.open_account("data", cap)
 
-    codes = at_once(spend, url, PROCESSES)
+    codes = at_once(spend, url, processes)
     assert set(codes) <= {0, -signal.SIGKILL}
-    assert codes.count(0) >= PROCESSES // 2
+    assert codes.count(0) >= processes // 2
 
     lines = ledger.entries("data")
     counts = Counter(line.kind for line in lines)
-    assert counts["reserve"] == FITS
-    assert sum(line.epsilon for line in lines if line.kind == "reserve") <= CAP
+    assert counts["reserve"] == fits
+    assert sum(line.epsilon for line in lines if line.kind == "reserve") <= cap
     balance = ledger.balance("data")
-    assert balance.spent + balance.reserved == FITS * COST
-    assert balance.left == CAP - FITS * COST < COST
+    assert balance.spent + balance.reserved == fits * COST
+    assert balance.left == cap - fits * COST < COST
 
     committed = Counter(line.run_id for line in lines if line.kind == "commit")
     stored = sa.select(releases.c.run_id)
@@ -72,8 +73,9 @@ def test_sixteen_processes_never_exceed_the_cap(kind: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_processes_never_exceed_a_cap_in_rho_by_a_digit(kind: str, tmp_path: Path) -> None:
-    """Thirty-two spend at once, one half of them with a limit of their own, until nothing fits."""
+@pytest.mark.parametrize("processes", [8, pytest.param(32, marks=pytest.mark.slow)])
+def test_processes_never_exceed_a_cap_in_rho_by_a_digit(kind: str, processes: int, tmp_path: Path) -> None:
+    """All spend at once, one half of them with a limit of their own, until nothing fits."""
     url = fresh_url(kind, tmp_path)
     engine = open_database(url)
     add_row(engine, "data", public=False)
@@ -81,7 +83,7 @@ def test_processes_never_exceed_a_cap_in_rho_by_a_digit(kind: str, tmp_path: Pat
     ledger.open_account("data", Decimal(2), delta=COMPOSED_DELTA)
     Grants(engine).grant("data", "limited", Decimal(1), "half of them", actor=None)
 
-    assert at_once(compose, url, 2 * PROCESSES) == [0] * 2 * PROCESSES
+    assert at_once(compose, url, processes) == [0] * processes
 
     lines = [line for line in ledger.entries("data") if line.kind == "reserve"]
     for analyst, epsilon in ((None, 2), ("limited", 1)):

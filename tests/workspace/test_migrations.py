@@ -19,6 +19,7 @@ from dpcore.workspace.database import HEAD, metadata, open_database, read, utc_n
 from dpcore.workspace.grants import Grants
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.notes import read_notes
+from dpcore.workspace.store import Store
 from tests.support.databases import KINDS, fresh_url
 from tests.support.fake_learner import small_schema
 
@@ -130,6 +131,55 @@ def test_runs_with_a_delta_are_composed_after_an_upgrade(kind: str, tmp_path: Pa
     )
     with pytest.raises(sa.exc.IntegrityError):  # As a version that was not stopped would write it.
         write(engine, lambda connection: connection.execute(sa.text(line), {"id": ID}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_old_data_sets_are_populations_of_one(kind: str, tmp_path: Path) -> None:
+    """Their ledgers say what they said; a version that counts each data set alone writes no more."""
+    url = fresh_url(kind, tmp_path)
+    old = database_of("0006", url)
+    line = (
+        "INSERT INTO ledger_entries (kind, time, dataset_id, run_id, epsilon, delta, rho, note) "
+        "VALUES (:kind, '2026-01-02T03:04:05+00:00', :id, 'r', 1, 0, 1, '')"
+    )
+    told = sa.text("SELECT kind, dataset_id, run_id, epsilon, delta, rho, note FROM ledger_entries ORDER BY sequence")
+    with old.begin() as connection:
+        _fill_newer(connection)
+        before = connection.execute(told).all()
+    engine = open_database(url)
+    info = Store(tmp_path / "home", engine).dataset(ID)
+    assert (info.population, info.version, info.replaces, info.shares_with) == (ID, 1, None, ())
+    assert (info.title, info.retired, info.sharing) == ("data", False, "")
+    assert read(engine, lambda connection: connection.execute(told).all()) == before
+    assert Ledger(engine).balance(ID).spent == Decimal("0.5")
+    for what in ("reserve", "touch", "charge", "caps"):
+        with pytest.raises(sa.exc.IntegrityError), old.begin() as connection:
+            connection.execute(sa.text(line), {"id": ID, "kind": what})
+    with old.begin() as connection:  # What was paid for is kept, as before.
+        connection.execute(sa.text(line), {"id": ID, "kind": "commit"})
+    old.dispose()
+    assert [entry.kind for entry in Ledger(engine).entries(ID)][-1] == "commit"
+
+
+def _fill_newer(connection: sa.Connection) -> None:
+    """The same data set in the words of the last version before populations."""
+    schema = small_schema()
+    row = {"id": ID, "schema": schema.to_json(indent=None), "hash": schema.hash, "no": False}
+    connection.execute(
+        sa.text(
+            "INSERT INTO datasets (id, name, schema, schema_hash, public, truth, created) "
+            "VALUES (:id, 'data', :schema, :hash, :no, '', '2026-01-02T03:04:05+00:00')"
+        ),
+        row,
+    )
+    for what, cost, cap in (("open", 0, 10**9), ("reserve", 5 * 10**8, None), ("touch", 5 * 10**8, None)):
+        connection.execute(
+            sa.text(
+                "INSERT INTO ledger_entries (kind, time, dataset_id, analyst, run_id, epsilon, delta, rho, cap, note) "
+                "VALUES (:kind, '2026-01-02T03:04:05+00:00', :id, 'ann', 'r', :cost, 0, 0, :cap, '')"
+            ),
+            {"kind": what, "id": ID, "cost": cost, "cap": cap},
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -86,6 +86,7 @@ def test_restoring_gives_no_budget_back_once_the_operator_has_done_the_steps(kin
     code = look(Home(home), url).code
     accept(home, url, code=code, note="restored from the copy", close=False)
     with Service(tmp_path / "home", url, workers=0) as service:
+        assert service.damaged() == []
         forgotten = service.balance("ward")
         assert (forgotten.spent, forgotten.left) == (Decimal("0.25"), Decimal("0.75"))
         missing = sum((card.epsilon for card in certificates), Decimal(0)) - forgotten.spent

@@ -18,7 +18,6 @@ from tests.browser.test_browser import SCHEMA_TEXT, Server, invented, serve
 from tests.support.identity_provider import Provider, cookies_of
 from tests.support.streamlit_client import Session
 
-VISITORS, AFFORDABLE = 50, 30
 #: What a run costs unless a visitor changes it.
 COST = Decimal("0.5")
 PAGE = "rule_list"
@@ -31,32 +30,31 @@ MOST_RULES, RULES = "Most rules in a list", "Expected number of rules"
 WAIT = 180.0
 
 
-def _with_data(folder: Path) -> Path:
+def _with_data(folder: Path, affordable: int) -> Path:
     """A folder of the app with one data set, which can pay for some of the visitors."""
     home = folder / "home"
     with Service(home=home, workers=0) as service:
         schema = Schema.from_text(SCHEMA_TEXT)
-        service.add_dataset(invented(), schema, budget=AFFORDABLE * COST, delta=Decimal(0))
+        service.add_dataset(invented(), schema, budget=affordable * COST, delta=Decimal(0))
     return home
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """An app with a login."""
-    home = _with_data(tmp_path)
-    with serve(home, **NOT_ASKED.guard(tmp_path, ROLES)) as running:
-        yield running
-
-
-def test_fifty_visitors_spend_what_there_is_and_no_more(server: Server) -> None:
-    together = Barrier(VISITORS, timeout=WAIT)
-    with ThreadPoolExecutor(VISITORS) as crowd:
-        visits = [crowd.submit(_visit, server.url, together, n) for n in range(VISITORS)]
-        ends = [visit.result() for visit in visits]
-    assert (ends.count("done"), ends.count("refused")) == (AFFORDABLE, VISITORS - AFFORDABLE)
-    assert _runs(server) == ["done"] * AFFORDABLE
-    assert _most_ever_promised(server) == AFFORDABLE * COST
-    assert _meter(server.url) == {"Spent so far": "15.00", "Reserved (waiting)": "0.00", "Left": "0.00"}
+@pytest.mark.parametrize(
+    ("visitors", "affordable"),
+    [(16, 10), pytest.param(50, 30, marks=pytest.mark.slow)],
+)
+def test_visitors_at_once_spend_what_there_is_and_no_more(tmp_path: Path, visitors: int, affordable: int) -> None:
+    together = Barrier(visitors, timeout=WAIT)
+    home = _with_data(tmp_path, affordable)
+    with serve(home, **NOT_ASKED.guard(tmp_path, ROLES)) as server:
+        with ThreadPoolExecutor(visitors) as crowd:
+            visits = [crowd.submit(_visit, server.url, together, n) for n in range(visitors)]
+            ends = [visit.result() for visit in visits]
+        assert (ends.count("done"), ends.count("refused")) == (affordable, visitors - affordable)
+        assert _runs(server) == ["done"] * affordable
+        assert _most_ever_promised(server) == affordable * COST
+        spent = f"{affordable * COST:.2f}"
+        assert _meter(server.url) == {"Spent so far": spent, "Reserved (waiting)": "0.00", "Left": "0.00"}
 
 
 def _visit(url: str, together: Barrier, number: int) -> str:
@@ -114,7 +112,7 @@ def _meter(url: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """An app for one local user, whose budget nobody may touch."""
-    with serve(_with_data(tmp_path_factory.mktemp("open"))) as running:
+    with serve(_with_data(tmp_path_factory.mktemp("open"), 30)) as running:
         yield running
 
 

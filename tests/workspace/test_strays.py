@@ -53,6 +53,28 @@ def orphan(home: Path, service: Service, tmp_path: Path) -> str:
     return other
 
 
+def test_a_byte_that_was_flipped_is_found(service: Service, home: Path) -> None:
+    assert run("data", "verify").strip() == "Every data set is as it was written."
+    (file,) = home.glob("datasets/*/*/bits.arrow")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    told = call("data", "verify")
+    assert told.exit_code == 1
+    assert "small" in told.stdout
+    assert "put the folder back from a backup" in told.stdout
+    with pytest.raises(AccessError):
+        service.acting(ANN).damaged()
+    shutil.rmtree(file.parents[1])
+    gone = call("data", "verify")
+    assert (gone.exit_code, "records not here" in gone.stdout) == (1, True)
+
+
+def test_records_removed_on_purpose_are_no_damage(service: Service) -> None:
+    service.remove_records("small", note="over")
+    assert call("data", "verify").exit_code == 0
+
+
 def test_an_orphan_is_adopted_with_what_is_known_of_its_past(service: Service, orphan: str) -> None:
     with pytest.raises(ConflictError, match="'small' exists"):
         service.adopt(orphan, note="found")

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,15 @@ import pytest
 from dpcore.errors import ConflictError, SchemaError
 from dpcore.privacy.budgets import default_delta
 from dpcore.privacy.losses import pure_loss, pure_rho, run_loss
+from dpcore.released.workload import Forecast
 from dpcore.service import Service
-from dpcore.workspace.database import jobs, read
+from dpcore.workspace.database import jobs, read, utc_now
 from dpcore.workspace.database import ledger_entries as lines
 from dpcore.workspace.processes import ProcessIdentity
 from dpcore.workspace.requests import DatasetInfo, RunRequest, RunStatus
 from dpcore.workspace.worker import Reports
-from tests.support.fake_learner import CANARY, fake_request, register, small_frame, small_schema
-from tests.support.fake_worker import KILL_POINTS, VARIABLE
+from tests.support.fake_learner import CANARY, FakeLearner, fake_request, register, small_frame, small_schema
+from tests.support.fake_worker import FULL_POINTS, KILL_POINTS, VARIABLE
 
 COMMAND = (sys.executable, "-m", "tests.support.fake_worker")
 #: A worker that does nothing.
@@ -67,10 +69,24 @@ def test_a_worker_runs_and_the_release_is_found(service: Service) -> None:
     dataset = add(service)
     run = service.submit(fake_request(dataset.id), "n")
     status = service.wait(run, 60)
-    assert (status.state, status.step, status.done, status.charged) == ("done", "counts", 40, True)
+    assert (status.state, status.step, status.done, status.charged) == ("done", "counts", 990, True)
     assert status.release_id is not None
     assert service.release(status.release_id).certificate.private
     assert spent(service, dataset) == COST
+
+
+def test_a_run_says_when_it_should_be_ready_and_how_many_go_first(service: Service, tmp_path: Path) -> None:
+    dataset = add(service)
+    gate = tmp_path / "gate"
+    runs = [service.submit(fake_request(dataset.id, "0.1", gate=str(gate)), nonce) for nonce in "abc"]
+    wait_for_step(service, runs[0])
+    assert [service.run(run).ahead for run in runs] == [0, 1, 2]
+    told = service.run(runs[0]).ready
+    assert told is not None
+    assert abs(told - utc_now()) < timedelta(hours=1)
+    assert service.run(runs[1]).ready is None
+    gate.touch()
+    assert [service.wait(run, 60).ahead for run in runs] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("point", KILL_POINTS)
@@ -97,6 +113,24 @@ def test_kill_9_at_each_step_never_frees_a_budget(tmp_path: Path, monkeypatch: p
         assert spent(again, dataset) == kept
         other = again.submit(fake_request(dataset.id), "another")
         assert again.run(other).state == "done"
+
+
+@pytest.mark.parametrize("point", FULL_POINTS)
+def test_a_home_that_is_full_as_a_run_ends_keeps_what_was_spent_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    monkeypatch.setenv(VARIABLE, point)
+    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as service:
+        dataset = add(service)
+        run = service.submit(fake_request(dataset.id), "n")
+        status = service.wait(run, 60)
+    monkeypatch.delenv(VARIABLE)
+    touched = point == "full before commit"
+    with inline(tmp_path) as again:
+        assert again.run(run).state == status.state == "interrupted"
+        assert ("Nothing was spent" in status.message) is not touched
+        assert (spent(again, dataset), again.releases()) == (COST if touched else 0, [])
+        assert again.run(again.submit(fake_request(dataset.id), "another")).state == "done"
 
 
 def test_a_dead_worker_is_replaced_and_the_queue_goes_on(service: Service, tmp_path: Path) -> None:
@@ -281,14 +315,30 @@ def test_no_message_tells_where_a_damaged_data_set_lies(
 
 def test_progress_is_written_at_counts_alone() -> None:
     calls: list[tuple[str, int, int]] = []
-    progress = Reports("run", lambda *place: calls.append(place))
+    forecast = Forecast({"first": 1.0, "second": 3.0}, 0.0)
+    progress = Reports("run", lambda *place: calls.append(place[:3]), forecast)
     for step in ("first", "second"):
         for done in range(100_001):
             progress(step, done, 100_000)
     assert len(calls) == 2 * 21
-    assert calls[:2] == [("first", 0, 100_000), ("first", 5_000, 100_000)]
-    assert calls[-1] == ("second", 100_000, 100_000)
+    assert calls[:2] == [("first", 0, 1000), ("first", 12, 1000)]
+    assert calls[21:23] == [("second", 250, 1000), ("second", 288, 1000)]
+    assert calls[-1] == ("second", 990, 1000), "the run has not ended"
     progress("empty", 0, 0)
+
+
+def test_a_time_that_cannot_be_told_ends_no_run() -> None:
+    calls: list[Any] = []
+    Reports("run", lambda *place: calls.append(place), Forecast({"first": 1e300}, 0.0))("first", 0, 1)
+    assert calls == []
+
+
+def test_a_run_whose_work_cannot_be_told_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeLearner, "workload", lambda *_: 1 / 0)
+    with inline(tmp_path) as service:
+        dataset = add(service)
+        status = service.run(service.submit(fake_request(dataset.id), "n"))
+        assert (status.state, status.charged, spent(service, dataset)) == ("failed", False, 0)
 
 
 def test_a_run_that_was_reserved_at_another_price_costs_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,73 @@
+"""What is to be stored: files, which a process of their own reads, or frames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from dpcore.domain.schema import Schema
+from dpcore.intake.uploads import Incoming, Watch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpcore.intake.examination import Finding
+    from dpcore.intake.relations import Source
+    from dpcore.released.learning_plan import LearningPlan
+
+
+def table_of(
+    source: Source | pd.DataFrame,
+    schema: Schema,
+    right: str | Path | None,
+    watch: Watch | None,
+    *,
+    accepted: Collection[str] = (),
+    keep: bool = False,
+    after: Path | None = None,
+    plan: LearningPlan | None = None,
+) -> Incoming | InMemory:
+    """What becomes the table: files are read by a process of their own, frames by this one."""
+    several = source if isinstance(source, list | tuple) else [source]
+    files = list(source.values()) if isinstance(source, Mapping) else several
+    if all(isinstance(file, str | Path) for file in files):
+        files_alone = cast("Any", source)
+        return Incoming(files_alone, schema, right, watch, accepted=accepted, keep=keep, after=after, plan=plan)
+    return InMemory(source, schema, right, accepted=accepted, keep=keep, after=after, plan=plan)
+
+
+class InMemory:
+    """A table made of frames, in this process, when the store says where."""
+
+    def __init__(
+        self,
+        source: Source | pd.DataFrame,
+        schema: Schema,
+        right: str | Path | None = None,
+        *,
+        accepted: Collection[str] = (),
+        keep: bool = False,
+        after: Path | None = None,
+        plan: LearningPlan | None = None,
+    ) -> None:
+        self._source, self._schema, self._right = source, schema, right
+        self._how: dict[str, Any] = {"accepted": accepted, "keep": keep, "after": after, "plan": plan}
+
+    def examine(self) -> list[Finding]:
+        """How the values of each column fit. Raises ``IngestError``."""
+        from dpcore.intake.examination import Examination
+        from dpcore.intake.relations import rows_for
+
+        examination = Examination(self._schema)
+        rows, children = rows_for(self._schema, self._source, self._right)
+        for name, pieces in {"": rows, **children}.items():
+            for _ in examination.of(pieces, name):
+                pass
+        return examination.findings()
+
+    def save(self, directory: Path) -> None:
+        """Encode the frames and write their table. Raises ``IngestError``."""
+        from dpcore.intake.storing import store_table
+
+        store_table(directory, self._schema, self._source, self._right, **self._how)

@@ -1,0 +1,309 @@
+"""Data sets about the same people: one account, one budget, whatever is run on which of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from decimal import Decimal
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from dpcore.errors import BudgetError, ConflictError, RequestError, SchemaError
+from dpcore.privacy.budgets import default_delta
+from dpcore.privacy.filters import PrivacyFilter
+from dpcore.privacy.losses import pure_loss, total_loss
+from dpcore.service import Service
+from dpcore.workspace.database import open_database, read, write
+from dpcore.workspace.home import Home
+from dpcore.workspace.installation import look
+from dpcore.workspace.ledger import Ledger
+from dpcore.workspace.populations import Kin
+from dpcore.workspace.recovery import accept
+from dpcore.workspace.users import User
+from tests.support.accounts import COST, add_row, release_for
+from tests.support.databases import KINDS, fresh_url
+from tests.support.fake_learner import fake_request, register, small_frame, small_schema
+
+register()
+HALF, ONE, TWO = Decimal("0.5"), Decimal(1), Decimal(2)
+ANN = User("ann@x.org", frozenset({"analyst"}))
+each = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    with Service(tmp_path / "home", workers=0) as made:
+        made.add_dataset(small_frame(), small_schema("ward"), budget=TWO, delta=Decimal(0), analyst_cap=ONE)
+        yield made
+
+
+def beside(service: Service, name: str, **more: Any) -> str:
+    return service.add_dataset(small_frame(), small_schema(name), **{"same_people_as": "ward"} | more).id
+
+
+def run(service: Service, dataset: str, nonce: str) -> str:
+    found = service.run(service.submit(fake_request(service.dataset(dataset).id), nonce))
+    assert found.state == "done"
+    return str(found.release_id)
+
+
+def test_what_is_spent_on_one_of_them_is_spent_on_all(service: Service) -> None:
+    beside(service, "second")
+    run(service, "ward", "a")
+    run(service, "second", "b")
+    assert service.total_balance("ward") == service.total_balance("second")
+    assert service.total_balance("ward").spent == ONE
+    assert service.accounts("ward") == service.accounts("second")
+    with pytest.raises(BudgetError, match="in your own budget"):
+        service.submit(fake_request(service.dataset("second").id), "c")
+    assert [line.kind for line in service.ledger_entries("second")].count("commit") == 2
+    assert service.ledger_entries("second") == service.ledger_entries("ward")
+
+
+def test_decisions_about_an_analyst_hold_on_all_of_them(service: Service) -> None:
+    second = beside(service, "second")
+    ann = service.acting(ANN)
+    asked = ann.ask("ward", ONE, "more")
+    with pytest.raises(ConflictError, match="asked already"):
+        ann.ask(second, ONE, "more")
+    service.answer(asked.number, TWO)
+    assert ann.balance(second).cap == TWO
+    service.freeze(second, ANN.name, "contract ended")
+    with pytest.raises(BudgetError, match="frozen"):
+        ann.submit(fake_request(service.dataset("ward").id), "n")
+
+
+def test_one_limit_holds_for_all_of_them(service: Service) -> None:
+    second = beside(service, "second")
+    service.raise_caps(second, budget=Decimal(3), run_cap=HALF)
+    assert service.total_balance("ward").cap == 3
+    assert service.total_balance("ward").run_cap == HALF
+    service.charge("ward", HALF, note="known")
+    assert service.total_balance(second).spent == HALF
+
+
+def test_a_delta_suits_the_largest_of_them(tmp_path: Path) -> None:
+    small = small_schema("ward")
+    large = small.model_copy(update={"name": "large", "max_rows": 10_000_000})
+    with Service(tmp_path, workers=0) as service:
+        service.add_dataset(small_frame(), small, budget=ONE)
+        with pytest.raises(BudgetError, match="too large for so many rows"):
+            service.add_dataset(small_frame(), large, same_people_as="ward")
+        assert [info.name for info in service.datasets()] == ["ward"]
+        service.raise_caps("ward", delta=default_delta(large.max_rows))
+        service.add_dataset(small_frame(), large, same_people_as="ward")
+        with pytest.raises(BudgetError, match="Use at most"):
+            service.raise_caps("ward", delta=default_delta(small.max_rows))
+
+
+def test_who_shares_a_budget_is_said(service: Service) -> None:
+    beside(service, "second")
+    beside(service, "third", same_people_as="second")
+    assert service.dataset("ward").shares_with == ("second", "third")
+    assert service.dataset("second").sharing == "Shares its budget with 'ward', 'third': about the same people."
+    service.add_dataset(small_frame(), small_schema("other"), budget=ONE)
+    assert service.dataset("other").sharing == ""
+    assert service.total_balance("other").cap == ONE
+
+
+def test_a_budget_is_given_or_shared(service: Service) -> None:
+    with pytest.raises(RequestError, match="what may be spent"):
+        service.add_dataset(small_frame(), small_schema("second"))
+    with pytest.raises(RequestError, match="a budget already"):
+        beside(service, "second", budget=ONE)
+    with pytest.raises(RequestError, match="Public and private"):
+        beside(service, "second", public=True)
+    assert [info.name for info in service.datasets()] == ["ward"]
+
+
+@each
+def test_no_database_lets_a_population_change(kind: str, tmp_path: Path) -> None:
+    engine = open_database(fresh_url(kind, tmp_path))
+    add_row(engine, "data", public=False)
+    for change in ("population = 'x'", "id = 'x'"):
+        with pytest.raises(sa.exc.DBAPIError, match="append-only"):
+            write(engine, lambda c, change=change: c.exec_driver_sql(f"UPDATE datasets SET {change}"))
+
+
+def spend_on(url: str, dataset: str, number: int, start: threading.Barrier) -> None:
+    """Reserve and commit again and again on one data set; one of four dies in the middle."""
+    ledger = Ledger(open_database(url))
+    start.wait()
+    for attempt in range(12):
+        try:
+            found = ledger.reserve(dataset, f"analyst {number}", pure_loss(COST), f"{number}-{attempt}", "hash").id
+        except BudgetError:
+            continue
+        ledger.touch(found)
+        if number == 0 and attempt == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        ledger.commit(found, release_for(COST, dataset))
+
+
+@each
+def test_processes_that_spend_on_siblings_at_once_keep_to_one_cap(kind: str, tmp_path: Path) -> None:
+    url = fresh_url(kind, tmp_path)
+    engine = open_database(url)
+    ledger = Ledger(engine)
+    add_row(engine, "data", public=False)
+    ledger.open_account("data", ONE)
+    for name in ("second", "third"):
+        add_row(engine, name, public=False, population="data")
+        write(engine, lambda c, name=name: ledger.join_account(name, Kin("data"), actor=None, within=c))
+    context = get_context("spawn")
+    start = context.Barrier(4)
+    on = ("data", "second", "third", "second")
+    processes = [context.Process(target=spend_on, args=(url, on[number], number, start)) for number in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    reserved = [line for line in ledger.entries("third") if line.kind == "reserve"]
+    assert len(reserved) == 14, "0.07 fits fourteen times into 1"
+    assert {line.dataset_id for line in reserved} <= {"data", "second", "third"}
+    assert ledger.balance("second") == ledger.balance("data")
+    whole = total_loss(pure_loss(line.epsilon) for line in reserved)
+    assert PrivacyFilter(ONE, Decimal(0)).accepts(whole)
+
+
+def test_a_new_version_takes_over_the_name(service: Service) -> None:
+    first = service.dataset("ward").id
+    old = run(service, "ward", "a")
+    info = service.add_dataset(small_frame(), small_schema("whatever"), replaces="ward")
+    assert (info.name, info.version, info.replaces, info.title) == ("ward", 2, first, "ward (version 2)")
+    before = service.dataset(first)
+    assert (before.name, before.retired, info.retired) == ("ward (version 1)", True, False)
+    new = service.release(run(service, "ward", "b"))
+    assert (new.dataset_id, new.dataset_name) == (info.id, "ward (version 2)")
+    assert (service.release(old).dataset_id, service.release(old).dataset_name) == (first, "ward")
+    with pytest.raises(BudgetError, match="retired"):
+        service.submit(fake_request(first), "c")
+    assert service.total_balance(first) == service.total_balance("ward")
+    third = service.add_dataset(small_frame(), small_schema(), replaces="ward")
+    assert [one.name for one in service.datasets()] == ["ward (version 1)", "ward (version 2)", "ward"]
+    assert (third.version, service.dataset(info.id).title) == (3, "ward (version 2)")
+
+
+def test_only_the_newest_version_is_replaced(service: Service) -> None:
+    first = service.dataset("ward").id
+    service.add_dataset(small_frame(), small_schema(), replaces=first)
+    with pytest.raises(ConflictError, match="already"):
+        service.add_dataset(small_frame(), small_schema(), replaces=first)
+    assert len(service.datasets()) == 2
+    assert service.strays() == []
+
+
+def test_a_name_that_an_old_version_needs_is_free_first(service: Service) -> None:
+    service.add_dataset(small_frame(), small_schema("ward (version 1)"), budget=ONE)
+    with pytest.raises(ConflictError, match="Rename it first"):
+        service.add_dataset(small_frame(), small_schema(), replaces="ward")
+    service.rename_dataset("ward (version 1)", "another")
+    assert service.add_dataset(small_frame(), small_schema(), replaces="ward").version == 2
+
+
+def replace_and_die(home: str, moment: str) -> None:
+    """Store a next version, and be killed before it is entered, or before that is committed."""
+    from dpcore.workspace import store
+
+    def die(*_: Any, **__: Any) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if moment == "before":
+        store._enter = die
+    else:
+        real = Ledger.join_account
+
+        def join(self: Ledger, *details: Any, **more: Any) -> None:
+            real(self, *details, **more)
+            die()
+
+        Ledger.join_account = join  # type: ignore[method-assign]
+    with Service(home, workers=0) as service:
+        service.add_dataset(small_frame(), small_schema(), replaces="ward")
+
+
+@pytest.mark.parametrize("moment", ["before", "within"])
+def test_a_switch_that_is_killed_loses_nothing(moment: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with Service(home, workers=0) as service:
+        first = service.add_dataset(small_frame(), small_schema("ward"), budget=TWO, delta=Decimal(0)).id
+        run(service, "ward", "a")
+    process = get_context("spawn").Process(target=replace_and_die, args=(str(home), moment))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    with Service(home, workers=0) as service:
+        assert [(info.id, info.name, info.retired) for info in service.datasets()] == [(first, "ward", False)]
+        run(service, "ward", "b")
+        [stray] = service.strays()
+        assert stray.state == "unknown"
+        with pytest.raises(RequestError, match="a budget already"):
+            service.adopt(stray.id, replaces="ward", budget=ONE, note="x")
+        adopted = service.adopt(stray.id, replaces="ward", note="the process was killed")
+        assert (adopted.id, adopted.name, adopted.version) == (stray.id, "ward", 2)
+        assert service.strays() == []
+        run(service, "ward", "c")
+        assert service.total_balance(first).spent == Decimal("1.5")
+
+
+def test_a_restored_database_closes_an_account_once(service: Service, tmp_path: Path) -> None:
+    beside(service, "second")
+    home, url = tmp_path / "home", f"sqlite:///{tmp_path / 'home' / 'frostglass.db'}"
+    write(service._engine, lambda c: c.exec_driver_sql("UPDATE installation SET id = 'x'"))
+    service.close()
+    accept(home, url, code=look(Home(home), url).code, note="exchanged", close=True)
+    with Service(home, url, workers=0) as again:
+        assert again.total_balance("second").left == 0
+        kinds = [line.kind for line in again.ledger_entries("ward")]
+        assert (kinds.count("accept"), kinds.count("caps")) == (2, 1)
+
+
+def test_names_and_descriptions_change_and_the_log_says_so(service: Service) -> None:
+    beside(service, "second")
+    with pytest.raises(ConflictError, match="'second' exists"):
+        service.rename_dataset("ward", "second")
+    with pytest.raises(SchemaError):
+        service.rename_dataset("ward", "")
+    with pytest.raises(SchemaError):
+        service.describe_dataset("ward", "x" * 3000)
+    renamed = service.rename_dataset("ward", "clinic")
+    assert (renamed.name, service.dataset("clinic").id) == ("clinic", renamed.id)
+    assert service.describe_dataset("clinic", "people").description == "people"
+    assert service.dataset("clinic").schema == renamed.schema
+    assert [line.note for line in service.ledger_entries("clinic") if line.kind == "rename"] == [
+        "'ward' is now 'clinic'"
+    ]
+    run(service, "clinic", "a")
+
+
+def test_a_retired_data_set_takes_no_run_and_keeps_its_results(service: Service) -> None:
+    old = run(service, "ward", "a")
+    assert service.retire_dataset("ward", note="the study has ended").retired
+    with pytest.raises(BudgetError, match="retired"):
+        service.submit(fake_request(service.dataset("ward").id), "b")
+    assert service.release(old).dataset_name == "ward"
+    with pytest.raises(ConflictError, match="already"):
+        service.retire_dataset("ward", note="again")
+    service.remove_records("ward", note="no longer needed")
+    with pytest.raises(RequestError, match="no longer here"):
+        service.submit(fake_request(service.dataset("ward").id), "c")
+
+
+def accounts(engine: Engine) -> list[Any]:
+    def work(connection: Connection) -> list[Any]:
+        return list(connection.execute(sa.text("SELECT account FROM ledger_entries")).scalars())
+
+    return read(engine, work)
+
+
+def test_every_line_says_whose_account_it_is_of(service: Service) -> None:
+    first = service.dataset("ward").id
+    run(service, beside(service, "second"), "a")
+    assert set(accounts(service._engine)) == {first}
