@@ -26,7 +26,7 @@ _NEEDS_DELTA = (
 
 
 def plan_under(
-    cap: PrivacyFilter, plan: Callable[[Decimal], RunPlan], *, pure: bool = False, most: Decimal | None = None
+    cap: PrivacyFilter, plan: Callable[..., RunPlan], *, pure: bool = False, most: Decimal | None = None
 ) -> RunPlan:
     """The plan of a run in the form for which a cap has more room, seen from its beginning.
 
@@ -35,7 +35,8 @@ def plan_under(
     Parameters
     ----------
     plan : callable
-        Plans the run, given the delta that it may spend; with 0 in its pure form.
+        Plans the run, given the delta that it may spend; with 0 in its pure form. One that can be
+        made at any rho is given that too.
     pure : bool
         Whether only a pure form will do.
     most : Decimal, optional
@@ -54,10 +55,26 @@ def plan_under(
         if pure or not cap.run_delta:
             raise BudgetError(_NEEDS_DELTA)
         return composed
+    if composed.composed is not None and composed.composed.scales:
+        return alone if pure else _scaled(cap, plan, alone, most)
     fitting = cap.fitting(NOTHING, composed.loss)
     roomier = fitting > 0 and fitting >= cap.fitting(NOTHING, alone.loss)
     allowed = most is None or composed.epsilon <= most
     return composed if roomier and allowed and not pure else alone
+
+
+def _scaled(cap: PrivacyFilter, plan: Callable[..., RunPlan], alone: RunPlan, most: Decimal | None) -> RunPlan:
+    """The run at the rho with which a cap holds as many of its kind as of pure ones; pure, if that has less noise."""
+    count = cap.fitting(NOTHING, alone.loss)
+    if not count:
+        return alone
+    # No more of rho than the pure run would take of epsilon, if epsilons were added.
+    rho = min(cap.rho * alone.epsilon / cap.epsilon, cap.rho / count).quantize(RHO_STEP, rounding=ROUND_FLOOR)
+    if rho <= 0:
+        return alone
+    made = plan(cap.run_delta, rho)
+    fits = cap.fitting(NOTHING, made.loss) >= count and (most is None or made.epsilon <= most)
+    return made if fits and made.count_margin() <= alone.count_margin() else alone
 
 
 def _whole(_: str, rho: Decimal) -> Decimal:

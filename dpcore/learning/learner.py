@@ -12,11 +12,13 @@ from pydantic import BaseModel
 
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part, Schema
+from dpcore.errors import RequestError
 from dpcore.privacy.budgets import BudgetSplit, row_epsilon
 from dpcore.privacy.losses import pure_epsilon
 from dpcore.privacy.randomness import RandomSource
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.plan import EVALUATION, RunPlan, check_classes
+from dpcore.released.workload import Workload
 from dpcore.validation import validated
 
 #: Called with a step name and how many of how many equal units of that step are done. The
@@ -37,6 +39,8 @@ class Asked:
     delta : Decimal
         Delta that the run may spend beside epsilon, from an account that composes what its runs
         cost; 0 if there is none.
+    rho : Decimal or None
+        Rho that such an account gives to a run that can be made at any; ``None``: that of a pure run.
     """
 
     schema: Schema
@@ -44,6 +48,7 @@ class Asked:
     epsilon: Decimal
     parameters: Any
     delta: Decimal = Decimal(0)
+    rho: Decimal | None = None
 
     @property
     def row_epsilon(self) -> Decimal:
@@ -61,7 +66,7 @@ class Asked:
         composed = self.delta and facts.get("delta") and facts.get("rho")
         share = self.set_aside(facts["rho"]) if composed else self.epsilon
         usual = {
-            **vars(self),
+            **{name: value for name, value in vars(self).items() if name != "rho"},
             "delta": Decimal(0),
             "guarantee": "unconditional",
             "parallel": {EVALUATION: share} if aside else {},
@@ -142,7 +147,13 @@ class Learner(ABC):
         return self.family.parameters
 
     def plan(
-        self, schema: Schema, target: str, epsilon: Decimal, parameters: Any, delta: Decimal = Decimal(0)
+        self,
+        schema: Schema,
+        target: str,
+        epsilon: Decimal,
+        parameters: Any,
+        delta: Decimal = Decimal(0),
+        rho: Decimal | None = None,
     ) -> RunPlan:
         """Validate a request and say what it costs; sees no record.
 
@@ -150,6 +161,8 @@ class Learner(ABC):
         ----------
         delta : Decimal
             Delta that an account which composes its runs gives to this one; 0 without account.
+        rho : Decimal, optional
+            Rho that it gives, if the run is one of those that can be made at any.
 
         Raises
         ------
@@ -158,17 +171,24 @@ class Learner(ABC):
         BudgetError
             If epsilon is too small to be divided.
         """
-        asked = Asked(schema, target, epsilon, validated(self.parameters, parameters), delta)
+        asked = Asked(schema, target, epsilon, validated(self.parameters, parameters), delta, rho)
         self._check_target(asked)
         return self._plan(asked)
 
     def _check_target(self, asked: Asked) -> None:
         """Refuse a target that it does not predict: all but classes, if nothing else is said."""
-        check_classes(asked.schema, asked.target)
+        if self.targeted:
+            check_classes(asked.schema, asked.target)
+        elif asked.target:
+            raise RequestError(f"{self.title}: no column is predicted, leave the target out.")
 
     @abstractmethod
     def _plan(self, asked: Asked) -> RunPlan:
         """Plan a run of valid parameters on a valid target."""
+
+    @abstractmethod
+    def workload(self, plan: RunPlan) -> Workload:
+        """How much a run of a plan has to do, step by step as it reports them; sees no record."""
 
     @abstractmethod
     def run(self, run: Run) -> BaseModel:

@@ -87,9 +87,9 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         given = {name: value for name, value in settings.items() if name in known}
         budget, epsilon = settings["accountant"], parse_epsilon(settings["epsilon"])
 
-        def plan(delta: Decimal) -> RunPlan:
+        def plan(delta: Decimal, rho: Decimal | None = None) -> RunPlan:
             most = default_delta(schema.max_rows)
-            return self._learner.plan(schema, target, epsilon, given | changes, min(delta, most))
+            return self._learner.plan(schema, target, epsilon, given | changes, min(delta, most), rho)
 
         composes = budget is not None and budget.filter.run_delta > 0
         return plan_under(budget.filter, plan) if composes else plan(Decimal(0))
@@ -341,7 +341,7 @@ def features_of(X: Any, schema: Schema | None, target: str) -> pd.DataFrame:  # 
     features = None if schema is None else [own.name for own in schema if own.name != target]
     if isinstance(X, pd.DataFrame):
         frame = X.set_axis([str(name) for name in X.columns], axis=1).reset_index(drop=True)
-        absent = [name for name in features or [] if name not in frame.columns]
+        absent = [] if schema is None else schema.lacking([*frame.columns, target])
         if absent:
             names = ", ".join(f"'{name}'" for name in absent[:10])
             raise InputError(f"X has no column {names}, which the schema describes.")

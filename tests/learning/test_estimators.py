@@ -120,7 +120,8 @@ def test_every_fit_is_charged_until_nothing_is_left(case: Case) -> None:
     card = first.release_.certificate
     assert [entry.loss.epsilon for entry in budget.entries] == [card.epsilon] * 2
     assert budget.total.delta == 2 * card.delta
-    assert budget.spent <= 40
+    scales = first.model_.__class__.__name__ == "SummaryModel"  # The epsilon of a part of rho is a larger part.
+    assert budget.spent <= (50 if scales else 40)
     if not card.delta:  # Gaussian noise composes, so that more than two such fits are accepted.
         with pytest.raises(BudgetError, match="is left"):
             clone(first).fit(case.rows, case.truth)

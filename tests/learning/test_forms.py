@@ -12,10 +12,10 @@ from dpcore.domain.columns import BooleanColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.learning.forms import plan_under
-from dpcore.models.registry import get_learner
+from dpcore.models.registry import LEARNERS, get_learner
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
-from dpcore.privacy.losses import pure_epsilon, selection_rho
+from dpcore.privacy.losses import NOTHING, pure_epsilon, selection_rho
 from dpcore.released.plan import EVALUATION, RunPlan
 
 SCHEMA = Schema(name="toy", max_rows=1000, columns=(BooleanColumn(name="x"), BooleanColumn(name="y")))
@@ -183,3 +183,38 @@ def test_gaussian_noise_has_no_epsilon_of_its_own():
     assert composed.row_epsilon("list") == composed.composed.selections["list"]
     with pytest.raises(KeyError):
         composed.row_epsilon("estimates")
+
+
+# A run that can be made at any rho
+
+
+@pytest.mark.parametrize(("cap", "epsilon"), [("5", "0.5"), ("20", "0.5"), ("5", "0.1"), ("5", "5")])
+def test_a_run_that_scales_leaves_room_for_as_many_as_pure_ones(cap, epsilon):
+    account, learner = PrivacyFilter(Decimal(cap), Decimal("0.000001")), LEARNERS["summaries"]
+
+    def plan(delta, rho=None):
+        return learner.plan(_people_schema(), "", Decimal(epsilon), {}, delta, rho)
+
+    made, alone = plan_under(account, plan), plan(Decimal(0))
+    assert made.delta > 0
+    assert account.fitting(NOTHING, made.loss) >= account.fitting(NOTHING, alone.loss) > 0
+    assert made.count_margin() < alone.count_margin()
+    assert made.price == Decimal(epsilon)
+    assert plan(made.delta, made.loss.rho) == made, "whoever plans again from what was paid has the same plan"
+    assert plan_under(account, plan, pure=True) == alone
+    assert plan_under(account, plan, most=Decimal("0.01")) == alone
+
+
+def test_a_run_that_scales_stays_pure_where_that_is_less_noise():
+    account, learner = PrivacyFilter(Decimal(1), Decimal("0.000001")), LEARNERS["summaries"]
+
+    def plan(delta, rho=None):
+        return learner.plan(_people_schema(), "", Decimal(1), {"columns": ("age",)}, delta, rho)
+
+    assert plan_under(account, plan) == plan(Decimal(0))
+
+
+def _people_schema():
+    columns = [{"name": "age", "type": "integer", "lower": 0, "upper": 99, "bins": 10}]
+    columns += [{"name": f"flag {number}", "type": "boolean"} for number in range(20)]
+    return Schema.from_mapping({"name": "people", "max_rows": 5000, "columns": columns})

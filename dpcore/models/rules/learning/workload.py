@@ -1,0 +1,42 @@
+"""How much a run of a rule list has to do, from its plan. Figures as measured by ``benchmarks costs``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpcore.learning.workload import rows_alone, table_bytes, words_of
+from dpcore.models.rules.released.parameters import RuleListParameters
+from dpcore.released.plan import RunPlan
+from dpcore.released.workload import Work, Workload
+
+#: Words of the same price as a word of a rule of a list, and what a rule takes beside its words.
+_WORD, _RULE = 3.0, 45.0
+#: Calls of drawing a list, of scoring it, of a step of the chain, and of an itemset that is mined.
+_DRAW, _SCORE, _STEP, _ITEMSET = 0.0065, 0.012, 0.4, 1.5
+_COUNTING: Final = 150.0
+
+
+def rule_list_workload(plan: RunPlan) -> Workload:
+    """All work of a rule list."""
+    parameters: RuleListParameters = plan.parameters
+    words, cores = words_of(plan.schema), rows_alone(plan.schema)
+    conditions = max(parameters.max_antecedents, len(parameters.given))
+    mined = parameters.antecedents == "dp_fim"
+    preparing = Work(
+        words=2 * conditions * words * parameters.max_antecedent_length,
+        calls=10 + (_ITEMSET * conditions if mined else 0),
+        cores=cores,
+    )
+    steps = {"preparing conditions": preparing}
+    classes = max(1, len(plan.classes) - 1)
+    if parameters.sampler == "pool":
+        lists, rules = parameters.pool_size, min(parameters.max_rules, parameters.list_length)
+        steps["drawing candidate lists"] = Work(calls=_DRAW * lists)
+        choosing = Work(words=lists * (rules * (_WORD * classes * words + _RULE)), calls=_SCORE * lists, cores=cores)
+    else:
+        tried = parameters.mcmc_steps
+        rule = _WORD * classes * words + _RULE
+        choosing = Work(words=tried * parameters.max_rules * rule, calls=_STEP * tried * cores, cores=cores)
+    steps["choosing a list"] = choosing
+    steps["counting with noise"] = Work(words=4 * words * parameters.max_rules * classes, calls=_COUNTING)
+    return Workload(steps, table_bytes(plan.schema) + 16 * conditions * words)

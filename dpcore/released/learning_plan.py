@@ -1,0 +1,159 @@
+"""What learning facts of a schema will cost, said before a record is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from datetime import UTC, datetime
+from decimal import ROUND_FLOOR, Decimal
+from typing import Any
+
+from dpcore import __version__
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.learned import LearningCertificate, Wish
+from dpcore.domain.schema import Schema
+from dpcore.domain.unfinished import Unfinished, named
+from dpcore.errors import BudgetError, SchemaError
+from dpcore.privacy.budgets import EPSILON_STEP
+from dpcore.privacy.filters import DELTA_STEP, PrivacyFilter, smallest_epsilon
+from dpcore.privacy.losses import RHO_STEP, Loss, pure_loss, pure_rho, run_loss
+
+_NOTHING = "No column is marked 'learn: true', so there is nothing to spend an epsilon on: mark some, or leave it out."
+_NO_DELTA = (
+    "Categories are learned with a delta, and this budget has none: list the categories of {names}, or give the "
+    "budget a delta. Cut points and bounds can be learned without."
+)
+_JOINS = (
+    "Categories are learned only when a budget is opened, as a part of its delta has to be set aside from the start: "
+    "list the categories of {names}, for example those of the data set whose budget is shared. Cut points and bounds "
+    "can be learned here too."
+)
+
+
+@dataclass(frozen=True)
+class LearningPlan:
+    """What is learned of which columns, and what it costs. Public.
+
+    Attributes
+    ----------
+    schema : Schema
+        With stand-ins for what is to be learned.
+    wishes : mapping of str to Wish
+    asked : Decimal
+        Epsilon of all columns together, as a pure run would have it.
+    loss : Loss
+        What the account is charged.
+        Its delta holds ``threshold_delta`` too.
+    threshold_delta : Decimal
+        Set aside from the delta of the account: chance that the rho does not hold. See ``docs/privacy/learned.md``.
+    """
+
+    schema: Schema
+    wishes: Mapping[str, Wish]
+    asked: Decimal
+    loss: Loss
+    threshold_delta: Decimal
+
+    def written(self) -> dict[str, Any]:
+        """All but the schema, as JSON can hold it."""
+        return {
+            "wishes": {name: wish.model_dump() for name, wish in self.wishes.items()},
+            "asked": str(self.asked),
+            "loss": [str(part) for part in astuple(self.loss)],
+            "threshold_delta": str(self.threshold_delta),
+        }
+
+    @classmethod
+    def read(cls, schema: Schema, content: Mapping[str, Any]) -> LearningPlan:
+        """What :meth:`written` gave."""
+        wishes = {name: Wish.model_validate(wish) for name, wish in content["wishes"].items()}
+        loss = Loss(*map(Decimal, content["loss"]))
+        return cls(schema, wishes, Decimal(content["asked"]), loss, Decimal(content["threshold_delta"]))
+
+    @property
+    def pure(self) -> bool:
+        """Whether noise is two-sided geometric."""
+        return not self.loss.delta
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """Columns whose categories are learned."""
+        return tuple(name for name in self.wishes if not _is_numeric(self.schema, name))
+
+    @property
+    def share(self) -> Decimal:
+        """Of each column: epsilon of a pure run, rho of another one."""
+        whole, step = (self.asked, EPSILON_STEP) if self.pure else (self.loss.rho, RHO_STEP)
+        return (whole / len(self.wishes)).quantize(step, rounding=ROUND_FLOOR)
+
+    @property
+    def share_of_delta(self) -> Decimal:
+        """Of each column whose categories are learned."""
+        return (self.threshold_delta / max(1, len(self.listed))).quantize(DELTA_STEP, rounding=ROUND_FLOOR)
+
+    @property
+    def note(self) -> str:
+        """What the ledger says of it."""
+        return f"facts of {len(self.wishes)} columns, privately; asked for: epsilon {self.asked}"
+
+    def certificate(self, left_out: tuple[str, ...] = ()) -> LearningCertificate:
+        """What is on record when it has been done."""
+        law = "two-sided geometric" if self.pure else "discrete Gaussian"
+        quantiles = f"quantiles from cumulative counts with {law} noise"
+        threshold = "counts of categories with discrete Gaussian noise, above a threshold"
+        used = {quantiles: len(self.wishes) > len(self.listed), threshold: bool(self.listed)}
+        return LearningCertificate(
+            columns=tuple(self.wishes),
+            left_out=left_out,
+            mechanisms=tuple(name for name, is_used in used.items() if is_used),
+            definition="pure" if self.pure else "approximate",
+            asked=self.asked,
+            epsilon=self.loss.epsilon,
+            delta=self.loss.delta,
+            rho=self.loss.rho,
+            threshold_delta=self.threshold_delta,
+            rows_per_person=self.schema.privacy_unit.max_rows_per_person,
+            max_rows=self.schema.max_rows,
+            time=datetime.now(UTC).replace(microsecond=0),
+            engine_version=__version__,
+        )
+
+
+def plan_learning(wanted: Unfinished, epsilon: Decimal, cap: PrivacyFilter, *, opens: bool = True) -> LearningPlan:
+    """Plan what is learned, in the form that fits an account: composed by rho if it has a delta.
+
+    Parameters
+    ----------
+    opens : bool
+        Whether the account is opened with it. Only then can categories be learned.
+
+    Raises
+    ------
+    SchemaError
+        If nothing is to be learned.
+    BudgetError
+        If categories are, and the account has no delta for it, or so small an epsilon has no parts.
+    """
+    if not wanted.wishes:
+        raise SchemaError(_NOTHING)
+    listed = wanted.listed
+    if listed and not (opens and cap.learning_delta):
+        raise BudgetError((_JOINS if cap.learning_delta else _NO_DELTA).format(names=named(listed)))
+    loss, threshold = learning_loss(epsilon, cap, listed=bool(listed))
+    plan = LearningPlan(wanted.schema, wanted.wishes, epsilon, loss, threshold)
+    if not plan.share or (listed and not plan.share_of_delta):
+        raise BudgetError("This epsilon is too small to be divided among so many columns: use a larger one.")
+    return plan
+
+
+def learning_loss(epsilon: Decimal, cap: PrivacyFilter, *, listed: bool) -> tuple[Loss, Decimal]:
+    """What learning costs under a cap, and the delta to be set aside if categories are ``listed``."""
+    if not cap.learning_delta:
+        return pure_loss(epsilon), Decimal(0)
+    whole, rho = cap.learning_delta, pure_rho(epsilon)
+    threshold = (whole / 2).quantize(DELTA_STEP, rounding=ROUND_FLOOR) if listed else Decimal(0)
+    return run_loss(smallest_epsilon(rho, whole - threshold), whole, rho), threshold
+
+
+def _is_numeric(schema: Schema, name: str) -> bool:
+    return isinstance(schema.column(name), NumericColumn)

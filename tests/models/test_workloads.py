@@ -1,0 +1,48 @@
+"""What a run will take is a function of its plan, for the very steps that it reports."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+
+from dpcore.learning.learner import Run
+from dpcore.models.registry import LEARNERS
+from dpcore.privacy.randomness import SeededRandom
+from dpcore.workspace.machine import Machine
+from tests.models.test_configurations import FEW, planned, seeds
+from tests.support.configurations import WAYS, draw_people, table_of
+
+
+@pytest.mark.parametrize(("family", "way"), WAYS)
+@settings(max_examples=FEW // 2, deadline=None)
+@given(seed=seeds)
+def test_the_work_of_every_step_is_told_before(family, way, seed):
+    random = Random(seed)
+    drawn, plan = planned(random, family, way)
+    forecast = Machine().forecast(LEARNERS[family].workload(plan))
+    shares, steps = [0.0], []
+
+    def told(step: str, done: int, total: int) -> None:
+        steps.append(step)
+        shares.append(forecast.share(step, done, total))
+
+    table = table_of(drawn.schema, draw_people(random, drawn.schema, drawn.target))
+    LEARNERS[family].run(Run(table, plan, SeededRandom(1), told))
+    assert list(dict.fromkeys(steps)) == list(forecast.steps)
+    assert shares == sorted(shares), "progress never goes back"
+    assert shares[-1] > 0.9
+    assert all(seconds >= 0 for seconds in forecast.steps.values())
+    assert forecast.bytes > 0
+
+
+@pytest.mark.parametrize(("family", "way"), WAYS)
+def test_more_people_at_most_are_more_work(family, way):
+    drawn, plan = planned(Random(4), family, way)
+    learner = LEARNERS[family]
+    larger = drawn.schema.model_copy(update={"max_rows": 100 * drawn.schema.max_rows})
+    more = learner.plan(larger, drawn.target, drawn.epsilon, plan.parameters.model_dump(exclude_none=True))
+    machine = Machine()
+    assert machine.forecast(learner.workload(more)).seconds >= machine.forecast(learner.workload(plan)).seconds
+    assert learner.workload(more).bytes > learner.workload(plan).bytes
