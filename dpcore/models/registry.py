@@ -10,18 +10,23 @@ from dpcore.models.ebm.learning.learner import EBMLearner
 from dpcore.models.ilp.learning.learner import ILPLearner
 from dpcore.models.redescriptions.learning.learner import RedescriptionLearner
 from dpcore.models.rules.learning.learner import RuleListLearner
+from dpcore.models.summaries.learning.learner import SummaryLearner
+from dpcore.models.summaries.learning.queries import table_counts
 from dpcore.models.trees.learning.forest_learner import ForestLearner
 from dpcore.models.trees.learning.learner import TreeLearner
 
 if TYPE_CHECKING:
+    from dpcore.arrays import Ints
     from dpcore.data.table import PrivateTable
     from dpcore.domain.schema import Part
+    from dpcore.models.summaries.released.model import SummaryModel
     from dpcore.released.family import ReleasedFamily
 
 #: One line for each family, in the order of ``dpcore.models.released``.
 LEARNERS: dict[str, Learner] = {
     learner.name: learner
     for learner in (
+        SummaryLearner(),
         RuleListLearner(),
         TreeLearner(),
         ForestLearner(),
@@ -49,3 +54,8 @@ def get_learner(name: str) -> Learner:
 def public_records(family: ReleasedFamily, table: PrivateTable, part: Part) -> Any:
     """Records of a public data set as a family's models read them: a frame, or every table."""
     return table.public_tables(part) if family.relational else table.public_frame(part)
+
+
+def public_cells(table: PrivateTable, model: SummaryModel) -> list[Ints]:
+    """Records of a public data set in each cell of every column of a first look."""
+    return table_counts(table, model.axes, model.sizes, [(place,) for place in range(len(model.axes))])

@@ -9,6 +9,7 @@ from dpcore.models.ebm.released.family import EBM
 from dpcore.models.ilp.released.family import ILP
 from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
 from dpcore.models.rules.released.family import RULE_LIST
+from dpcore.models.summaries.released.family import SUMMARIES
 from dpcore.models.trees.released.family import FOREST, TREE
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.release import Release
@@ -17,6 +18,7 @@ from dpcore.released.release import Release
 FAMILIES: dict[str, ReleasedFamily] = {
     family.name: family
     for family in (
+        SUMMARIES,
         RULE_LIST,
         TREE,
         FOREST,

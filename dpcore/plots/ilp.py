@@ -40,21 +40,27 @@ class ClauseText:
 def clause_texts(release: Release) -> list[ClauseText]:
     """Every group of a released theory as text, in order."""
     model: ILPModel = parse_model(release)
-    writer, label = Prolog(release.domain), model.classes[model.positive]
     entity = release.domain.entity
     texts = [
         ClauseText(
             f"Clause {number}",
             f"any {'' if number == 1 else 'other '}{entity} {clause_words(clause, release.domain)}",
-            writer.clause(clause, release.target, label),
+            written,
         )
-        for number, clause in enumerate(model.clauses, 1)
+        for number, (clause, written) in enumerate(zip(model.clauses, _in_prolog(release.stored), strict=True), 1)
     ]
     return [*texts, ClauseText("No clause", f"every {'other ' if texts else ''}{entity}", "")]
 
 
+def _in_prolog(release: Release) -> list[str]:
+    model: ILPModel = parse_model(release)
+    writer, label = Prolog(release.domain), model.classes[model.positive]
+    return [writer.clause(clause, release.target, label) for clause in model.clauses]
+
+
 def prolog_program(release: Release) -> str:
-    """A theory as a Prolog program; what does not predict stands in comments."""
+    """A theory as a Prolog program over the names in the records; what does not predict stands in comments."""
+    release = release.stored
     model: ILPModel = parse_model(release)
     card, label = release.certificate, model.classes[model.positive]
     lines = [

@@ -21,6 +21,8 @@ from dpcore.privacy.losses import RHO_STEP, Loss, pure_epsilon
 RHO_SHARE, MIXED_SHARE, ADDED_SHARE = Decimal("0.8"), Decimal("0.1"), Decimal("0.1")
 #: Share of delta that a single run with a delta of its own should use: two such can be added.
 RUN_SHARE = Decimal("0.05")
+#: Share of delta for learning a schema.
+LEARNING_SHARE = Decimal("0.01")
 #: Smallest step of the delta of a run.
 DELTA_STEP = Decimal("1e-15")
 #: Share of the cap that runs with a delta are expected to use beside large pure ones.
@@ -41,19 +43,33 @@ class PrivacyFilter:
         Cap on epsilon; with 0 nothing is accepted.
     delta : Decimal
         Cap on delta; with 0 only runs that are pure are accepted, and their epsilons added.
+    aside : Decimal
+        Part of it that was set aside when the account was opened, for events after which a rho does
+        not hold: ``docs/privacy/learned.md``.
     """
 
     epsilon: Decimal
     delta: Decimal
+    aside: Decimal = Decimal(0)
 
     def __post_init__(self) -> None:
-        if not (self.epsilon >= 0 and 0 <= self.delta < 1):
+        if not (self.epsilon >= 0 and self.aside >= 0 and 0 <= self.delta < 1):
             raise BudgetError("A cap needs an epsilon of at least 0 and a delta from 0 to below 1.")
+
+    @property
+    def _free(self) -> Decimal:
+        """Delta of all runs; 0 if the cap was lowered below what is set aside."""
+        return max(Decimal(0), self.delta - self.aside)
 
     @property
     def run_delta(self) -> Decimal:
         """Delta that a single run should use, rounded down; 0 if pure runs only are accepted."""
         return (self.delta * RUN_SHARE).quantize(DELTA_STEP, rounding=ROUND_FLOOR)
+
+    @property
+    def learning_delta(self) -> Decimal:
+        """Delta that learning a schema should use, rounded down; 0 if pure runs only are accepted."""
+        return (self.delta * LEARNING_SHARE).quantize(DELTA_STEP, rounding=ROUND_FLOOR)
 
     @cached_property
     def rho(self) -> Decimal:
@@ -62,11 +78,11 @@ class PrivacyFilter:
 
     @property
     def _rho_delta(self) -> Decimal:
-        return self.delta * RHO_SHARE
+        return self._free * RHO_SHARE
 
     @property
     def _added_delta(self) -> Decimal:
-        return self.delta * ADDED_SHARE
+        return self._free * ADDED_SHARE
 
     @cached_property
     def _mixed(self) -> tuple[int, Decimal] | None:
@@ -77,8 +93,8 @@ class PrivacyFilter:
         """
         if not self.rho:
             return None
-        order = best_order(self.rho * _SMALL_SHARE, self.delta * MIXED_SHARE)
-        room = self.epsilon - order_excess(order, self.delta * MIXED_SHARE)
+        order = best_order(self.rho * _SMALL_SHARE, self._free * MIXED_SHARE)
+        room = self.epsilon - order_excess(order, self._free * MIXED_SHARE)
         return (order, room) if room > 0 else None
 
     def accepts(self, total: Loss) -> bool:

@@ -29,11 +29,15 @@ _LARGEST_SUM, _WIDEST_SCALE = 2**62, 2.0**52
 
 @cache
 def _opendp() -> Any:
-    """Load OpenDP on first use: its import takes more than a second."""
-    import opendp.prelude as dp
+    """Load OpenDP on first use, and of it what is asked here: its prelude takes more than a second."""
+    import opendp.domains
+    import opendp.measurements
+    import opendp.measures
+    import opendp.metrics
+    import opendp.mod
 
-    dp.enable_features("contrib")
-    return dp
+    opendp.mod.enable_features("contrib")
+    return opendp
 
 
 class Mechanism(Protocol):
@@ -124,8 +128,8 @@ class GeometricMechanism(_AdditiveNoise):
     @lru_cache(maxsize=256)
     def _build(scale: float) -> Any:
         dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-        return dp.m.make_laplace(*space, scale=scale)
+        space = dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), dp.metrics.l1_distance(T="i64")
+        return dp.measurements.make_laplace(*space, scale=scale)
 
 
 class _DiscreteGaussian(_AdditiveNoise):
@@ -137,8 +141,8 @@ class _DiscreteGaussian(_AdditiveNoise):
     @lru_cache(maxsize=256)
     def _build(scale: float) -> Any:
         dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
-        return dp.m.make_gaussian(*space, scale=scale)
+        space = dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), dp.metrics.l2_distance(T="i64")
+        return dp.measurements.make_gaussian(*space, scale=scale)
 
     @classmethod
     def _scale_for(cls, sensitivity: int, rho: float) -> float:
@@ -175,6 +179,75 @@ class GaussianMechanism(_DiscreteGaussian):
     @property
     def _promise(self) -> float:
         return math.sqrt(2 * self.rho)
+
+
+@dataclass(frozen=True)
+class ThresholdMechanism(_DiscreteGaussian):
+    """Counts of values that nobody has listed: those that are large enough, with Gaussian noise.
+
+    A value that one person alone has is released with a chance of at most ``delta``; but for that
+    the counts are rho-zCDP. OpenDP states both, for a person in up to ``rows`` counts, with up to
+    ``rows`` in each.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of one person, at most.
+    rho : float
+        Budget of zero-concentrated DP of the whole vector.
+    delta : float
+        Chance that it does not hold.
+    """
+
+    rows: int
+    rho: float
+    delta: float
+    scale: float = field(init=False)
+    threshold: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not (self.rho > 0 and 0 < self.delta < 1):
+            raise BudgetError("Categories are learned with a rho and a delta above 0.")
+        object.__setattr__(self, "scale", self._scale_for(self.rows, self.rho))
+        object.__setattr__(self, "threshold", self._smallest_threshold())
+
+    def _smallest_threshold(self) -> int:
+        """Smallest threshold for which OpenDP certifies rho and delta."""
+        low, high = self.rows, self.rows + 1
+        while not self._keeps(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._keeps(middle) else (middle, high)
+        return high
+
+    def _keeps(self, threshold: int) -> bool:
+        try:
+            rho, delta = self._selector(threshold).map((self.rows, self.rows, self.rows))
+        except _opendp().mod.OpenDPException:  # So low a threshold hides nobody.
+            return False
+        return bool(rho <= self.rho and delta <= self.delta)
+
+    def _selector(self, threshold: int) -> Any:
+        dp = _opendp()
+        domain = dp.domains.map_domain(dp.domains.atom_domain(T="i64"), dp.domains.atom_domain(T="i64"))
+        metric = dp.metrics.l02inf_distance(dp.metrics.absolute_distance(T="i64"))
+        return dp.measurements.make_gaussian_threshold(domain, metric, scale=self.scale, threshold=threshold)
+
+    def release(self, values: Ints, randomness: RandomSource) -> Ints:
+        """Noisy counts of what is released, and 0 for all else; what nobody has is not."""
+        noisy = super().release(values, randomness)
+        return np.where((values > 0) & (noisy >= self.threshold), noisy, 0)
+
+    @property
+    def _promise(self) -> float:
+        return math.sqrt(2 * self.rho)
+
+    def _exact(self, values: Ints) -> Ints:
+        kept = self._selector(self.threshold)({i: int(value) for i, value in enumerate(values) if value > 0})
+        noisy = np.zeros(len(values), dtype=np.int64)
+        noisy[list(kept)] = list(kept.values())
+        return noisy
 
 
 @dataclass(frozen=True)
@@ -261,12 +334,14 @@ class _Selection(ABC):
 
     def _loss(self, scale: float, distance: int) -> float:
         """Epsilon of both noises: both are calibrated as OpenDP's exponential noise is."""
-        return float(self._build(scale, _opendp().max_divergence()).map(distance))
+        return float(self._build(scale, _opendp().measures.max_divergence()).map(distance))
 
     def _build(self, scale: float, measure: Any) -> Any:
         dp = _opendp()
-        metric = dp.linf_distance(T="i64", monotonic=self.monotone)
-        return dp.m.make_noisy_max(dp.vector_domain(dp.atom_domain(T="i64")), metric, measure, scale)
+        metric = dp.metrics.linf_distance(T="i64", monotonic=self.monotone)
+        return dp.measurements.make_noisy_max(
+            dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), metric, measure, scale
+        )
 
     def privacy_map(self, distance: int) -> float:
         """Epsilon spent on score vectors at L-infinity distance ``distance``."""
@@ -296,7 +371,7 @@ class ExponentialMechanism(_Selection):
 
     @cached_property
     def _sampler(self) -> Any:
-        return self._build(self.scale, _opendp().zero_concentrated_divergence())
+        return self._build(self.scale, _opendp().measures.zero_concentrated_divergence())
 
 
 class NoisyMax(_Selection):
@@ -306,7 +381,7 @@ class NoisyMax(_Selection):
 
     @cached_property
     def _sampler(self) -> Any:
-        return self._build(self.scale, _opendp().max_divergence())
+        return self._build(self.scale, _opendp().measures.max_divergence())
 
 
 def weighted_index(scores: Ints, scale: float, randomness: RandomSource) -> int:
@@ -322,10 +397,10 @@ def weighted_index(scores: Ints, scale: float, randomness: RandomSource) -> int:
 @lru_cache(maxsize=64)
 def _gumbel_max(scale: float) -> Any:
     dp = _opendp()
-    return dp.m.make_noisy_max(
-        dp.vector_domain(dp.atom_domain(T="i64")),
-        dp.linf_distance(T="i64", monotonic=True),
-        dp.zero_concentrated_divergence(),
+    return dp.measurements.make_noisy_max(
+        dp.domains.vector_domain(dp.domains.atom_domain(T="i64")),
+        dp.metrics.linf_distance(T="i64", monotonic=True),
+        dp.measures.zero_concentrated_divergence(),
         scale,
     )
 

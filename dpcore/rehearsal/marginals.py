@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
+from dpcore.domain.columns import RESERVED, NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.rehearsal.knowledge import Knowledge
 from dpcore.released.evidence import Bins, Groups, without_negatives
+from dpcore.released.invented import between
 
 #: Standard errors that a count of missing or other values must exceed to be taken for real.
 _SEEN = 2.0
@@ -46,16 +47,6 @@ class Marginal:
         """The shares that weighted records have."""
         counts = np.bincount(codes, weights, len(self.shares))
         return replace(self, shares=counts / counts.sum())
-
-
-def between(column: Any, low: Floats, high: Floats, generator: np.random.Generator) -> Floats:
-    """A number above each lower end and not above the upper one; NaN where an end is NaN."""
-    part = generator.random(len(low))
-    if isinstance(column, IntegerColumn):
-        first = np.where(low == column.lower, low, np.floor(low) + 1)
-        steps = np.maximum(np.floor(high) - first + 1, 1)
-        return np.asarray(np.minimum(first + np.floor(part * steps), high))
-    return np.asarray(high - part * (high - low))
 
 
 def uniform(column: Any) -> Marginal:

@@ -69,14 +69,15 @@ def rehearse(
 def shape_for(learner: Learner, schema: Schema, plan: RunPlan, releases: Sequence[Release]) -> Shape:
     """The shape of invented records for a plan."""
     if not learner.targeted:
-        return shape_of(schema, "", releases, (plan.parameters.left, plan.parameters.right))
+        views = (plan.parameters.left, plan.parameters.right) if learner.family.views else ()
+        return shape_of(schema, "", releases, views)
     number = learner.family.predicts_number(schema, plan.target)
     return shape_of(schema, plan.target, releases, number=number)
 
 
 def invented_table(shape: Shape, seed: int) -> PrivateTable:
     """Invented records as a learner reads them."""
-    small = shape.schema.model_copy(update={"max_rows": shape.rows})
+    small = shape.schema.unordered().model_copy(update={"max_rows": shape.rows})
     frame, children = shape.draw(shape.rows, seed)
     further = {name: frame_chunks(content) for name, content in children.items()}
     return ingest(frame_chunks(frame), small, SeededRandom(seed + _COINS), further)
@@ -84,7 +85,8 @@ def invented_table(shape: Shape, seed: int) -> PrivateTable:
 
 def run_on(learner: Learner, table: PrivateTable, plan: RunPlan, seed: int) -> tuple[RunPlan, Any]:
     """Run a plan, in its form, on invented records, with a limited amount of work."""
-    again = learner.plan(table.schema, plan.target, plan.price, _limited(learner, plan.parameters), plan.delta)
+    limited = _limited(learner, plan.parameters)
+    again = learner.plan(table.schema, plan.target, plan.price, limited, plan.delta, plan.rho)
     return again, learner.run(Run(table, again, SeededRandom(seed + _RUN)))
 
 

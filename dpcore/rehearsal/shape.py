@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -141,9 +142,17 @@ def _pool(
     """A pool of records with the sizes of groups that are known."""
     groups = [group for one in known for group in one.groups]
     records = _start(schema, target, views, seed)
-    if best is None:  # The invented effect stays; only the weights follow what is known.
+    values = _whole(schema, target, known, records.rows, seed)
+    records = records.exchanged(values, {})
+    if best is None:  # An invented effect stays, unless pairs were counted; the weights follow what is known.
         return Pool(records, raked(groups, records), None)
-    return _taught(records, known, best, [*groups, *measured_groups(best)], seed)
+    return _taught(records, known, best, [*groups, *measured_groups(best)], seed, drawn_before=bool(values))
+
+
+def _whole(schema: Schema, target: str, known: Sequence[Knowledge], rows: int, seed: int) -> dict[str, Any]:
+    """Values of records that follow one release as a whole: the first that tells of pairs of columns."""
+    made = (one.evidence.invented(schema, target, rows, seed + _OF_POOL) for one in known)
+    return next((values for values in made if values), {})
 
 
 def _taught(
@@ -152,22 +161,27 @@ def _taught(
     best: Knowledge,
     groups: Sequence[Groups],
     seed: int,
+    *,
+    drawn_before: bool,
 ) -> Pool:
     """A pool whose target follows a release.
 
-    Drawn twice, the second time from what the weights of the first tell of each column.
+    Drawn twice, the second time from what the weights of the first tell of each column; not drawn at
+    all, if the records follow a release already.
     """
     schema, target, rows = records.schema, best.release.target, records.rows
     each = marginals(schema, known)
     hidden = _hidden(target, known, each)
     generator = public_generator(seed + _OF_POOL)
     weights = equal = np.full(rows, 1 / rows)
-    for _ in range(2):
-        records, codes = _drawn(records, each, hidden, generator)
+    for _ in range(1 if drawn_before else 2):
+        codes: dict[str, Ints] = {}
+        if not drawn_before:
+            records, codes = _drawn(records, each, hidden, generator)
         values = teach(best, records, equal).values(np.arange(rows), generator)
         records = records.exchanged({target: values}, {})
         weights = raked(groups, records)
-        each = {name: each[name].weighted(codes[name], weights) for name in each}
+        each |= {name: each[name].weighted(codes[name], weights) for name in codes}
     teacher = teach(best, records, weights)
     told = {name for one in known for name in one.evidence.columns()} | {target}
     silent = {name: each[name] for name in each if name not in told}

@@ -12,10 +12,9 @@ import numpy as np
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.columns import NumericColumn
 from dpcore.rehearsal.knowledge import Knowledge
-from dpcore.rehearsal.marginals import between
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.evidence import Groups, without_negatives
-from dpcore.released.invented import Records
+from dpcore.released.invented import Records, between
 
 #: An accuracy whose noise alone moves it further than this is not followed.
 _VAGUE = 0.1

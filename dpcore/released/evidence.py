@@ -9,7 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints
+from dpcore.domain.schema import Schema
 from dpcore.released.invented import Records
+from dpcore.released.noisy_counts import nearest
 
 #: A 95 % margin of two-sided geometric noise, in standard deviations.
 _MARGIN = 2.1
@@ -68,10 +70,7 @@ class Groups:
 def without_negatives(counts: Floats) -> Floats:
     """The nearest shares that sum to 1: every count is lowered alike, and cut off at 0."""
     total = max(float(counts.sum()), 1.0)
-    falling = np.sort(counts)[::-1]
-    excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
-    last = int(np.flatnonzero(falling > excess)[-1])
-    return np.asarray(np.maximum(counts - excess[last], 0.0) / total)
+    return np.asarray(nearest(counts, total) / total)
 
 
 def by_class(place: Callable[[Records], Ints], groups: Sequence[Any], margin: int) -> Groups:
@@ -114,6 +113,10 @@ class Evidence:
     def columns(self) -> set[str]:
         """Columns of the main table that the groups are made of."""
         return set(self.model.columns())
+
+    def invented(self, schema: Schema, target: str, rows: int, seed: int) -> dict[str, Any]:  # noqa: ARG002
+        """Values of columns of invented records that follow the release: none, unless its family says so."""
+        return {}
 
     def probabilities(self, records: Records) -> Floats:
         """Released class probabilities of each record: shape (n_rows, n_classes)."""

@@ -39,8 +39,9 @@ class ReleasedFamily:
         help text: ``method_<name>``, those of redescriptions ``pairs_<name>``, those of
         relational rules ``ilp_<name>``.
     targeted : bool
-        Whether it predicts a column. One that does not takes the empty target, and the columns
-        of its two views are ``left`` and ``right`` of its parameters.
+        Whether it predicts a column. One that does not takes the empty target.
+    views : bool
+        Whether it relates two views of the same people: ``left`` and ``right`` of its parameters.
     numbers : bool
         Whether a numeric target is predicted as a number rather than by its groups.
     relational : bool
@@ -60,6 +61,7 @@ class ReleasedFamily:
     evidence: type[Evidence] = Evidence
     methods: Mapping[str, str] = field(default_factory=dict)
     targeted: bool = True
+    views: bool = False
     numbers: bool = False
     relational: bool = False
     thorough: bool = False

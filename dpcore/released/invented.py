@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Ints
-from dpcore.domain.columns import NumericColumn
+from dpcore.arrays import Floats, Ints
+from dpcore.domain.columns import IntegerColumn, NumericColumn
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
 
@@ -66,3 +66,13 @@ class Records:
 def is_category(schema: Schema, name: str) -> bool:
     """Whether the values of a column are its cells."""
     return not isinstance(schema.column(name), NumericColumn)
+
+
+def between(column: Any, low: Floats, high: Floats, generator: np.random.Generator) -> Floats:
+    """A number above each lower end and not above the upper one; NaN where an end is NaN."""
+    part = generator.random(len(low))
+    if isinstance(column, IntegerColumn):
+        first = np.where(low == column.lower, low, np.floor(low) + 1)
+        steps = np.maximum(np.floor(high) - first + 1, 1)
+        return np.asarray(np.minimum(first + np.floor(part * steps), high))
+    return np.asarray(high - part * (high - low))

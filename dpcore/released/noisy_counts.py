@@ -105,3 +105,18 @@ def _share(one: Floats, rest: Floats, prior: Floats, rest_prior: Floats) -> Floa
 def percent(share: float) -> str:
     """A probability for people: whole percent, one decimal below 10 %."""
     return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"
+
+
+def nearest(counts: Floats, total: float) -> Floats:
+    """The nearest counts that are not negative and have this total: all are lowered alike, and cut off at 0."""
+    if total <= 0:
+        return np.zeros_like(counts)
+    return nearest_rows(counts.reshape(1, -1), np.array([total])).reshape(counts.shape)
+
+
+def nearest_rows(counts: Floats, totals: Floats) -> Floats:
+    """The same for the last axis of many counts, each with its own positive total."""
+    falling = -np.sort(-counts, axis=-1)
+    excess = (np.cumsum(falling, axis=-1) - totals[..., None]) / np.arange(1, counts.shape[-1] + 1)
+    last = np.maximum((falling > excess).sum(axis=-1, keepdims=True) - 1, 0)
+    return np.asarray(np.maximum(counts - np.take_along_axis(excess, last, axis=-1), 0.0))

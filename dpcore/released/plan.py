@@ -91,10 +91,14 @@ class Composed:
         Person-level epsilon of the exponential mechanism of each step that selects.
     counts : Decimal
         Person-level rho of the Gaussian noise on all counts of the remaining step together.
+    scales : bool
+        Whether the run can be made at any rho: an account gives it as much as leaves room for as
+        many of its kind as of pure ones.
     """
 
     selections: Mapping[str, Decimal]
     counts: Decimal
+    scales: bool = False
 
 
 @dataclass(frozen=True)

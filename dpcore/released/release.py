@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 
 from dpcore import __version__
 from dpcore.domain.origins import DECLARED, INFERRED, Origin, problem_of
@@ -118,6 +118,7 @@ class Release(FrozenModel):
     model: dict[str, Any]
     certificate: Certificate
     domain: Schema
+    _stored: Release | None = PrivateAttr(default=None)
 
     @model_validator(mode="before")
     @classmethod
@@ -132,9 +133,20 @@ class Release(FrozenModel):
             raise ValueError("a certificate names other origins than the schema it is about")
         return self
 
+    @property
+    def stored(self) -> Release:
+        """The release as it is stored: itself, unless it was put into the words of people."""
+        return self if self._stored is None else self._stored
+
+    def told(self, **changes: Any) -> Self:
+        """The same release in other words, to be shown; as a file, it stays what it is."""
+        shown = self.model_copy(update=changes)
+        shown._stored = self.stored
+        return shown
+
     def to_json(self) -> str:
-        """JSON text of the whole release."""
-        return self.model_dump_json(indent=2)
+        """JSON text of the whole release, as it is stored."""
+        return self.stored.model_dump_json(indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> Release:

@@ -31,6 +31,7 @@ def certificate_lines(release: Release) -> dict[str, str]:
         "How it was chosen": sampler_name(card.sampler),
         "Source of the noise": card.randomness,
         "Where bounds and categories come from": words_of(card.origins),
+        **({"What was learned of them": learned.words} if (learned := release.domain.learned) else {}),
         "Time that the run took": time_sentence(card),
         "Schema": f"SHA-256 {card.schema_hash[:16]}…",
         "Engine": card.engine_version,

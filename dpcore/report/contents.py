@@ -9,13 +9,21 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from dpcore.domain.labels import called
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.readable import readable
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.reading import sentence
 from dpcore.models.released import family_of, parse_model
 from dpcore.models.rules.released.model import RuleListModel
+from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.model import SummaryModel
+from dpcore.models.summaries.released.reading import readings, total_of
+from dpcore.models.summaries.released.table_one import table_one
+from dpcore.models.summaries.released.table_one_words import printed
+from dpcore.models.summaries.released.words import count_words, who
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.plots.ebm import importance_alt, importance_figure, shape_alt, shape_figure
@@ -24,9 +32,12 @@ from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
 from dpcore.plots.redescriptions import MOST_DRAWN, redescriptions_alt, redescriptions_figure
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
 from dpcore.plots.style import pretty
+from dpcore.plots.summaries_overview import MOST_COLUMNS, overview_alt, overview_figure
+from dpcore.plots.summaries_pairs import pairs_alt, pairs_figure
 from dpcore.plots.tree import branches_width, tree_alt, tree_figure
 from dpcore.plots.tree_layout import group_numbers, readable_levels
 from dpcore.released.release import Release
+from dpcore.report.summaries import columns_table, pairs_table, table_one_table
 from dpcore.report.tables import (
     FEW_ROWS,
     Group,
@@ -76,12 +87,13 @@ class Content:
 
 def heading(release: Release) -> str:
     """What a result is called if nobody has named it."""
-    title = family_of(release).title
-    return f"{title} for {release.target}" if release.target else title
+    title, target = family_of(release).title, called(release.domain, release.target)
+    return f"{title} for {target}" if target else title
 
 
 def content(release: Release) -> Content:
     """Everything that a file shows of a release, and its quality on people set aside."""
+    release = readable(release)
     model = parse_model(release)
     found = _shortened(_CONTENTS.get(release.kind, _text)(release, model))
     checked = getattr(model, "evaluation", None)
@@ -185,6 +197,23 @@ def _redescriptions(release: Release, model: RedescriptionModel) -> Content:
     )
 
 
+def _summaries(release: Release, model: SummaryModel) -> Content:
+    schema, told = release.domain, readings(model, release.domain)
+    total = total_of(model)
+    tables = [columns_table(told, schema)]
+    sentences = [f"{count_words(total)} {who(schema)} in all."]
+    pictures = [Picture("All columns", overview_figure(told, schema), overview_alt(told, schema))]
+    if len(told) > MOST_COLUMNS:
+        sentences.append(f"The picture shows the first {MOST_COLUMNS} of {len(told)} columns.")
+    if model.by is not None:
+        tables.append(table_one_table(printed(model, schema, table_one(model, schema))))
+    if model.pairs:
+        found, labels = associations(model), [reading.label for reading in told]
+        pictures.append(Picture("Pairs of columns", pairs_figure(found, labels), pairs_alt(found, labels)))
+        tables.append(pairs_table(found, labels))
+    return Content(sentences, pictures, tables)
+
+
 def _ilp(release: Release, model: ILPModel) -> Content:
     texts = clause_texts(release)
     groups = [
@@ -208,4 +237,5 @@ _CONTENTS: dict[str, Callable[[Release, Any], Content]] = {
     "ebm": _ebm,
     "redescriptions": _redescriptions,
     "ilp": _ilp,
+    "summaries": _summaries,
 }

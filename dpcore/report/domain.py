@@ -6,28 +6,34 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpcore.domain.columns import MAX_COLUMNS, NumericColumn, format_number
+from dpcore.domain.labels import categories
+from dpcore.domain.origins import Origin
 from dpcore.domain.schema import Schema
 from dpcore.report.tables import Table
 
 _MOST_LABELS = 12
-_HEAD = ("Column", "Type", "Possible values", "Meaning")
+_HEAD = ("Column", "Type", "Possible values", "Known from", "Meaning")
 
 
 def schema_tables(schema: Schema) -> list[Table]:
     """The columns of every table."""
     several = f", table '{schema.entity}'" if schema.children else ""
-    main = _table(f"Columns of {schema.name}{several}", schema.columns)
-    children = [_table(f"Columns of the table '{child.name}'", child.columns) for child in schema.children]
+    main = _table(f"Columns of {schema.name}{several}", schema.columns, schema.origin)
+    children = [
+        _table(f"Columns of the table '{child.name}'", child.columns, schema.origin) for child in schema.children
+    ]
     return [main, *children]
 
 
-def _table(caption: str, columns: Sequence[Any]) -> Table:
-    return Table.of(caption, _HEAD, map(_row, columns), most=MAX_COLUMNS)
+def _table(caption: str, columns: Sequence[Any], origin: Origin) -> Table:
+    """Columns of one table; ``origin`` is that of those that say none of their own."""
+    return Table.of(caption, _HEAD, (_row(column, origin) for column in columns), most=MAX_COLUMNS)
 
 
-def _row(column: Any) -> Sequence[str]:
+def _row(column: Any, origin: Origin) -> Sequence[str]:
     kind = f"{column.type}, may be predicted" if column.target else column.type
-    return (column.name, kind, _values(column), column.description)
+    name = f"{column.label} ({column.name})" if column.label else column.name
+    return (name, kind, _values(column), column.origin or origin, column.description)
 
 
 def _values(column: Any) -> str:
@@ -35,6 +41,6 @@ def _values(column: Any) -> str:
         unit = f" {column.unit}" if column.unit else ""
         low, high = format_number(column.lower), format_number(column.upper)
         return f"{low} to {high}{unit}, in {len(column.inner_edges) + 1} bins"
-    labels = [str(label) for label in column.classes]
+    labels = categories(column)
     more = f" and {len(labels) - _MOST_LABELS} more" if len(labels) > _MOST_LABELS else ""
     return ", ".join(labels[:_MOST_LABELS]) + more

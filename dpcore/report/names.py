@@ -20,11 +20,14 @@ STEPS = {
     "residual sizes": "the size of errors",
     "shapes": "the shapes",
     "choice of pairs": "choosing pairs",
-    "pairs": "the shapes of pairs",
+    "pairs": "the pairs",
     "starting points": "finding where to start",
     "pairs of leaves": "counting people in pairs of groups",
     "left leaves": "counting people in the left groups",
     "clauses": "choosing clauses",
+    "columns": "counting columns",
+    "columns by groups": "counting columns in groups",
+    "pairs found": "counting the pairs that are found",
 }
 #: Titles of the methods of each family that has several.
 METHODS = {name: family.methods for name, family in FAMILIES.items() if family.methods}

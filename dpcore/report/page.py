@@ -115,7 +115,7 @@ def dossier(
         "dossier.html",
         dataset=dataset,
         application=application,
-        title=application.title.strip() or f"Dossier on {dataset.name}",
+        title=application.title.strip() or f"Dossier on {dataset.title}",
         sections=[_section(r, notes.get(r.id), place) for place, r in enumerate(chosen, 1)],
         totals=sums,
         balance=_budget(balance),

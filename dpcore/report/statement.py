@@ -40,6 +40,7 @@ def statement(
         "δ of the results in this dossier, added up": chosen.delta,
         "ε of everything spent on the data set": every.epsilon,
         "δ of everything spent on the data set": every.delta,
+        **({"Other data sets in the same account": dataset.sharing} if dataset.sharing else {}),
         "Composition": f"{_across(every)}, in a ledger that reserves before records are read; {_inside(releases)}",
         "Mechanisms and samplers": _all(sampler_name(card.sampler) for card in cards) + ", with exact discrete noise",
         "Kind of guarantee": _all(card.guarantee for card in cards),
@@ -61,7 +62,7 @@ def _all(values: Iterable[str]) -> str:
 def _data(dataset: DatasetInfo) -> str:
     told = dataset.description.strip() or "no description"
     public = " Public demonstration data: anybody may see the records." if dataset.public else ""
-    return f"{dataset.name}: {told}{public}"
+    return f"{dataset.title}: {told}{public}"
 
 
 def _unit(dataset: DatasetInfo, unit: str) -> str:
@@ -98,9 +99,10 @@ def _randomness(source: str) -> str:
 
 def _assumptions(dataset: DatasetInfo) -> str:
     schema = dataset.schema
+    learned = f" {schema.learned.words}" if schema.learned else ""
     return (
         f"columns, possible values, bounds, bins and the row limit of {schema.max_rows:,} are "
-        f"public: {words_of(schema.origins)}. Values beyond the bounds are moved to them."
+        f"public: {words_of(schema.origins)}. Values beyond the bounds are moved to them.{learned}"
     )
 
 

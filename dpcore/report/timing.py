@@ -16,7 +16,7 @@ _WALK: Final = "a random walk takes a time that depends on the steps that it acc
 _LEVELS: Final = "a level takes less time where noisy counts, which are not released, left out more"
 #: Samplers that add noise and choose nothing, and such steps of others that do choose.
 _NOISE_ONLY: Final = frozenset(
-    {"sulq_id3", "random_trees", "all_bins", "random_splits", "noisy counts of the whole lattice"}
+    {"sulq_id3", "random_trees", "all_bins", "random_splits", "weighted", "equal", "noisy counts of the whole lattice"}
 )
 _CHOOSING: Final = frozenset({"choice of pairs"})
 #: A step of rule lists that counts level by level what noisy counts above left over.

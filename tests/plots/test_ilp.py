@@ -127,7 +127,7 @@ def test_the_bottom_clause_holds_every_condition_and_nothing_else():
 def test_conditions_stand_by_table_with_and_without_missing_ones():
     texts = condition_texts(SCHEMA, TARGET)
     assert list(texts) == ["train", "car"]
-    assert texts["train"] == {"year <= 1950": "year <= 1950", "year > 1950": "year > 1950"}
+    assert texts["train"] == {"year <= 1950": "year <= 1950 years", "year > 1950": "year > 1950 years"}
     assert texts["car"]["car: length = short"] == "length = short"
     assert "any car at all" in texts["car"].values()
     assert not any(TARGET in name for own in texts.values() for name in own)

@@ -236,11 +236,14 @@ def held(counts: list[PairCounts], exact: Floats, leaves: slice) -> tuple[float,
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("table", "scale"), [(DENSE, 12.0), (SPARSE, 20.0), (BLOCKS, 20.0)])
-def test_margins_of_a_fixed_redescription_hold_as_often_as_they_say(table, scale):
-    """False alarms 1e-6: 600 draws, five deviations below 95 %."""
-    counts = estimates(table, scale, 600, seed=2)
-    least = 0.95 - 5 * np.sqrt(0.95 * 0.05 / 600)
+@pytest.mark.parametrize("draws", [200, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("table", "scale"), [(DENSE, 12.0), pytest.param(SPARSE, 20.0, marks=pytest.mark.slow), (BLOCKS, 20.0)]
+)
+def test_margins_of_a_fixed_redescription_hold_as_often_as_they_say(table, scale, draws):
+    """False alarms 1e-6: five deviations below 95 %."""
+    counts = estimates(table, scale, draws, seed=2)
+    least = 0.95 - 5 * np.sqrt(0.95 * 0.05 / draws)
     for leaves in (slice(0, 1), slice(0, len(table) // 4), slice(1, None)):
         index, support, _ = held(counts, table, leaves)
         assert index > least
@@ -254,14 +257,15 @@ def test_margins_of_the_noise_alone_would_be_too_short():
 
 
 @pytest.mark.heavy
-def test_noise_is_not_called_significant():
+@pytest.mark.parametrize("draws", [600, pytest.param(1500, marks=pytest.mark.slow)])
+def test_noise_is_not_called_significant(draws):
     """Independent sides, few people: false alarms of a 5 % test, and those of the published one.
 
-    False alarms of this test 1e-6: 1500 draws, five deviations.
+    False alarms of this test 1e-6: five deviations.
     """
     draw, scale = np.random.default_rng(4), 12.0
     shares = np.outer([0.24, 0.3, 0.2, 0.26], [0.1, 0.4, 0.3, 0.2])
-    tables = draw.multinomial(1000, shares.ravel(), size=1500).reshape(-1, 4, 4)
+    tables = draw.multinomial(1000, shares.ravel(), size=draws).reshape(-1, 4, 4)
     noisy = tables + geometric(scale, tables.shape, seed=5)
     schema, alarms = wide_schema(2), {0.0: 0, scale: 0}
     for table in noisy:
@@ -274,5 +278,5 @@ def test_noise_is_not_called_significant():
         )
         for noise in alarms:
             alarms[noise] += Independence(counts.people, (4, 4), noise).p_values(one)[0] <= 0.05
-    assert alarms[scale] / 1500 < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 1500)
-    assert alarms[0.0] / 1500 > 0.1
+    assert alarms[scale] / draws < 0.05 + 5 * np.sqrt(0.05 * 0.95 / draws)
+    assert alarms[0.0] / draws > 0.1

@@ -108,9 +108,10 @@ def pair_chances(rows, plan):
 
 
 @pytest.mark.heavy
-def test_exact_pairs_of_a_run_follow_the_enumerated_distribution():
+@pytest.mark.parametrize("runs", [600, pytest.param(1200, marks=pytest.mark.slow)])
+def test_exact_pairs_of_a_run_follow_the_enumerated_distribution(runs):
     rows = [(1, 0, 1, 0)] * 3 + [(0, 1, 0, 0)] * 5 + [(0, 0, 0, 1)] * 4 + [(1, 1, 1, 1)] * 3
-    table, runs, source = table_of(TINY, rows), 1200, SecureRandom()
+    table, source = table_of(TINY, rows), SecureRandom()
     plan, found = plan_of("1", DRAWN), Counter()
     for _ in range(runs):
         (pair,) = LEARNER.run(Run(table, plan, source)).pairs

@@ -145,6 +145,19 @@ def test_scores_of_all_lists_are_their_log_likelihood(alpha):
             assert score * problem.likelihood.step == pytest.approx(exact, abs=1e-6)
 
 
+class _Remembered:
+    """A problem that works out the utilities of the same lists once: thousands of fits and chains ask again."""
+
+    def __init__(self, problem):
+        self._problem, self._known, self.likelihood = problem, {}, problem.likelihood
+
+    def utilities(self, lists, lengths, kernel=None):
+        key = lists.tobytes(), lengths.tobytes()
+        if key not in self._known:
+            self._known[key] = self._problem.utilities(lists, lengths, kernel)
+        return self._known[key]
+
+
 # The pool
 
 
@@ -159,11 +172,12 @@ class _FixedPool(SecureRandom):
 
 
 @pytest.mark.heavy
-def test_given_the_pool_selection_is_the_exponential_mechanism():
-    problem, prior = _problem(), _prior()
+@pytest.mark.parametrize("fits", [1500, pytest.param(4000, marks=pytest.mark.slow)])
+def test_given_the_pool_selection_is_the_exponential_mechanism(fits):
+    problem, prior = _Remembered(_problem()), _prior()
     lists, lengths = prior.draw(60, _FixedPool())
     pool = [tuple(r[:n].tolist()) for r, n in zip(lists, lengths, strict=True)]
-    picks = [sample_from_pool(problem, prior, 60, EPSILON, _FixedPool(), no_progress) for _ in range(4000)]
+    picks = [sample_from_pool(problem, prior, 60, EPSILON, _FixedPool(), no_progress) for _ in range(fits)]
 
     def exact(epsilon):
         weight = float(epsilon) / math.log(SCHEMA.max_rows + 1)
@@ -178,10 +192,11 @@ def test_given_the_pool_selection_is_the_exponential_mechanism():
 
 
 @pytest.mark.heavy
-def test_a_large_pool_samples_the_enumerated_posterior():
+@pytest.mark.parametrize("fits", [2000, pytest.param(4000, marks=pytest.mark.slow)])
+def test_a_large_pool_samples_the_enumerated_posterior(fits):
     """Of order 1 / pool size from it: with 500 lists and 4,000 fits far below what is testable."""
     problem, prior, source = _problem(), _prior(), SeededRandom(21)
-    picks = [sample_from_pool(problem, prior, 500, EPSILON, source, no_progress) for _ in range(4000)]
+    picks = [sample_from_pool(problem, prior, 500, EPSILON, source, no_progress) for _ in range(fits)]
     assert _p_value(picks, _posterior(EPSILON)) > FALSE_ALARM
     assert _p_value(picks, _posterior(2 * EPSILON)) < FALSE_ALARM
     assert _p_value(picks, _posterior(EPSILON, divisor=2)) < FALSE_ALARM
@@ -237,28 +252,16 @@ TARGETS = {
 }
 
 
-class _Remembered:
-    """A problem that works out the utility of each list once: thousands of chains ask again."""
-
-    def __init__(self, problem):
-        self._problem, self._known, self.likelihood = problem, {}, problem.likelihood
-
-    def utilities(self, lists, lengths, kernel):
-        key = lists.tobytes(), int(lengths[0])
-        if key not in self._known:
-            self._known[key] = self._problem.utilities(lists, lengths, kernel)
-        return self._known[key]
-
-
 def _chains(problem, prior, steps, source, tempered):
     arguments = (problem, prior, steps, EPSILON, source, no_progress)
     return [run_chain(*arguments, tempered_prior=tempered).final for _ in range(5000)]
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize(("chains", "steps"), [(2000, 120), pytest.param(5000, 300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tempered", [False, True])
-def test_independent_chains_reach_the_enumerated_target(tempered):
-    problem, prior, steps = _Remembered(_problem(count=4)), _prior(4), 300
+def test_independent_chains_reach_the_enumerated_target(tempered, chains, steps):
+    problem, prior = _Remembered(_problem(count=4)), _prior(4)
     target = _posterior(EPSILON, count=4, **TARGETS[tempered])
     matrix = rules_oracle.metropolis_matrix(target, 4, LONGEST)
     start = list(target).index((0,))
@@ -267,7 +270,7 @@ def test_independent_chains_reach_the_enumerated_target(tempered):
     source = SeededRandom(31)
     picks = [
         run_chain(problem, prior, steps, EPSILON, source, no_progress, tempered_prior=tempered).final
-        for _ in range(5000)
+        for _ in range(chains)
     ]
     assert _p_value(picks, target) > FALSE_ALARM
     assert _p_value(picks, _posterior(EPSILON, count=4, **TARGETS[not tempered])) < FALSE_ALARM
@@ -331,10 +334,11 @@ def _worst(rows, exponent=1.0):
 
 
 @pytest.mark.heavy
-def test_neighbour_ratio_never_exceeds_the_budget():
-    """All neighbours, (other) and (missing) included, of all tables of up to two rows."""
-    kinds = domain(TINY)
-    small = [list(rows) for size in (0, 1, 2) for rows in itertools.combinations_with_replacement(kinds[::3], size)]
+@pytest.mark.parametrize("apart", [5, pytest.param(3, marks=pytest.mark.slow)])
+def test_neighbour_ratio_never_exceeds_the_budget(apart):
+    """All neighbours, (other) and (missing) included, of tables of up to two rows."""
+    kinds = domain(TINY)[::apart]
+    small = [list(rows) for size in (0, 1, 2) for rows in itertools.combinations_with_replacement(kinds, size)]
     assert max(_worst(rows) for rows in small) <= 1.0 + 1e-9
 
 

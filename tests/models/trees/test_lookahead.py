@@ -58,8 +58,11 @@ def log_probability(problem, weight, splits):
 
 
 @pytest.mark.parametrize("utility", UTILITIES)
-@pytest.mark.parametrize(("depth", "splits", "classes"), DOMAINS)
-@pytest.mark.parametrize("epsilon", ["0.3", "4"])
+@pytest.mark.parametrize(
+    ("depth", "splits", "classes", "epsilon"),
+    [pytest.param(*DOMAINS[-1], "0.3", marks=pytest.mark.slow), (*DOMAINS[-1], "4")]
+    + [(*domain, epsilon) for domain in DOMAINS[:-1] for epsilon in ("0.3", "4")],
+)
 def test_scores_give_every_tree_its_enumerated_probability(utility, depth, splits, classes, epsilon):
     features, labels = records(40, splits, classes, seed=depth + splits)
     weight = ExactWeight.fit(utility, depth, Decimal(epsilon), 40, splits, classes)
@@ -73,8 +76,17 @@ def test_scores_give_every_tree_its_enumerated_probability(utility, depth, split
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("source", [SecureRandom(), SeededRandom(11)])
-@pytest.mark.parametrize(("utility", "depth", "splits"), [("labelled", 2, 3), ("correct", 3, 2), ("purity", 3, 2)])
+@pytest.mark.parametrize(
+    ("utility", "depth", "splits", "source"),
+    [
+        ("labelled", 2, 3, SeededRandom(11)),
+        ("correct", 3, 2, SeededRandom(11)),
+        ("purity", 3, 2, SeededRandom(11)),
+        pytest.param("labelled", 2, 3, SecureRandom(), marks=pytest.mark.slow),
+        pytest.param("correct", 3, 2, SecureRandom(), marks=pytest.mark.slow),
+        ("purity", 3, 2, SecureRandom()),
+    ],
+)
 def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source):
     classes = 2
     features, labels = records(12, splits, classes, seed=3)
@@ -98,13 +110,16 @@ def test_draws_follow_the_enumerated_distribution(utility, depth, splits, source
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("utility", UTILITIES)
-@pytest.mark.parametrize(("depth", "splits"), [(1, 3), (2, 2), (3, 2)])
-def test_no_tree_tells_neighbours_apart_by_more_than_epsilon(utility, depth, splits):
+@pytest.mark.parametrize(
+    ("depth", "splits", "tables"),
+    [(1, 3, 60), (2, 2, 60), (3, 2, 12), pytest.param(3, 2, 25, marks=pytest.mark.slow)],
+)
+def test_no_tree_tells_neighbours_apart_by_more_than_epsilon(utility, depth, splits, tables):
     """Random data sets, each with a random record added."""
     epsilon, classes, generator = Decimal("0.7"), 2, np.random.default_rng(5)
     weight = ExactWeight.fit(utility, depth, epsilon, 12, splits, classes)
     worst = 0.0
-    for _ in range(25 if depth == 3 else 60):
+    for _ in range(tables):
         rows = int(generator.integers(0, 11))
         features = generator.random((rows, splits)) < generator.random()
         labels = (generator.random(rows) < generator.random()).astype(int)

@@ -23,11 +23,13 @@ from dpcore.models.ebm.learning.grid import feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation
 from dpcore.models.ebm.learning.holdout import error_share, evaluate
 from dpcore.models.ebm.learning.schedule import EBMSettings
+from dpcore.models.ebm.learning.workload import ebm_workload
 from dpcore.models.ebm.released.family import EBM
 from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.privacy.budgets import default_delta
 from dpcore.released.plan import CountNoise, RunPlan, target_column
+from dpcore.released.workload import Workload
 
 #: Most visits of a record's cell in one run: hours of work.
 _WORK_LIMIT = 2_000_000_000_000
@@ -80,6 +82,10 @@ class EBMLearner(Learner):
         if plan.evaluated and isinstance(schema.column(target), NumericColumn):
             error_share(plan)
         return plan
+
+    def workload(self, plan: RunPlan) -> Workload:
+        """How much a run of a plan has to do."""
+        return ebm_workload(plan)
 
     def run(self, run: Run) -> EBMModel:
         """Spend the plan's budget on the table and return the released model."""

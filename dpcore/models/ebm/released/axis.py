@@ -13,6 +13,7 @@ from pydantic import model_validator
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import MISSING, NumericColumn, format_number
 from dpcore.domain.encoding import clamp_numbers, encode_categories
+from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 
 
@@ -60,6 +61,10 @@ class Axis(FrozenModel):
         groups = groups or tuple(range(len(column.cells)))
         labels = tuple(" or ".join(cells) for cells in group_members(column.cells, groups))
         return cls(column=column.name, labels=labels, groups=groups)
+
+    def worded(self, schema: Schema) -> Axis:
+        """The same bins, called by the words of a schema."""
+        return Axis.categories(schema.column(self.column), self.groups) if self.groups else self
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -139,6 +139,13 @@ class EBMModel(FrozenModel):
     terms: tuple[Term, ...]
     evaluation: Evaluation | RegressionEvaluation | None = None
 
+    def worded(self, schema: Schema) -> EBMModel:
+        """The same model, its bins called by the words of a schema."""
+        terms = (
+            term.model_copy(update={"axes": tuple(axis.worded(schema) for axis in term.axes)}) for term in self.terms
+        )
+        return self.model_copy(update={"terms": tuple(terms)})
+
     @property
     def outputs(self) -> tuple[str, ...]:
         """Name of each output: the second class, every class, or nothing for a number."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from dpcore.domain.columns import RESERVED, CategoricalColumn, Column, Mode, OrdinalColumn
 from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
+from dpcore.domain.labels import Labels
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
@@ -52,6 +53,10 @@ class Atom(FrozenModel):
             return f"{self.column} in {self.group}"
         bounds = Condition(column=self.column, first=self.cells[0], last=self.cells[-1])
         return bounds.text(schema.table(self.table))
+
+    def called(self, labels: Labels) -> Atom:
+        """The same condition in the words of people."""
+        return self.model_copy(update={"column": labels.column(self.column, self.table)})
 
     def text(self, schema: Schema) -> str:
         """Plain text; a child table stands before a colon: ``car: roof = flat``."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpcore.domain.labels import Labels
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom, bottom_atoms
 from dpcore.models.ilp.language.bounds import people_enough, people_needed
@@ -119,8 +120,9 @@ def condition_texts(schema: Schema, target: str, *, reserved: bool = False) -> M
     The main table is called by what one of its rows is.
     """
     names = ("", *(child.name for child in schema.children))
+    labels = Labels(schema)
     texts: dict[str, dict[str, str]] = {name or schema.entity: {} for name in names}
     for atom in bottom_atoms(schema, target, reserved=reserved):
-        shown = f"any {atom.table} at all" if atom.exists else atom.condition(schema)
+        shown = f"any {atom.table} at all" if atom.exists else atom.called(labels).condition(labels.schema)
         texts[atom.table or schema.entity][atom.text(schema)] = shown
     return texts

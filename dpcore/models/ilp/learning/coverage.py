@@ -16,7 +16,7 @@ import numpy as np
 from dpcore.arrays import Ints, Ints32, Words
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
-from dpcore.data.bits import popcount, word_count
+from dpcore.data.bits import count_both, word_count
 from dpcore.data.partition import Partition
 from dpcore.domain.schema import Part, Schema
 from dpcore.errors import RequestError
@@ -197,10 +197,7 @@ def _count(
                 for w in range(words):
                     begun[p, w] = begun[p - 1, w] & folded[factor, w]
         for k in range(classes.shape[0]):
-            total = np.uint64(0)
-            for w in range(words):
-                total += popcount(begun[places - 1, w] & classes[k, w])
-            counts[c, k] = total
+            counts[c, k] = count_both(begun[places - 1], classes[k])
 
 
 def check_effort(schema: Schema, atoms: Sequence[Atom], factors: Factors, clauses: int) -> None:

@@ -21,6 +21,7 @@ from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage
 from dpcore.models.ilp.learning.coverage import check_effort, clause_vectors, covered
 from dpcore.models.ilp.learning.selection import select_clause
+from dpcore.models.ilp.learning.workload import ilp_workload
 from dpcore.models.ilp.released.family import ILP
 from dpcore.models.ilp.released.model import CoveredGroup, ILPModel
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, first_share
@@ -28,6 +29,7 @@ from dpcore.privacy.losses import selection_epsilon
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
+from dpcore.released.workload import Workload
 
 #: Most clauses that the published reductions may have to count with noise, one by one.
 _MOST_COUNTED = 200_000
@@ -74,6 +76,10 @@ class ILPLearner(Learner):
         if chosen.method == "relevance_aware":
             first_share(share, [1.0] * (chosen.max_literals + 1))
         return _in_its_form(asked, plan) if chosen.method == "noisy_max" else plan
+
+    def workload(self, plan: RunPlan) -> Workload:
+        """How much a run of a plan has to do."""
+        return ilp_workload(plan)
 
     def run(self, run: Run) -> ILPModel:
         """Spend the plan's budget on the table and return the released theory."""

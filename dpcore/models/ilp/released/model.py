@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Flags, Floats, Ints
-from dpcore.domain.encoding import encode, encode_columns, people_of
+from dpcore.domain.encoding import encode_columns, people_of
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
@@ -112,11 +112,7 @@ class ILPModel(FrozenModel):
         used = {variable.table for clause in self.clauses for variable in clause.variables}
         for child in (child for child in schema.children if child.name in used):
             frame = children.get(child.name, pd.DataFrame()).reset_index(drop=True)
-            absent = pd.Series([None] * len(frame), dtype=object)
-            rows[child.name] = {
-                name: encode(child.column(name), frame.get(name, absent))[0].astype(np.int64)
-                for name in self._columns(child.name)
-            }
+            rows[child.name] = encode_columns(frame, child, self._columns(child.name))
             owners[child.name] = _owners(main, frame, str(schema.privacy_unit.column), schema.key_of(child))
         return [clause.holds(person, rows, owners, len(main)) for clause in self.clauses]
 

@@ -13,7 +13,8 @@ NO_PREDICTION = "does not predict"
 
 def ilp_text(release: Release, model: ILPModel) -> str:
     """The theory in Prolog, one line per group of people, and the same in words."""
-    program = model.prolog(release.domain, release.target)
+    stored = release.stored
+    program = ILPModel.model_validate(stored.model).prolog(stored.domain, stored.target)
     words = "\n".join(model.reading(release.domain, release.target))
     return "\n\n".join([program, text_table(*_theory_rows(model)), words])
 

@@ -21,7 +21,7 @@ import numpy as np
 from dpcore.arrays import Flags, Floats, Ints, Ints32, Words
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
-from dpcore.data.bits import count_bits, popcount
+from dpcore.data.bits import count_bits, count_both, intersect
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.models.redescriptions.learning.queries import AGREEMENT
@@ -227,8 +227,7 @@ def _count_candidates(
     left_literals: Words, right_literals: Words, left: Ints, right: Ints, which: Ints, counts: Ints32
 ) -> None:
     """Count some left candidates with all right ones, sorted by their first literal."""
-    words = right_literals.shape[1]
-    mine = np.empty(words, dtype=np.uint64)
+    mine = np.empty(right_literals.shape[1], dtype=np.uint64)
     for p in which:
         i, j = left[p, 0], left[p, 1]
         current = np.int64(-1)
@@ -236,12 +235,8 @@ def _count_candidates(
             a, b = right[q, 0], right[q, 1]
             if a != current:
                 current = a
-                for w in range(words):
-                    mine[w] = left_literals[i, w] & left_literals[j, w] & right_literals[a, w]
-            count = np.uint64(0)
-            for w in range(words):
-                count += popcount(mine[w] & right_literals[b, w])
-            counts[p, q] = count
+                intersect(left_literals[i], left_literals[j], right_literals[a], mine)
+            counts[p, q] = count_both(mine, right_literals[b])
 
 
 @kernel

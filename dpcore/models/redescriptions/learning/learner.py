@@ -6,7 +6,6 @@ from typing import Final
 
 from dpcore.arrays import Ints
 from dpcore.domain.columns import View
-from dpcore.errors import RequestError
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.redescriptions.learning.chains import pair_chain, tree_chain
 from dpcore.models.redescriptions.learning.diversity import telling_columns, unused
@@ -36,11 +35,13 @@ from dpcore.models.redescriptions.learning.queries import (
 )
 from dpcore.models.redescriptions.learning.starts import SearchStart, linked_start, random_start
 from dpcore.models.redescriptions.learning.views import VIEWS, Sets, Sides, leaf_sets, opposite
+from dpcore.models.redescriptions.learning.workload import redescription_workload
 from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.released.plan import RunPlan
+from dpcore.released.workload import Workload
 
 #: Target of a pair whose trees are drawn together for each other.
 _BOTH: Final = "each other"
@@ -56,12 +57,12 @@ class RedescriptionLearner(Learner):
 
     family = REDESCRIPTIONS
 
-    def _check_target(self, asked: Asked) -> None:
-        if asked.target:
-            raise RequestError("Redescriptions predict no column: leave the target out.")
-
     def _plan(self, asked: Asked) -> RunPlan:
         return plan_run(asked)
+
+    def workload(self, plan: RunPlan) -> Workload:
+        """How much a run of a plan has to do."""
+        return redescription_workload(plan)
 
     def run(self, run: Run) -> RedescriptionModel:
         """Spend the plan's budget on the table and return the released model."""

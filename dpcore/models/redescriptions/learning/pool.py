@@ -9,7 +9,7 @@ import numpy as np
 from dpcore.arrays import Ints, Words
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
-from dpcore.data.bits import popcount
+from dpcore.data.bits import fill_counts
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.models.redescriptions.learning.queries import (
@@ -100,15 +100,5 @@ def _fill(
     for pair in which:
         leaf_members(first_literals, firsts[pair], 0, everyone, first)
         leaf_members(second_literals, seconds[pair], 0, everyone, second)
-        _cross(first, classes, tables[pair])
-        _cross(second, first, joints[pair])
-
-
-@kernel
-def _cross(rows: Words, columns: Words, counts: Ints) -> None:
-    for r in range(rows.shape[0]):
-        for c in range(columns.shape[0]):
-            total = np.uint64(0)
-            for w in range(rows.shape[1]):
-                total += popcount(rows[r, w] & columns[c, w])
-            counts[r, c] = total
+        fill_counts(first, classes, tables[pair])
+        fill_counts(second, first, joints[pair])

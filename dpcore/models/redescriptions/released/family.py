@@ -27,5 +27,6 @@ REDESCRIPTIONS: Final = ReleasedFamily(
         "mcmc_tree_pair": "MCMCTreePair (both trees together)",
     },
     targeted=False,
+    views=True,
     rehearsed={"pool_size": 20_000, "steps": 10_000},
 )

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from dpcore.domain.columns import RESERVED, NumericColumn, format_number
+from dpcore.domain.amounts import amount
+from dpcore.domain.columns import RESERVED, NumericColumn
 from dpcore.models.redescriptions.released.regions import Box, Domain, codes
 
 EVERYONE = "everyone"
@@ -56,9 +57,9 @@ def _condition(name: str, cells: int, domain: Domain) -> tuple[str, bool]:
     runs = _runs(known) if column.ordered else [(code, code) for code in known]
     first, *more = [
         *(_run(label, column, *run) for run in runs),
-        *(f"{label} = {_cell(column, code)}" for code in held if code in reserved),
+        *(f"{label}{column.sign} {_cell(column, code)}" for code in held if code in reserved),
     ]
-    texts = [first, *(text.removeprefix(f"{label} = ") for text in more)]
+    texts = [first, *(text.removeprefix(f"{label}{column.sign} ") for text in more)]
     return " or ".join(texts), len(texts) > 1
 
 
@@ -73,9 +74,10 @@ def _is_not(names: Sequence[str]) -> str:
 def _run(label: str, column: Any, first: int, last: int) -> str:
     """Neighbouring cells of an ordered column, or one cell of another."""
     if isinstance(column, NumericColumn):
-        ends = [format_number(end) for end in (*column.inner_edges, column.upper)]
+        unit = column.unit if column.for_people else ""
+        ends = [amount(end, unit) for end in (*column.inner_edges, column.upper)]
     elif first == last:
-        return f"{label} = {_cell(column, first)}"
+        return f"{label}{column.sign} {_cell(column, first)}"
     else:
         ends = [_quoted(name) for name in column.classes]
     if first == 0:

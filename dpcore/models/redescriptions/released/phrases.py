@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpcore.domain.amounts import amount
 from dpcore.domain.columns import (
     OTHER,
     RESERVED,
@@ -151,27 +151,12 @@ def _numbers(column: Any, first: int, last: int) -> str:
     low, high = points[first], points[last + 1]
     if first == 0:
         words = "exactly" if high == column.lower else "at most"
-        return f"{words} {_amount(high, column.unit)}"
+        return f"{words} {amount(high, column.unit)}"
     if last == len(points) - 2:
-        return f"above {_amount(low, column.unit)}"
+        return f"above {amount(low, column.unit)}"
     if isinstance(column, IntegerColumn):
         least, most = math.floor(low) + 1, math.floor(high)
         if least >= most:
-            return f"exactly {_amount(most, column.unit)}"
-        return f"{format_number(least)} to {_amount(most, column.unit)}"
-    return f"above {_amount(low, column.unit, once=True)} up to {_amount(high, column.unit)}"
-
-
-def _amount(value: float, unit: str, *, once: bool = False) -> str:
-    """A number with its unit where it is usually written: $100, 5.6%, 69/min, 11 mmol/L.
-
-    A unit that follows the number is left to the second of two if it is said ``once``.
-    """
-    number = format_number(value)
-    if unit and unicodedata.category(unit[-1]) == "Sc":
-        return f"-{unit}{number[1:]}" if number.startswith("-") else f"{unit}{number}"
-    if once:
-        return number
-    if unit.startswith("1/") and len(unit) > 2:
-        return f"{number}{unit[1:]}"
-    return f"{number}{unit}" if unit.startswith("%") else f"{number} {unit}".strip()
+            return f"exactly {amount(most, column.unit)}"
+        return f"{format_number(least)} to {amount(most, column.unit)}"
+    return f"above {amount(low, column.unit, once=True)} up to {amount(high, column.unit)}"

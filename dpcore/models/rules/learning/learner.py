@@ -21,8 +21,9 @@ from dpcore.models.rules.learning.antecedents import (
 from dpcore.models.rules.learning.mining import Mined, check_levels, mine_antecedents
 from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.models.rules.learning.samplers import CaptureProblem, run_chain, sample_from_pool
+from dpcore.models.rules.learning.workload import rule_list_workload
 from dpcore.models.rules.released.family import RULE_LIST
-from dpcore.models.rules.released.model import DEFAULT_TEXT, Rule, RuleListModel
+from dpcore.models.rules.released.model import Rule, RuleListModel, rule_text
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
 from dpcore.privacy.budgets import BudgetSplit, part_below
 from dpcore.privacy.losses import pure_rho, selection_rho
@@ -30,6 +31,7 @@ from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
 from dpcore.released.plan import CountNoise, RunPlan
+from dpcore.released.workload import Workload
 
 #: Bytes that the bit vectors of all antecedents may take.
 _MEMORY_LIMIT = 4 * 2**30
@@ -80,6 +82,10 @@ class RuleListLearner(Learner):
             check_levels(plan.row_epsilon("antecedents"), chosen)
             return plan
         return composed_form(asked, plan)
+
+    def workload(self, plan: RunPlan) -> Workload:
+        """How much a run of a plan has to do."""
+        return rule_list_workload(plan)
 
     def run(self, run: Run) -> RuleListModel:
         """Spend the plan's budget on the table and return the released list."""
@@ -217,7 +223,7 @@ def _model(
     rules = tuple(
         Rule(
             conditions=items,
-            text=" and ".join(item.text(plan.schema) for item in items) or DEFAULT_TEXT,
+            text=rule_text(items, plan.schema),
             noisy_counts=tuple(int(count) for count in noisy[row]),
             estimates=tuple(float(share) for share in estimates[row]),
             intervals=tuple((float(low), float(high)) for low, high in intervals[row]),

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpcore.arrays import Floats, Ints, Ints16, Words
 from dpcore.compiled import kernel
-from dpcore.data.bits import capture_rule, remaining_classes
+from dpcore.data.bits import capture_rule, count_both, remaining_classes
 from dpcore.data.partition import Partition
 from dpcore.data.queries import LogLikelihood
 from dpcore.data.table import PrivateTable
@@ -29,6 +29,8 @@ from dpcore.privacy.randomness import RandomSource, uniforms
 
 #: Progress is reported after each of this many equal parts.
 PARTS = 20
+#: Words of one tile: all antecedents of a tile stay in the cache of a core.
+_TILE = 512
 
 
 @dataclass(frozen=True)
@@ -224,40 +226,60 @@ class ListWalk:
 
 @kernel
 def _union(classes: Words, result: Words) -> None:
-    for w in range(classes.shape[1]):
-        word = np.uint64(0)
-        for c in range(classes.shape[0]):
-            word |= classes[c, w]
-        result[w] = word
+    result[:] = classes[0]
+    for c in range(1, classes.shape[0]):
+        members = classes[c]
+        for w in range(result.shape[0]):
+            result[w] |= members[w]
 
 
 @kernel
 def _capture_lists(antecedents: Words, classes: Words, lists: Ints16, lengths: Ints, counts: Ints) -> None:
-    """Captures of each list; what is left after a shared beginning is kept from the list before."""
-    longest = lists.shape[1]
-    remaining = np.empty((longest + 1, classes.shape[1]), np.uint64)
-    _union(classes, remaining[0])
+    """Captures of each list, tile by tile; the default rule captures what the others leave.
+
+    What is left after a shared beginning is kept from the list before.
+    """
+    longest, words = lists.shape[1], classes.shape[1]
+    whole = np.zeros(classes.shape[0], np.int64)
+    room = np.empty((longest + 1, min(_TILE, words)), np.uint64)
+    for start in range(0, words, _TILE):
+        stop = min(start + _TILE, words)
+        width, members = stop - start, classes[:, start:stop].copy()
+        _union(members, room[0, :width])
+        for c in range(classes.shape[0]):
+            whole[c] += count_both(members[c], members[c])
+        for i in range(lists.shape[0]):
+            for j in range(_shared(lists, lengths, i), lengths[i]):
+                rule = antecedents[lists[i, j], start:stop]
+                capture_rule(rule, members, room[j, :width], room[j + 1, :width], counts[i, j])
     for i in range(lists.shape[0]):
-        shared = 0
-        if i > 0:
-            limit = min(lengths[i], lengths[i - 1])
-            while shared < limit and lists[i, shared] == lists[i - 1, shared]:
-                counts[i, shared] = counts[i - 1, shared]
-                shared += 1
-        for j in range(shared, lengths[i]):
-            capture_rule(antecedents[lists[i, j]], classes, remaining[j], remaining[j + 1], counts[i, j])
-        remaining_classes(remaining[lengths[i]], classes, counts[i, lengths[i]])
+        counts[i, lengths[i]] = whole
+        shared = _shared(lists, lengths, i)
+        for j in range(lengths[i]):
+            if j < shared:
+                counts[i, j] = counts[i - 1, j]
+            counts[i, lengths[i]] -= counts[i, j]
+
+
+@kernel
+def _shared(lists: Ints16, lengths: Ints, i: int) -> int:
+    """How many rules a list begins with as the list before it does."""
+    shared = 0
+    while i > 0 and shared < min(lengths[i], lengths[i - 1]) and lists[i, shared] == lists[i - 1, shared]:
+        shared += 1
+    return shared
 
 
 @kernel
 def _capture_list(antecedents: Words, classes: Words, state: Ints16, length: int, counts: Ints) -> None:
-    remaining = np.empty(classes.shape[1], np.uint64)
+    remaining = np.empty((2, classes.shape[1]), np.uint64)
     nothing = np.zeros(classes.shape[1], np.uint64)
     beyond = np.zeros(classes.shape[0], np.int64)
-    _union(classes, remaining)
+    _union(classes, remaining[0])
     for j in range(len(state)):
+        before, after = remaining[j % 2], remaining[(j + 1) % 2]
         if j < length:
-            capture_rule(antecedents[state[j]], classes, remaining, remaining, counts[j])
+            capture_rule(antecedents[state[j]], classes, before, after, counts[j])
         else:
-            capture_rule(nothing, classes, remaining, remaining, beyond)
-    remaining_classes(remaining, classes, counts[length])
+            capture_rule(nothing, classes, before, after, beyond)
+    remaining_classes(remaining[len(state) % 2], classes, counts[length])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,11 @@ from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import percent
 
 DEFAULT_TEXT = "everyone else"
+
+
+def rule_text(conditions: Sequence[Condition], schema: Schema) -> str:
+    """Conditions that must all hold, in words."""
+    return " and ".join(condition.text(schema) for condition in conditions) or DEFAULT_TEXT
 
 
 class Rule(FrozenModel):
@@ -57,6 +62,11 @@ class RuleListModel(FrozenModel):
     count_margin: int
     antecedent_count: int
     evaluation: Evaluation | None
+
+    def worded(self, schema: Schema) -> RuleListModel:
+        """The same list, its conditions told in the words of a schema."""
+        told = (rule.model_copy(update={"text": rule_text(rule.conditions, schema)}) for rule in self.rules)
+        return self.model_copy(update={"rules": tuple(told)})
 
     def predict_rules(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Position of the first rule each row satisfies. Absent columns count as missing."""

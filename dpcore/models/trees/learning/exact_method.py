@@ -17,6 +17,7 @@ from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.learning.joint_counts import WORK_LIMIT, fits_memory, tree_work
 from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.models.trees.learning.pair_values import LeafUtility
+from dpcore.models.trees.learning.workload import GROWING, exact_words
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.models.trees.released.splits import split_conditions
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, row_epsilon
@@ -24,6 +25,8 @@ from dpcore.privacy.losses import pure_rho, selection_epsilon
 from dpcore.released.plan import CountNoise, RunPlan
 
 LEAVES: Final = "leaves"
+#: Parts of the work in which a level of blocks is reported: the lower ones are more work.
+_PARTS: Final = 1000
 
 
 class LookaheadSettings(TreeParameters):
@@ -114,12 +117,14 @@ def run_exact(run: Run) -> Grown:
     """Draw the tree of a plan."""
     blocks, chosen = _block_plans(run.plan), run.plan.parameters
     questions = split_conditions(run.schema, run.target, reserved=chosen.reserved_splits)
+    size, words = len(questions) + 1, word_count(run.schema.max_rows)
+    work = [exact_words(chosen.blocks[:level], size, len(run.plan.classes), words) for level in range(len(blocks) + 1)]
     root = grow_exact(
         run,
         questions,
         blocks,
         _row_share(run.plan, LEAVES),
-        lambda done: run.progress("growing the tree", done, len(blocks)),
+        lambda level: run.progress(GROWING, round(_PARTS * work[level] / work[-1]), _PARTS),
     )
     if chosen.prunes:
         fold_alike(root)

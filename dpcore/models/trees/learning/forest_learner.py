@@ -22,12 +22,14 @@ from dpcore.models.trees.learning.random_trees import (
     grow_adaptive_forest,
     grow_random_forest,
 )
+from dpcore.models.trees.learning.workload import GROWING_TREES, forest_workload
 from dpcore.models.trees.released.family import FOREST
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.parameters import ForestParameters
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.plan import CountNoise, RunPlan
+from dpcore.released.workload import Workload
 
 TREES: Final = "trees"
 #: Words that the trees may visit if all grow as far as they may: some hours.
@@ -53,17 +55,21 @@ class ForestLearner(Learner):
             noise=_noise(asked),
         )
 
+    def workload(self, plan: RunPlan) -> Workload:
+        """How much a run of a plan has to do."""
+        return forest_workload(plan)
+
     def run(self, run: Run) -> ForestModel:
         """Spend the plan's budget on the table and return the released forest."""
         parameters: ForestParameters = run.plan.parameters
-        run.progress("growing trees", 0, parameters.trees)
+        run.progress(GROWING_TREES, 0, parameters.trees)
         grow = grow_random_forest if parameters.method == "random_trees" else grow_adaptive_forest
         grown = grow(
             NodeData(run.table, run.target, run.part),
             run.row_epsilon(TREES),
             parameters,
             run.randomness,
-            lambda done: run.progress("growing trees", done, parameters.trees),
+            lambda done: run.progress(GROWING_TREES, done, parameters.trees),
         )
         if parameters.prunes:
             for root in grown.trees:

@@ -12,14 +12,14 @@ import numpy as np
 from dpcore.arrays import Ints, Ints32, Words
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
-from dpcore.data.bits import count_bits, popcount
+from dpcore.data.bits import count_bits, count_both, intersect
 
 #: Bytes that the counts behind one block, and what is computed from them, may take.
 MEMORY_LIMIT: Final = 2 * 2**30
 #: Words that the blocks of a tree may visit: some tens of minutes.
 WORK_LIMIT: Final = 4 * 10**12
 #: Words of one tile: all literals of a tile stay in the cache of a core.
-_TILE = 256
+_TILE = 512
 
 
 #: A node of a block: each literal above it, and whether it does not hold (0 holds, 1 not).
@@ -177,23 +177,18 @@ def _count_joint(
 ) -> None:
     """Count the pairs and triples whose lowest literal is one of ``firsts``, tile by tile."""
     size, words = literals.shape
-    both = np.empty(_TILE, dtype=np.uint64)
+    room = np.empty(_TILE, dtype=np.uint64)
     for start in range(0, words, _TILE):
-        width = min(_TILE, words - start)
+        stop = min(start + _TILE, words)
+        both = room[: stop - start]
         for i in firsts:
             for j in range(i + 1, size):
                 for c in range(classes.shape[0]):
-                    total = np.uint64(0)
-                    for w in range(width):
-                        word = literals[i, start + w] & literals[j, start + w]
-                        both[w] = word & classes[c, start + w]
-                        total += popcount(both[w])
-                    twos[i, j, c] += total
+                    twos[i, j, c] += intersect(
+                        literals[i, start:stop], literals[j, start:stop], classes[c, start:stop], both
+                    )
                     if threes.shape[0] == 0:
                         continue
                     before = starts[i, j] - j - 1
                     for k in range(j + 1, size):
-                        here = np.uint64(0)
-                        for w in range(width):
-                            here += popcount(both[w] & literals[k, start + w])
-                        threes[before + k, c] += here
+                        threes[before + k, c] += count_both(both, literals[k, start:stop])

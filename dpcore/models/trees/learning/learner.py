@@ -12,10 +12,12 @@ from dpcore.learning.holdout import cell_codes, evaluate_groups, with_evaluation
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.trees.learning.growth import freeze
 from dpcore.models.trees.learning.methods import METHODS
+from dpcore.models.trees.learning.workload import GROWING, tree_workload
 from dpcore.models.trees.released.family import TREE
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.plan import RunPlan
+from dpcore.released.workload import Workload
 
 
 class TreeLearner(Learner):
@@ -31,10 +33,14 @@ class TreeLearner(Learner):
     def _plan(self, asked: Asked) -> RunPlan:
         return METHODS[asked.parameters.method].plan(asked)
 
+    def workload(self, plan: RunPlan) -> Workload:
+        """How much a run of a plan has to do."""
+        return tree_workload(plan)
+
     def run(self, run: Run) -> TreeModel:
         """Spend the plan's budget on the table and return the released tree."""
         plan, parameters = run.plan, run.plan.parameters
-        run.progress("growing the tree", 0, 1)
+        run.progress(GROWING, 0, 1)
         root = METHODS[parameters.method].run(run)
         blocks = (parameters.blocks or ()) if parameters.method == "lookahead" else ()
         model = freeze(root, plan.schema, plan.classes, plan.epsilon, blocks=blocks)

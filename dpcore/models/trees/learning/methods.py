@@ -20,6 +20,7 @@ from dpcore.models.trees.learning.greedy import (
 from dpcore.models.trees.learning.growth import Grown
 from dpcore.models.trees.learning.pruning import prune
 from dpcore.models.trees.learning.sulq import grow_sulq
+from dpcore.models.trees.learning.workload import GROWING
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.plan import CountNoise, RunPlan
@@ -90,7 +91,7 @@ def _data_and_budget(run: Run) -> tuple[NodeData, Decimal]:
 def _finished(run: Run, root: Grown) -> Grown:
     if run.plan.parameters.prunes:
         prune(root)
-    run.progress("growing the tree", 1, 1)
+    run.progress(GROWING, 1, 1)
     return root
 
 

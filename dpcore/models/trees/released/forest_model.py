@@ -35,6 +35,10 @@ class ForestModel(FrozenModel):
     budget: Decimal
     evaluation: Evaluation | None = None
 
+    def worded(self, schema: Schema) -> ForestModel:
+        """The same forest, its conditions told in the words of a schema."""
+        return self.model_copy(update={"trees": tuple(tree.worded(schema) for tree in self.trees)})
+
     @property
     def count_margin(self) -> int:
         """Largest noise margin of a count in a leaf of any tree."""

@@ -88,6 +88,17 @@ class TreeModel(FrozenModel):
     blocks: tuple[int, ...] = ()
     evaluation: Evaluation | None = None
 
+    def worded(self, schema: Schema) -> TreeModel:
+        """The same tree, its conditions told in the words of a schema."""
+        texts = {
+            child: text
+            for node in self.nodes
+            if node.split is not None
+            for child, text in zip(node.children, node.split.texts(schema), strict=True)
+        }
+        told = (node.model_copy(update={"text": texts.get(p, node.text)}) for p, node in enumerate(self.nodes))
+        return self.model_copy(update={"nodes": tuple(told)})
+
     @property
     def finals(self) -> tuple[int, ...]:
         """Nodes where records stop, in node order."""

@@ -42,15 +42,27 @@ class Split(FrozenModel):
         cells = [code for code, place in enumerate(self.branches) if place == branch]
         others = [code for code, place in enumerate(self.branches) if place != branch]
         known = all(column.cells[code] in RESERVED for code in others)
-        if others and (known if column.ordered else len(others) < len(cells)):
+        shorter = known if column.ordered else len(others) < len(cells) and not _one_of_two(column)
+        if others and shorter:
             return f"{self.column} is not " + _listed([column.cells[code] for code in others])
-        first, *more = (self._run_text(run, column, schema) for run in _runs(cells, column))
-        return " or ".join([first, *(text.removeprefix(f"{self.column} = ") for text in more)])
+        texts = [self._run_text(run, column, schema) for run in _runs(cells, column)]
+        if column.for_people and others and texts[-2:] == [self._reserved(column, cell) for cell in RESERVED]:
+            texts[-2:] = [f"{self.column}: unknown"]
+        first, *more = texts
+        return " or ".join([first, *(text.removeprefix(f"{self.column}{column.sign} ") for text in more)])
 
     def _run_text(self, run: Sequence[int], column: Any, schema: Schema) -> str:
-        word = _RESERVED_WORDS.get(column.cells[run[0]])
+        cell = column.cells[run[0]]
         condition = Condition(column=self.column, first=run[0], last=run[-1])
-        return condition.text(schema) if word is None else f"{self.column} = {word}"
+        return self._reserved(column, cell) if cell in RESERVED else condition.text(schema)
+
+    def _reserved(self, column: Any, cell: str) -> str:
+        return f"{self.column}{column.sign} {_RESERVED_WORDS[cell]}"
+
+
+def _one_of_two(column: Any) -> bool:
+    """Whether people are told which of two categories it is, rather than which it is not."""
+    return bool(column.for_people) and len(column.classes) == 2
 
 
 def split_on(condition: Condition, schema: Schema) -> Split:

@@ -1,0 +1,1 @@
+"""First looks: distributions of all columns, groups compared, and pairs, from one private measurement of tables."""

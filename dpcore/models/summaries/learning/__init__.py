@@ -1,0 +1,1 @@
+"""What sees records: which tables are counted, at what noise."""

@@ -1,0 +1,79 @@
+"""The learner of first looks: plan, count, release."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.arrays import Ints
+from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.models.summaries.learning.accounting import Noise, noise_of, plan_of
+from dpcore.models.summaries.learning.pairs import find_pairs
+from dpcore.models.summaries.learning.queries import COUNT_STEPS, table_counts
+from dpcore.models.summaries.learning.workload import COUNTING, PAIRS_FOUND, summary_workload
+from dpcore.models.summaries.released.estimates import Axes, Pair
+from dpcore.models.summaries.released.family import SUMMARIES
+from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
+from dpcore.privacy.mechanisms import FineGaussian, GeometricMechanism
+from dpcore.released.plan import RunPlan
+from dpcore.released.workload import Workload
+
+#: Digits of a released count behind the point, of Gaussian noise.
+_DIGITS = 3
+
+
+class SummaryLearner(Learner):
+    """Differentially private tables of counts of all columns, of groups and of pairs.
+
+    Guarantee: pure epsilon-DP per person, or with a delta (epsilon, delta)-DP by Gaussian noise; one
+    person added or removed, unconditional. Sensitivities and proofs: ``docs/privacy/summaries.md``. Nobody
+    is set aside: what is told are the counts themselves.
+    """
+
+    family = SUMMARIES
+
+    def _plan(self, asked: Asked) -> RunPlan:
+        return plan_of(asked)
+
+    def workload(self, plan: RunPlan) -> Workload:
+        """How much a run of a plan has to do."""
+        return summary_workload(plan)
+
+    def run(self, run: Run) -> SummaryModel:
+        """Spend the plan's budget on the table and return the released counts."""
+        noise = noise_of(run.plan)
+        division = noise.division
+        run.progress(COUNTING, 0, 1)
+        first = list(noise.parts)
+        exact = table_counts(run.table, division.axes, division.sizes, first)
+        tables = [_noisy(run, noise, axes, own, noise.first(axes)) for axes, own in zip(first, exact, strict=True)]
+        run.progress(COUNTING, 1, 1)
+        found: list[Pair] = []
+        if division.pairs:
+            known = _model(run.plan, noise, tables, found).estimates
+            found, counts = find_pairs(run, noise, known)
+            mechanisms = noise.found(found)
+            tables += [_noisy(run, noise, pair, own, mechanisms[pair]) for pair, own in zip(found, counts, strict=True)]
+            run.progress(PAIRS_FOUND, 1, 1)
+        return _model(run.plan, noise, tables, found)
+
+
+def _noisy(run: Run, noise: Noise, axes: Axes, exact: Ints, mechanism: GeometricMechanism | FineGaussian) -> NoisyTable:
+    if noise.gaussian:
+        counts = np.round(mechanism.release(exact * COUNT_STEPS, run.randomness) / COUNT_STEPS, _DIGITS)
+    else:
+        counts = mechanism.release(exact, run.randomness).astype(np.float64)
+    return NoisyTable(axes=axes, counts=tuple(counts.ravel().tolist()), deviation=noise.deviation(mechanism))
+
+
+def _model(plan: RunPlan, noise: Noise, tables: list[NoisyTable], found: list[Pair]) -> SummaryModel:
+    division = noise.division
+    return SummaryModel(
+        axes=division.axes,
+        sizes=division.sizes,
+        tables=tuple(tables),
+        by=division.by,
+        crosstabs=division.crosstabs,
+        found=tuple(found),
+        gaussian=noise.gaussian,
+        count_margin=plan.count_margin(),
+    )

@@ -1,0 +1,102 @@
+"""What a first look asks of the records, with the sensitivity of each question.
+
+Proofs are in ``docs/privacy/summaries.md``. All sensitivities are for one person added or removed, who has up to
+``rows`` rows; each row is in exactly one cell of every table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from dpcore.arrays import Array, Ints
+from dpcore.compiled import kernel
+from dpcore.data.bits import unpack
+from dpcore.data.partition import Partition
+from dpcore.data.table import PrivateTable
+from dpcore.models.summaries.released.axes import Axis, row_ends
+from dpcore.privacy.sensitivity import Sensitivity
+
+#: Grid steps per record of a count: Gaussian noise is drawn for steps, so that its scale is fine.
+COUNT_STEPS: Final = 2**28
+
+
+def table_sensitivity(rows: int) -> Sensitivity:
+    """Of one table: a person's rows may all be in one cell. L1, so of L2 no more."""
+    return Sensitivity(rows, "L1", monotone=True)
+
+
+def distance_sensitivity(rows: int) -> Sensitivity:
+    """Of the sum of sizes of the differences between a table and one that is fixed."""
+    return Sensitivity(rows, "Linf", monotone=False)
+
+
+def table_counts(
+    table: PrivateTable, axes: tuple[Axis, ...], sizes: tuple[int, ...], tables: Sequence[tuple[int, ...]]
+) -> list[Ints]:
+    """Rows in each cell of some tables on one axis or two. Sensitivity :func:`table_sensitivity` each.
+
+    Parameters
+    ----------
+    axes : tuple of Axis
+        What the tables may be divided by.
+    sizes : tuple of int
+        Cells of each.
+    tables : sequence of tuple of int
+        Places of the axes of each.
+    """
+    flat = table.total(counted, axes, sizes, tuple(tables))
+    ends = np.cumsum([_cells(sizes, own) for own in tables])
+    each = np.split(flat, ends[:-1])
+    return [part.reshape([sizes[axis] for axis in own]) for part, own in zip(each, tables, strict=True)]
+
+
+def counted(
+    partition: Partition, axes: tuple[Axis, ...], sizes: tuple[int, ...], tables: tuple[tuple[int, ...], ...]
+) -> Ints:
+    """The kernel of :func:`table_counts`: all tables, one after another."""
+    members = unpack(partition.members("all"), partition.rows).view(np.uint8)
+    codes: dict[int, Array] = {}
+    found = []
+    for own in tables:
+        for axis in own:
+            if axis not in codes:
+                codes[axis] = axis_codes(partition, axes[axis])
+        counts = np.zeros(_cells(sizes, own), dtype=np.int64)
+        if len(own) == 1:
+            count_cells(codes[own[0]], members, counts)
+        else:
+            count_pairs(codes[own[0]], codes[own[1]], sizes[own[1]], members, counts)
+        found.append(counts)
+    return np.concatenate(found)
+
+
+def axis_codes(partition: Partition, axis: Axis) -> Array:
+    """Cell of each place of a partition: shape (rows,)."""
+    if not axis.rows:
+        return partition.codes_of(axis.name)
+    child = partition.children[axis.name]
+    rows = np.zeros(partition.rows, dtype=np.int64)
+    for slot in child.rows:
+        rows += unpack(slot, partition.rows)
+    return np.searchsorted(np.array(row_ends(child.table)), rows).astype(np.uint8)
+
+
+@kernel
+def count_cells(codes: Array, members: Array, counts: Ints) -> None:
+    """Count the members in each cell; every place is visited."""
+    for i in range(len(codes)):
+        counts[codes[i]] += members[i]
+
+
+@kernel
+def count_pairs(first: Array, second: Array, width: int, members: Array, counts: Ints) -> None:
+    """Count the members in each pair of cells; every place is visited."""
+    for i in range(len(first)):
+        counts[np.int64(first[i]) * width + second[i]] += members[i]
+
+
+def _cells(sizes: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    return int(np.prod([sizes[axis] for axis in axes]))

@@ -1,0 +1,97 @@
+"""What tables of counts are divided by: columns, and how many rows a person has in a further table."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.schema import ChildTable, Schema
+from dpcore.frozen import FrozenModel
+
+#: Numbers of rows that have a cell of their own.
+_SINGLE: Final = 8
+
+
+class Axis(FrozenModel):
+    """One way to divide people among cells.
+
+    Attributes
+    ----------
+    column : str
+        By the cells of this column of the main table; empty if not.
+    table : str
+        By how many rows they have in this further table; empty if not.
+    edges : tuple of float or None
+        Cut points between the cells of a column of numbers.
+    """
+
+    column: str = ""
+    table: str = ""
+    edges: tuple[float, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the column or the table."""
+        return self.column or self.table
+
+    @property
+    def rows(self) -> bool:
+        """Whether rows of a further table are counted."""
+        return bool(self.table)
+
+    def cells(self, schema: Schema) -> tuple[str, ...]:
+        """Labels of its cells, in order."""
+        if not self.rows:
+            return tuple(schema.column(self.column).cells)
+        ends = row_ends(self.child(schema))
+        firsts = [0, *(end + 1 for end in ends[:-1])]
+        return tuple(str(a) if a == b else f"{a} to {b}" for a, b in zip(firsts, ends, strict=True))
+
+    def size(self, schema: Schema) -> int:
+        """How many cells it has."""
+        return len(row_ends(self.child(schema))) if self.rows else len(schema.column(self.column).cells)
+
+    def child(self, schema: Schema) -> ChildTable:
+        """The further table whose rows are counted."""
+        return next(child for child in schema.children if child.name == self.table)
+
+    def label(self, schema: Schema) -> str:
+        """What people call it."""
+        return f"rows in {self.table}" if self.rows else schema.column(self.column).label or self.column
+
+    def ends(self, schema: Schema) -> tuple[float, ...] | None:
+        """Ends of the cells of a number, ascending, one more than cells with a number; ``None`` of others."""
+        if self.rows:
+            return (-1.0, *map(float, row_ends(self.child(schema))))
+        column = schema.column(self.column)
+        if not isinstance(column, NumericColumn):
+            return None
+        return (float(column.lower), *column.inner_edges, float(column.upper))
+
+
+def row_ends(table: ChildTable) -> tuple[int, ...]:
+    """Largest number of rows of each cell: single numbers first, then ever wider ranges."""
+    most = table.max_rows_per_person
+    ends = list(range(min(most, _SINGLE) + 1))
+    while ends[-1] < most:
+        ends.append(min(most, 2 * ends[-1]))
+    return tuple(ends)
+
+
+def axes_of(schema: Schema, columns: tuple[str, ...] | None) -> tuple[Axis, ...]:
+    """All axes of a run: its columns in the order of the schema, then the further tables if all are looked at."""
+    names = [column.name for column in schema if columns is None or column.name in columns]
+    further = [child.name for child in schema.children] if columns is None else []
+    return (*(_of_column(schema.column(name)) for name in names), *(Axis(table=name) for name in further))
+
+
+def middles(ends: tuple[float, ...]) -> Any:
+    """Middle of each cell between ends."""
+    return (np.asarray(ends[:-1]) + np.asarray(ends[1:])) / 2
+
+
+def _of_column(column: Any) -> Axis:
+    edges = tuple(column.inner_edges) if isinstance(column, NumericColumn) else None
+    return Axis(column=column.name, edges=edges)

@@ -1,0 +1,73 @@
+"""What a first look reveals of the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpcore.arrays import Ints
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.axes import Axis
+from dpcore.models.summaries.released.synthesis import draw_codes, values_of
+from dpcore.privacy.randomness import public_generator
+from dpcore.released.evidence import Evidence, Groups
+from dpcore.released.invented import Records
+
+
+@dataclass(frozen=True)
+class CellBins:
+    """Every cell of a column is a bin of its own."""
+
+    column: str
+    edges: tuple[float, ...] | None
+    groups: tuple[int, ...]
+    cells: int
+
+    def __len__(self) -> int:
+        """Cells."""
+        return self.cells
+
+
+class SummaryEvidence(Evidence):
+    """How many records are in each cell of each column, and of each pair."""
+
+    def groups(self) -> Iterator[Groups]:
+        """Records by their cells, column by column and pair by pair."""
+        own = self.model.estimates
+        for place, axis in enumerate(self.model.axes):
+            if not axis.rows:
+                counts, error = own.table((place,)), own.deviation((place,))
+                yield Groups(partial(_cells, axis.name), counts, error, self._bins(axis, len(counts)))
+        for first, second in self.model.pairs:
+            one, other = self.model.axes[first], self.model.axes[second]
+            if not (one.rows or other.rows):
+                counts, error = own.table((first, second)).ravel(), own.deviation((first, second))
+                yield Groups(partial(_pairs, one.name, other.name, self.model.sizes[second]), counts, error)
+
+    def _bins(self, axis: Axis, cells: int) -> CellBins:
+        return CellBins(axis.column, axis.edges, () if axis.edges is not None else tuple(range(cells)), cells)
+
+    def invented(self, schema: Schema, target: str, rows: int, seed: int) -> dict[str, Any]:
+        """Values of all columns, if pairs were counted, the target among them."""
+        counted = {self.model.axes[axis].name for pair in self.model.pairs for axis in pair}
+        if not counted or (target and target not in counted):
+            return {}
+        generator = public_generator(seed)
+        codes = draw_codes(self.model, rows, generator)
+        return {
+            axis.column: values_of(axis, schema, codes[place], generator)
+            for place, axis in enumerate(self.model.axes)
+            if not axis.rows
+        }
+
+
+def _cells(name: str, records: Records) -> Ints:
+    return records.cells(name)
+
+
+def _pairs(first: str, second: str, width: int, records: Records) -> Ints:
+    return np.asarray(records.cells(first) * width + records.cells(second))

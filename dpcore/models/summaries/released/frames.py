@@ -1,0 +1,68 @@
+"""First looks as tables for programs and files: one row for each figure, with its interval for noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.model import SummaryModel
+from dpcore.models.summaries.released.reading import Amount, readings
+from dpcore.models.summaries.released.table_one import table_one
+
+
+def cell_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
+    """Count and share of every cell of every column."""
+    return pd.DataFrame(
+        [
+            {
+                "column": reading.axis.name,
+                "cell": cell,
+                **_named("count", reading.counts.amount(place)),
+                **_named("share", reading.shares.amount(place)),
+            }
+            for reading in readings(model, schema)
+            for place, cell in enumerate(reading.cells)
+        ]
+    )
+
+
+def number_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
+    """Mean and quantiles of every column of numbers."""
+    rows: list[dict[str, Any]] = []
+    for reading in readings(model, schema):
+        told = {f"quantile {share:g}": amount for share, amount in reading.quantiles.items()}
+        if reading.mean is not None:
+            told = {"mean": reading.mean, **told}
+        rows += [{"column": reading.axis.name, "figure": name, **_named("value", own)} for name, own in told.items()]
+    return pd.DataFrame(rows, columns=["column", "figure", "value", "value low", "value high"])
+
+
+def table_one_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
+    """One row for each line of a table 1, with a column and its interval for each group."""
+    table = table_one(model, schema)
+    rows = []
+    for line in table.lines:
+        row: dict[str, Any] = {"column": line.column, "line": line.label, "figure": line.kind}
+        for name, amount in zip(table.groups, line.groups, strict=False):
+            row |= _named(name, amount)
+        if line.difference is not None:
+            row |= _named("standardised difference", line.difference)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def association_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
+    """Cramér's V of every pair that was counted, the strongest first."""
+    names = [axis.label(schema) if axis.rows else axis.name for axis in model.axes]
+    rows = [
+        {"first": names[one.axes[0]], "second": names[one.axes[1]], **_named("Cramér's V", one.strength)}
+        for one in associations(model)
+    ]
+    return pd.DataFrame(rows, columns=["first", "second", "Cramér's V", "Cramér's V low", "Cramér's V high"])
+
+
+def _named(name: str, amount: Amount) -> dict[str, float]:
+    return {name: amount.value, f"{name} low": amount.low, f"{name} high": amount.high}

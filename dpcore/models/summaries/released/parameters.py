@@ -1,0 +1,68 @@
+"""Parameters of a first look: public choices of the analyst."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from dpcore.domain.names import Name
+from dpcore.released.parameters import Parameters
+
+SummaryMethod = Literal["weighted", "equal"]
+Columns = Annotated[tuple[Name, ...], Field(min_length=1, max_length=1000)]
+#: Between the two columns of a crosstab, as text.
+BETWEEN: Final = " by "
+
+
+class SummaryParameters(Parameters):
+    """Which tables of counts are asked for."""
+
+    method: SummaryMethod = Field(
+        default="weighted",
+        title="How noise is shared",
+        description="weighted divides the budget so that the error over all cells that are shown is smallest. "
+        "equal gives every table the same part, for comparison.",
+    )
+    columns: Columns | None = Field(
+        default=None,
+        title="Columns",
+        description="Columns that are looked at. Fewer of them have less noise each. Default: all.",
+    )
+    by: Name | None = Field(
+        default=None,
+        title="Groups to compare",
+        description="Every column is also counted in each group of this one: an outcome, a treatment, a site. "
+        "Default: none.",
+    )
+    crosstabs: tuple[Name, ...] = Field(
+        default=(),
+        max_length=200,
+        title="Pairs of columns",
+        description="Each written as 'sex by died': how many have each value of one with each value of the other.",
+    )
+    pairs: int = Field(
+        default=0,
+        ge=0,
+        le=200,
+        title="Pairs to be found",
+        description="So many pairs of columns that go together most are found privately, and counted. They "
+        "take a part of epsilon from the columns.",
+    )
+    delta: Decimal | None = Field(
+        default=None,
+        gt=0,
+        le=Decimal("0.01"),
+        title="delta (allowance beyond epsilon)",
+        description="With it the noise is Gaussian, which is less for many tables. It must be far smaller than 1 "
+        "divided by the number of people. Default: that of the data set's budget; without one, none.",
+    )
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        for what, names in (("column", self.columns or ()), ("pair", self.crosstabs)):
+            twice = [name for place, name in enumerate(names) if name in names[:place]]
+            if twice:
+                raise ValueError(f"the {what} '{twice[0]}' is named twice")
+        return self

@@ -1,0 +1,69 @@
+"""A first look as plain text, for a terminal."""
+
+from __future__ import annotations
+
+from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.model import SummaryModel
+from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings, total_of
+from dpcore.models.summaries.released.table_one import Line, table_one
+from dpcore.models.summaries.released.words import figure_words, share_words, who
+from dpcore.released.release import Release
+
+#: Categories of a column that are told one by one.
+_TOLD = 6
+
+
+def summary_text(release: Release, model: SummaryModel) -> str:
+    """Everything that a first look tells."""
+    schema = release.domain
+    total = total_of(model)
+    lines = [f"About {total.value:,.0f} {who(schema)} ({total.low:,.0f} to {total.high:,.0f} for the noise).", ""]
+    for reading in readings(model, schema):
+        lines += column_lines(reading)
+    if model.by is not None:
+        lines += ["", *_groups(model, release)]
+    if model.pairs:
+        lines += ["", "How strongly columns go together (Cramér's V, 0 to 1):"]
+        labels = [axis.label(schema) for axis in model.axes]
+        for one in associations(model):
+            first, second = (labels[axis] for axis in one.axes)
+            lines.append(
+                f"  {first} and {second}: {one.strength.value:.2f} ({one.strength.low:.2f} to {one.strength.high:.2f})"
+            )
+    return "\n".join(lines)
+
+
+def column_lines(reading: ColumnReading) -> list[str]:
+    """What is told of one column."""
+    shares = reading.shares
+    if reading.mean is not None:
+        quantiles = ", ".join(
+            f"{name} {figure_words(reading.quantiles[share])}"
+            for name, share in (("lower quartile", 0.25), ("median", 0.5), ("upper quartile", 0.75))
+        )
+        missing = "" if reading.missing is None else f"; missing {share_words(reading.missing)}"
+        return [f"{reading.label}: mean {figure_words(reading.mean)}, {quantiles}{missing}"]
+    order = sorted(range(len(reading.cells)), key=lambda place: -shares.values[place])
+    told = ", ".join(f"{reading.cells[place]} {share_words(shares.amount(place))}" for place in order[:_TOLD])
+    more = f", and {len(order) - _TOLD} more" if len(order) > _TOLD else ""
+    return [f"{reading.label}: {told}{more}"]
+
+
+def _groups(model: SummaryModel, release: Release) -> list[str]:
+    table = table_one(model, release.domain)
+    lines = [f"By {table.by}: {', '.join(table.groups)}"]
+    return lines + [_group_line(line) for line in table.lines]
+
+
+def _group_line(line: Line) -> str:
+    told = " | ".join(_shown(line.kind, own) for own in line.groups)
+    gap = "" if line.difference is None else f"  [standardised difference {figure_words(line.difference)}]"
+    kind = f" ({line.kind})" if line.kind == "mean" else ""
+    indent = "  " if line.kind in {"mean", "count", ""} else "    "
+    return f"{indent}{line.label}{kind}: {told}{gap}".rstrip(": ")
+
+
+def _shown(kind: str, amount: Amount) -> str:
+    if kind == "count":
+        return f"{amount.value:,.0f}"
+    return share_words(amount) if kind == "share" else figure_words(amount)

@@ -1,0 +1,206 @@
+"""What a first look says of each column: shares, quantiles, means, each with an interval for noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from dpcore.arrays import Floats
+from dpcore.domain.columns import MISSING, OTHER
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.axes import Axis, middles
+from dpcore.models.summaries.released.estimates import Axes, Estimates
+from dpcore.models.summaries.released.intervals import NORMAL, intervals
+from dpcore.models.summaries.released.model import SummaryModel
+
+QUANTILES: Final = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """An estimate with its 95 % interval for noise."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Counts of people in some cells, or their shares.
+
+    Attributes
+    ----------
+    values : array
+        Not negative.
+    low, high : array
+        Ends of the 95 % interval of each for noise.
+    """
+
+    values: Floats
+    low: Floats
+    high: Floats
+
+    def amount(self, place: int) -> Amount:
+        """That of one cell."""
+        return Amount(float(self.values[place]), float(self.low[place]), float(self.high[place]))
+
+
+@dataclass(frozen=True)
+class ColumnReading:
+    """One column, or the numbers of rows of a further table.
+
+    Attributes
+    ----------
+    axis : Axis
+    label : str
+        What people call it.
+    cells : tuple of str
+    counts, shares : Cells
+        Of all cells, ``(missing)`` and ``(other)`` among them.
+    ends : tuple of float or None
+        Ends of the cells of a number.
+    quantiles : dict of float to Amount
+        Of a number, among those who have one; empty of categories.
+    mean : Amount or None
+        The same, by the middles of the cells.
+    """
+
+    axis: Axis
+    label: str
+    cells: tuple[str, ...]
+    counts: Cells
+    shares: Cells
+    ends: tuple[float, ...] | None
+    quantiles: dict[float, Amount]
+    mean: Amount | None
+
+    @property
+    def missing(self) -> Amount | None:
+        """Share of people without a value; ``None`` where there always is one."""
+        return self.shares.amount(self.cells.index(MISSING)) if MISSING in self.cells else None
+
+    @property
+    def other(self) -> Amount | None:
+        """Share of people whose value is in no cell of its own."""
+        return self.shares.amount(self.cells.index(OTHER)) if OTHER in self.cells else None
+
+
+def total_of(model: SummaryModel) -> Amount:
+    """How many records there are."""
+    own = model.estimates
+    low, high = intervals(np.array([own.total]), own.total_deviation, gaussian=own.gaussian)
+    return Amount(max(own.total, 0.0), float(low[0]), float(high[0]))
+
+
+def cells_of(estimates: Estimates, axes: Axes) -> Cells:
+    """Counts of all cells of a table."""
+    low, high = intervals(estimates.table(axes), estimates.deviation(axes), gaussian=estimates.gaussian)
+    return Cells(estimates.consistent(axes), low, high)
+
+
+def shares_of(estimates: Estimates, axes: Axes) -> Cells:
+    """Shares of all records in the cells of a table. The noise on their number counts too."""
+    table, total = estimates.table(axes), max(estimates.total, 1.0)
+    share = np.clip(table / total, 0.0, 1.0)
+    whole = estimates.total_deviation**2
+    # A count and the number of records go up together: by a cell's part of the number.
+    variance = estimates.deviation(axes) ** 2 + whole * (share**2 - 2 * share / table.size)
+    deviation = np.sqrt(np.maximum(variance, 0.0)) / total
+    scaled = np.divide(table / total, deviation, out=np.zeros_like(table), where=deviation > 0)
+    low, high = intervals(scaled, 1.0, gaussian=estimates.gaussian)
+    consistent = estimates.consistent(axes)
+    return Cells(
+        consistent / max(consistent.sum(), 1e-12),
+        np.minimum(low * deviation, 1.0),
+        np.minimum(np.where(deviation > 0, high * deviation, share), 1.0),
+    )
+
+
+def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnReading:
+    """What is told of one axis."""
+    axis, own = model.axes[place], model.estimates
+    ends = axis.ends(schema)
+    quantiles: dict[float, Amount] = {}
+    mean = None
+    if ends is not None:
+        quantiles, mean = _numbers(own, place, ends)
+    return ColumnReading(
+        axis,
+        axis.label(schema),
+        axis.cells(schema),
+        cells_of(own, (place,)),
+        shares_of(own, (place,)),
+        ends,
+        quantiles,
+        mean,
+    )
+
+
+def readings(model: SummaryModel, schema: Schema) -> list[ColumnReading]:
+    """All columns, in the order of the schema."""
+    return [column_reading(model, schema, place) for place in range(len(model.axes))]
+
+
+def _numbers(own: Estimates, place: int, ends: tuple[float, ...]) -> tuple[dict[float, Amount], Amount]:
+    """Quantiles and mean among the people with a number."""
+    filled = len(ends) - 1
+    counts, raw = own.consistent((place,))[:filled], own.table((place,))
+    known = max(counts.sum(), 1e-12)
+    margin = NORMAL if own.gaussian else 2.12
+    below = np.concatenate([[0.0], np.cumsum(counts)]) / known
+    within = max(float(raw[:filled].sum()), 1.0)
+    rough = np.clip(np.concatenate([[0.0], np.cumsum(raw[:filled])]) / within, 0.0, 1.0)
+    spread = margin * _share_deviation(own, place, filled, rough) / within
+    low_curve = np.maximum.accumulate(rough - spread)
+    high_curve = np.minimum.accumulate((rough + spread)[::-1])[::-1]
+    found = {}
+    for share in QUANTILES:
+        value = _reached(below, ends, share)
+        low = (
+            ends[max(int(np.searchsorted(high_curve[1:], share, side="left")), 0)]
+            if share < high_curve[-1]
+            else ends[-2]
+        )
+        high = ends[min(int(np.searchsorted(low_curve, share, side="left")), filled)]
+        found[share] = Amount(value, min(low, value), max(high, value))
+    return found, _mean(own, place, counts, ends, margin)
+
+
+def _share_deviation(own: Estimates, place: int, filled: int, below: Floats) -> Floats:
+    """Deviation, in records, of cumulative counts less their share of all with a number."""
+    counts = own.below_deviation(place)[: filled + 1] ** 2
+    last = counts[-1]
+    size = own.sizes[place]
+    deviation_total, cell = own.total_deviation**2, own.deviation((place,)) ** 2
+    each = (cell - deviation_total / size**2) / (1 - 1 / size) if size > 1 else 0.0
+    first = np.arange(filled + 1)
+    # Covariance of two cumulative counts, of which the first is part of the second.
+    shared = first * filled / size**2 * deviation_total + each * (first - first * filled / size)
+    return np.asarray(np.sqrt(np.maximum(counts + below**2 * last - 2 * below * shared, 0.0)))
+
+
+def _reached(below: Floats, ends: tuple[float, ...], share: float) -> float:
+    """Where a share of the people is below: even within a cell."""
+    place = min(int(np.searchsorted(below, share, side="left")), len(ends) - 1)
+    if place == 0:
+        return float(ends[0])
+    inside = below[place] - below[place - 1]
+    part = (share - below[place - 1]) / inside if inside > 0 else 0.5
+    return float(ends[place - 1] + part * (ends[place] - ends[place - 1]))
+
+
+def _mean(own: Estimates, place: int, counts: Floats, ends: tuple[float, ...], margin: float) -> Amount:
+    middle, size = middles(ends), own.sizes[place]
+    known = max(counts.sum(), 1.0)
+    mean = float(middle @ counts / known)
+    # Noise on the cells of numbers alone, seen from the mean: independent up to the common total.
+    cell = own.deviation((place,)) ** 2
+    each = (cell - own.total_deviation**2 / size**2) / (1 - 1 / size) if size > 1 else 0.0
+    away = middle - mean
+    variance = each * float(away @ away - away.sum() ** 2 / size) + own.total_deviation**2 * (away.sum() / size) ** 2
+    reach = margin * math.sqrt(max(variance, 0.0)) / known
+    return Amount(mean, max(mean - reach, ends[0]), min(mean + reach, ends[-1]))

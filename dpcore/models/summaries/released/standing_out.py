@@ -1,0 +1,35 @@
+"""Which columns come first where a reader looks for what is remarkable. Post-processing: costs nothing."""
+
+from __future__ import annotations
+
+import math
+
+from dpcore.domain.columns import RESERVED
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.model import SummaryModel
+from dpcore.models.summaries.released.reading import ColumnReading
+from dpcore.models.summaries.released.table_one import differences
+
+
+def by_what_stands_out(model: SummaryModel, schema: Schema, told: list[ColumnReading]) -> list[int]:
+    """Places of all columns, the most remarkable first.
+
+    With groups, those that differ most between them (standardised difference); without, those
+    that are far from even or have much missing. The column of the groups comes first.
+    """
+    gaps = {} if model.by is None else differences(model, schema)
+    scores = {place: gaps.get(place, math.inf) if gaps else uneven(reading) for place, reading in enumerate(told)}
+    return sorted(scores, key=lambda place: -scores[place])
+
+
+def uneven(reading: ColumnReading) -> float:
+    """From 0, if every cell has as many people, to 1, if one has all; missing values come on top."""
+    known = [
+        float(share) for cell, share in zip(reading.cells, reading.shares.values, strict=True) if cell not in RESERVED
+    ]
+    total = sum(known)
+    gone = 0.0 if reading.missing is None else reading.missing.value
+    if total <= 0 or len(known) < 2:
+        return gone
+    spread = -sum(share / total * math.log(share / total) for share in known if share > 0)
+    return 1 - spread / math.log(len(known)) + gone

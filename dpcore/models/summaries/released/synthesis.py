@@ -1,0 +1,180 @@
+"""Invented records that follow a first look: free, as they are made of what was released.
+
+The model is a forest of columns: of all pairs that were counted, those that tell most of each other
+without a circle (Chow, Liu 1968), as in MST (McKenna, Miklau, Sheldon 2021). Its tables have no negative
+counts and agree on every column, so records are drawn from it exactly, column after column. What two columns
+have to do with each other beyond their path in the forest is not in the records.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from dpcore.arrays import Floats, Ints
+from dpcore.domain.columns import MISSING, IntegerColumn
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.axes import Axis, row_ends
+from dpcore.models.summaries.released.estimates import Estimates, Pair
+from dpcore.models.summaries.released.model import SummaryModel
+from dpcore.privacy.randomness import public_generator
+from dpcore.released.invented import between
+
+MOST_ROWS: Final = 10_000_000
+#: Beyond this a 64-bit float holds not every whole number.
+_LARGEST: Final = 2.0**53
+
+WHAT_IT_IS: Final = (
+    "Invented records. Nobody in here exists: they were drawn from noisy counts that a first look released.",
+    "Good for: writing and testing an analysis before the data come, teaching, demonstrations.",
+    "Not for: results. Shares of single columns, and of pairs that were counted and kept, are right but for noise; "
+    "nothing else is.",
+    "Not for: rare groups, three columns together, anybody in particular, models that are to be used.",
+)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """An axis with the one that it follows; a root follows none."""
+
+    axis: int
+    follows: int | None
+
+
+def forest_of(model: SummaryModel) -> tuple[Branch, ...]:
+    """Axes in an order in which each comes after the one that it follows."""
+    own = model.estimates
+    told = sorted(((information(own, pair), pair) for pair in model.pairs), key=lambda one: (-one[0], one[1]))
+    home = list(range(len(model.axes)))
+    neighbours: dict[int, list[int]] = {axis: [] for axis in home}
+    for bits, (first, second) in told:
+        if bits > 0 and home[first] != home[second]:
+            home = [home[first] if other == home[second] else other for other in home]
+            neighbours[first].append(second)
+            neighbours[second].append(first)
+    made: list[Branch] = []
+    for root in range(len(model.axes)):
+        waiting: list[Branch] = [Branch(root, None)]
+        while waiting:
+            branch = waiting.pop()
+            if all(branch.axis != one.axis for one in made):
+                made.append(branch)
+                waiting += [Branch(other, branch.axis) for other in neighbours[branch.axis]]
+    return tuple(made)
+
+
+def information(own: Estimates, pair: Pair) -> float:
+    """How much two axes tell of each other, in nats times records, beyond what noise alone would: 0 if nothing."""
+    table = own.consistent(pair)
+    total = max(float(table.sum()), 1.0)
+    alone = np.outer(table.sum(axis=1), table.sum(axis=0)) / total
+    kept = (table > 0) & (alone > 0)
+    nats = float((table[kept] * np.log(table[kept] / alone[kept])).sum())
+    by_noise = own.deviation(pair) ** 2 / 2 * float((1 / np.maximum(alone, own.deviation(pair))).sum())
+    return max(nats - by_noise, 0.0)
+
+
+def invented(model: SummaryModel, schema: Schema, rows: int, seed: int | None = None) -> dict[str, pd.DataFrame]:
+    """Tables of invented records, by their names.
+
+    Rows of further tables are as many as were counted, with a key and nothing else: of what stands in
+    them a first look knows nothing.
+
+    Parameters
+    ----------
+    rows : int
+        Of the main table.
+    seed : int or None
+        The same seed draws the same records; ``None`` draws others each time.
+    """
+    if not 0 <= rows <= MOST_ROWS:
+        raise ValueError(f"invented records are at most {MOST_ROWS:,}")
+    generator = np.random.default_rng() if seed is None else public_generator(seed)
+    codes = draw_codes(model, rows, generator)
+    main: dict[str, Any] = {}
+    for place, axis in enumerate(model.axes):
+        if not axis.rows:
+            values = values_of(axis, schema, codes[place], generator)
+            main[axis.column] = _in_files(schema.column(axis.column), values)
+    key = schema.privacy_unit.column
+    if key is not None:
+        main = {key: np.arange(1, rows + 1), **main}
+    tables = {schema.entity: pd.DataFrame(main)}
+    for place, axis in enumerate(model.axes):
+        if axis.rows:
+            tables[axis.table] = _further(axis, schema, codes[place], generator)
+    return tables
+
+
+def draw_codes(model: SummaryModel, rows: int, generator: np.random.Generator) -> dict[int, Ints]:
+    """Cell of each invented record in each axis."""
+    own, codes = model.estimates, dict[int, Ints]()
+    for branch in forest_of(model):
+        if branch.follows is None:
+            alone = own.consistent((branch.axis,))[None, :]
+            codes[branch.axis] = _drawn(alone, np.zeros(rows, dtype=np.int64), generator)
+            continue
+        pair = (min(branch.axis, branch.follows), max(branch.axis, branch.follows))
+        table = own.consistent(pair)
+        table = table if branch.follows == pair[0] else table.T
+        codes[branch.axis] = _drawn(table, codes[branch.follows], generator)
+    return codes
+
+
+def _drawn(table: Floats, given: Ints, generator: np.random.Generator) -> Ints:
+    """A cell for each record, by the row of a table that it is in; where that is empty, by all rows."""
+    whole = table.sum(axis=0)
+    whole = whole if whole.sum() > 0 else np.ones_like(whole)
+    table = np.where(table.sum(axis=1, keepdims=True) > 0, table, whole)
+    below = np.cumsum(table, axis=1) / table.sum(axis=1, keepdims=True)
+    place = generator.random(len(given))
+    found = np.empty(len(given), dtype=np.int64)
+    for row in np.unique(given):
+        here = given == row
+        found[here] = np.minimum(np.searchsorted(below[row], place[here], side="right"), table.shape[1] - 1)
+    return found
+
+
+def values_of(axis: Axis, schema: Schema, codes: Ints, generator: np.random.Generator) -> Any:
+    """A value in the cell of each record, as the data set has them: even within the cell of a number."""
+    column, ends = schema.column(axis.column), axis.ends(schema)
+    if ends is None:
+        cells = np.asarray([None if cell == MISSING else cell for cell in axis.cells(schema)], dtype=object)
+        return cells[codes]
+    points = np.array([*ends, np.nan])
+    return between(column, points[codes], np.append(points[1:], np.nan)[codes], generator)
+
+
+def _in_files(column: Any, values: Any) -> Any:
+    """Whole numbers without a point, where 64 bits hold them."""
+    whole = isinstance(column, IntegerColumn) and max(abs(column.lower), abs(column.upper)) < _LARGEST
+    return pd.array(values, dtype="Float64").astype("Int64") if whole else values
+
+
+def _further(axis: Axis, schema: Schema, codes: Ints, generator: np.random.Generator) -> pd.DataFrame:
+    child = axis.child(schema)
+    ends = np.asarray(row_ends(child))
+    first = np.concatenate([[0], ends[:-1] + 1])
+    counts = generator.integers(first[codes], ends[codes] + 1)
+    owners = np.repeat(np.arange(1, len(codes) + 1), counts)
+    empty = {column.name: pd.Series([None] * len(owners), dtype=object) for column in child.columns}
+    return pd.DataFrame({schema.key_of(child): owners, **empty})
+
+
+def expected_errors(model: SummaryModel) -> dict[str, float]:
+    """How far shares of invented records are off for the noise of the first look, on average over cells."""
+    own = model.estimates
+    total = max(own.total, 1.0)
+    single = [own.deviation((axis,)) for axis in range(len(model.axes))]
+    kept = [(branch.axis, branch.follows) for branch in forest_of(model) if branch.follows is not None]
+    pairs = [own.deviation((min(pair), max(pair))) for pair in kept]
+    size = math.sqrt(2 / math.pi)
+    return {
+        "columns": size * float(np.mean(single)) / total,
+        "pairs": size * float(np.mean(pairs)) / total if pairs else math.nan,
+        "pairs kept": float(len(pairs)),
+    }

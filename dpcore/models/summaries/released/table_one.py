@@ -1,0 +1,263 @@
+"""Table 1: all columns by the groups of one, as clinical papers open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from dpcore.arrays import Floats
+from dpcore.domain.columns import RESERVED
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.axes import middles
+from dpcore.models.summaries.released.estimates import Estimates
+from dpcore.models.summaries.released.intervals import intervals
+from dpcore.models.summaries.released.model import SummaryModel
+from dpcore.models.summaries.released.reading import Amount
+from dpcore.released.noisy_counts import nearest_rows
+
+_DRAWS: Final = 200
+#: A group is told if its estimated count is above so many deviations of the noise on it.
+_SEEN: Final = 2.0
+#: Largest share of a cell for no value that has no line.
+_RARE: Final = 0.005
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table.
+
+    Attributes
+    ----------
+    label : str
+        The column, or one of its categories below it.
+    kind : str
+        ``share`` of a category, ``mean`` or ``median`` of a number, ``count`` of everybody.
+    groups : tuple of Amount
+        Of each group.
+    difference : Amount or None
+        Standardised difference between two groups, or the largest between any two; of the column
+        as a whole, so on its first line.
+    """
+
+    column: str
+    label: str
+    kind: str
+    groups: tuple[Amount, ...]
+    difference: Amount | None = None
+
+
+@dataclass(frozen=True)
+class TableOne:
+    """Columns by groups.
+
+    Attributes
+    ----------
+    by : str
+        What people call the column of the groups.
+    groups : tuple of str
+    lines : tuple of Line
+        The first one counts people.
+    """
+
+    by: str
+    groups: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+def table_one(model: SummaryModel, schema: Schema, seed: int = 1) -> TableOne:
+    """The table of a first look with groups.
+
+    Raises
+    ------
+    ValueError
+        If it was made without groups.
+    """
+    if model.by is None:
+        raise ValueError("this first look compares no groups")
+    view = View(model, schema, model.estimates)
+    again = View(model, schema, model.estimates.redrawn(_DRAWS, seed))
+    axis = model.axes[model.by]
+    cells = axis.cells(schema)
+    lines = [Line("", "people", "count", _sizes(view))]
+    for place in range(len(model.axes)):
+        if place != model.by:
+            lines += _lines(view, again, place)
+    return TableOne(axis.label(schema), tuple(cells[group] for group in view.shown), tuple(lines))
+
+
+class View:
+    """The groups as estimates have them: one set of these, or many that other noise would have made."""
+
+    def __init__(self, model: SummaryModel, schema: Schema, estimates: Estimates) -> None:
+        assert model.by is not None
+        self.model, self.schema, self.own, self.by = model, schema, estimates, model.by
+
+    @cached_property
+    def shown(self) -> tuple[int, ...]:
+        """Groups that noise does not hide."""
+        cells = self.model.axes[self.by].cells(self.schema)
+        counts, deviation = self.model.estimates.table((self.by,)), self.model.estimates.deviation((self.by,))
+        enough = [place for place, count in enumerate(counts) if count > _SEEN * deviation]
+        return tuple(enough) or tuple(place for place, cell in enumerate(cells) if cell not in RESERVED)
+
+    def pair(self, place: int) -> tuple[int, int]:
+        """Axes of the table of an axis in the groups."""
+        return min(place, self.by), max(place, self.by)
+
+    def counts(self, place: int) -> Floats:
+        """Counts without bias, of each cell of an axis in each group: shape (..., n_groups, n_cells)."""
+        table = self.own.table(self.pair(place))
+        table = table if place > self.by else np.swapaxes(table, -1, -2)
+        return np.asarray(table[..., list(self.shown), :])
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """People in each group: shape (..., n_groups)."""
+        return np.maximum(self.own.table((self.by,))[..., list(self.shown)], 1.0)
+
+    def shares(self, place: int, cells: list[int]) -> Floats:
+        """Shares within each group among some cells of an axis: not negative, each group summing to 1."""
+        counts = self.counts(place)[..., cells]
+        near = nearest_rows(counts, np.maximum(counts.sum(axis=-1), 1.0))
+        return np.asarray(near / near.sum(axis=-1, keepdims=True))
+
+    def means(self, place: int, middle: Floats) -> Floats:
+        """Mean of a number in each group, without the bias of cutting off at 0."""
+        counts = self.counts(place)[..., : len(middle)]
+        return np.asarray(counts @ middle / np.maximum(counts.sum(axis=-1), 1.0))
+
+
+def _lines(view: View, again: View, place: int) -> list[Line]:
+    axis, schema = view.model.axes[place], view.schema
+    label, ends, cells = axis.label(schema), axis.ends(schema), axis.cells(schema)
+    shares = _shares(view, place)
+    if ends is None:
+        known = [number for number, cell in enumerate(cells) if cell not in RESERVED]
+        gap = _turned(*(_gap_of_shares(own.shares(place, known)) for own in (view, again)))[0]
+        told = [number for number in range(len(cells)) if _worth_a_line(cells[number], shares[number])]
+        return [
+            Line(axis.name, label, "", (), gap),
+            *(Line(axis.name, cells[own], "share", shares[own]) for own in told),
+        ]
+    middle = middles(ends)
+    filled = list(range(len(middle)))
+    inside = [own.shares(place, filled) for own in (view, again)]
+    gap = _turned(*(_gap_of_means(own @ middle, _variances(own, middle)) for own in inside))[0]
+    lines = [
+        Line(axis.name, label, "mean", _means(view, again, place, inside[0], middle, ends), gap),
+        Line(axis.name, "median", "median", _turned(*(_medians(own, ends) for own in inside))),
+    ]
+    rest = range(len(filled), len(cells))
+    return lines + [
+        Line(axis.name, cells[own], "share", shares[own]) for own in rest if _worth_a_line(cells[own], shares[own])
+    ]
+
+
+def _worth_a_line(cell: str, shares: tuple[Amount, ...]) -> bool:
+    """Cells that stand for no value have one only if somebody seems to be in them."""
+    return cell not in RESERVED or any(own.low > 0 or own.value > _RARE for own in shares)
+
+
+def _shares(view: View, place: int) -> list[tuple[Amount, ...]]:
+    """Share of each cell within each group, cell by cell."""
+    own, counts, sizes = view.own, view.counts(place), view.sizes[:, None]
+    values = view.shares(place, list(range(counts.shape[1])))
+    group, cell = own.deviation((view.by,)) ** 2, own.deviation(view.pair(place)) ** 2
+    raw = counts / sizes
+    inside = np.clip(raw, 0.0, 1.0)
+    # A count goes up with the size of its group: by its part of it.
+    variance = cell + group * (inside**2 - 2 * inside / counts.shape[1])
+    deviation = np.sqrt(np.maximum(variance, 1e-18)) / sizes
+    low, high = intervals(raw / deviation, 1.0, gaussian=own.gaussian)
+    low, high = np.minimum(low * deviation, values), np.maximum(np.minimum(high * deviation, 1.0), values)
+    return [
+        tuple(Amount(float(v), float(a), float(b)) for v, a, b in zip(values[:, c], low[:, c], high[:, c], strict=True))
+        for c in range(counts.shape[1])
+    ]
+
+
+def _means(
+    view: View, again: View, place: int, inside: Floats, middle: Floats, ends: tuple[float, ...]
+) -> tuple[Amount, ...]:
+    """Means: estimated from shares that are not negative, with the interval of those without bias."""
+    raw = view.means(place, middle)
+    reach = np.quantile(np.abs(again.means(place, middle) - raw), 0.95, axis=0)
+    values = inside @ middle
+    return tuple(
+        Amount(float(v), max(min(float(r - w), float(v)), ends[0]), min(max(float(r + w), float(v)), ends[-1]))
+        for v, r, w in zip(values, raw, reach, strict=True)
+    )
+
+
+def _variances(shares: Floats, middle: Floats) -> Floats:
+    return np.maximum(shares @ middle**2 - (shares @ middle) ** 2, 0.0)
+
+
+def _medians(shares: Floats, ends: tuple[float, ...]) -> Floats:
+    """Median of each group: even within a cell."""
+    below = np.cumsum(shares, axis=-1)
+    place = np.minimum((below < 0.5).sum(axis=-1), shares.shape[-1] - 1)[..., None]
+    inside = np.take_along_axis(shares, place, axis=-1)
+    before = np.take_along_axis(below, place, axis=-1) - inside
+    part = np.clip((0.5 - before) / np.maximum(inside, 1e-12), 0.0, 1.0)
+    low, high = np.asarray(ends[:-1])[place], np.asarray(ends[1:])[place]
+    return np.asarray((low + part * (high - low))[..., 0])
+
+
+def _gap_of_means(means: Floats, variances: Floats) -> Floats:
+    """Largest standardised difference of two means: shape (..., 1)."""
+    away = np.abs(means[..., :, None] - means[..., None, :])
+    common = np.maximum((variances[..., :, None] + variances[..., None, :]) / 2, 1e-12)
+    return np.asarray((away / np.sqrt(common)).max(axis=(-1, -2))[..., None])
+
+
+def _gap_of_shares(shares: Floats) -> Floats:
+    """Largest standardised difference of two distributions over categories: shape (..., 1) (Yang, Dalton 2012)."""
+    widest = np.zeros(shares.shape[:-2])
+    for first in range(shares.shape[-2]):
+        for second in range(first):
+            one, other = shares[..., first, 1:], shares[..., second, 1:]
+            mean = (one + other) / 2
+            square = (one[..., :, None] * one[..., None, :] + other[..., :, None] * other[..., None, :]) / 2
+            common = mean[..., :, None] * np.eye(one.shape[-1]) - square
+            away = one - other
+            turned = np.linalg.pinv(common, rcond=1e-6, hermitian=True) @ away[..., None]
+            widest = np.maximum(widest, (away[..., None, :] @ turned)[..., 0, 0])
+    return np.asarray(np.sqrt(np.maximum(widest, 0.0))[..., None])
+
+
+def _turned(values: Floats, again: Floats) -> tuple[Amount, ...]:
+    """Values with an interval: what other noise would have done to them, turned over."""
+    low, high = 2 * values - np.quantile(again, 0.975, axis=0), 2 * values - np.quantile(again, 0.025, axis=0)
+    return tuple(
+        Amount(float(v), float(max(min(a, v), 0.0)) if v >= 0 else float(min(a, v)), float(max(b, v)))
+        for v, a, b in zip(values, low, high, strict=True)
+    )
+
+
+def _sizes(view: View) -> tuple[Amount, ...]:
+    counts = view.own.table((view.by,))[list(view.shown)]
+    low, high = intervals(counts, view.own.deviation((view.by,)), gaussian=view.own.gaussian)
+    return tuple(Amount(float(max(v, 0.0)), float(a), float(b)) for v, a, b in zip(counts, low, high, strict=True))
+
+
+def differences(model: SummaryModel, schema: Schema) -> dict[int, float]:
+    """Standardised difference of every column but that of the groups, by its place; without intervals."""
+    view = View(model, schema, model.estimates)
+    found = {}
+    for place, axis in enumerate(model.axes):
+        if place == model.by:
+            continue
+        ends, cells = axis.ends(schema), axis.cells(schema)
+        if ends is None:
+            known = [number for number, cell in enumerate(cells) if cell not in RESERVED]
+            gap = _gap_of_shares(view.shares(place, known))
+        else:
+            middle = middles(ends)
+            inside = view.shares(place, list(range(len(middle))))
+            gap = _gap_of_means(inside @ middle, _variances(inside, middle))
+        found[place] = float(gap[0])
+    return found

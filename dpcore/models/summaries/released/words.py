@@ -1,0 +1,119 @@
+"""Figures of a first look in words: no more digits than noise leaves, cells as people say them."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from dpcore.domain.amounts import amount as with_unit
+from dpcore.domain.columns import MISSING, OTHER, format_number
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.axes import Axis
+from dpcore.models.summaries.released.reading import Amount
+from dpcore.released.noisy_counts import percent
+
+_RESERVED = {MISSING: "missing", OTHER: "other"}
+#: Digits of a figure without noise.
+_EXACT = 4
+
+
+def count_words(amount: Amount) -> str:
+    """People: ``1,234 (1,201 to 1,267)``."""
+    return f"{whole(amount.value)} ({range_of_counts(amount)})"
+
+
+def range_of_counts(amount: Amount) -> str:
+    """The interval alone: ``1,201 to 1,267``."""
+    return f"{whole(amount.low)} to {whole(amount.high)}"
+
+
+def whole(value: float) -> str:
+    """A number of people."""
+    return f"{round(value):,}".replace("-", "−")
+
+
+def share_words(amount: Amount) -> str:
+    """A share: ``58% (57% to 60%)``, or ``58.2% (57.9% to 58.4%)``."""
+    return f"{share_alone(amount)} ({range_of_shares(amount)})"
+
+
+def share_alone(amount: Amount) -> str:
+    """The share without its interval, with as many digits as that leaves."""
+    return _percent(amount.value, amount)
+
+
+def range_of_shares(amount: Amount) -> str:
+    """The interval alone: ``57% to 60%``."""
+    return f"{_percent(amount.low, amount)} to {_percent(amount.high, amount)}"
+
+
+def _percent(share: float, amount: Amount) -> str:
+    """Whole percent, or one digit more where the interval is narrow or the share small."""
+    width = 100 * (amount.high - amount.low)
+    digits = min(-math.floor(math.log10(width / 4)), 1) if width > 0 else 0
+    return f"{100 * share:.{digits}f}%" if digits > 0 else percent(share)
+
+
+def figure_words(amount: Amount, unit: str = "") -> str:
+    """A mean or a quantile: ``32.4 years (31.9 to 32.9)``."""
+    value, low, high = rounded(amount)
+    return f"{_united(value, unit)} ({low} to {high})"
+
+
+def rounded(amount: Amount) -> tuple[str, str, str]:
+    """A figure and its ends, with no more digits than a quarter of what lies between these."""
+    width = amount.high - amount.low
+    largest = max(map(abs, (amount.value, amount.low, amount.high)))
+    if width > 0:
+        digits = -math.floor(math.log10(width / 4))
+    else:
+        digits = _EXACT - 1 - (math.floor(math.log10(largest)) if largest > 0 else 0)
+    digits = min(digits, 6)
+    value, low, high = (_written(own, digits) for own in (amount.value, amount.low, amount.high))
+    return value, low, high
+
+
+def _written(value: float, digits: int) -> str:
+    return f"{round(value, digits) + 0.0:,.{max(digits, 0)}f}".replace("-", "−")
+
+
+def _united(value: str, unit: str) -> str:
+    """A number that is written already, with its unit where that stands."""
+    return with_unit(0, unit).replace("0", value, 1) if unit else value
+
+
+def strength_words(amount: Amount) -> str:
+    """Cramér's V or a standardised difference: ``0.32 (0.30 to 0.34)``."""
+    return f"{amount.value:.2f} ({amount.low:.2f} to {amount.high:.2f})"
+
+
+def unit_of(axis: Axis, schema: Schema) -> str:
+    """Unit of a number; empty if there is none."""
+    return "" if axis.rows else str(getattr(schema.column(axis.column), "unit", ""))
+
+
+def cell_words(axis: Axis, schema: Schema) -> tuple[str, ...]:
+    """Cells as people say them: ``20 to 29``, ``over 2.5 to 5``, ``missing``."""
+    cells = axis.cells(schema)
+    ends = None if axis.rows else axis.ends(schema)
+    if ends is None:
+        return tuple(_RESERVED.get(cell, cell) for cell in cells)
+    by_ones = schema.column(axis.column).type == "integer"
+    numbers = [
+        _between(low, high, first=place == 0, by_ones=by_ones) for place, (low, high) in enumerate(pairwise(ends))
+    ]
+    return (*numbers, *(_RESERVED.get(cell, cell) for cell in cells[len(numbers) :]))
+
+
+def _between(low: float, high: float, *, first: bool, by_ones: bool) -> str:
+    if by_ones:
+        low = low if first else math.floor(low) + 1
+        return format_number(high) if low >= high else f"{format_number(low)} to {format_number(high)}"
+    start = "" if first else "over "
+    return f"{start}{format_number(low)} to {format_number(high)}"
+
+
+def who(schema: Schema) -> str:
+    """What is counted: people, unless one of them may have several rows or they are something else."""
+    alone = schema.privacy_unit.max_rows_per_person == 1
+    return "people" if alone and schema.entity == "person" else "records"

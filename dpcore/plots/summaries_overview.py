@@ -1,0 +1,83 @@
+"""Many columns of a first look on one sheet, for files and prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.reading import ColumnReading
+from dpcore.models.summaries.released.words import cell_words, figure_words, share_words, unit_of
+from dpcore.plots.style import INK, clear_layout, colour, safe, shorten
+
+#: Columns on one sheet, and beside each other; bars of each.
+MOST_COLUMNS, _ACROSS, MOST_CELLS = 24, 3, 40
+_ROW = 190
+
+
+def overview_figure(told: Sequence[ColumnReading], schema: Schema) -> go.Figure:
+    """Bars with 95 % whiskers for every column, in the order of the schema."""
+    shown = told[:MOST_COLUMNS]
+    down = max(1, math.ceil(len(shown) / _ACROSS))
+    height = 60 + _ROW * down
+    figure = make_subplots(
+        rows=down,
+        cols=_ACROSS,
+        subplot_titles=[safe(shorten(reading.label, 28)) for reading in shown],
+        vertical_spacing=min(80 / height, 1 / max(1, down - 1) - 1e-6),
+        horizontal_spacing=0.07,
+    )
+    for place, reading in enumerate(shown):
+        row, col = place // _ACROSS + 1, place % _ACROSS + 1
+        figure.add_trace(_bars(reading, schema), row=row, col=col)
+        names = cell_words(reading.axis, schema)
+        ends = [0, len(names[:MOST_CELLS]) - 1]
+        few = list(range(len(names))) if len(names) <= 4 else ends
+        figure.update_xaxes(
+            tickvals=few, ticktext=[safe(shorten(names[own], 12)) for own in few], tickangle=0, row=row, col=col
+        )
+    figure.update_layout(clear_layout(), height=height, showlegend=False, margin={"l": 10, "r": 10, "t": 40, "b": 40})
+    figure.update_annotations(font={"size": 13, "color": INK})
+    figure.update_xaxes(fixedrange=True, tickfont={"size": 11})
+    figure.update_yaxes(fixedrange=True, tickformat=".0%", rangemode="tozero", nticks=4, tickfont={"size": 11})
+    return figure
+
+
+def _bars(reading: ColumnReading, schema: Schema) -> go.Bar:
+    shares, names = reading.shares, cell_words(reading.axis, schema)[:MOST_CELLS]
+    values = shares.values[: len(names)]
+    return go.Bar(
+        x=list(range(len(names))),
+        y=values,
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": (shares.high[: len(names)] - values).clip(min=0),
+            "arrayminus": (values - shares.low[: len(names)]).clip(min=0),
+            "thickness": 1,
+            "width": 2,
+            "color": INK,
+        },
+        marker={"color": colour(0), "line": {"color": INK, "width": 0.4}},
+        hovertext=[f"{safe(name)}: {share_words(shares.amount(cell))}" for cell, name in enumerate(names)],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def overview_alt(told: Sequence[ColumnReading], schema: Schema) -> str:
+    """The sheet in words: the middle of each number, the largest group of each other column."""
+    return (
+        "Distribution of each column. " + "; ".join(most_of(reading, schema) for reading in told[:MOST_COLUMNS]) + "."
+    )
+
+
+def most_of(reading: ColumnReading, schema: Schema) -> str:
+    """One column in a few words."""
+    if reading.quantiles and not reading.axis.rows:
+        return f"{reading.label}: median {figure_words(reading.quantiles[0.5], unit_of(reading.axis, schema))}"
+    names = cell_words(reading.axis, schema)
+    largest = max(range(len(names)), key=lambda cell: reading.shares.values[cell])
+    return f"{reading.label}: most often {names[largest]}, {share_words(reading.shares.amount(largest))}"

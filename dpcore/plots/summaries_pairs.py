@@ -1,0 +1,83 @@
+"""How strongly columns go together, as a map of all pairs that were counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from dpcore.models.summaries.released.association import Association
+from dpcore.models.summaries.released.words import strength_words
+from dpcore.plots.style import INK, clear_layout, safe, shorten
+
+#: Columns of a map with numbers in its fields.
+_NUMBERS = 12
+#: Pairs that an alternative text tells.
+_TOLD = 10
+_SCALE = [[0.0, "#e8f2f5"], [0.5, "#a9d4de"], [1.0, "#5aa9bb"]]
+
+
+def pairs_figure(found: Sequence[Association], labels: Sequence[str]) -> go.Figure:
+    """Cramér's V of each pair; fields of pairs that were not counted are empty.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Of all axes.
+    """
+    axes = sorted({axis for one in found for axis in one.axes})
+    place = {axis: number for number, axis in enumerate(axes)}
+    size = len(axes)
+    values: list[list[float | None]] = [[None] * size for _ in axes]
+    words = [[""] * size for _ in axes]
+    hovers = [[""] * size for _ in axes]
+    for one in found:
+        first, second = (place[axis] for axis in one.axes)
+        both = " and ".join(safe(labels[axis]) for axis in one.axes)
+        for row, column in ((first, second), (second, first)):
+            values[row][column] = one.strength.value
+            words[row][column] = f"{one.strength.value:.2f}" if size <= _NUMBERS else ""
+            hovers[row][column] = f"{both}<br>{strength_words(one.strength)}"
+    names = [safe(shorten(labels[axis], 24)) for axis in axes]
+    numbers = list(range(size))
+    figure = go.Figure(
+        go.Heatmap(
+            z=values,
+            x=numbers,
+            y=numbers,
+            text=words,
+            texttemplate="%{text}",
+            textfont={"size": 13, "color": INK},
+            hovertext=hovers,
+            hovertemplate="%{hovertext}<extra></extra>",
+            hoverongaps=False,
+            colorscale=_SCALE,
+            zmin=0.0,
+            zmax=1.0,
+            xgap=2,
+            ygap=2,
+            colorbar={"title": {"text": "V"}, "thickness": 12, "outlinewidth": 0},
+        )
+    )
+    figure.update_layout(
+        clear_layout(), height=190 + 34 * size, dragmode=False, margin={"l": 10, "r": 10, "t": 12, "b": 20}
+    )
+    ticks = {
+        "tickvals": numbers,
+        "ticktext": names,
+        "fixedrange": True,
+        "showgrid": False,
+        "zeroline": False,
+        "showline": False,
+        "automargin": True,
+    }
+    figure.update_xaxes(tickangle=-45 if size <= _NUMBERS else -90, **ticks)
+    figure.update_yaxes(autorange="reversed", ticksuffix="  ", **ticks)
+    return figure
+
+
+def pairs_alt(found: Sequence[Association], labels: Sequence[str]) -> str:
+    """The strongest pairs in words."""
+    told = (f"{labels[one.axes[0]]} and {labels[one.axes[1]]} {strength_words(one.strength)}" for one in found[:_TOLD])
+    more = f"; {len(found) - _TOLD} more in the table below" if len(found) > _TOLD else ""
+    return f"How strongly columns go together (Cramér's V), the strongest first: {'; '.join(told)}{more}."

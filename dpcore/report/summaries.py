@@ -1,0 +1,41 @@
+"""Tables of a first look, for reading and printing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.association import Association
+from dpcore.models.summaries.released.column_words import column_sentences
+from dpcore.models.summaries.released.reading import ColumnReading
+from dpcore.models.summaries.released.table_one_words import PrintedCell, PrintedTable
+from dpcore.models.summaries.released.words import strength_words
+from dpcore.report.tables import Table
+
+
+def columns_table(told: Sequence[ColumnReading], schema: Schema) -> Table:
+    """Every column in a few sentences."""
+    rows = [(reading.label, " ".join(column_sentences(reading, schema))) for reading in told]
+    return Table.of("All columns; intervals are for the noise alone, 95%", ("Column", "What it holds"), rows)
+
+
+def table_one_table(table: PrintedTable) -> Table:
+    """Columns by groups."""
+    head = ("", *table.groups, "Standardised difference")
+    rows = []
+    for line in table.lines:
+        label = f"\u2003{line.label}" if line.inner else line.label
+        cells = line.cells or (None,) * len(table.groups)
+        rows.append((label, *map(_told, cells), _told(line.difference)))
+    return Table.of(f"Table 1: {table.caption}; intervals are for the noise alone, 95%", head, rows)
+
+
+def _told(cell: PrintedCell | None) -> str:
+    return "" if cell is None else f"{cell.figure} ({cell.interval})"
+
+
+def pairs_table(found: Sequence[Association], labels: Sequence[str]) -> Table:
+    """How strongly pairs of columns go together."""
+    rows = [(labels[one.axes[0]], labels[one.axes[1]], strength_words(one.strength)) for one in found]
+    head = ("Column", "and", "Cramér's V (interval for the noise)")
+    return Table.of("Pairs of columns that were counted, the strongest first", head, rows)

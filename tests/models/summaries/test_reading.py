@@ -1,0 +1,118 @@
+"""What a first look says: quantiles, means, groups, associations, each with an interval that holds."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import cache
+
+import numpy as np
+import pytest
+
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.learning.learner import Run
+from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.frames import association_frame, cell_frame, number_frame, table_one_frame
+from dpcore.models.summaries.released.reading import readings, total_of
+from dpcore.models.summaries.released.table_one import table_one
+from dpcore.privacy.randomness import SeededRandom
+from tests.models.summaries.test_learner import LEARNER, ROWS, people, plan, schema
+from tests.support.configurations import table_of
+
+RUNS = 40
+
+
+@cache
+def looks(epsilon: str = "1", delta: str = "0.000001"):
+    planned = plan(epsilon, delta, by="ill", crosstabs=("age by sex",))
+    table = ingest(frame_chunks(people()), planned.schema, SeededRandom(0))
+    return [LEARNER.run(Run(table, planned, SeededRandom(seed))) for seed in range(RUNS)]
+
+
+@pytest.mark.parametrize("delta", ["0", "0.000001"])
+def test_shares_and_counts_are_held_by_their_intervals(delta):
+    frame, own = people(), schema()
+    held = []
+    for model in looks(delta=delta):
+        total = total_of(model)
+        held.append(total.low <= ROWS <= total.high)
+        for place, reading in enumerate(readings(model, own)):
+            exact = model.exact_table({own.entity: frame}, own, (place,))
+            held += ((reading.counts.low <= exact) & (exact <= reading.counts.high)).tolist()
+            share = exact / ROWS
+            held += ((reading.shares.low <= share + 1e-9) & (share <= reading.shares.high + 1e-9)).tolist()
+            assert reading.shares.values.sum() == pytest.approx(1)
+            assert (reading.shares.low <= reading.shares.high).all()
+    assert 0.93 < np.mean(held) < 0.97
+
+
+def test_means_and_quantiles_are_held_by_their_intervals():
+    ages = people()["age"].to_numpy()
+    middles = np.clip(np.ceil((ages - 20) / 10) - 1, 0, 7) * 10 + 25
+    held, quantiles = [], []
+    for model in looks():
+        reading = readings(model, schema())[0]
+        held.append(reading.mean.low <= middles.mean() <= reading.mean.high)
+        for share, amount in reading.quantiles.items():
+            assert amount.low <= amount.value <= amount.high
+            quantiles.append(amount.low <= np.quantile(ages, share) <= amount.high)
+    assert np.mean(held) > 0.85
+    assert np.mean(quantiles) > 0.95
+    assert reading.mean.value == pytest.approx(middles.mean(), abs=2)
+
+
+def test_groups_are_compared_as_table_1_does():
+    frame = people()
+    held = []
+    for model in looks()[:15]:
+        table = table_one(model, schema())
+        assert table.groups[:2] == ("no", "yes")
+        lines = {(line.column, line.kind, line.label): line for line in table.lines}
+        for place, group in enumerate(("no", "yes")):
+            inside = frame[frame["ill"] == group]
+            held.append(_holds(lines["", "count", "people"].groups[place], len(inside)))
+            held.append(_holds(lines["sex", "share", "f"].groups[place], (inside["sex"] == "f").mean()))
+            mean = (np.clip(np.ceil((inside["age"] - 20) / 10) - 1, 0, 7) * 10 + 25).mean()
+            held.append(_holds(lines["age", "mean", "age"].groups[place], mean))
+        gap = lines["age", "mean", "age"].difference
+        assert gap.low <= gap.value <= gap.high
+        assert gap.value > 1
+        assert lines["sex", "", "sex"].difference.value < 0.3
+    assert np.mean(held) > 0.88
+
+
+def _holds(amount, truth):
+    return amount.low - 1e-9 <= truth <= amount.high + 1e-9
+
+
+def test_what_goes_together_comes_first():
+    model = looks()[0]
+    first, *others = associations(model)
+    assert {model.axes[axis].name for axis in first.axes} == {"age", "ill"}
+    assert first.strength.value > 0.5
+    assert max(one.strength.value for one in others) < 0.2
+    assert all(0 <= one.strength.low <= one.strength.value <= one.strength.high <= 1 for one in [first, *others])
+
+
+def test_everything_is_a_table_for_programs():
+    model, own = looks()[0], schema()
+    cells = cell_frame(model, own)
+    assert len(cells) == sum(model.sizes)
+    assert set(number_frame(model, own)["column"]) == {"age"}
+    assert {"no", "yes", "no low", "standardised difference"} <= set(table_one_frame(model, own))
+    assert len(association_frame(model, own)) == len(model.pairs)
+
+
+def test_without_groups_there_is_no_table_1():
+    planned = plan()
+    table = ingest(frame_chunks(people(50)), planned.schema, SeededRandom(0))
+    with pytest.raises(ValueError, match="compares no groups"):
+        table_one(LEARNER.run(Run(table, planned, SeededRandom(0))), schema())
+
+
+def test_nobody_at_all_is_told_too():
+    planned = plan("0.1", by="ill", pairs=1)
+    model = LEARNER.run(Run(table_of(schema(), []), planned, SeededRandom(0)))
+    assert np.isfinite(cell_frame(model, schema()).select_dtypes("number").to_numpy()).all()
+    assert np.isfinite(table_one_frame(model, schema()).select_dtypes("number").fillna(0).to_numpy()).all()
+    assert total_of(model).value >= 0
+    assert Decimal(model.count_margin) > 0
