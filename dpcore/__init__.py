@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpcore.models.ilp.learning.estimator import DPILPClassifier
     from dpcore.models.redescriptions.learning.estimator import RedescriptionMiner
     from dpcore.models.rules.learning.estimator import DPRuleListClassifier
+    from dpcore.models.summaries.learning.estimator import DPSummary
     from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
     from dpcore.privacy.accountant import BudgetAccountant
 
@@ -27,6 +28,7 @@ __all__ = [
     "DPForestClassifier",
     "DPILPClassifier",
     "DPRuleListClassifier",
+    "DPSummary",
     "DPTreeClassifier",
     "RedescriptionMiner",
     "Schema",
@@ -38,6 +40,7 @@ _MODULES: Final = {
     "DPForestClassifier": "dpcore.models.trees.learning.estimator",
     "DPILPClassifier": "dpcore.models.ilp.learning.estimator",
     "DPRuleListClassifier": "dpcore.models.rules.learning.estimator",
+    "DPSummary": "dpcore.models.summaries.learning.estimator",
     "DPTreeClassifier": "dpcore.models.trees.learning.estimator",
     "RedescriptionMiner": "dpcore.models.redescriptions.learning.estimator",
     "Schema": "dpcore.domain.schema",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from contextlib import suppress
+from typing import Any, ParamSpec, TypeVar
 
 from numba import njit
+from numba.core.caching import FunctionCache
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -13,5 +15,16 @@ _Result = TypeVar("_Result")
 
 def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Compile a function when first called, keep it on disk, let threads run it side by side."""
-    compiled: Callable[_Parameters, _Result] = njit(cache=True, nogil=True)(function)
-    return compiled
+    compiled: Any = njit(nogil=True)(function)
+    compiled._cache = _Cache(function)  # What cache=True does, with a cache that may fail.
+    kept: Callable[_Parameters, _Result] = compiled
+    return kept
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """Compiled code on disk. Without room for it, it is compiled again the next time: no run ends for that."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled, if there is room."""
+        with suppress(OSError):
+            super().save_overload(sig, data)

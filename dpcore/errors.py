@@ -36,6 +36,10 @@ class IngestError(FrostglassError):
     """An uploaded file cannot become a data set. Shown to the custodian only."""
 
 
+class LossError(IngestError):
+    """Columns would lose values if they were stored, and nobody has accepted that."""
+
+
 class NotFoundError(FrostglassError):
     """A data set, run or release with this identifier does not exist."""
 

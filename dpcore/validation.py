@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -88,3 +89,20 @@ def _complaint(item: Any) -> str:
 def storable(text: str) -> str:
     """Text without what a database cannot hold: zero bytes and halves of characters."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def whole_number(setting: str, *, example: int, least: int = 1) -> int | None:
+    """A setting of the operator, from the environment; ``None`` if it is not set.
+
+    Raises
+    ------
+    RequestError
+        If it is no whole number, or less than ``least``.
+    """
+    text = os.environ.get(setting)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()) or int(text) < least:
+        above = f" above {least - 1}" if least else ""
+        raise RequestError(f"{setting} must be a whole number{above}, for example {example}.")
+    return int(text)

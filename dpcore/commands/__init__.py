@@ -20,6 +20,7 @@ app.add_typer(results.ledger, name="ledger")
 app.add_typer(installation.app, name="installation")
 app.command("report")(report.report)
 app.command("demo")(data.demo)
+app.command("calibrate")(installation.calibrate)
 app.command("audit")(results.audit)
 
 __all__ = ["OneLineErrors", "app"]

@@ -3,34 +3,94 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcore.commands.shell import make_group, open_service, read_epsilon
-from dpcore.commands.tables import TableOption, source_of
+from dpcore.commands.shell import Dataset, check_new, make_group, open_service, read_epsilon, write_new
+from dpcore.commands.tables import (
+    DecimalOption,
+    EncodingOption,
+    SheetOption,
+    TableOption,
+    choices_of,
+    reading_as,
+    source_of,
+    table_files,
+)
+from dpcore.errors import FrostglassError, RequestError
 
-app = make_group("Store data sets, list them, adopt and remove records.")
+if TYPE_CHECKING:
+    from dpcore.domain.unfinished import Unfinished
+    from dpcore.intake.choices import Choices
+    from dpcore.workspace.requests import Stray
+
+app = make_group("Store data sets, list and verify them, adopt and remove records.")
 _STATES = {
     "unknown": "unknown to the database: 'data adopt' or 'data remove'",
     "arriving": "being stored just now",
     "missing": "records not here: put the folder back from a backup",
     "removed": "records removed on purpose",
+    "damaged": "a file is missing or has changed since it was written: put the folder back from a backup",
 }
+AcceptOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept",
+        metavar="COLUMN",
+        help="A column that may lose values that do not fit, or tell nothing: see 'data check'. May be repeated.",
+    ),
+]
+
+
+SchemaOption = Annotated[Path | None, typer.Option(help="Schema file, YAML or JSON.")]
+DictionaryOption = Annotated[
+    Path | None,
+    typer.Option(help="Instead of a schema: a data dictionary that tells everything, see 'schema template'."),
+]
 
 
 @app.command("add")
 def add(
-    file: Annotated[
-        Path,
+    files: Annotated[
+        list[Path],
         typer.Argument(
-            help="CSV (UTF-8, also .gz) or Parquet file, with --table that of the main table; or "
-            "an SQLite or DuckDB file that holds all tables."
+            help="CSV (also .gz), Parquet, Excel, SPSS, Stata or SAS file, with --table that of the main "
+            "table; or an SQLite, DuckDB or source file ('data source') that holds or names all tables. "
+            "Several files, a folder or a pattern in quotes: one table, all files with the same columns."
         ),
     ],
-    schema: Annotated[Path, typer.Option(help="Schema file, YAML or JSON.")],
-    budget: Annotated[str, typer.Option(metavar="EPSILON", help="All that may ever be spent on it, together.")],
+    schema: SchemaOption = None,
+    dictionary: DictionaryOption = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="EPSILON", help="All that may ever be spent on it, together.")
+    ] = None,
+    learn: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EPSILON",
+            help="What may be spent of it, once, to learn cut points, bounds and categories of the columns that the "
+            "schema marks with 'learn: true'. Default: nothing is learned.",
+        ),
+    ] = None,
+    same_people_as: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATASET",
+            help="Instead of a budget: a data set about the same people, or some of them, whose budget it shares.",
+        ),
+    ] = None,
+    replaces: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATASET",
+            help="The same, as the next version of that data set: it takes over its name, and nothing more is run "
+            "on the version before.",
+        ),
+    ] = None,
     delta: Annotated[
         str | None,
         typer.Option(
@@ -47,6 +107,9 @@ def add(
         ),
     ] = None,
     table: TableOption = None,
+    encoding: EncodingOption = None,
+    decimal_comma: DecimalOption = False,
+    sheet: SheetOption = None,
     analyst_cap: Annotated[
         str | None,
         typer.Option(
@@ -55,30 +118,223 @@ def add(
         ),
     ] = None,
     run_cap: Annotated[str | None, typer.Option(metavar="EPSILON", help="Most that one run may cost.")] = None,
+    keep_keys: Annotated[
+        bool,
+        typer.Option(
+            "--keep-keys",
+            help="Keep the keys by which people are known, so that rows can be appended ('data append'). Whoever then "
+            "gets hold of the home folder can find a person whose identifier they know.",
+        ),
+    ] = False,
     public: Annotated[bool, typer.Option("--public", help="Anybody may see the records: demonstrations only.")] = False,
+    accept: AcceptOption = None,
 ) -> None:
-    """Store a data set and open its budget; all or nothing."""
+    """Store a data set and open its budget, or let it share one; all or nothing."""
     from dpcore.commands.text import balance_text
-    from dpcore.domain.schema import Schema
     from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
 
-    declared, total = Schema.from_file(schema), parse_epsilon(budget)
+    whole = files if right is None else []
+    wanted = _wanted(schema, dictionary, whole, choices_of(encoding, decimal_comma, sheet))
+    total = None if budget is None else parse_epsilon(budget)
     analyst_most = None if analyst_cap is None else parse_limit(analyst_cap)
     run_most = read_epsilon(run_cap)
-    source = source_of(file, declared.entity, table, right)
-    with open_service() as service:
+    source = source_of(files[0], wanted.schema.entity, table, right, files[1:])
+    with reading_as(source, encoding, decimal_comma, sheet), open_service() as service:
         info = service.add_dataset(
             source,
-            declared,
+            wanted,
             right=right,
+            learn=read_epsilon(learn),
             budget=total,
             delta=None if delta is None else parse_delta(delta),
             analyst_cap=analyst_most,
             run_cap=run_most,
+            same_people_as=same_people_as,
+            replaces=replaces,
+            keep_keys=keep_keys,
             public=public,
+            accepted=accept or (),
             watch=_follow,
         )
-        typer.echo(f"stored: '{info.name}' ({info.id}), {balance_text(service.total_balance(info.id))}")
+        typer.echo(f"stored: '{info.title}' ({info.id}), {balance_text(service.total_balance(info.id))}")
+        if learn is not None and info.schema.learned is not None:
+            typer.echo(info.schema.learned.words)
+        if info.sharing:
+            typer.echo(info.sharing)
+
+
+@app.command("append")
+def append(
+    dataset: Dataset,
+    files: Annotated[
+        list[Path], typer.Argument(help="Files with further rows, in the form of those before: see 'data add'.")
+    ],
+    right: Annotated[Path | None, typer.Option(help="A second file about the same people: see 'data add'.")] = None,
+    table: TableOption = None,
+    encoding: EncodingOption = None,
+    decimal_comma: DecimalOption = False,
+    sheet: SheetOption = None,
+    max_rows: Annotated[int | None, typer.Option(help="A higher row limit; it is public.")] = None,
+    accept: AcceptOption = None,
+) -> None:
+    """Store the next version of a data set: its rows, and further ones of the same people."""
+    from dpcore.commands.text import balance_text
+
+    with open_service() as service:
+        entity = service.dataset(dataset).schema.entity
+        source = source_of(files[0], entity, table, right, files[1:])
+        with reading_as(source, encoding, decimal_comma, sheet):
+            info = service.append_rows(
+                dataset, source, right=right, max_rows=max_rows, accepted=accept or (), watch=_follow
+            )
+        typer.echo(f"stored: '{info.title}' ({info.id}), {balance_text(service.total_balance(info.id))}")
+
+
+@app.command("source")
+def source(
+    file: Annotated[Path, typer.Argument(help="New file, such as hospital.source, for every command that takes data.")],
+    database_env: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Environment variable that holds the address of the data base, such as FROSTGLASS_SOURCE_HOSPITAL.",
+        ),
+    ],
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=TABLE]",
+            help="A table, and what the schema calls it: person=clinic.patients. The main one first; may be repeated.",
+        ),
+    ] = None,
+    query_file: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="A table that is the result of the query (SELECT ...) in a file."),
+    ] = None,
+    omop: Annotated[
+        bool,
+        typer.Option(
+            "--omop",
+            help="Instead of tables: an OMOP data base (CDM 5.4). Its schema is written beside the file, as .yaml.",
+        ),
+    ] = False,
+    omop_schema: Annotated[
+        str, typer.Option(metavar="NAME", help="Schema of the data base that holds the OMOP tables.")
+    ] = "",
+    max_rows: Annotated[
+        int | None, typer.Option(min=1, help="Most persons that an OMOP data base may have: a round number, public.")
+    ] = None,
+) -> None:
+    """Write a source file: which tables or queries of a data base are read. It holds no password."""
+    from dpcore.intake import omop as cdm
+    from dpcore.intake.sources import ENDING, Served
+    from dpcore.intake.uploads import headers_of
+
+    if file.suffix.lower() != ENDING:
+        raise RequestError(f"The name of a source file ends in {ENDING}.")
+    if omop and (table or query_file):
+        raise RequestError("--omop names the tables itself: leave --table and --query-file out.")
+    check_new(file)
+    if omop:
+        described = file.with_suffix(".yaml")
+        check_new(described)
+        served = cdm.served(database_env, omop_schema)
+    else:
+        named = dict(_named_table(option) for option in table or ())
+        queries = {name: _text_of(path) for name, path in table_files(query_file).items()}
+        served = Served(database_env, named | queries)
+    write_new(file, served.text())
+    try:
+        headers = headers_of(file)
+    except FrostglassError:
+        file.unlink()
+        raise
+    for name, header in headers.items():
+        typer.echo(f"table '{name}': {len(header.columns)} columns")
+    if omop:
+        write_new(described, cdm.schema(file.stem, max_rows or cdm.MAX_ROWS).to_yaml())
+
+
+def _wanted(schema: Path | None, dictionary: Path | None, files: list[Path], choices: Choices) -> Unfinished:
+    """The schema that a file holds, or that a dictionary tells of ``files``; what there is to say of that is said."""
+    from dpcore.domain.unfinished import Unfinished
+    from dpcore.intake.choices import choosing
+    from dpcore.intake.dictionaries.drafts import Draft
+    from dpcore.intake.sql_files import is_database
+    from dpcore.intake.uploads import ask
+
+    if (schema is None) == (dictionary is None):
+        raise RequestError("Give either --schema or --dictionary.")
+    if schema is not None:
+        return Unfinished.from_file(schema)
+    draft = Draft(**ask("dictionary", [dictionary], path=dictionary))
+    absent: list[str] = []
+    if files and not draft.content.get("children") and not is_database(files[0]):
+        with choosing(choices):
+            absent = draft.within(ask("header", files, path=files if len(files) > 1 else files[0]))
+    if draft.unknown:
+        raise RequestError(
+            f"{' '.join(draft.unknown)} Write them into a schema: 'schema template --dictionary {dictionary}'."
+        )
+    wanted = Unfinished.from_mapping(draft.content)
+    for sentence in [*draft.sentences, *absent]:
+        typer.echo(sentence, err=True)
+    return wanted
+
+
+def _named_table(option: str) -> tuple[str, str]:
+    name, _, wanted = option.partition("=")
+    return name, wanted or name
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except ValueError:
+        raise RequestError(f"{path} is not UTF-8 text.") from None
+
+
+@app.command("check")
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Data files, as for 'data add'.")],
+    schema: SchemaOption = None,
+    dictionary: DictionaryOption = None,
+    right: Annotated[Path | None, typer.Option(help="A second file about the same people.")] = None,
+    table: TableOption = None,
+    encoding: EncodingOption = None,
+    decimal_comma: DecimalOption = False,
+    sheet: SheetOption = None,
+    fix: Annotated[
+        Path | None,
+        typer.Option(help="Write the schema here with the first correction of each column that needs one."),
+    ] = None,
+) -> None:
+    """See how the values of files fit a schema; ends with 1 if a column would lose values. Nothing is stored."""
+    from dpcore.intake.corrections import corrected
+
+    whole = files if right is None else []
+    wanted = _wanted(schema, dictionary, whole, choices_of(encoding, decimal_comma, sheet))
+    if fix is not None:
+        check_new(fix)
+    source = source_of(files[0], wanted.schema.entity, table, right, files[1:])
+    with reading_as(source, encoding, decimal_comma, sheet), open_service() as service:
+        findings = service.examine(source, wanted, right=right, watch=_follow)
+    for sentence in wanted.sentences:
+        typer.echo(f"LEARNS {sentence}")
+    told = [finding for finding in findings if finding.sentence]
+    for finding in sorted(told, key=lambda finding: not finding.needs_yes):
+        typer.echo(f"{'LOSES' if finding.needs_yes else 'note '}  {finding.sentence}")
+        for correction in finding.corrections:
+            typer.echo(f"         {correction.words}")
+    if fix is not None:
+        changes = {finding.place: finding.corrections[0].change for finding in told if finding.corrections}
+        write_new(fix, replace(wanted, schema=corrected(wanted.schema, changes)).to_yaml())
+    wanting = sum(finding.needs_yes for finding in told)
+    if wanted.wishes:
+        typer.echo(f"{len(wanted.wishes)} columns are to be learned privately: store with 'data add --learn EPSILON'")
+    typer.echo(f"{len(findings)} columns: {len(findings) - len(told)} fit, {wanting} would lose values or tell nothing")
+    if wanting:
+        raise typer.Exit(1)
 
 
 def _follow(table: str, rows: int) -> None:
@@ -99,22 +355,41 @@ def list_datasets() -> None:
                 info.name,
                 info.id,
                 "public" if info.public else "private",
+                f"{info.version}{', retired' if info.retired else ''}",
                 ", ".join(info.schema.targets) or "-",
                 balance_text(service.balance(info.id)),
+                ", ".join(info.shares_with) or "-",
             ]
             for info in service.datasets()
         ]
-    typer.echo(text_table(["name", "id", "records", "targets", "budget (epsilon)"], rows))
+    typer.echo(text_table(["name", "id", "records", "version", "targets", "budget (epsilon)", "shared with"], rows))
 
 
 @app.command("orphans")
 def orphans() -> None:
     """List folders that the database does not know, and data sets whose folder is gone."""
+    with open_service() as service:
+        rows = service.strays()
+    typer.echo(_strays_text(rows) if rows else "Every data set is where it belongs.")
+
+
+def _strays_text(strays: Sequence[Stray]) -> str:
     from dpcore.released.plain_text import text_table
 
+    rows = [[stray.id, stray.name or "-", _STATES[stray.state]] for stray in strays]
+    return text_table(["id", "name", "state"], rows)
+
+
+@app.command("verify")
+def verify() -> None:
+    """Read all stored records and compare them with their checksums; ends with 1 if any are damaged."""
     with open_service() as service:
-        rows = [[stray.id, stray.name or "-", _STATES[stray.state]] for stray in service.strays()]
-    typer.echo(text_table(["id", "name", "state"], rows) if rows else "Every data set is where it belongs.")
+        rows = [*service.damaged(), *(stray for stray in service.strays() if stray.state == "missing")]
+    if not rows:
+        typer.echo("Every data set is as it was written.")
+        return
+    typer.echo(_strays_text(rows))
+    raise typer.Exit(1)
 
 
 @app.command("adopt")
@@ -131,19 +406,35 @@ def adopt(
     ] = "0",
     spent: Annotated[str, typer.Option(metavar="EPSILON", help="What was spent on it before, as far as known.")] = "0",
     delta: Annotated[str, typer.Option(metavar="DELTA", help="Delta that was spent before.")] = "0",
+    same_people_as: Annotated[
+        str | None, typer.Option(metavar="DATASET", help="A data set whose budget it shares, instead of --budget.")
+    ] = None,
+    replaces: Annotated[
+        str | None, typer.Option(metavar="DATASET", help="The same, as the next version of that data set.")
+    ] = None,
 ) -> None:
     """Enter a folder that the database does not know, as a private data set."""
     from dpcore.commands.text import balance_text
     from dpcore.privacy.budgets import parse_delta, parse_limit
 
-    amounts = {"budget": parse_limit(budget), "spent": parse_limit(spent), "delta": parse_delta(delta)}
+    total, past, beside = parse_limit(budget), parse_limit(spent), parse_delta(delta)
     with open_service() as service:
-        info = service.adopt(folder, name=name, note=note, **amounts)
-        typer.echo(f"adopted: '{info.name}' ({info.id}), {balance_text(service.balance(info.id))}")
-    typer.echo(
-        "WARNING: no ledger knows what was spent on these people before, but for what you have "
-        "entered. Whatever you let be spent now comes on top of it."
-    )
+        info = service.adopt(
+            folder,
+            name=name,
+            budget=total,
+            spent=past,
+            delta=beside,
+            same_people_as=same_people_as,
+            replaces=replaces,
+            note=note,
+        )
+        typer.echo(f"adopted: '{info.title}' ({info.id}), {balance_text(service.balance(info.id))}")
+    if same_people_as is None and replaces is None:
+        typer.echo(
+            "WARNING: no ledger knows what was spent on these people before, but for what you have "
+            "entered. Whatever you let be spent now comes on top of it."
+        )
 
 
 @app.command("remove")
@@ -162,6 +453,29 @@ def remove(
         "removed: its ledger and its releases stay. What was spent on these people stays spent; "
         "if they are ever stored again, enter it with 'ledger charge'."
     )
+
+
+@app.command("rename")
+def rename(dataset: Dataset, name: Annotated[str, typer.Argument(help="The new name.")]) -> None:
+    """Give a data set another name; results keep the one they were made under."""
+    with open_service() as service:
+        typer.echo(f"renamed: it is '{service.rename_dataset(dataset, name).name}' now")
+
+
+@app.command("describe")
+def describe(dataset: Dataset, text: Annotated[str, typer.Argument(help="The new description.")]) -> None:
+    """Say anew who the people of a data set are. What its columns mean stays."""
+    with open_service() as service:
+        service.describe_dataset(dataset, text)
+    typer.echo("described anew")
+
+
+@app.command("retire")
+def retire(dataset: Dataset, note: Annotated[str, typer.Option(help="Why; kept in the audit log.")] = "") -> None:
+    """Let nobody run anything more on a data set. Records, ledger and results stay."""
+    with open_service() as service:
+        service.retire_dataset(dataset, note=note)
+    typer.echo("retired: nothing more can be run on it, and its results can still be read")
 
 
 def demo() -> None:

@@ -119,6 +119,9 @@ def _request(**asked: Any) -> RunRequest:
 
 
 def _spend(service: Service, request: RunRequest, nonce: str) -> Release:
+    quote = service.quote(request)
+    if quote.affordable:
+        typer.echo(f"This takes {quote.forecast.text}.", err=True)
     status = service.wait(service.submit(request, nonce))
     if status.state != "done" or status.release_id is None:
         raise RunFailedError(status.message)

@@ -33,6 +33,14 @@ def show() -> None:
         typer.echo(f"\n{facts.fault}\n\n{_last_resort(facts)}")
 
 
+@app.command("cluster")
+def cluster() -> None:
+    """Say who answers questions to the records: this machine, or a Dask cluster and its dashboard."""
+    from dpcore.data.executors import chosen_executor
+
+    typer.echo(chosen_executor().status())
+
+
 @app.command("accept")
 def accept(
     code: Annotated[str, typer.Option(help="The code that 'installation show' prints.")],
@@ -56,6 +64,25 @@ def accept(
         "WARNING: accepted. This ledger has forgotten what was spent in the lines that it lacks, "
         "and nobody will be asked again.\n"
         f"{_by_hand(facts)}"
+    )
+
+
+def calibrate() -> None:
+    """Measure again what this machine can do, and keep it: it tells what runs will take."""
+    from dpcore.workspace.calibration import calibrate as measure
+    from dpcore.workspace.database import default_home
+    from dpcore.workspace.home import usable
+
+    folder = default_home().resolve()
+    with usable(folder):
+        machine = measure(folder, again=True)
+    typer.echo(
+        f"{machine.name}\n"
+        f"a word of bit vectors:    {machine.word * 1e9:.2f} ns\n"
+        f"a place of the table:     {machine.place * 1e9:.2f} ns\n"
+        f"a number of noise:        {machine.draw * 1e6:.1f} us\n"
+        f"a question to the table:  {machine.call * 1e6:.0f} us\n"
+        f"memory before any run:    {machine.resident / 1e6:.0f} MB"
     )
 
 

@@ -35,12 +35,14 @@ def _redescriptions(
 
 
 def _extracted(text: str, constraints: Constraints) -> RedescriptionSet:
+    from dpcore.models.readable import readable
     from dpcore.models.redescriptions.released.family import REDESCRIPTIONS
     from dpcore.models.released import parse_model
 
     release = find_release(text)
     if release.kind != REDESCRIPTIONS.name:
         raise RequestError(f"This release is a '{release.kind}': choose one of redescriptions, or use 'release show'.")
+    release = readable(release)
     model: RedescriptionModel = parse_model(release)
     return model.extract(release.domain, constraints)
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from dpcore.commands import grants
+from dpcore.commands.first_look import ask, synthesize
 from dpcore.commands.redescriptions import redescriptions
 from dpcore.commands.report import note, release_page
 from dpcore.commands.shell import Dataset, RunFailedError, find_release, make_group, open_service, read_epsilon
@@ -57,6 +58,8 @@ def show_release(
 releases.command("redescriptions")(redescriptions)
 releases.command("note")(note)
 releases.command("html")(release_page)
+releases.command("synthesize")(synthesize)
+releases.command("ask")(ask)
 
 
 @ledger.command("show")
@@ -68,7 +71,10 @@ def show_ledger(dataset: Dataset) -> None:
     with open_service() as service:
         info = service.dataset(dataset)
         typer.echo(f"{info.name}: {balance_text(service.total_balance(info.id))}\n")
-        typer.echo(ledger_text(service.ledger_entries(info.id)))
+        if info.sharing:
+            typer.echo(f"{info.sharing}\n")
+        names = {one.id: one.name for one in service.datasets()} if info.shares_with else None
+        typer.echo(ledger_text(service.ledger_entries(info.id), names))
 
 
 @ledger.command("charge")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ import typer
 from dpcore.errors import RequestError
 
 if TYPE_CHECKING:
+    from dpcore.intake.choices import Choices
     from dpcore.intake.relations import Source
 
 TableOption = Annotated[
@@ -21,6 +23,37 @@ TableOption = Annotated[
         help="A further table about the same people, such as car=cars.csv. May be repeated.",
     ),
 ]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="How letters are written in CSV files that are not UTF-8, such as windows-1252."),
+]
+DecimalOption = Annotated[
+    bool, typer.Option("--decimal-comma", help="Numbers in CSV files have a comma before their decimals.")
+]
+SheetOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Sheet of an Excel file that is read; default: the first.")
+]
+
+
+def choices_of(encoding: str | None, decimal_comma: bool, sheet: str | None) -> Choices:
+    """How the options say that files are read."""
+    from dpcore.intake.choices import Choices
+
+    return Choices(encoding, "," if decimal_comma else ".", sheet)
+
+
+@contextmanager
+def reading_as(source: Source, encoding: str | None, decimal_comma: bool, sheet: str | None) -> Iterator[None]:
+    """Let files be read as the options say, and say how they were read."""
+    from dpcore.intake.choices import choosing
+    from dpcore.intake.sql_files import is_database
+    from dpcore.intake.uploads import ask, files_of
+
+    with choosing(choices_of(encoding, decimal_comma, sheet)):
+        yield
+        for file in files_of(source):
+            if not is_database(file):
+                typer.echo(f"{file.name} was read as {ask('describe', [file], path=file)}", err=True)
 
 
 def table_files(options: Sequence[str] | None) -> dict[str, Path]:
@@ -42,15 +75,21 @@ def table_files(options: Sequence[str] | None) -> dict[str, Path]:
     return files
 
 
-def source_of(file: Path, entity: str, options: Sequence[str] | None, right: Path | None = None) -> Source:
-    """What the service is given: a file, or several by the names of their tables.
+def source_of(
+    file: Path, entity: str, options: Sequence[str] | None, right: Path | None = None, more: Sequence[Path] = ()
+) -> Source:
+    """What the service is given: a file, several that are one table, or several by the names of their tables.
 
     Raises
     ------
     RequestError
         If the options cannot be used together.
     """
-    return source_with(file, entity, table_files(options), right)
+    if not more:
+        return source_with(file, entity, table_files(options), right)
+    if right is not None or options:
+        raise RequestError("Several files are one table: put them into a folder and name it beside --right or --table.")
+    return [file, *more]
 
 
 def source_with(file: Path, entity: str, further: Mapping[str, Path], right: Path | None = None) -> Source:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
-from textwrap import indent
+from textwrap import indent, wrap
 from typing import Any
 
 import yaml
 
 from dpcore.commands.tables import source_with
 from dpcore.errors import IngestError, RequestError
+from dpcore.intake.dictionaries.drafts import Draft, sources_of
+from dpcore.intake.guesses import suggest_person
 from dpcore.intake.relations import Source
 from dpcore.intake.sql_files import is_database
-from dpcore.intake.suggestions import suggest_entity, suggest_key, suggest_person
+from dpcore.intake.suggestions import suggest_entity, suggest_key
 from dpcore.intake.uploads import ask, files_of, headers_of
 
 _HEAD = """\
@@ -43,7 +46,10 @@ _CHILDREN = """\
 # person with all these rows. 'key' is the column that says whose row it is.
 """
 _ROWS_KEPT = "max_rows_per_person:  # required: rows kept of each person, chosen at random; it is public"
-_Look = Callable[[str], dict[str, Any]]
+#: Fields of a schema that stand elsewhere in its text, or say nothing.
+_NO_HEAD = ("version", "columns", "children", "privacy_unit", "description", "entity")
+#: Drafts some columns from their values, by their names.
+_Look = Callable[[list[str]], dict[str, dict[str, Any]]]
 _REQUIRED: dict[str, list[str]] = {
     "boolean": [],
     "categorical": ["categories: []  # required: every category there may be"],
@@ -71,7 +77,7 @@ def schema_template(
         Name of the data set; ``None`` takes that of the file.
     suggest : collection of str
         Columns whose values are read. What they hold then stands in the template; see
-        :data:`dpcore.intake.suggestions.PUBLICATION_WARNING`.
+        :data:`dpcore.intake.looking.PUBLICATION_WARNING`.
     right : Path or None
         A second file about the same people.
     key : str or None
@@ -101,13 +107,69 @@ def schema_template(
         raise IngestError(
             f"There is no column '{unknown[0]}' to suggest a domain for. Columns: {', '.join(known[:20])}."
         )
-    columns = [look(column["name"]) if column["name"] in suggest else column for column in draft["columns"]]
+    looked = look(list(suggest)) if suggest else {}
+    columns = [looked.get(column["name"], column) for column in draft["columns"]]
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += _unit(draft["person_column"])
     lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
     lines += ["holdout_percent: 20", *([_TWO_FILES.rstrip()] if right else []), "columns:"]
     lines += map(_column, columns)
     return "\n".join(lines) + "\n"
+
+
+def dictionary_template(path: Path, *, name: str | None = None, data: Path | None = None) -> str:
+    """YAML text from a data dictionary.
+
+    Parameters
+    ----------
+    name : str or None
+        Name of the data set; ``None`` takes what the dictionary says, or that of the file.
+    data : Path or None
+        A file of the main table: columns that it lacks are left out, others are guessed by name.
+
+    Raises
+    ------
+    IngestError
+        If a file cannot be used.
+    """
+    draft = Draft(**ask("dictionary", [path], path=path))
+    content = draft.content
+    if name is not None:
+        content["name"] = name
+    told = [] if data is None else _within(data, draft)
+    first = {field: content[field] for field in ("name", "description", "entity", "privacy_unit") if content.get(field)}
+    rest = {field: value for field, value in content.items() if field not in {*first, *_NO_HEAD}}
+    lines = [_HEAD.rstrip(), f"# From a dictionary ({draft.form}):"]
+    lines += [f"#   {line}" for sentence in [*draft.sentences, *told] for line in wrap(" ".join(sentence.split()), 110)]
+    lines += [_dump(first | rest), "columns:", *map(_column, content["columns"])]
+    if content.get("children"):
+        lines += [_CHILDREN.rstrip(), "children:", *map(_described_child, content["children"])]
+    return "\n".join(lines) + "\n"
+
+
+def _within(data: Path, draft: Draft) -> list[str]:
+    """Keep the columns that a data file has, with those that no dictionary tells of; sentences about both."""
+    drafts = {column["name"]: column for column in ask("draft", [data], path=data)["columns"]}
+    header = ask("header", [data], path=data)
+    told = draft.within(header)
+    columns = draft.content["columns"]
+    known = {draft.content.get("privacy_unit", {}).get("column"), *draft.left_out}
+    known = known.union(*map(sources_of, columns))
+    further = [drafts[each] for each in header if each in drafts and each not in known]
+    draft.content["columns"] = columns + further
+    guessed = [column["name"] for column in further]
+    return [*told, f"Not in the dictionary, so guessed by name: {_names(guessed)}."] if guessed else told
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def _described_child(child: dict[str, Any]) -> str:
+    head = {field: value for field, value in child.items() if field != "columns"}
+    lacking = [] if "max_rows_per_person" in child else [_ROWS_KEPT]
+    columns = [indent(_column(column), "  ") for column in child["columns"]]
+    return "- " + indent("\n".join([_dump(head), *lacking, "columns:"]), "  ").lstrip() + "\n" + "\n".join(columns)
 
 
 def title_of(path: Path) -> str:
@@ -129,10 +191,13 @@ def _relational(title: str, source: Source, suggest: Collection[str], entity: st
     if key is None and len(headers) > 1:
         raise RequestError(f"Say with --key which column of '{entity}' identifies people.")
     draft = ask("relations draft", files, source=source, entity=entity, key=key)
+    wanted: dict[str, list[str]] = defaultdict(list)
     for table, column in _wanted(suggest, draft):
-        place = _table(draft, table)["columns"]
-        known = [item["name"] for item in place]
-        place[known.index(column)] = ask("table column", files, source=source, table=table, name=column)
+        wanted[table].append(column)
+    for table, names in wanted.items():
+        looked = _looked(files, names, source=source, table=table)
+        place = _table(draft, table)
+        place["columns"] = [looked.get(item["name"], item) for item in place["columns"]]
     lines = [_HEAD.rstrip(), _dump({"name": title}), "description: ''"]
     lines += [_ENTITY.rstrip(), _dump({"entity": entity}), *_unit(draft["person_column"])]
     lines += ["max_rows:  # required: a round number that is never exceeded; it becomes public"]
@@ -181,11 +246,19 @@ def _drafting(path: Path, right: Path | None, key: str | None) -> tuple[dict[str
     if right is not None:
         key = key or _key(path, right)
         both = partial(ask, files=[path, right], left=path, right=right, key=key)
-        return both("joint draft"), lambda name: both("joint column", name=name)
+        return both("joint draft"), lambda names: _looked([path, right], names, source=path, right=right, key=key)
     if key is not None:
         raise RequestError("--key identifies people in several files: name another with --right or --table.")
     one = partial(ask, files=[path], path=path)
-    return one("draft"), lambda name: one("column", name=name)
+    return one("draft"), lambda names: _looked([path], names, source=path)
+
+
+def _looked(files: list[Path], names: list[str], **place: Any) -> dict[str, dict[str, Any]]:
+    """Drafts of columns from their values. Raises ``IngestError`` if one of them has none."""
+    looked = ask("look", files, kinds=dict.fromkeys(names), **place)
+    if looked["notes"]:
+        raise IngestError(" ".join(looked["notes"]))
+    return {column["name"]: column for column in looked["columns"]}
 
 
 def _key(left: Path, right: Path) -> str:
@@ -213,7 +286,9 @@ def _unit(person: str | None) -> list[str]:
 
 def _column(column: dict[str, Any]) -> str:
     if column["type"] == "leave out":
-        return f"# left out, as it looks like free text: {column['name']!r}"
-    complete = bool({"categories", "lower"} & column.keys())
-    body = _dump(column).splitlines() + ([] if complete else _REQUIRED[column["type"]])
+        return f"# left out, as it looks like a date, a name or free text: {column['name']!r}"
+    shaped = "edges" in column
+    made = "derive" in column and column["type"] not in {"integer", "real"}  # Its categories follow from that.
+    lacking = [line for line in _REQUIRED[column["type"]] if line.partition(":")[0] not in column and not made]
+    body = _dump(column).splitlines() + [line for line in lacking if not (shaped and line.startswith("bins"))]
     return "\n".join(("- " if i == 0 else "  ") + line for i, line in enumerate(body))

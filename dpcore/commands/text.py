@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from dpcore.audit.replay.run import Summary
-from dpcore.audit.suite import AuditResult
 from dpcore.domain.origins import words_of
+from dpcore.models.readable import readable
 from dpcore.models.released import family_of, parse_model
 from dpcore.privacy.budgets import at_delta, delta_sentence, exact_amount, format_epsilon
 from dpcore.released.evaluation import Evaluation, Figure
@@ -19,9 +19,14 @@ from dpcore.report.spending import adds_sentence, fitting, plain_sum, rho_senten
 from dpcore.report.timing import time_sentence
 from dpcore.workspace.requests import Balance, Quote
 
+if TYPE_CHECKING:
+    from dpcore.audit.replay.run import Summary
+    from dpcore.audit.suite import AuditResult
+
 
 def release_text(release: Release) -> str:
     """A release for reading: title, model, its quality and its certificate."""
+    release = readable(release)
     family, model = family_of(release), parse_model(release)
     what = f"{family.title} for '{release.target}'" if release.target else family.title
     parts = [
@@ -32,7 +37,8 @@ def release_text(release: Release) -> str:
     ]
     if release.target and model.evaluation is not None:
         parts.append(_evaluation(model.evaluation))
-    return "\n\n".join([*parts, certificate_text(release.certificate)])
+    learned = [release.domain.learned.words] if release.domain.learned else []
+    return "\n\n".join([*parts, certificate_text(release.certificate), *learned])
 
 
 def _evaluation(evaluation: Evaluation | RegressionEvaluation) -> str:
@@ -90,6 +96,7 @@ def quote_text(quote: Quote) -> str:
         f"Left now {_left(quote.balance_before.left)}, afterwards {_left(quote.left_after)}. {fitting(quote)}",
         quote.form,
         f"Noise on each printed count: ±{margin} with 95% confidence.",
+        f"It takes {quote.forecast.text}, if nothing else runs here.",
         quote.guarantee,
         quote.odds,
         delta_sentence(plan.delta) if plan.delta and plan.promised != "none" else "",

@@ -13,8 +13,8 @@ from dpcore.privacy.budgets import calibrate_fine_gaussian
 from dpcore.privacy.mechanisms import FineGaussian
 
 
-def run_with(audit, control):
-    return replace(audit, controls={control: audit.controls[control]}).run(4000)
+def run_with(audit, control, trials=4000):
+    return replace(audit, controls={control: audit.controls[control]}).run(trials)
 
 
 def test_audit_of_whole_fits_for_classes():
@@ -26,7 +26,7 @@ def test_audit_of_whole_fits_for_classes():
 def test_audit_of_whole_fits_for_numbers_catches_a_clip_too_wide():
     audit = ebm_outlier_audit()
     assert set(audit.controls) == {"noise divided by 8", "clip 7 times as wide"}
-    result = run_with(audit, "clip 7 times as wide")
+    result = run_with(audit, "clip 7 times as wide", trials=7000)  # With 4000, one in fifteen is missed.
     assert result.holds, result
     assert result.caught, result
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -100,6 +101,7 @@ def test_trees_and_forests_are_fitted_printed_and_written(home: Path, options: t
     kind, *more = options
     quoted = run("fit", kind, *common, *more, "--quote")
     assert "would cost epsilon = 0.50" in quoted
+    assert "It takes a few seconds and" in quoted
     text = run("fit", kind, *common, *more, "-o", path)
     assert f"{kind.capitalize()} for 'diagnosis'" in text
     release = Release.from_json(path.read_text())
@@ -313,7 +315,7 @@ def test_schema_init_suggests_from_values_with_a_warning(home: Path) -> None:
 def two_files(home: Path) -> tuple[Path, Path]:
     """Diagnoses and laboratory values of a few people."""
     left, right = home / "visits.csv", home / "lab.csv"
-    left.write_text("patient_id,ward,has_gout,age\n1,north,yes,44\n2,south,no,50\n")
+    left.write_text("patient_id,ward,has_gout,age\n1,north,yes,44\n2,south,no,70\n")
     right.write_text("patient_id,age,urate\n2,50,310\n3,61,520\n")
     return left, right
 
@@ -546,3 +548,16 @@ def test_a_charge_counts_by_its_rho_or_by_what_a_run_of_this_program_may_have_co
     assert "spent 0.50, " in second
     for wrong, sentence in (("much", "Rho must be a number"), ("-1", "at least 0"), ("1e-13", "12 decimal places")):
         assert sentence in refuse(*charge, "--rho", wrong)
+
+
+def test_this_machine_is_measured_on_request() -> None:
+    told = run("calibrate")
+    assert f"{os.cpu_count()} cores" in told
+    assert re.search(r"a number of noise: +[0-9.]+ us", told)
+    assert (Path(os.environ["FROSTGLASS_HOME"]) / "machine.json").exists()
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "4 GB", "1.5", "", "\u00b2"])
+def test_a_setting_that_is_no_number_is_told_in_a_sentence(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROSTGLASS_MEMORY", text)
+    assert refuse("data", "list") == "error: FROSTGLASS_MEMORY must be a whole number above 0, for example 8192."

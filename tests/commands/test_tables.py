@@ -49,7 +49,7 @@ def completed(draft: dict[str, Any], path: Path, name: str) -> Path:
     car["max_rows_per_person"] = 3
     length, wheels = car["columns"]
     length["categories"] = ["secretshort", "secretlong"]
-    car["columns"] = [length, {"name": wheels["name"], "type": "boolean"}]
+    car["columns"] = [length, {"name": wheels["name"], "type": "integer", "lower": 0, "upper": 4, "bins": 4}]
     path.write_text(yaml.safe_dump(draft))
     return path
 
@@ -155,3 +155,39 @@ def test_the_main_table_of_a_database_may_have_to_be_named(home: Path) -> None:
     draft = yaml.safe_load(run("schema", "init", path, "--entity", "b"))
     assert (draft["entity"], draft["children"][0]["name"]) == ("b", "a")
     assert draft["privacy_unit"]["column"] == "who_nr"
+
+
+def test_several_files_a_folder_and_a_pattern_are_one_table(home: Path) -> None:
+    folder = home / "visits"
+    folder.mkdir()
+    for number, rows in enumerate(("1,west\n", "2,east\n3,west\n")):
+        (folder / f"{number}.csv").write_text(f"train_id,direction\n{rows}")
+    direction = {"name": "direction", "type": "categorical", "categories": ["west", "east"]}
+    for name, files in (
+        ("list", sorted(folder.iterdir())),
+        ("folder", [folder]),
+        ("pattern", [folder / "*.csv"]),
+    ):
+        schema = home / f"{name}.yaml"
+        schema.write_text(yaml.safe_dump({"name": name, "max_rows": 10, "columns": [direction]}))
+        assert "ok: " in run("schema", "check", schema, "--data", files[0])
+        assert f"stored: '{name}'" in run("data", "add", *files, "--schema", schema, "--budget", "1")
+    again = home / "again.yaml"
+    again.write_text(yaml.safe_dump({"name": "again", "max_rows": 2, "columns": [direction]}))
+    assert "limit of 2" in refuse("data", "add", folder, "--schema", again, "--budget", "1")
+    (folder / "0.csv").write_text("train_id,way\n1,west\n")
+    told = refuse("data", "add", folder, "--schema", again, "--budget", "1")
+    assert "'1.csv' has no column 'way', which '0.csv' has" in told
+    told = refuse("data", "add", folder, folder / "0.csv", "--schema", again, "--budget", "1", "--right", folder)
+    assert "put them into a folder" in told
+    assert "again" not in run("data", "list")
+
+
+def test_a_schema_is_drafted_from_a_folder(home: Path) -> None:
+    folder = home / "visits"
+    folder.mkdir()
+    for number in range(2):
+        (folder / f"{number}.csv").write_text("train_id,direction\n1,west\n")
+    drafted = yaml.safe_load(run("schema", "init", folder))
+    assert [column["name"] for column in drafted["columns"]] == ["direction"]
+    assert drafted["name"] == "visits"

@@ -122,10 +122,18 @@ _CLAUSES: Final[Choices] = {
     "reserved_literals": _ON_OR_OFF,
     "evaluate": _ON_OR_OFF,
 }
+_TABLES: Final[Choices] = {
+    "pairs": (0, 1, 2),
+    "by": (None, "left0", "right0"),
+    "crosstabs": ((), ("left0 by right0",)),
+    "columns": (None, ("left0", "right0")),
+}
+_FOUND: Final[Choices] = {"pairs": (1, 2)}
 _FEW: Final = SchemaShape(features=(1, 3))
 _TWO: Final = SchemaShape("two classes", (1, 3))
 _NUMBERS: Final = SchemaShape("numbers", (1, 3))
 _VIEWS: Final = SchemaShape("", (1, 2))
+_LOOKS: Final = SchemaShape("", (1, 2), children=True)
 _RELATIONS: Final = SchemaShape(features=(1, 2), children=True)
 
 
@@ -177,4 +185,10 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
         ReplayMethod("ilp", method, _RELATIONS, _of(_CLAUSES, method=method))
         for method in ("noisy_max", "naive", "relevance_aware")
     ),
+    ReplayMethod("summaries", "weighted", _LOOKS, _of(_TABLES, method="weighted")),
+    ReplayMethod("summaries", "equal", _LOOKS, _of(_TABLES, method="equal")),
+    ReplayMethod("summaries", "pairs found", _LOOKS, _FOUND),
+    ReplayMethod("summaries", "with a delta", _LOOKS, {**_TABLES, "delta": (_DELTA, "0.00001")}),
+    ReplayMethod("summaries", "pairs found with a delta", _LOOKS, {**_FOUND, "delta": (_DELTA,)}),
+    ReplayMethod("summaries", "weighted, composing", _LOOKS, _TABLES, _DELTA),
 )

@@ -1,0 +1,83 @@
+"""What commands read off a first look for free: answers to questions, and invented records."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dpcore.commands.shell import find_release
+from dpcore.errors import RequestError
+
+
+class Kind(StrEnum):
+    """Forms of files."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def ask(
+    release: Annotated[str, typer.Argument(help="Id of a first look, or its file.")],
+    question: Annotated[
+        str, typer.Argument(help="For example: age > 60 and sex = female. Of columns that were counted together.")
+    ],
+) -> None:
+    """Say how many records satisfy some conditions, by a first look; costs nothing."""
+    from dpcore.models.summaries.released.questions import how_many
+
+    found, model = _first_look(release)
+    told = how_many(model, found.domain, question)
+    share = told.value / max(model.estimates.total, 1.0)
+    typer.echo(
+        f"About {told.value:,.0f} records ({told.low:,.0f} to {told.high:,.0f} for the noise, 95%), "
+        f"{100 * share:.3g}% of all."
+    )
+
+
+def _first_look(name: str) -> tuple[Any, Any]:
+    """A release of the family and its model."""
+    from dpcore.models.released import parse_model
+
+    found = find_release(name)
+    if found.kind != "summaries":
+        raise RequestError(
+            f"This is a release of the kind '{found.kind}': name a first look, as 'fit summaries' makes it."
+        )
+    return found, parse_model(found)
+
+
+def synthesize(
+    release: Annotated[str, typer.Argument(help="Id of a first look, or its file.")],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go; made if it is not there.")],
+    rows: Annotated[
+        int | None, typer.Option(min=1, max=10_000_000, help="Records. Default: about as many as there are people.")
+    ] = None,
+    kind: Annotated[Kind, typer.Option("--format", help="Form of the files.")] = Kind.CSV,
+    seed: Annotated[int | None, typer.Option(min=0, help="The same seed draws the same records.")] = None,
+) -> None:
+    """Draw invented records that follow a first look, one file for each table; costs nothing."""
+    from dpcore.models.summaries.released.synthesis import WHAT_IT_IS, expected_errors, invented
+    from dpcore.models.summaries.released.synthetic_files import files_of
+
+    found, model = _first_look(release)
+    wanted = max(1, round(model.estimates.total)) if rows is None else rows
+    made = files_of(found, invented(model, found.domain, wanted, seed), kind.value)
+    existing = [name for name in made if (out / f"{name}.{kind.value}").exists()]
+    if existing:
+        raise RequestError(f"'{out / existing[0]}.{kind.value}' is there already: name another folder.")
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in made.items():
+        path = out / f"{name}.{kind.value}"
+        path.write_bytes(content)
+        typer.echo(f"{path}: written.")
+    errors = expected_errors(model)
+    typer.echo("\n".join(WHAT_IT_IS))
+    typer.echo(f"Noise moves the share of a cell of a column by {100 * errors['columns']:.2g} points on average.")
+    if errors["pairs kept"]:
+        typer.echo(
+            f"{errors['pairs kept']:.0f} pairs of columns follow what was counted, "
+            f"each share within {100 * errors['pairs']:.2g} points on average."
+        )

@@ -1,0 +1,204 @@
+"""Schemas from data dictionaries, and for others, on the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from copy import deepcopy
+
+import pandas as pd
+import pyreadstat
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from dpcore.commands import app
+from dpcore.domain.schema import Schema
+
+HOME = "FROSTGLASS_HOME"
+
+PEOPLE = pd.DataFrame(
+    {
+        "pid": [f"p{number}" for number in range(60)],
+        "age": [20 + number for number in range(60)],
+        "ward": ["1", "2", "2"] * 20,
+        "smoker": ["1", "0"] * 30,
+    }
+)
+REDCAP = [
+    ("field_name", "field_type", "field_label", "select_choices_or_calculations", "validation", "min", "max"),
+    ("pid", "text", "Record", "", "", "", ""),
+    ("age", "text", "Age", "", "integer", "18", "100"),
+    ("ward", "radio", "Ward", "1, stroke unit | 2, other", "", "", ""),
+    ("smoker", "yesno", "Smoker", "", "", "", ""),
+]
+PACKAGE = {
+    "name": "clinic",
+    "resources": [
+        {
+            "name": "people",
+            "schema": {
+                "primaryKey": "pid",
+                "fields": [
+                    {"name": "pid", "type": "string"},
+                    {"name": "age", "type": "integer", "constraints": {"minimum": 18, "maximum": 100}},
+                    {"name": "ward", "type": "string", "constraints": {"enum": ["1", "2"]}},
+                    {"name": "smoker", "type": "boolean"},
+                ],
+            },
+        }
+    ],
+}
+CSVW = {
+    "@context": ["http://www.w3.org/ns/csvw", "https://w3id.org/csvw-eo"],
+    "@type": "Table",
+    "url": "people.csv",
+    "privacyUnit": "pid",
+    "maxContributions": 1,
+    "maxLength": 500,
+    "tableSchema": {
+        "columns": [
+            {"name": "pid", "datatype": "string", "privacyId": True},
+            {"name": "age", "datatype": "integer", "minimum": 18, "maximum": 100},
+            {"name": "ward", "datatype": "string", "keyValues": ["1", "2"], "exhaustiveKeys": True},
+            {"name": "smoker", "datatype": "boolean"},
+        ]
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv(HOME, str(tmp_path / "home"))
+    monkeypatch.delenv("FROSTGLASS_DATABASE_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result.stdout if code == 0 else result.stderr
+
+
+def _redcap(folder):
+    path = folder / "clinic_dictionary.csv"
+    headers = dict.fromkeys(REDCAP[0]) | {
+        "validation": "text_validation_type_or_show_slider_number",
+        "min": "text_validation_min",
+        "max": "text_validation_max",
+    }
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([[headers[name] or name for name in REDCAP[0]], *REDCAP[1:]])
+    return path
+
+
+def _json(folder, content):
+    path = folder / "dictionary.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def _spss(folder):
+    path = folder / "people.sav"
+    rows = PEOPLE.assign(ward=PEOPLE["ward"].astype(float), smoker=PEOPLE["smoker"].astype(float))
+    labels = {"ward": {1.0: "stroke unit", 2.0: "other"}, "smoker": {0.0: "no", 1.0: "yes"}}
+    pyreadstat.write_sav(rows, path, variable_value_labels=labels)
+    return path
+
+
+DICTIONARIES = {
+    "redcap": _redcap,
+    "data package": lambda folder: _json(folder, PACKAGE),
+    "csvw": lambda folder: _json(folder, CSVW),
+    "spss": _spss,
+}
+
+
+@pytest.mark.parametrize("kind", DICTIONARIES)
+def test_a_dictionary_and_a_budget_store_a_data_set(home, kind):
+    dictionary = DICTIONARIES[kind](home)
+    data = dictionary if kind == "spss" else home / "people.csv"
+    assert run("data", "check", data, "--dictionary", dictionary).endswith(
+        "3 columns: 3 fit, 0 would lose values or tell nothing\n"
+    )
+    assert run("data", "add", data, "--dictionary", dictionary, "--budget", "2").startswith("stored: ")
+
+
+def test_columns_that_a_file_lacks_are_told_and_left_out(home):
+    PEOPLE.drop(columns="smoker").assign(ward_name="Süd").to_csv(home / "old.csv", index=False, encoding="windows-1252")
+    arguments = ("old.csv", "--dictionary", _redcap(home), "--encoding", "windows-1252")
+    result = CliRunner().invoke(app, ["data", "add", *map(str, arguments), "--budget", "1"])
+    assert result.exit_code == 0, result.output
+    assert "Not in the data file: 'smoker'." in result.stderr
+    assert run("data", "check", *arguments).startswith("2 columns")
+
+
+@pytest.mark.parametrize("kind", DICTIONARIES)
+def test_a_template_of_a_whole_dictionary_is_a_schema(home, kind):
+    written = home / "schema.yaml"
+    run("schema", "template", "--dictionary", DICTIONARIES[kind](home), "-o", written, "--name", "my clinic")
+    assert run("schema", "check", written, "--data", home / "people.csv").startswith("ok: 'my clinic', 3 columns")
+    assert Schema.from_file(written).privacy_unit.column == "pid"
+    assert "required" not in written.read_text().split("version: 1")[1]
+
+
+def test_what_a_dictionary_does_not_tell_is_marked_and_asked(home):
+    package = deepcopy(PACKAGE)
+    del package["resources"][0]["schema"]["fields"][2]["constraints"]
+    dictionary = _json(home, package)
+    text = run("schema", "template", "--dictionary", dictionary)
+    assert "#   The categories are not listed of 'ward'." in text
+    assert "categories: []  # required" in text
+    told = run("data", "add", "people.csv", "--dictionary", dictionary, "--budget", "1", code=2)
+    assert "not listed of 'ward'" in told
+    assert "schema template" in told
+
+
+def test_a_data_file_decides_which_columns_there_are(home):
+    PEOPLE.drop(columns="smoker").assign(sodium=140.0, los_count=3).to_csv(home / "people.csv", index=False)
+    text = run("schema", "template", "--dictionary", _redcap(home), "--data", "people.csv")
+    assert "Not in the data file: 'smoker'." in text
+    assert "Not in the dictionary, so guessed by name: 'sodium', 'los_count'." in text
+    assert [column["name"] for column in yaml.safe_load(text)["columns"]] == ["age", "ward", "sodium", "los_count"]
+    (home / "other.csv").write_text("a,b\n1,2\n")
+    assert "none of the columns" in run(
+        "schema", "template", "--dictionary", _redcap(home), "--data", "other.csv", code=2
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("data", "add", "people.csv", "--budget", "1"),
+        ("data", "add", "people.csv", "--budget", "1", "--schema", "a.yaml", "--dictionary", "b.json"),
+    ],
+)
+def test_a_schema_or_a_dictionary_is_needed(arguments):
+    assert "either --schema or --dictionary" in run(*arguments, code=2)
+
+
+@pytest.mark.parametrize("content", ["{", "a,b\n1,2\n", "", '{"fields": "none"}'])
+def test_what_is_no_dictionary_is_one_sentence(home, content):
+    (home / "dictionary").write_text(content)
+    told = run("schema", "template", "--dictionary", "dictionary", code=2)
+    assert told.startswith("error: ")
+    assert told.count("\n") == 1
+    assert run("schema", "template", "--dictionary", "absent.json", code=2).startswith("error: ")
+
+
+@pytest.mark.parametrize("form", ["frostglass", "csvw", "frictionless", "croissant"])
+def test_a_schema_is_exported(home, form):
+    schema = home / "schema.yaml"
+    run("schema", "template", "--dictionary", _redcap(home), "-o", schema)
+    if form == "frostglass":
+        assert "frictionless, csvw, croissant" in run("schema", "export", schema, "--format", form, code=2)
+        return
+    written = home / "exported.json"
+    run("schema", "export", schema, "--format", form, "-o", written)
+    assert json.loads(run("schema", "export", schema, "--format", form)) == json.loads(written.read_text())
+    if form != "croissant":
+        again = run("schema", "template", "--dictionary", written)
+        assert Schema.from_text(again) == Schema.from_file(schema)
