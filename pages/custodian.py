@@ -11,14 +11,17 @@ from pages.components.custodian import (
     audit_log,
     budget_requests,
     budgets,
+    cluster,
     intake,
     stranded,
+    upkeep,
 )
 from pages.components.kit import markup
 
 ADD, REQUESTS = "Add a data set", "Requests"
 VIEWS: Mapping[str, Callable[[], None]] = {
     ADD: intake.show,
+    "Data set": upkeep.show,
     "Budget": budgets.show,
     "Analysts": analysts.show,
     REQUESTS: budget_requests.show,
@@ -42,6 +45,7 @@ def page() -> None:
         persist_state="session",
     )
     VIEWS[view or ADD]()
+    cluster.show()
 
 
 page()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
+from dpcore.domain.labels import called
+from dpcore.intake.dictionaries.writing import FORMS, text_of
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.families import registry
-from pages.components.kit import amounts, markup, schema_view
+from pages.components.kit import amounts, made_file, markup, schema_view
 from pages.components.run import ask
 from pages.components.visitor import access, login, menu
 
@@ -45,16 +50,21 @@ def _card(info: DatasetInfo, *, chosen: bool) -> None:
         st.subheader(markup.plain(info.name), anchor=False)
         labels = {"Selected": "chosen"} if chosen else {}
         labels |= {"Public demonstration data": "public"} if info.public else {"Private": "private"}
+        labels |= {"Retired": "private"} if info.retired else {}
+        labels |= {f"Version {info.version}": "private"} if info.version > 1 else {}
         markup.tags(labels)
         if info.description:
             st.text(info.description)
         _facts(info)
+        if info.sharing:
+            st.caption(markup.plain(info.sharing))
         if info.public:
             markup.banner("public", "public_banner")
         if info.schema.problem:
             markup.notice("amber", "No result is private.", info.schema.problem)
         with st.expander(_columns_title(info)):
             schema_view.show(info.schema)
+            _downloads(info)
         if info.public and info.truth:
             with st.expander("What is true of these records (public)"):
                 st.markdown(info.truth)
@@ -62,6 +72,20 @@ def _card(info: DatasetInfo, *, chosen: bool) -> None:
             with st.expander("Ask for more budget"):
                 ask.offer(info)
         _choose(info, chosen=chosen)
+
+
+def _downloads(info: DatasetInfo) -> None:
+    """The public description as a file: for this program, and for others."""
+    st.caption("Download this public description")
+    with st.container(horizontal=True):
+        _download(info, "Schema", "schema.yaml", "text/yaml", info.schema.to_yaml)
+        for form, (title, name) in FORMS.items():
+            _download(info, title, name, "application/json", partial(text_of, info.schema, form))
+
+
+def _download(info: DatasetInfo, title: str, name: str, kind: str, make: Callable[[], str]) -> None:
+    made, icon, key = made_file.later(make, name, kind), ":material/download:", f"export-{name}-{info.id}"
+    st.download_button(title, made, name, kind, icon=icon, key=key, on_click="ignore")
 
 
 def _columns_title(info: DatasetInfo) -> str:
@@ -76,7 +100,7 @@ def _facts(info: DatasetInfo) -> None:
         {
             "Who is protected": schema_view.privacy_unit(info.schema),
             "Row limit (public)": f"{info.schema.max_rows:,}",
-            "Targets": ", ".join(info.schema.targets) or "none marked",
+            "Targets": ", ".join(called(info.schema, name) for name in info.schema.targets) or "none marked",
             "Budget": amounts.total(balance),
             "Left": amounts.left(balance.left),
         }

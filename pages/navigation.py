@@ -49,7 +49,7 @@ def _finish(page: str) -> None:
     dataset = access.chosen_dataset()
     with st.sidebar:
         if dataset is not None:
-            meter.show(dataset.id, dataset.name)
+            meter.show(dataset)
             st.divider()
         tour.offer(page)
         login.show()

@@ -27,8 +27,15 @@ EVERY = pytest.mark.parametrize("own", FAMILY_PAGES.values(), ids=FAMILY_PAGES)
 PREDICTING = {name: own for name, own in FAMILY_PAGES.items() if own.target}
 #: What can be downloaded of a result of one family only.
 MORE = {"ilp": ["Download Prolog"]}
+#: Methods without inputs of their own: another method's form has all of theirs.
+SAME_FORM = {"diffp_c45", "sulq_id3", "alt_expm", "alt_mcmc", "naive"}
 WAYS = [
-    pytest.param(own, method, id=f"{name}-{method}")
+    pytest.param(
+        own,
+        method,
+        id=f"{name}-{method}",
+        marks=[pytest.mark.slow] if method in SAME_FORM else [],
+    )
     for name, own in FAMILY_PAGES.items()
     for method in own.family.methods or [""]
 ]
@@ -108,7 +115,7 @@ def test_a_result_of_private_data_has_files_and_nothing_true(own: FamilyPage) ->
 def _tab(app: AppTest, name: str) -> AppTest:
     """A part of a result, which may stand in a tab of its own."""
     for key in app.session_state.to_dict():
-        if str(key).endswith("-tabs-5"):
+        if str(key).endswith(("-tabs-5", "-tabs-4")):
             app.session_state[key] = name
     return checked(app.run())
 

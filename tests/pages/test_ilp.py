@@ -14,6 +14,7 @@ from dpcore.demo import DEMOS
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.clause import Clause, Variable
 from dpcore.models.ilp.language.hypotheses import condition_texts
+from dpcore.models.readable import readable
 from dpcore.models.released import parse_model
 from dpcore.released.release import Release
 from dpcore.service import Service
@@ -226,8 +227,8 @@ def test_a_result_shows_clauses_words_program_chart_and_quality():
     app = at_run(PAGE, run_id)
     [release] = access.service().releases()
     model = parse_model(release)
-    text = shown(app)
-    for sentence in model.reading(SCHEMA, TARGET):
+    text, told = shown(app), readable(release)
+    for sentence in parse_model(told).reading(told.domain, told.target):
         assert sentence in text
     for number in range(1, len(model.groups)):
         assert f'<span class="fg-if">Clause {number}</span>' in text
@@ -465,7 +466,7 @@ def test_files_hold_the_clauses(monkeypatch):
     by_hand(monkeypatch, release)
     open_page("releases")
     [(shown_release, _, _, held, (program,), twin)] = given
-    assert shown_release == release
+    assert shown_release.stored == release
     assert held == "the clauses"
     assert (program.ending, program.label) == ("pl", "Prolog")
     assert "direction(T, east) :-" in program.content

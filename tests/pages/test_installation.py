@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from dpcore.workspace.database import jobs, write
 from dpcore.workspace.ledger import Ledger
 from dpcore.workspace.requests import RunRequest
@@ -47,6 +49,18 @@ def test_every_page_says_why_a_home_cannot_be_used() -> None:
     assert "This installation" not in str([item.value for item in open_page().title])
 
 
+@pytest.mark.parametrize("setting", ["FROSTGLASS_MEMORY", "FROSTGLASS_WORKERS"])
+def test_every_page_says_which_setting_is_no_number(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv(setting, "4 GB")
+        access.forget()
+        for name in ("data_sets", "custodian"):
+            shown = open_page(name)
+            assert [item.value for item in shown.title] == ["This installation cannot be used now"]
+            assert f"{setting} must be a whole number" in words(shown).replace("\\", "")
+    assert "This installation" not in str([item.value for item in open_page().title])
+
+
 def test_a_home_that_cannot_be_used_does_not_stop_the_server(tmp_path: Path) -> None:
     """Nor is anything received into another folder, should the home be put right meanwhile."""
     place = tmp_path / "file"
@@ -77,3 +91,13 @@ def test_a_custodian_ends_a_run_whose_machine_has_vanished() -> None:
     assert "The run is ended." in words(shown)
     assert "Runs that cannot be seen" not in words(shown)
     assert access.installation().run(run).charged
+
+
+def test_a_custodian_sees_that_the_cluster_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one is set; its workers and dashboard are shown by the same words as on the command line."""
+    assert "See who answers" not in [button.label for button in open_page("custodian").button]
+    monkeypatch.setenv("FROSTGLASS_DASK", "tcp://127.0.0.1:9")
+    monkeypatch.setattr("dpcore.data.clusters._BEFORE", 1)
+    shown = open_page("custodian")
+    shown.button(key="cluster-ask").click().run(timeout=60)
+    assert "does not answer" in str([item.value for item in shown.warning])

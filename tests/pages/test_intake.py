@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.domain.origins import KNOWN
 from dpcore.domain.schema import Schema
 from dpcore.errors import SchemaError
 from dpcore.service import Service
@@ -18,11 +19,11 @@ from dpcore.workspace.users import User
 from pages.components.custodian import intake_drafts, schema_rows, upload_reading
 from pages.components.kit import schema_view
 from pages.components.visitor import access, login
-from tests.support.page_tools import bring, button, checked, errors, open_page, remove, words
+from tests.support.page_tools import bring, button, checked, errors, look_at, open_page, remove, words
 
 LEFT = b"patient_id,has_gout,ward,age\n1,yes,north,44\n2,no,south,50\n3,yes,north,61\n"
 RIGHT = b"nr;patient_id;urate;age\n7;2;310;50\n8;3;520;61\n9;4;400;70\n"
-FILE_WAY = "Use a schema file (YAML or JSON)"
+FILE_WAY = "Write or bring a schema (YAML or JSON)"
 SCHEMA = Schema.from_text(
     """
 name: two
@@ -60,7 +61,7 @@ def complete(app: AppTest) -> AppTest:
     shown = rows(app)
     shown[schema_rows.KEEP] = False
     for draft in drafts:
-        shown = schema_rows.replace_row(shown, draft)
+        shown = schema_rows.replaced(shown, [draft])
     app.session_state["intake"].tables[0].show(shown)
     checked(app.run())
     app.text_input(key="intake-name").set_value("Two views")
@@ -76,6 +77,8 @@ def test_a_second_file_is_asked_for_once_there_is_a_first():
     assert [item.label for item in app.file_uploader] == [
         "A second file about the same people (optional)",
         "Further tables about the same people (optional)",
+        "Further files of the same table (optional)",
+        "Data dictionary (REDCap, Data Package, CSVW, SPSS, Stata or SAS)",
     ]
 
 
@@ -121,7 +124,7 @@ def test_two_files_and_a_schema_file_are_stored():
     ("left", "right", "sentence"),
     [
         (LEFT, b"", "The second file is empty"),
-        (LEFT, b"\xff\xfe\x00\x01age,sex\n", "In the second file: The file is not UTF-8"),
+        (LEFT, "größe,age\n".encode("latin-1"), "In the second file: The file is not UTF-8"),
         (LEFT, b"a,b\n1,2\n", "no column in common"),
         (LEFT, b"patient_id,a,a\n1,2,3\n", "In the second file: Column names must be distinct"),
         (b"patient_id,x,x_left\n", b"patient_id,x\n1,2\n", "several columns called 'x_left'"),
@@ -154,12 +157,38 @@ def test_files_that_cannot_be_joined_give_a_sentence_and_store_nothing(left, rig
     assert not list(incoming.iterdir())
 
 
+MORE = "Further files of the same table"
+
+
+def test_several_files_are_stored_as_one_table():
+    app = bring(open_page("custodian"), "Data file", "2023.csv", LEFT)
+    bring(app, MORE, "2024.csv", b"age,ward,patient_id,has_gout\n61,south,4,yes\n44,north,1,no\n")
+    assert not errors(app)
+    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
+    schema = SCHEMA.to_yaml().replace("urate", "age").replace("right", "left").replace("900", "90").replace("360", "50")
+    app.text_area(key="intake-yaml").set_value(schema)
+    button(app, "Check and store").click()
+    assert "is stored" in words(checked(app.run()))
+    [info] = access.service().datasets()
+    assert [column.name for column in info.schema] == ["has_gout", "age"]
+    assert not access.service().desk().files()
+
+
+def test_a_further_file_of_another_table_is_named_as_it_was_brought():
+    app = bring(open_page("custodian"), "Data file", "2023.csv", LEFT)
+    bring(app, MORE, "2024.csv", b"age,patient_id,has_gout\n61,4,yes\n")
+    assert "The file '2024.csv' has no column 'ward', which '2023.csv' has" in errors(app)
+    remove(app, "2024.csv")
+    assert not errors(app)
+    second(bring(app, MORE, "2024.csv", LEFT), RIGHT)
+    assert "One table in several files stands alone" in errors(app)
+
+
 def test_values_of_the_second_file_are_looked_at_when_asked_for():
     app = upload()
-    app.selectbox(key="intake-suggest-column").set_value("age_right")
-    app.selectbox(key="intake-suggest-type").set_value("ordinal")
-    button(app, "Look at this column").click()
-    checked(app.run())
+    table = app.session_state["intake"].tables[0]
+    table.show(schema_rows.replaced(table.now, [{"name": "age_right", "type": "ordinal"}]))
+    look_at(checked(app.run()), "age_right", "Keep the types as they are")
     shown = rows(app).set_index(schema_rows.NAME)
     assert shown.loc["age_right", schema_rows.CATEGORIES] == "50; 61; 70"
     assert shown.loc["age_right", schema_rows.SIDE] == "right"
@@ -168,9 +197,7 @@ def test_values_of_the_second_file_are_looked_at_when_asked_for():
 
 def test_another_key_names_the_columns_anew_and_keeps_what_was_found():
     app = upload()
-    app.selectbox(key="intake-suggest-column").set_value("ward")
-    button(app, "Look at this column").click()
-    checked(app.run())
+    look_at(app, "ward")
     join_key(app).set_value("age")
     checked(app.run())
     shown = rows(app).set_index(schema_rows.NAME)
@@ -181,9 +208,7 @@ def test_another_key_names_the_columns_anew_and_keeps_what_was_found():
 def test_what_was_filled_in_outlives_a_second_file():
     app = open_page("custodian")
     bring(app, "Data file", "left.csv", LEFT)
-    app.selectbox(key="intake-suggest-column").set_value("ward")
-    button(app, "Look at this column").click()
-    checked(app.run())
+    look_at(app, "ward")
     second(app, b"x,y\n1,2\n")
     assert "no column in common" in errors(app)
     second(app, RIGHT)
@@ -225,9 +250,9 @@ def test_answers_are_carried_over_by_name():
 
 def test_the_table_of_columns_says_the_side():
     gout, urate = SCHEMA
-    assert schema_view.cells(gout)[4] == "Left"
-    assert schema_view.cells(urate)[4] == "Right"
-    assert schema_view.cells(urate.model_copy(update={"view": None}))[4] == ""
+    assert schema_view.cells(gout, KNOWN)[4] == "Left"
+    assert schema_view.cells(urate, KNOWN)[4] == "Right"
+    assert schema_view.cells(urate.model_copy(update={"view": None}), KNOWN)[4] == ""
 
 
 # What was brought and typed is there again
@@ -238,8 +263,7 @@ def fill_in_half() -> AppTest:
     bring(app, "Data file", "left.csv", LEFT)
     app.text_input(key="intake-name").set_value("Half done")
     app.number_input(key="intake-max-rows").set_value(700)
-    app.selectbox(key="intake-suggest-column").set_value("ward")
-    button(app, "Look at this column").click()
+    look_at(app, "ward")
     return checked(app.run())
 
 
@@ -282,7 +306,9 @@ def test_a_typed_schema_is_there_again_in_another_session():
 def test_what_is_discarded_is_gone_everywhere():
     app = remove(fill_in_half(), "left.csv")
     for session in (app, open_page("custodian")):
-        assert [item.label for item in session.file_uploader] == ["Data file (CSV, Parquet, SQLite or DuckDB)"]
+        assert [item.label for item in session.file_uploader] == [
+            "Data file (CSV, Excel, Parquet, SPSS, Stata, SAS, SQLite or DuckDB)"
+        ]
     bring(app, "Data file", "left.csv", LEFT)
     assert app.text_input(key="intake-name").value == ""
     assert app.number_input(key="intake-max-rows").value is None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from types import SimpleNamespace
+from zoneinfo import ZoneInfo
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.errors import ConflictError
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest, RunStatus
+from pages.components.run import progress
 from tests.support.page_tools import (
     add_ward,
     checked,
@@ -116,3 +120,35 @@ def test_cards_of_runs_keep_their_places(monkeypatch):
     assert stop_buttons(app.run()) == ["stop-b", "cancel-c", "cancel-d"]
     runs.states["b"] = runs.states["c"] = runs.states["d"] = "done"
     assert sum("ε = 0.50" in item.value for item in checked(app.run()).subheader) == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words_shown"),
+    [
+        (-5, "50% of the run is done, ready in a few seconds"),
+        (41, "50% of the run is done, ready in about 40 seconds"),
+        (7200, "50% of the run is done, ready at about "),
+    ],
+)
+def test_a_card_says_when_its_run_should_be_ready(seconds, words_shown, monkeypatch):
+    running = status_of(add_ward(), "a", "running")
+    status = replace(running, ready=datetime.now(UTC) + timedelta(seconds=seconds + 0.5))
+    monkeypatch.setattr(Service, "run", lambda *_: status)
+    monkeypatch.setattr(Service, "runs", lambda *_, **__: [status])
+    assert words_shown in "".join(item.text for item in _rule_list("a").get("progress"))
+
+
+def test_a_run_is_ready_at_a_time_of_the_visitors_clock(monkeypatch):
+    ready = datetime.now(UTC) + timedelta(hours=3)
+    for zone, shown in (("Asia/Kolkata", ready.astimezone(ZoneInfo("Asia/Kolkata"))), ("Nowhere/Else", ready)):
+        monkeypatch.setattr(progress.st, "context", SimpleNamespace(timezone=zone))
+        assert progress._ready(ready) == f", ready at about {shown:%H:%M}"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "words_shown"),
+    [(0, "Waiting for a free worker"), (1, "worker; 1 other run goes first"), (3, "worker; 3 other runs go first")],
+)
+def test_a_waiting_run_says_how_many_go_first(ahead, words_shown):
+    status = replace(status_of("a-data-set", "a", "queued"), ahead=ahead)
+    assert progress._words(status).endswith(words_shown)

@@ -316,7 +316,7 @@ def test_without_results_only_those_who_can_run_are_told_to(visit: Visit):
     add_ward()
     assert "What analysts find appears here." in words(open_page("releases"))
     visit(ANN)
-    assert "Set up a run on one of the pages Rule list," in words(open_page("releases"))
+    assert "Set up a run on one of the pages First look, Rule list," in words(open_page("releases"))
 
 
 def test_a_teacher_reads_what_is_shared_of_public_data(visit: Visit):

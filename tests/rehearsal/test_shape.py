@@ -17,11 +17,11 @@ from dpcore.models.registry import get_learner
 from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import SeededRandom, public_generator
 from dpcore.rehearsal import Rehearsal, rehearse, shape_of, usable
-from dpcore.rehearsal.marginals import between, tilted, uniform
+from dpcore.rehearsal.marginals import tilted, uniform
 from dpcore.rehearsal.running import invented_table
 from dpcore.rehearsal.shape import raked
 from dpcore.released.evidence import Groups, without_negatives
-from dpcore.released.invented import Records
+from dpcore.released.invented import Records, between
 from dpcore.released.release import make_release
 from tests.support import small_trains
 

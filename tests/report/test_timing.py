@@ -30,10 +30,11 @@ columns:
 CHOICE, WALK = "depends on their exact scores", "steps that it accepts"
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     kind: [{"method": method} for method in METHODS.get(kind, {})]
-    for kind in ("tree", "forest", "ebm", "redescriptions", "ilp")
+    for kind in ("tree", "forest", "ebm", "redescriptions", "ilp", "summaries")
 }
 SETTINGS["rule_list"] = [{"sampler": "pool"}, {"sampler": "mcmc"}, {"antecedents": "dp_fim"}]
 SETTINGS["ebm"] += [{"pairs": 1}]
+SETTINGS["summaries"] += [{"pairs": 1}]
 SETTINGS["redescriptions"] += [{"method": "mcmc_tree_pair", "sampler": "pool"}]
 CASES = [(kind, chosen) for kind, settings in SETTINGS.items() for chosen in settings]
 
@@ -54,7 +55,7 @@ def test_every_learner_is_tried() -> None:
 def test_the_sentence_follows_from_the_sampler(kind: str, chosen: dict[str, Any]) -> None:
     told = sentence(kind, chosen)
     assert told.startswith("no part of the guarantee")
-    only_noise = {"sulq_id3", "random_trees", "all_bins", "random_splits", "naive"}
+    only_noise = {"sulq_id3", "random_trees", "all_bins", "random_splits", "naive", "weighted", "equal"}
     assert (CHOICE in told) == (chosen.get("method") not in only_noise)
     walks = {"mcmc", "alt_mcmc"} & set(chosen.values()) or chosen == {"method": "mcmc_tree_pair"}
     assert (WALK in told) == bool(walks)

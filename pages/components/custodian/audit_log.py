@@ -43,7 +43,8 @@ def show() -> None:
     _count(len(kept), len(entries))
     if kept:
         title = "all data sets" if scope == _ALL else dataset.name
-        _table(kept[::-1] if newest else kept, names if scope == _ALL else None, title)
+        several = scope == _ALL or bool(dataset.shares_with)
+        _table(kept[::-1] if newest else kept, names if several else None, title)
         _download(kept, names, "all" if scope == _ALL else dataset.id[:8])
 
 

@@ -51,6 +51,8 @@ def _facts(dataset: DatasetInfo) -> None:
             "Most per run": amounts.limit(present.run_cap),
         }
     )
+    if dataset.sharing:
+        st.caption(markup.plain(dataset.sharing))
 
 
 def _raise(dataset: DatasetInfo) -> None:

@@ -9,14 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
-from dpcore.errors import FrostglassError
-from dpcore.workspace.desks import DAYS, Desk
+from dpcore.errors import FrostglassError, LossError
+from dpcore.workspace.desks import DAYS, Desk, KeptFile
 from dpcore.workspace.requests import DatasetInfo
-from pages.components.custodian import intake_form, schema_rows, upload_reading
+from pages.components.custodian import (
+    append,
+    data_base,
+    dictionary,
+    intake_check,
+    intake_form,
+    intake_yaml,
+    reading_choices,
+    schema_rows,
+    upload_reading,
+)
 from pages.components.custodian.intake_draft import Draft
 from pages.components.custodian.intake_drafts import (
     look_at,
@@ -34,18 +45,27 @@ from pages.components.custodian.intake_tables import (
     remembered,
 )
 from pages.components.custodian.uploads import DATABASES, TYPES, files_at, is_database
+from pages.components.custodian.workbench import Wish
+from pages.components.kit import slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
 from pages.components.visitor import access
 from pages.components.visitor.background import Stopped
 
 if TYPE_CHECKING:
+    from dpcore.domain.schema import Schema
+    from dpcore.domain.unfinished import Unfinished
     from dpcore.intake.uploads import Watch
     from dpcore.service import Service
 
+    #: A schema, what becomes its tables, and a file to be joined, if there is one.
+    Given = tuple[Schema | Unfinished, Any, Any]
+
 _STATE, _STORED = "intake", "stored-just-now"
-FORM, FILE = "Fill in a form", "Use a schema file (YAML or JSON)"
+FORM, FILE = "Fill in a form", "Write or bring a schema (YAML or JSON)"
 _STOPPED = "Reading was stopped."
+#: Faults that are listed before the others.
+_SEEN = 10
 
 
 def show() -> None:
@@ -60,6 +80,8 @@ def show() -> None:
     if stored is not None:
         with above:
             _confirm(stored)
+    if earlier is None:
+        Draft.read(desk.notes())  # What was answered about files begins with what was noted.
     again = earlier is not None and bool(earlier.problem)
     uploads = _uploads(desk, again=again, busy=work is not None)
     if uploads is None and work is None:
@@ -82,7 +104,34 @@ def show() -> None:
 
 
 def _describe_and_store(desk: Desk, uploads: Uploads, draft: Draft) -> None:
+    further = append.ask()
+    if further is None:
+        _describe_anew(desk, uploads, draft)
+    else:
+        _append(desk, uploads, draft, further)
+    _show_faults(draft)
+    _note(desk, draft)
+
+
+def _append(desk: Desk, uploads: Uploads, draft: Draft, further: append.Further) -> None:
+    def given(_watch: Watch) -> Given:
+        children = [] if uploads.database else draft.tables[1:]
+        return further.dataset.schema, *uploads.source(further.dataset.schema.entity, children)
+
+    def add(service: Service, given: Given, how: dict[str, Any]) -> DatasetInfo:
+        return service.append_rows(further.dataset.id, given[1], right=given[2], max_rows=further.max_rows, **how)
+
+    if intake_check.show(draft.findings, None) or further.go:
+        draft.faults = []
+        _keep(desk, uploads, draft, given, add)
+
+
+def _describe_anew(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     st.header("Describe it", anchor=False)
+    if draft.read_as:
+        st.caption(f"Read as {plain(draft.read_as)}.")
+    st.session_state.update(draft.fresh)
+    draft.fresh = {}
     way = st.segmented_control(
         "How do you want to describe the columns?",
         [FORM, FILE],
@@ -94,19 +143,27 @@ def _describe_and_store(desk: Desk, uploads: Uploads, draft: Draft) -> None:
         _by_form(desk, uploads, draft)
     else:
         _by_file(desk, uploads, draft)
-    _show_faults(draft)
-    _note(desk, draft)
 
 
 def _uploads(desk: Desk, *, again: bool, busy: bool) -> Uploads | None:
     """The main file and those beside it; a database has none. Nothing changes while one is read."""
-    label = "Data file (CSV, Parquet, SQLite or DuckDB)"
+    label = "Data file (CSV, Excel, Parquet, SPSS, Stata, SAS, SQLite or DuckDB)"
     found = files_at(desk, "main", label, types=TYPES + DATABASES, again=again, busy=busy)
     st.caption(text("upload").format(days=DAYS))
+    if not found or again:
+        data_base.form(desk, found[0] if found else None, busy=busy)
     if not found:
         return None
     if is_database(found[0].name):
-        return Uploads(found[0], None, [])
+        return Uploads(found[0], None, [], [])
+    reading_choices.show(found[0], busy=busy)
+    more = any(kept.place != "main" for kept in desk.files())
+    with st.expander("More files about the same people", expanded=more):
+        return _beside(desk, found[0], again=again, busy=busy)
+
+
+def _beside(desk: Desk, main: KeptFile, *, again: bool, busy: bool) -> Uploads:
+    """The main file and what belongs to it."""
     second = files_at(
         desk,
         "second",
@@ -123,7 +180,15 @@ def _uploads(desk: Desk, *, again: bool, busy: bool) -> Uploads | None:
         busy=busy,
         help=text("further_tables"),
     )
-    return Uploads(found[0], second[0] if second else None, further)
+    more = files_at(
+        desk,
+        "more",
+        "Further files of the same table (optional)",
+        several=True,
+        busy=busy,
+        help=text("more_files"),
+    )
+    return Uploads(main, second[0] if second else None, further, more)
 
 
 def _forget() -> None:
@@ -145,7 +210,7 @@ def _telling(desk: Desk, draft: Draft, tell: Callable[[str], None], advice: str 
     try:
         yield
     except FrostglassError as mistake:
-        tell(plain(str(mistake)))
+        tell(plain(_by_names(str(mistake), desk)))
     except Stopped:
         tell(_STOPPED + advice)
         raise
@@ -154,6 +219,13 @@ def _telling(desk: Desk, draft: Draft, tell: Callable[[str], None], advice: str 
         raise
     finally:
         draft.note(desk)
+
+
+def _by_names(told: str, desk: Desk) -> str:
+    """A sentence with files called what they were called where they came from."""
+    for kept in desk.files():
+        told = told.replace(kept.path.name, kept.name)
+    return told
 
 
 def _confirm(stored: DatasetInfo) -> None:
@@ -166,7 +238,7 @@ def _confirm(stored: DatasetInfo) -> None:
 
 def _draft_of(desk: Desk, uploads: Uploads) -> Draft | None:
     """The draft of these uploads: made once, from the headers alone. ``None``: being made."""
-    ids = [upload.file_id for upload in uploads.all]
+    ids = [*(upload.file_id for upload in uploads.all), *reading_choices.marks()]
     known = _known_draft(desk, ids)
     if known is not None:
         return known
@@ -212,6 +284,10 @@ def _describe(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> 
     What was answered about a column of the same name is kept.
     """
     uploads.check()
+    if not uploads.database:
+        from dpcore.intake.uploads import ask
+
+        draft.read_as = ask("describe", uploads.paths, path=uploads.main.path, watch=watch)
     known = {table.ident: table for table in draft.tables}
     if uploads.several:
         tables, draft.person, draft.main = new_tables(uploads, watch)
@@ -225,7 +301,7 @@ def _describe(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> 
 
 def _join(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None:
     """Draft the columns of two files, joined on the key. Raises ``IngestError``."""
-    from dpcore.intake.suggestions import suggest_person
+    from dpcore.intake.guesses import suggest_person
 
     draft.keys = draft.keys or shared(uploads, watch)
     chosen = key or suggest_person(draft.keys) or draft.keys[0]
@@ -237,19 +313,39 @@ def _join(uploads: Uploads, draft: Draft, key: str | None, watch: Watch) -> None
 def _by_form(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     if draft.keys and not _key_chosen(uploads, draft):
         return
+    if intake_form.unlike_form():
+        st.info("The schema that you wrote says other things than this form. Nothing of it is lost: see above.")
+    brought = dictionary.show(f"dictionary-{draft.file_ids[0]}")
+    with slot.kept():
+        if draft.notes:
+            st.info("\n".join(f"- {note}" for note in draft.notes))
     main, *children = _tables(uploads, draft)
+    if brought is not None:
+        _from_dictionary(desk, draft, [main, *children], brought)
     if children:
         answers = intake_form.several_tables(main, children, draft.person)
     else:
         answers = intake_form.one_table(main, draft.person, joined=bool(draft.keys))
     if uploads.database:
         answers.content["entity"] = main.name
-    for ident, rows in answers.rows.items():
-        draft.table(ident).typed = rows
-    if answers.suggest:
-        _fill_in(desk, uploads, draft, answers, [main, *children])
-    if answers.store:
+    names = {table.ident: "" if table is main else table.name for table in (main, *children)}
+    draft.text = intake_yaml.text_of(answers.content, {names[ident]: rows for ident, rows in answers.rows.items()})
+    if answers.wish is not None:
+        _fill_in(desk, uploads, draft, answers.wish, draft.table(answers.wish_in), [main, *children])
+    again = intake_check.show(draft.findings, lambda changes: _correct(draft, main, changes))
+    if answers.store or again:
         _store(desk, uploads, draft, answers, children)
+
+
+def _correct(draft: Draft, main: TableDraft, changes: intake_check.Changes) -> NoReturn:
+    """Take changes into the form."""
+    for table in draft.tables:
+        names = {name if table is main else f"{table.name}.{name}": name for name in table.now[schema_rows.NAME]}
+        wanted = [{"name": names[place], **change} for place, change in changes.items() if place in names]
+        if wanted:
+            table.show(schema_rows.replaced(table.now, wanted))
+    draft.findings = [finding for finding in draft.findings if finding.place not in changes]
+    st.rerun()
 
 
 def _tables(uploads: Uploads, draft: Draft) -> list[TableDraft]:
@@ -294,22 +390,32 @@ def _fill_in(
     desk: Desk,
     uploads: Uploads,
     draft: Draft,
-    answers: intake_form.Answers,
+    wish: Wish,
+    table: TableDraft,
     tables: list[TableDraft],
 ) -> NoReturn:
-    table, rows = draft.table(answers.suggest_in), answers.rows[answers.suggest_in]
-    wanted = (answers.suggest_for, answers.suggest_type)
-
     def look(_service: Service, watch: Watch) -> None:
-        draft.faults = []
-        table.show(rows)
+        draft.faults, draft.notes = [], []
         with _telling(desk, draft, draft.faults.append):
-            found = look_at(uploads, table, tables, draft.person, *wanted, watch)
-            table.show(schema_rows.replace_row(rows, found))
+            found, notes = look_at(uploads, table, tables, draft.person, wish.types, watch)
+            table.show(schema_rows.replaced(table.now, found))
+            draft.notes = [plain(note) for note in notes]
 
     _note(desk, draft)
-    with st.spinner("Looking at the column's values …"):
-        upload_reading.begin("Looking at the column's values", look)
+    with st.spinner("Looking at the values …"):
+        upload_reading.begin("Looking at the values", look)
+    st.rerun()
+
+
+def _from_dictionary(desk: Desk, draft: Draft, tables: list[TableDraft], brought: dictionary.Brought) -> NoReturn:
+    def read(_service: Service, watch: Watch) -> None:
+        draft.faults, draft.notes = [], []
+        with _telling(desk, draft, draft.faults.append):
+            draft.notes = [plain(note) for note in dictionary.fill_in(draft, tables, brought, watch)]
+
+    _note(desk, draft)
+    with st.spinner("Reading the dictionary …"):
+        upload_reading.begin("Reading the dictionary", read)
     st.rerun()
 
 
@@ -317,9 +423,37 @@ def _by_file(desk: Desk, uploads: Uploads, draft: Draft) -> None:
     children = [] if uploads.database else draft.tables[1:]
     if children:
         name_files(draft.tables[0], children, with_main=False)
-    answers = intake_form.from_file(draft.file_ids[0])
-    if answers.store:
+    answers = intake_form.from_text(draft.file_ids[0], draft.text)
+    if answers.take_over:
+        _take_over(desk, draft, answers)
+    again = intake_check.show(draft.findings, lambda changes: _correct_text(draft, answers, changes))
+    if answers.store or again:
         _store(desk, uploads, draft, answers, children)
+
+
+def _correct_text(draft: Draft, answers: intake_form.Answers, changes: intake_check.Changes) -> NoReturn:
+    """Take changes into the text of the schema."""
+    from dpcore.intake.corrections import corrected
+
+    wanted = answers.schema(lambda _table, _rows: None)
+    draft.fresh = {"intake-yaml": replace(wanted, schema=corrected(wanted.schema, changes)).to_yaml()}
+    draft.findings = [finding for finding in draft.findings if finding.place not in changes]
+    st.rerun()
+
+
+def _take_over(desk: Desk, draft: Draft, answers: intake_form.Answers) -> NoReturn:
+    """Let the form say what the text says."""
+
+    def read(_service: Service, watch: Watch) -> None:
+        draft.faults = []
+        with _telling(desk, draft, draft.faults.append):
+            intake_yaml.take_over(answers.schema(watch), draft, draft.tables)
+            draft.fresh |= {"intake-way": FORM, **intake_form.NO_TEXT}
+
+    _note(desk, draft)
+    with st.spinner("Reading the schema …"):
+        upload_reading.begin("Reading the schema", read)
+    st.rerun()
 
 
 def _store(
@@ -333,27 +467,41 @@ def _store(
     if draft.faults:
         return
 
-    def add(service: Service, watch: Watch) -> None:
+    def given(watch: Watch) -> Given:
+        wanted = answers.schema(watch)
+        return wanted, *uploads.source(wanted.schema.entity, children)
+
+    def add(service: Service, given: Given, how: dict[str, Any]) -> DatasetInfo:
+        return service.add_dataset(given[1], given[0], right=given[2], public=answers.public, **answers.account, **how)
+
+    _keep(desk, uploads, draft, given, add)
+
+
+def _keep(
+    desk: Desk,
+    uploads: Uploads,
+    draft: Draft,
+    given: Callable[[Watch], Given],
+    add: Callable[[Service, Given, dict[str, Any]], DatasetInfo],
+) -> None:
+    """Store what was uploaded, beside the page; then it leaves the desk. Or say what would be lost."""
+    accepted = intake_check.accepted()
+    draft.findings = []
+
+    def act(service: Service, watch: Watch) -> None:
         with _telling(desk, draft, draft.faults.append):
-            schema = answers.schema(watch)
-            source, right = uploads.source(schema.entity, children)
-            draft.stored = service.add_dataset(
-                source,
-                schema,
-                right=right,
-                budget=answers.budget,
-                delta=answers.delta,
-                analyst_cap=answers.analyst_cap,
-                run_cap=answers.run_cap,
-                public=answers.public,
-                watch=watch,
-            )
+            files = given(watch)
+            try:
+                draft.stored = add(service, files, {"accepted": accepted, "watch": watch})
+            except LossError:
+                draft.findings = service.examine(files[1], files[0], right=files[2], watch=watch)
+                return
             desk.drop(*(file.file_id for file in uploads.all))
 
     _note(desk, draft)
     with st.spinner("Checking and storing …"):
-        work = upload_reading.begin("Checking and storing", add, with_form=False)
-    if work.active or draft.stored is not None:
+        work = upload_reading.begin("Checking and storing", act, with_form=False)
+    if work.active or draft.stored is not None or draft.findings:
         st.rerun()
 
 
@@ -367,5 +515,9 @@ def _start_afresh(stored: DatasetInfo) -> NoReturn:
 
 def _show_faults(draft: Draft) -> None:
     if draft.faults:
-        listed = "\n".join(f"- {fault}" for fault in draft.faults[:30])
+        first, more = draft.faults[:_SEEN], draft.faults[_SEEN:]
+        listed = "\n".join(f"- {fault}" for fault in first)
         st.error(f"Nothing was stored. What you typed is kept.\n\n{listed}", title="Please correct")
+        if more:
+            with st.expander(f"{len(more)} more"):
+                st.markdown("\n".join(f"- {fault}" for fault in more))

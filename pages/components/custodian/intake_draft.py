@@ -13,7 +13,7 @@ from dpcore.workspace.requests import DatasetInfo
 from pages.components.custodian.intake_tables import TableDraft
 
 #: Fields that are noted as they are.
-_PLAIN = ("file_ids", "main", "keys", "person", "problem", "faults")
+_PLAIN = ("file_ids", "main", "keys", "person", "problem", "faults", "text", "fresh", "read_as")
 
 
 @dataclass
@@ -31,6 +31,15 @@ class Draft:
     person: str | None = None
     problem: str = ""
     faults: list[str] = field(default_factory=list)
+    #: What the form says, as text; and answers that its fields are to begin with when it is drawn.
+    text: str = ""
+    fresh: dict[str, Any] = field(default_factory=dict)
+    #: What the values said of the schema. Read off the records, so it is never written down.
+    findings: list[Any] = field(default_factory=list)
+    #: What there is to say about columns that were looked at: the same holds.
+    notes: list[str] = field(default_factory=list)
+    #: How the main file is read, in words.
+    read_as: str = ""
     stored: DatasetInfo | None = None
     answers: dict[str, Any] = field(default_factory=dict)
     #: What was last written on the desk by this draft, or read from there.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcore.intake.uploads import ask, headers_of
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
 
 def new_table(uploads: Uploads, watch: Watch) -> tuple[TableDraft, str | None]:
     """Draft of a single file, and the column that probably names the person."""
-    path = uploads.main.path
-    draft = ask("draft", [path], path=path, watch=watch)
-    columns = ask("header", [path], path=path, watch=watch)
+    draft = ask("draft", uploads.paths, path=uploads.table, watch=watch)
+    columns = ask("header", uploads.paths, path=uploads.table, watch=watch)
     return _table(uploads.main, columns, draft["columns"]), draft["person_column"]
 
 
@@ -57,7 +57,7 @@ def new_tables(uploads: Uploads, watch: Watch) -> tuple[list[TableDraft], str | 
         origins = [(upload.file_id, upload.name) for upload in uploads.all]
         main = names[0]
     tables = [
-        TableDraft(*origin, name, list(header.columns), schema_rows.rows_of(draft_columns(header)))
+        TableDraft(*origin, name, list(header.columns), schema_rows.rows_of(draft_columns(header, None, name)))
         for origin, (name, header) in zip(origins, headers.items(), strict=True)
     ]
     return tables, key, names.index(main) if main else 0
@@ -79,24 +79,25 @@ def look_at(
     table: TableDraft,
     tables: list[TableDraft],
     key: str | None,
-    column: str,
-    kind: str | None,
+    types: Mapping[str, str | None],
     watch: Watch,
-) -> dict[str, Any]:
-    """Draft of one column from its values; ``tables`` are all, the main one first.
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Drafts of columns from their values, in one pass over them, and what there is to say about others.
+
+    Parameters
+    ----------
+    tables : list of TableDraft
+        All of them, the main one first.
+    types : mapping
+        By the names of the columns: the type that is wanted, ``None`` if the values decide.
 
     Raises
     ------
     IngestError
-        If the column cannot be read, or has too many categories to list.
+        If the columns cannot be read.
     """
     main, *children = tables
     source, right = uploads.source(main.name, children)
-    wanted: dict[str, Any] = {"name": column, "kind": kind, "watch": watch}
-    if uploads.several:
-        found = ask("table column", uploads.paths, source=source, table=table.name, **wanted)
-    elif right is None:
-        found = ask("column", uploads.paths, path=source, **wanted)
-    else:
-        found = ask("joint column", uploads.paths, left=source, right=right, key=key, **wanted)
-    return dict(found)
+    place = {"table": table.name} if uploads.several else {"right": right, "key": key or ""} if right else {}
+    looked = ask("look", uploads.paths, source=source, kinds=types, watch=watch, **place)
+    return looked["columns"], looked["notes"]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from dpcore.domain.schema import Schema
+from dpcore.domain.unfinished import Unfinished
 from dpcore.errors import BudgetError, SchemaError
 from dpcore.intake.uploads import parse_schema
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
-from pages.components.custodian import schema_rows
+from pages.components.custodian import kin, learning, schema_rows, workbench
 from pages.components.custodian.intake_tables import (
     KEEP,
     TableDraft,
@@ -22,18 +22,24 @@ from pages.components.custodian.intake_tables import (
     remembered,
 )
 from pages.components.custodian.uploads import let_go, receive
+from pages.components.kit import slot
 from pages.components.kit.markup import plain
 from pages.components.kit.texts import text
 from pages.components.visitor import login
 
 if TYPE_CHECKING:
     from dpcore.intake.uploads import Watch
+    from dpcore.workspace.requests import DatasetInfo
 
-EACH_ROW = "Each row is one person"
-ANY_TYPE = "let the values decide"
 #: Bytes of a schema file.
 MAX_SCHEMA = 2_000_000
 _UNREADABLE = "intake-schema-unreadable"
+#: The text of the schema as the form last said it.
+_WRITTEN = "intake-yaml-written"
+#: Answers by which the text is again what the form says.
+NO_TEXT = {"intake-yaml": "", _WRITTEN: ""}
+#: Which of a person's rows are kept, by what a schema calls it.
+_KEEPS = {"random": "Any, by chance", "first": "The first", "last": "The last"}
 TOTAL, PER_RUN = "Total ε", "Per run (empty: no limit)"
 DELTA = "δ of the total (empty: from the row limit)"
 PER_ANALYST = "Per analyst (empty: no limit, 0: only those with a grant)"
@@ -50,11 +56,14 @@ class Answers:
     rows: dict[str, pd.DataFrame] = field(default_factory=dict)
     content: dict[str, Any] = field(default_factory=dict)
     schema_text: str | None = None
-    suggest: bool = False
-    suggest_in: str = ""
-    suggest_for: str = ""
-    suggest_type: str | None = None
+    wish: workbench.Wish | None = None
+    wish_in: str = ""
+    take_over: bool = False
     store: bool = False
+    kin: DatasetInfo | None = None
+    replaces: bool = False
+    keep_keys: bool = False
+    learn: Decimal | None = None
     budget: Decimal = Decimal(0)
     delta: Decimal | None = None
     analyst_cap: Decimal | None = None
@@ -62,13 +71,22 @@ class Answers:
     public: bool = False
     faults: list[str] = field(default_factory=list)
 
-    def schema(self, watch: Watch) -> Schema:
+    @property
+    def account(self) -> dict[str, Any]:
+        """What the data set may spend, and whether its people can be found again."""
+        if self.kin is not None:
+            shared = {"replaces" if self.replaces else "same_people_as": self.kin.id}
+            return shared | {"keep_keys": self.keep_keys, "learn": self.learn}
+        own = ("budget", "delta", "analyst_cap", "run_cap", "keep_keys", "learn")
+        return {name: getattr(self, name) for name in own}
+
+    def schema(self, watch: Watch) -> Unfinished:
         """The schema that was described. Raises ``SchemaError``."""
         if self.schema_text is not None:
             if not self.schema_text.strip():
                 raise SchemaError("Paste a schema, or choose a schema file.")
             return parse_schema(self.schema_text, watch)
-        return Schema.from_mapping(self.content)
+        return Unfinished.from_mapping(self.content)
 
 
 def one_table(main: TableDraft, person: str | None, *, joined: bool) -> Answers:
@@ -79,9 +97,8 @@ def one_table(main: TableDraft, person: str | None, *, joined: bool) -> Answers:
     answers = Answers()
     names = _names(answers)
     st.subheader("Columns (public)", anchor=False)
-    st.markdown(text("columns"))
-    rows = answers.rows[main.ident] = _editor(main, _ALONE)
-    _suggestion(answers, [main])
+    _explain()
+    rows = _columns(answers, main, _ALONE, person)
     unit = _joined_unit(person) if joined else _unit(rows, person)
     columns, faults = schema_rows.columns_of(rows, key=unit["column"])
     answers.faults += faults
@@ -95,19 +112,18 @@ def several_tables(main: TableDraft, children: list[TableDraft], person: str | N
     answers.faults += naming_faults([main.name, *(child.name for child in children)])
     names = _names(answers)
     st.subheader("Columns (public)", anchor=False)
-    st.markdown(text("columns"))
+    _explain()
     st.markdown(text("groups"))
     first, *others = st.tabs([plain(table.name) or "?" for table in (main, *children)])
     with first:
         key = _main_key(answers, main, person)
-        answers.rows[main.ident] = _editor(main, _MAIN)
-    columns, faults = schema_rows.columns_of(answers.rows[main.ident], main.name, key)
+        rows = _columns(answers, main, _MAIN, key)
+    columns, faults = schema_rows.columns_of(rows, main.name, key)
     answers.faults += faults
     described = []
     for place, child in zip(others, children, strict=True):
         with place:
             described.append(_child(answers, child, key))
-    _suggestion(answers, [main, *children])
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit_tables"))
     answers.content = names | {
@@ -120,8 +136,15 @@ def several_tables(main: TableDraft, children: list[TableDraft], person: str | N
     return _finish(answers)
 
 
+def _explain() -> None:
+    st.markdown(text("columns"))
+    with st.expander("How to describe columns"):
+        st.markdown(text("columns_how"))
+
+
 def _finish(answers: Answers) -> Answers:
     _budget(answers)
+    learning.ask(answers)
     answers.store = _store_button()
     return answers
 
@@ -166,7 +189,7 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
         answers.faults.append(f"Table '{child.name}': choose the column that says whose row it is.")
     if kept is None:
         answers.faults.append(f"Table '{child.name}': give the rows kept per person.")
-    rows = answers.rows[child.ident] = _editor(child, _CHILD)
+    rows = _columns(answers, child, _CHILD, key)
     columns, faults = schema_rows.columns_of(rows, child.name, key)
     answers.faults += faults
     plain_columns = [
@@ -180,19 +203,41 @@ def _child(answers: Answers, child: TableDraft, main_key: str | None) -> dict[st
     }
 
 
-def from_file(place: str) -> Answers:
-    """The short form: a schema as text or file, and the budget."""
+def from_text(place: str, written: str) -> Answers:
+    """The short form: a schema as text or file, and the budget.
+
+    Parameters
+    ----------
+    written : str
+        What the form says, as text. It stands there until it is written over.
+    """
     answers = Answers()
     above = st.container()
     files = receive("or a schema file", f"schema-{place}", types=("yaml", "yml", "json"))
     if files:
         _take_over(place, files)
     with above:
-        answers.schema_text = st.text_area("Schema (YAML or JSON)", key="intake-yaml", height=260, **KEEP)
+        if st.session_state.get("intake-yaml", "") == st.session_state.get(_WRITTEN, ""):
+            st.session_state["intake-yaml"] = st.session_state[_WRITTEN] = written
+        entry = st.text_area("Schema (YAML or JSON)", key="intake-yaml", height=420, **KEEP)
+        answers.schema_text = entry
+        with st.container(horizontal=True):
+            answers.take_over = st.button(
+                "Take it over into the form", icon=":material/table_edit:", disabled=not unlike_form()
+            )
+            st.download_button(
+                "Download", entry, "schema.yaml", "text/yaml", icon=":material/download:", on_click="ignore"
+            )
     with st.container():
         if _UNREADABLE in st.session_state:
             st.error(st.session_state[_UNREADABLE])
     return _finish(answers)
+
+
+def unlike_form() -> bool:
+    """Whether the text says something that was written over what the form says."""
+    entry = str(st.session_state.get("intake-yaml", ""))
+    return bool(entry.strip()) and entry != st.session_state.get(_WRITTEN, "")
 
 
 def _take_over(place: str, files: list[Any]) -> None:
@@ -226,63 +271,12 @@ def _names(answers: Answers) -> dict[str, Any]:
     return {"name": name.strip(), "description": description.strip()}
 
 
-def _editor(table: TableDraft, shown: tuple[str, ...]) -> pd.DataFrame:
-    make = st.column_config
-    return st.data_editor(
-        table.rows,
-        hide_index=True,
-        key=f"intake-rows-{table.ident}-{table.version}",
-        height=560 if len(table.rows) > 14 else "auto",
-        placeholder="–",
-        alt="One row per column of the file: type, limits, categories",
-        column_order=shown,
-        disabled=[schema_rows.NAME],
-        column_config={
-            schema_rows.KEEP: make.CheckboxColumn(width="small"),
-            schema_rows.NAME: make.TextColumn(pinned=True),
-            schema_rows.TYPE: make.SelectboxColumn(options=list(schema_rows.TYPES), required=True),
-            schema_rows.TARGET: make.CheckboxColumn(width="small", help="A column that analysts may predict."),
-            schema_rows.SIDE: make.SelectboxColumn(
-                options=list(schema_rows.SIDES),
-                format_func=lambda side: str(side).capitalize(),
-                width="small",
-                help="For redescriptions: the side on which conditions may use this column.",
-            ),
-            schema_rows.LOWER: make.NumberColumn(help="Numbers: lowest plausible value."),
-            schema_rows.UPPER: make.NumberColumn(help="Numbers: highest plausible value."),
-            schema_rows.BINS: make.NumberColumn(help="Numbers: how many bins of equal width.", format="%d"),
-            schema_rows.CUTS: make.TextColumn(help="Numbers: your own cut points, such as 40 60 80."),
-            schema_rows.CATEGORIES: make.TextColumn(
-                help='Separated by semicolons; write one that holds a semicolon as "a; b".',
-                width="large",
-            ),
-            schema_rows.GROUPS: make.TextColumn(
-                help="For rules over tables: categories that belong together, such as heart: I21; I22 | lung: J44",
-            ),
-            schema_rows.UNIT: make.TextColumn(width="small"),
-            schema_rows.DESCRIPTION: make.TextColumn(width="medium"),
-        },
-    )
-
-
-def _suggestion(answers: Answers, tables: list[TableDraft]) -> None:
-    several = len(tables) > 1
-    places = {
-        f"{table.name}.{name}" if several else str(name): (table.ident, str(name))
-        for table in tables
-        for name in table.rows[schema_rows.NAME]
-    }
-    with st.expander("Fill in one column from its values (makes what is found public)"):
-        st.warning(text("suggest_warning"), icon="⚠️")
-        left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
-        first, *_ = names = list(places)
-        key = remembered("intake-suggest-column", first, names)
-        chosen = left.selectbox("Column", names, key=key, **KEEP)
-        answers.suggest_in, answers.suggest_for = places[chosen]
-        types = [ANY_TYPE, *schema_rows.TYPES]
-        kind = middle.selectbox("Type", types, key="intake-suggest-type", **KEEP)
-        answers.suggest_type = None if kind == ANY_TYPE else kind
-        answers.suggest = right.button("Look at this column's values", width="stretch")
+def _columns(answers: Answers, table: TableDraft, shown: tuple[str, ...], key: str | None) -> pd.DataFrame:
+    rows, wish = workbench.show(table, shown, key)
+    answers.rows[table.ident] = rows
+    if wish is not None:
+        answers.wish, answers.wish_in = wish, table.ident
+    return rows
 
 
 def _unit(rows: pd.DataFrame, person: str | None) -> dict[str, Any]:
@@ -292,15 +286,48 @@ def _unit(rows: pd.DataFrame, person: str | None) -> dict[str, Any]:
     left, right = st.columns(2)
     chosen = left.selectbox(
         "Column that identifies a person",
-        [EACH_ROW, *names],
-        key=remembered("intake-person", person or EACH_ROW, [EACH_ROW, *names]),
+        [schema_rows.EACH_ROW, *names],
+        key=remembered("intake-person", person or schema_rows.EACH_ROW, [schema_rows.EACH_ROW, *names]),
         **KEEP,
     )
     key = remembered("intake-rows-each", 1)
     most = right.number_input("Rows kept per person, at most", 1, 1000, step=1, key=key, **KEEP)
-    if chosen == EACH_ROW:
+    if chosen == schema_rows.EACH_ROW:
         return {"column": None, "max_rows_per_person": 1}
-    return {"column": chosen, "max_rows_per_person": int(most)}
+    with slot.kept():
+        return {"column": chosen, "max_rows_per_person": int(most), **_keeping(names)}
+
+
+def _keeping(names: list[str]) -> dict[str, Any]:
+    """Which of a person's rows are kept."""
+    which, by, written = st.columns(3)
+    keep = which.selectbox(
+        "Which of a person's rows",
+        list(_KEEPS),
+        key=remembered("intake-keep", "random"),
+        format_func=_KEEPS.__getitem__,
+        help=text("keep"),
+        **KEEP,
+    )
+    if keep == "random":
+        return {}
+    order = by.selectbox(
+        "Their order",
+        names,
+        index=None,
+        key=remembered("intake-order-by", None, names),
+        placeholder="A column with dates or numbers",
+        help="It need not be kept.",
+        **KEEP,
+    )
+    form = written.text_input(
+        "How its dates are written",
+        key="intake-order-format",
+        placeholder="2024-03-31",
+        help=text("date_format"),
+        **KEEP,
+    )
+    return {"keep": keep, "order_by": order, "order_format": form.strip()}
 
 
 def _joined_unit(person: str | None) -> dict[str, Any]:
@@ -333,11 +360,21 @@ def _limits(answers: Answers) -> dict[str, Any]:
     )
     if limit is None:
         answers.faults.append("Give the row limit: a round number above the number of rows.")
-    return {"max_rows": int(limit or 1), "holdout_percent": int(share)}
+    return {"max_rows": limit and int(limit), "holdout_percent": int(share)}
 
 
 def _budget(answers: Answers) -> None:
     st.subheader("Privacy budget", anchor=False)
+    answers.kin, answers.replaces = kin.ask()
+    with slot.kept():
+        if answers.kin is not None:
+            answers.public = answers.kin.public
+        else:
+            _own_budget(answers)
+    answers.keep_keys = kin.ask_keys()
+
+
+def _own_budget(answers: Answers) -> None:
     st.markdown(text("budget"))
     total, delta = st.columns(2)
     answers.budget = _epsilon(answers, total, TOTAL, "5", "intake-budget") or Decimal(0)

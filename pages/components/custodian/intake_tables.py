@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: What makes an answer outlive its page. It is noted on the desk besides, for other sessions.
 KEEP: dict[str, Any] = {"persist_state": "session"}
+#: Changes that can be taken back.
+STEPS = 50
 
 
 def remembered(key: str, first: Any, options: Sequence[Any] = ()) -> str:
@@ -47,8 +49,12 @@ class TableDraft:
         What the table is called in the schema.
     columns : list of str
         All columns, the keys included.
+    rows : DataFrame
+        The rows that the form began with.
     typed : DataFrame or None
         The rows of the form as they were last answered.
+    past, future : list
+        What was changed, to be undone or done again: the changed rows as they were.
     """
 
     ident: str
@@ -58,6 +64,16 @@ class TableDraft:
     rows: pd.DataFrame
     typed: pd.DataFrame | None = None
     version: int = 0
+    #: What is in sight of the form, and why; and how often the grid began anew for that.
+    seen: tuple[Any, ...] = ()
+    turn: int = 0
+    past: list[list[dict[str, Any]]] = field(default_factory=list)
+    future: list[list[dict[str, Any]]] = field(default_factory=list)
+
+    @property
+    def now(self) -> pd.DataFrame:
+        """The rows as they are."""
+        return self.rows if self.typed is None else self.typed
 
     def after(self, earlier: TableDraft | None) -> TableDraft:
         """This draft with what was typed in an earlier one about columns of the same name."""
@@ -72,17 +88,39 @@ class TableDraft:
 
     def written(self) -> dict[str, Any]:
         """Everything, as JSON can hold it."""
-        rows = schema_rows.written(self.rows if self.typed is None else self.typed)
-        return {**vars(self), "rows": rows, "typed": None}
+        rows = schema_rows.written(self.now)
+        return {**vars(self), "rows": rows, "typed": None, "seen": (), "turn": 0}
 
     @classmethod
     def read(cls, content: dict[str, Any]) -> TableDraft:
         """What :meth:`written` gave, to begin the form with."""
         rows, version = schema_rows.read(content["rows"]), content["version"] + 1
-        return cls(**content | {"rows": rows, "typed": rows, "version": version})
+        return cls(**content | {"rows": rows, "typed": rows, "version": version, "seen": ()})
 
     def show(self, rows: pd.DataFrame) -> None:
         """Let the form begin with these rows when it is next drawn."""
+        self.answer(rows)
+        self.rows = rows
+        self.version += 1
+
+    def answer(self, rows: pd.DataFrame) -> None:
+        """Take over what was typed, so that it can be undone."""
+        changed = schema_rows.difference(self.now, rows)
+        if changed:
+            self.past, self.future = [*self.past, changed][-STEPS:], []
+        self.typed = rows
+
+    def undo(self) -> None:
+        """Take back the last change."""
+        self._step(self.past, self.future)
+
+    def redo(self) -> None:
+        """Make the change again that was taken back last."""
+        self._step(self.future, self.past)
+
+    def _step(self, taken: list[list[dict[str, Any]]], given: list[list[dict[str, Any]]]) -> None:
+        rows = schema_rows.restored(self.now, taken.pop())
+        given.append(schema_rows.difference(self.now, rows))
         self.rows = self.typed = rows
         self.version += 1
 
@@ -94,16 +132,22 @@ class Uploads:
     main: KeptFile
     second: KeptFile | None
     further: list[KeptFile]
+    more: list[KeptFile]
 
     @property
     def all(self) -> list[KeptFile]:
         """Every file, the main one first."""
-        return [self.main, *([self.second] if self.second else []), *self.further]
+        return [self.main, *([self.second] if self.second else []), *self.further, *self.more]
 
     @property
     def paths(self) -> list[Path]:
         """Where they lie."""
         return [file.path for file in self.all]
+
+    @property
+    def table(self) -> Path | list[Path]:
+        """The file or files of the main table."""
+        return [self.main.path, *(file.path for file in self.more)] if self.more else self.main.path
 
     @property
     def database(self) -> bool:
@@ -120,6 +164,10 @@ class Uploads:
         for which, upload in zip(self._places(), self.all, strict=True):
             if upload.size == 0:
                 raise IngestError(f"The {which}file is empty. Export it again and upload a file with data.")
+        if self.more and (self.second or self.further):
+            raise IngestError(
+                "One table in several files stands alone: remove these files, or the second one and further tables."
+            )
         if self.second is not None and self.further:
             raise IngestError(
                 "Two files are joined into one table, or further tables are added: not both. Remove one or the other."
@@ -127,7 +175,7 @@ class Uploads:
 
     def _places(self) -> list[str]:
         second = ["second "] if self.second else []
-        return ["", *second, *(f"further '{upload.name}' " for upload in self.further)]
+        return ["", *second, *(f"further '{upload.name}' " for upload in [*self.further, *self.more])]
 
     def source(self, entity: str, children: list[TableDraft]) -> tuple[Source, Path | None]:
         """What the service wants: the file or the files by names, and what is joined.
@@ -142,7 +190,7 @@ class Uploads:
         if faults:
             raise IngestError(" ".join(faults))
         paths = self.paths
-        source = dict(zip(names, paths, strict=True)) if self.further else paths[0]
+        source = dict(zip(names, paths, strict=True)) if self.further else self.table
         return source, paths[1] if self.second else None
 
 
@@ -194,6 +242,6 @@ def naming_faults(names: list[str]) -> list[str]:
 
 def first_key(table: TableDraft, key: str | None) -> str | None:
     """The column that probably says whose row it is."""
-    from dpcore.intake.suggestions import suggest_person
+    from dpcore.intake.guesses import suggest_person
 
     return key if key in table.columns else suggest_person(table.columns)

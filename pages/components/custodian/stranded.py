@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import REASON_LIMIT, RunStatus
-from pages.components.families import registry
+from pages.components.families import run_names
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access, outcome
@@ -33,7 +33,7 @@ def show() -> None:
 
 def _row(run: RunStatus) -> str:
     cost = f"ε {format_epsilon(run.request.epsilon)}"
-    heading = registry.of_request(run.request).heading(run.request.target)
+    heading = run_names.heading(run.request)
     cells = (_started(run), run.analyst, heading, cost, run.step or "not begun")
     return markup.row([markup.roomy(cell) for cell in cells])
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, ClassVar
 
 import streamlit as st
 
+from dpcore.intake.choices import Choices, choosing
+from pages.components.custodian import reading_choices
 from pages.components.kit import refresh
 from pages.components.kit.markup import plain
 from pages.components.visitor import access, login
@@ -39,6 +41,8 @@ class Reading(Work):
         Does it; what it finds out it keeps itself.
     table : str
         The table that is being read, ``done`` rows of it so far.
+    choices : Choices
+        How files are read: what was answered when it began.
     """
 
     failed: ClassVar[str] = "This did not work, and nothing was stored. Please try again."
@@ -46,9 +50,11 @@ class Reading(Work):
     what: str
     action: Callable[[Service, Watch], None]
     table: str = ""
+    choices: Choices = field(default_factory=reading_choices.current)
 
     def make(self, service: Service) -> None:
-        self.action(service, self._watch)
+        with choosing(self.choices):
+            self.action(service, self._watch)
 
     def _watch(self, table: str, rows: int) -> None:
         self.table = table

@@ -10,15 +10,17 @@ import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dpcore.intake.parts import ENDINGS
+from dpcore.intake.sql_files import DATABASE_ENDINGS
 from dpcore.workspace.desks import Desk, KeptFile
 from pages.components.custodian import upload_reading
 from pages.components.kit.markup import plain
 from pages.components.server import upload_gate
 from pages.components.visitor import access
 
-TYPES = ("csv", "tsv", "txt", "parquet", "pq")
-#: Files that hold several tables.
-DATABASES = ("sqlite", "sqlite3", "db", "duckdb")
+TYPES = tuple(ending.removeprefix(".") for ending in ENDINGS)
+#: Files that hold or name several tables.
+DATABASES = tuple(ending.removeprefix(".") for ending in DATABASE_ENDINGS)
 
 
 def is_database(name: str) -> bool:

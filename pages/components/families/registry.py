@@ -21,6 +21,8 @@ from pages.components.families.redescriptions import inputs as redescriptions_in
 from pages.components.families.redescriptions import result as redescriptions_result
 from pages.components.families.rule_list import inputs as rule_list_inputs
 from pages.components.families.rule_list import result as rule_list_result
+from pages.components.families.summaries import inputs as summaries_inputs
+from pages.components.families.summaries import result as summaries_result
 from pages.components.families.tree import inputs as tree_inputs
 from pages.components.families.tree import result as tree_result
 
@@ -51,6 +53,9 @@ class Family:
         How often each method is tried in such a comparison, unless told otherwise.
     hint : callable or None
         (quote) says more about a run before it is spent on, below its price.
+    asked : callable or None
+        (parameters) -> name and value of each line of the review that says what a run is about,
+        if that is not a target.
     """
 
     released: ReleasedFamily
@@ -63,6 +68,7 @@ class Family:
     csv: str
     repeats: int = 3
     hint: Callable[[Quote], None] | None = None
+    asked: Callable[[Mapping[str, Any]], dict[str, str]] | None = None
 
     @property
     def name(self) -> str:
@@ -104,6 +110,17 @@ class Family:
         return f"{self.algorithm}: {method}" if method else self.algorithm
 
 
+SUMMARIES = Family(
+    released=get_family("summaries"),
+    page="first_look.py",
+    algorithm="First look",
+    parameters=summaries_inputs.parameters,
+    body=summaries_result.show,
+    side=summaries_result.side,
+    figures=summaries_result.figures,
+    csv=summaries_result.CSV,
+    asked=summaries_inputs.asked,
+)
 RULE_LIST = Family(
     released=get_family("rule_list"),
     page="rule_list.py",
@@ -168,7 +185,7 @@ ILP = Family(
     repeats=1,
     hint=ilp_hint.show,
 )
-FAMILIES = {family.name: family for family in (RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS, ILP)}
+FAMILIES = {family.name: family for family in (SUMMARIES, RULE_LIST, TREE, FOREST, EBM, REDESCRIPTIONS, ILP)}
 
 
 def sets_up(url_path: str) -> bool:

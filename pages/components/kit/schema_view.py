@@ -9,12 +9,14 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import CategoryGroup, NumericColumn, format_number
+from dpcore.domain.labels import categories
+from dpcore.domain.origins import Origin, words_of
 from dpcore.domain.schema import ChildTable, Schema
 from pages.components.kit import markup
 
 _MANY = 12
-_HEADER = ("Column", "Type", "Possible values", "Target", "Side", "Meaning")
-_CHILD_HEADER = ("Column", "Type", "Possible values", "Meaning")
+_HEADER = ("Column", "Type", "Possible values", "Target", "Side", "Known from", "Meaning")
+_CHILD_HEADER = ("Column", "Type", "Possible values", "Known from", "Meaning")
 
 
 def show(schema: Schema) -> None:
@@ -22,34 +24,51 @@ def show(schema: Schema) -> None:
 
     Plain HTML, not a data frame: it reads well aloud, and the first page needs no pandas.
     """
-    rows = (markup.row(cells(column)) for column in schema)
+    rows = (markup.row(cells(column, schema.origin)) for column in schema)
     several = f", table '{schema.entity}'" if schema.children else ""
     markup.table(f"Columns of {schema.name}{several}", _HEADER, rows)
     for child in schema.children:
-        _show_child(child, schema.entity)
+        _show_child(child, schema.entity, schema.origin)
+    _explain(schema.origins)
+    if schema.learned is not None:
+        st.caption(markup.plain(schema.learned.words))
 
 
-def _show_child(child: ChildTable, entity: str) -> None:
+def _explain(origins: Sequence[Origin]) -> None:
+    """What the words in 'Known from' mean."""
+    for origin in origins:
+        st.caption(markup.plain(f"{origin[0].upper()}{origin[1:]}: {words_of([origin])}."))
+
+
+def _show_child(child: ChildTable, entity: str, origin: Origin) -> None:
     kept = child.max_rows_per_person
     about = f"Columns of the table '{child.name}', at most {kept} row{'s' if kept > 1 else ''}"
-    rows = (markup.row(child_cells(column)) for column in child.columns)
+    rows = (markup.row(child_cells(column, origin)) for column in child.columns)
     markup.table(f"{about} for each {entity}", _CHILD_HEADER, rows)
     if child.description:
         st.text(child.description)
 
 
-def cells(column: Any) -> tuple[str, ...]:
-    """One column of the data set as the cells of a table, in HTML."""
-    name, kind, values, description = child_cells(column)
+def cells(column: Any, origin: Origin) -> tuple[str, ...]:
+    """One column of the data set as the cells of a table, in HTML; ``origin`` if it says none of its own."""
+    name, kind, values, known, description = child_cells(column, origin)
     target = "yes" if column.target else ""
     side = (column.view or "").capitalize()
-    return (name, kind, values, target, side, description)
+    return (name, kind, values, target, side, known, description)
 
 
-def child_cells(column: Any) -> tuple[str, ...]:
+def child_cells(column: Any, origin: Origin) -> tuple[str, ...]:
     """The same for a column of a further table, which is neither target nor on a side."""
     values = domain(column) + _groups(getattr(column, "groups", ()))
-    return (escape(column.name), column.type, values, escape(column.description))
+    made = f"Made of the file: {column.made}." if column.made else ""
+    meaning = escape(" ".join(filter(None, [column.description, made])))
+    return (_called(column), column.type, values, column.origin or origin, meaning)
+
+
+def _called(column: Any) -> str:
+    """Its label if it has one, with its name below."""
+    name = escape(column.name)
+    return f"{escape(column.label)}<br><small>{name}</small>" if column.label else name
 
 
 def _groups(groups: Sequence[CategoryGroup]) -> str:
@@ -65,7 +84,7 @@ def domain(column: Any) -> str:
         cuts = [format_number(edge) for edge in column.inner_edges]
         bins = escape(f"{low} to {high}{unit}, in {len(cuts) + 1} bins")
         return bins + (f"; cut points: {_listed(cuts, ', ')}" if cuts else "")
-    return _listed(column.classes, " < " if column.type == "ordinal" else ", ")
+    return _listed(categories(column), " < " if column.type == "ordinal" else ", ")
 
 
 def _listed(labels: Sequence[str], separator: str) -> str:
@@ -87,4 +106,5 @@ def privacy_unit(schema: Schema) -> str:
     if unit.column is None:
         return "each row is one person"
     rows = unit.max_rows_per_person
-    return f"one person (at most {rows} row{'s' if rows > 1 else ''} each)"
+    chosen = f": {unit.chosen}" if unit.chosen else ""
+    return f"one person (at most {rows} row{'s' if rows > 1 else ''} each{chosen})"

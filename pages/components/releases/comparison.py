@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.labels import called
 from dpcore.released.noisy_counts import percent
 from dpcore.released.release import Release
 from pages.components.families import registry
@@ -44,8 +45,10 @@ def _choose(place: Any, releases: Sequence[Release], names: Mapping[str, str], n
 
 
 def _side(release: Release, key: str) -> None:
+    from dpcore.models.readable import readable
     from dpcore.models.released import parse_model
 
+    release = readable(release)
     model = parse_model(release)
     registry.of_release(release).side(release, model, key)
 
@@ -87,7 +90,7 @@ def _lines(release: Release) -> dict[str, str]:
     family = registry.of_release(release)
     return {
         "Data set": release.dataset_name,
-        **registry.predicted("Predicts", release.target),
+        **registry.predicted("Predicts", called(release.domain, release.target)),
         "Result": family.describe(release.parameters),
         **family.figures(model),
         "Noise on a count": f"±{model.count_margin:,}, 95%",

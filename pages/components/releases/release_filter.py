@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.labels import called
 from dpcore.released.release import Release
 from dpcore.workspace.requests import ReleaseNote
 from pages.components.families import registry as families
@@ -50,7 +51,7 @@ class Wanted:
         searched = f"{label(release, note, by)}\n{note.note if note else ''}\n{release.id}".casefold()
         return (
             (not self.families or release.kind in self.families)
-            and (not self.targets or release.target in self.targets)
+            and (not self.targets or called(release.domain, release.target) in self.targets)
             and all(word in searched for word in self.words.casefold().split())
             and (self.low is None or card.epsilon >= self.low)
             and (self.high is None or card.epsilon <= self.high)
@@ -80,7 +81,7 @@ def clear() -> None:
 
 def _ask(releases: Sequence[Release]) -> Wanted:
     kinds = list(dict.fromkeys(release.kind for release in releases))
-    targets = list(dict.fromkeys(release.target for release in releases))
+    targets = list(dict.fromkeys(called(release.domain, release.target) for release in releases))
     people = login.login_needed()
     left, middle, right, *more = st.columns(4 if people else 3)
     chosen = left.multiselect(

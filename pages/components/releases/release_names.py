@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.domain.labels import called
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.requests import NAME_LIMIT, NOTE_LIMIT, ReleaseNote
@@ -23,7 +24,7 @@ def label(release: Release, note: ReleaseNote | None, by: str = "") -> str:
     own = f"{note.name} · " if note is not None and note.name else ""
     made = f" · by {by}" if by else ""
     return (
-        f"{own}{family.heading(release.target)}{made} · ε {format_epsilon(card.epsilon)} · "
+        f"{own}{family.heading(called(release.domain, release.target))}{made} · ε {format_epsilon(card.epsilon)} · "
         f"{card.created:%Y-%m-%d %H:%M} UTC · {release.dataset_name} · {release.id[:6]}"
     )
 

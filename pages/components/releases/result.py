@@ -14,8 +14,10 @@ from pages.components.visitor import access
 
 def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
     """What was released first, then everything that can be derived from it for free."""
+    from dpcore.models.readable import readable
     from dpcore.models.released import parse_model
 
+    release = readable(release)
     model = parse_model(release)
     public = False if rehearsal else _is_public(release)
     _banners(release, rehearsal=rehearsal, public=public)

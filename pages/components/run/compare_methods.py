@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpcore.workspace.requests import DatasetInfo
-from pages.components.families import registry
+from pages.components.families import registry, run_names
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
 from pages.components.kit import figure, markup
@@ -157,9 +157,10 @@ def _result(work: Comparing, key: str) -> None:
         alt=methods_alt(lines, work.ceiling, measure),
     )
     times = "once" if asked.repeats == 1 else f"{asked.repeats} times"
+    target = run_names.column(asked.dataset_id, asked.target)
     st.caption(
         markup.plain(
-            f"Each method predicts {asked.target} {times} for each ε. Points are means, bars reach "
+            f"Each method predicts {target} {times} for each ε. Points are means, bars reach "
             f"from the lowest to the highest repetition. {_meaning(work)} {_certainty(work)}"
         )
     )

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.privacy.budgets import exact_amount
 from dpcore.report.spending import fitting, plain_sum_sentence
-from dpcore.workspace.requests import Balance, Quote
+from dpcore.workspace.requests import Balance, DatasetInfo, Quote
 from pages.components.kit import amounts, refresh, theme
 from pages.components.kit.texts import text
 from pages.components.run import review
@@ -20,20 +20,20 @@ REFRESH_SECONDS = 4
 
 
 @refresh.every(REFRESH_SECONDS)
-def show(dataset_id: str, name: str) -> None:
+def show(dataset: DatasetInfo) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
     theme.follow()
     login.follow()
     if review.is_answered():
         st.rerun()
-    whole = access.service().total_balance(dataset_id)
-    balance = access.balance(dataset_id)
-    st.html(render(name, balance, whole, access.this_run(balance)))
+    whole = access.service().total_balance(dataset.id)
+    balance = access.balance(dataset.id)
+    st.html(render(dataset.name, balance, whole, access.this_run(balance), sharing=dataset.sharing))
     if balance.delta:
         st.caption("Small runs cost less together than their sum.", help=text("composed"))
 
 
-def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = None) -> str:
+def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = None, *, sharing: str = "") -> str:
     """The meter of a visitor as HTML: costs are rounded up, what is left is rounded down.
 
     Parameters
@@ -42,6 +42,8 @@ def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = No
         What counts for the visitor, and the account of the data set.
     quote : Quote or None
         Price of the run that is being set up, if one is.
+    sharing : str
+        With which data sets the budget is shared.
     """
     own = replace(balance, left=whole.left, largest=whole.largest, frozen=None) != whole
     title = "Your budget" if own else "Privacy budget"
@@ -54,7 +56,8 @@ def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = No
         for style, label, _, amount in shown
     )
     below = "".join(f'<p class="fg-over">{escape(line)}</p>' for line in _warnings(balance, quote))
-    below += "".join(f'<p class="fg-note">{escape(line)}</p>' for line in _notes(balance, whole, quote, own=own))
+    notes = [*_notes(balance, whole, quote, own=own), sharing]
+    below += "".join(f'<p class="fg-note">{escape(line)}</p>' for line in notes if line)
     return (
         f'<section class="fg-meter" aria-label="{title}"><h2>{title}</h2>'
         f'<div class="name">{escape(name)}</div>'
@@ -87,12 +90,11 @@ def _warnings(balance: Balance, quote: Quote | None) -> list[str]:
 
 def _notes(balance: Balance, whole: Balance, quote: Quote | None, *, own: bool) -> list[str]:
     near = own and whole.left < balance.cap - balance.spent - balance.reserved
-    lines = [
+    return [
         fitting(quote) if quote is not None and quote.affordable else "",
         plain_sum_sentence(balance),
         f"The data set has {amounts.left(whole.left)} left in all." if near else "",
     ]
-    return [line for line in lines if line]
 
 
 def _segment(style: str, value: Decimal, total: Decimal) -> str:

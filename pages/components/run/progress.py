@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import UTC, datetime, tzinfo
 from functools import partial
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.workload import duration
 from dpcore.workspace.requests import RunStatus
-from pages.components.families import registry
+from pages.components.families import run_names
 from pages.components.kit import markup, refresh
 from pages.components.kit.texts import text
 from pages.components.run import stop_run
 from pages.components.visitor import access, login
 
+#: What is ready within so many seconds needs no time of day.
+_SOON: Final = 90
 _ENDINGS = {
     "cancelled": "The run was cancelled",
     "failed": "The run failed",
@@ -124,7 +131,7 @@ def _panel(status: RunStatus) -> None:
 
 
 def _heading(status: RunStatus) -> None:
-    heading = markup.plain(registry.of_request(status.request).heading(status.request.target))
+    heading = markup.plain(run_names.heading(status.request))
     st.subheader(f"{heading}, ε = {format_epsilon(status.request.epsilon)}", anchor=False)
     _by(status)
 
@@ -141,9 +148,31 @@ def _by(status: RunStatus) -> None:
 
 def _words(status: RunStatus) -> str:
     if status.state == "queued":
-        return "Waiting for a free worker"
+        return f"Waiting for a free worker{_behind(status.ahead)}"
     step = status.step or "starting"
-    return f"{step[:1].upper()}{step[1:]}: {status.fraction:.0%} of this step"
+    return f"{step[:1].upper()}{step[1:]}: {status.fraction:.0%} of the run is done{_ready(status.ready)}"
+
+
+def _behind(ahead: int) -> str:
+    """How many runs go first."""
+    return "" if not ahead else "; 1 other run goes first" if ahead == 1 else f"; {ahead} other runs go first"
+
+
+def _ready(ready: datetime | None) -> str:
+    """When a run should be done: at a time of the visitor's own clock, unless that is soon."""
+    if ready is None:
+        return ""
+    seconds = (ready - datetime.now(UTC)).total_seconds()
+    if seconds < _SOON:
+        return f", ready in {duration(seconds)}"
+    return f", ready at about {ready.astimezone(_zone()):%H:%M}"
+
+
+def _zone() -> tzinfo:
+    """The visitor's time zone, as the browser tells it."""
+    with suppress(ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo(st.context.timezone or "UTC")
+    return UTC
 
 
 def _ended(status: RunStatus, named: RunStatus | None, going_on: list[RunStatus]) -> None:

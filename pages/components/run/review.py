@@ -11,7 +11,7 @@ from dpcore.errors import FrostglassError
 from dpcore.privacy.budgets import at_delta, delta_sentence, format_epsilon
 from dpcore.report.spending import fitting
 from dpcore.workspace.requests import Quote, RunRequest
-from pages.components.families import registry
+from pages.components.families import registry, run_names
 from pages.components.kit import amounts, markup
 from pages.components.kit.texts import text
 from pages.components.run import ask
@@ -123,19 +123,21 @@ def _dialog(review: Review) -> None:
 
 
 def _lines(review: Review, quote: Quote) -> dict[str, str]:
-    before = quote.balance_before
+    before, family = quote.balance_before, registry.of_request(review.request)
     used, at = before.spent + before.reserved, at_delta(before.delta)
     after = f"{amounts.cost(used + quote.adds)} spent, {amounts.left(quote.left_after)} left{at}"
     return {
-        "Algorithm": registry.of_request(review.request).describe(review.request.parameters),
+        "Algorithm": family.describe(review.request.parameters),
         "Data set": review.dataset_name,
-        **registry.predicted("To predict", review.request.target),
+        **registry.predicted("To predict", run_names.column(review.request.dataset_id, review.request.target)),
+        **(family.asked(review.request.parameters) if family.asked else {}),
         "Asked for": amounts.cost(quote.cost),
         "Adds to what is spent": f"{amounts.cost(quote.adds)}{at}",
         "Budget before": f"{amounts.cost(used)} spent, {amounts.left(before.left)} left{at}",
         "Budget after": after if quote.affordable else "not enough",
         "How many fit": fitting(quote),
         **{f"Noise on {kind.what}": f"±{kind.margin()}, 95%" for kind in quote.plan.count_noise},
+        "Time and memory": quote.forecast.text,
     }
 
 

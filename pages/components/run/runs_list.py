@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import RunStatus
-from pages.components.families import registry
+from pages.components.families import run_names
 from pages.components.kit import markup
 from pages.components.visitor import access, login
 
@@ -32,7 +32,7 @@ def show(dataset_id: str) -> None:
 def _row(run: RunStatus, people: bool) -> str:
     cost = f"ε {format_epsilon(run.request.epsilon)} {'spent' if run.charged else 'returned'}"
     started = f"{run.created:%Y-%m-%d %H:%M} UTC"
-    run_name = registry.of_request(run.request).heading(run.request.target)
+    run_name = run_names.heading(run.request)
     words = f"{run.state}: {run.message}"
     analyst = [escape(run.analyst)] if people else []
     return markup.row([started, *analyst, escape(run_name), cost, escape(words)])

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import RunStatus
-from pages.components.families import registry
+from pages.components.families import run_names
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 from pages.components.run import review
@@ -76,7 +76,7 @@ def _dialog(status: RunStatus) -> None:
     if being_asked() is None:
         st.rerun()
     cost = f"ε {format_epsilon(status.request.epsilon)}"
-    heading = registry.of_request(status.request).heading(status.request.target)
+    heading = run_names.heading(status.request)
     st.markdown(f"**{markup.plain(heading)}** has begun to read records.")
     st.markdown(f"If you stop it, its {cost} stays spent, and there will be no result.")
     # A press that was meant for something else cannot tick a box and then hit a button.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from dpcore.errors import FrostglassError, InstallationError
+from dpcore.errors import FrostglassError, InstallationError, RequestError
 from pages.components.kit.markup import plain
 from pages.components.visitor import login
 
@@ -47,10 +47,10 @@ def _service(home: str | None, database_url: str | None) -> Service:
 
 
 def ready() -> bool:
-    """Whether home folder and database can be used; if not, say what the operator has to do."""
+    """Whether home folder, database and settings can be used; if not, say what the operator has to do."""
     try:
         installation()
-    except InstallationError as error:
+    except (InstallationError, RequestError) as error:
         with st.container(border=True, key="card-installation", width=760):
             st.title("This installation cannot be used now", anchor=False)
             st.markdown(plain(str(error)))

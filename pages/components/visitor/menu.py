@@ -23,6 +23,7 @@ class Entry(NamedTuple):
 
 MENU = (
     Entry("data_sets.py", "Data sets", ":material/table_view:", ROLES),
+    Entry("first_look.py", "First look", ":material/bar_chart:", _MODELLERS),
     Entry("rule_list.py", "Rule list", ":material/rule:", _MODELLERS),
     Entry("tree.py", "Tree", ":material/account_tree:", _MODELLERS),
     Entry("forest.py", "Forest", ":material/forest:", _MODELLERS),

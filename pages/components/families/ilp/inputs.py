@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.labels import called, cell_called
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.parameters import ILPParameters
@@ -69,9 +70,10 @@ def _positive(schema: Schema, target: str) -> str:
     classes = schema.column(target).classes
     return str(
         st.selectbox(
-            f"Which value of {markup.plain(target)} should the clauses describe?",
+            f"Which value of {markup.plain(called(schema, target))} should the clauses describe?",
             classes,
             index=len(classes) - 1,
+            format_func=lambda name: cell_called(schema.column(target), name),
             key=f"set-ilp-positive-{schema.hash[:8]}-{target}",
             help=explained(OWN["positive"]),
             **KEEP,

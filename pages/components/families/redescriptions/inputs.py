@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import View
+from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.redescriptions.released.parameters import RedescriptionParameters
@@ -88,6 +89,7 @@ def _columns(place: Any, schema: Schema, side: View, given: tuple[str, ...]) -> 
         label(OWN[side]),
         [column.name for column in schema],
         list(given),
+        format_func=lambda name: called(schema, name),
         placeholder="Choose columns",
         wrap=True,
         key=f"set-{side}-{schema.hash[:8]}",

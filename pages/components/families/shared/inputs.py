@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
+from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.released.parameters import Parameter
 from pages.components.kit.texts import text
@@ -42,8 +43,8 @@ def target(schema: Schema, key: str = "", *, numbers: bool = False) -> str | Non
 
 
 def _described(schema: Schema, name: str) -> str:
-    description = schema.column(name).description
-    return f"{name}: {description}" if description else name
+    title, description = called(schema, name), schema.column(name).description
+    return f"{title}: {description}" if description else title
 
 
 def label(parameter: Parameter) -> str:

@@ -1,0 +1,81 @@
+"""What the values of the files say of the schema, before anything is stored: for the custodian alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from pages.components.custodian.intake_tables import KEEP, remembered
+from pages.components.kit.markup import plain
+from pages.components.kit.texts import text
+
+if TYPE_CHECKING:
+    from dpcore.intake.examination import Finding
+
+_ACCEPT = "intake-accept-"
+#: Changes to columns, by their places: ``TABLE.COLUMN``, or the name alone in the main table.
+Changes = dict[str, dict[str, Any]]
+
+
+def accepted() -> list[str]:
+    """Columns that the custodian stores although they lose values."""
+    return [str(key).removeprefix(_ACCEPT) for key, yes in st.session_state.items() if _is_yes(str(key), yes)]
+
+
+def _is_yes(key: str, yes: object) -> bool:
+    return key.startswith(_ACCEPT) and yes is True
+
+
+def show(findings: list[Finding], apply: Callable[[Changes], None] | None) -> bool:
+    """Draw what was found; whether the check is to be repeated, and the data set stored.
+
+    Parameters
+    ----------
+    apply : callable
+        Takes changes to columns into the draft; ``None`` where the schema stays as it is.
+    """
+    told = sorted((each for each in findings if each.sentence), key=lambda each: not each.needs_yes)
+    if not told:
+        return False
+    asked = [each for each in told if each.needs_yes]
+    with st.container(border=True, key="intake-findings"):
+        st.subheader("Do the values fit?", anchor=False)
+        st.markdown(text("findings").format(asked=len(asked), fit=len(findings) - len(told)))
+        _all_at_once(told, asked, apply)
+        for finding in told:
+            _one(finding, apply)
+        return st.button("Check again and store", type="primary", key="press-store-again")
+
+
+def _all_at_once(told: list[Finding], asked: list[Finding], apply: Callable[[Changes], None] | None) -> None:
+    first = {each.place: each.corrections[0].change for each in told if each.corrections}
+    with st.container(horizontal=True):
+        if (
+            apply
+            and len(first) > 1
+            and st.button(f"Take the first suggestion for all {len(first)}", key="press-correct-all")
+        ):
+            apply(first)
+        if len(asked) > 1 and st.button(f"Store all {len(asked)} all the same", key="press-accept-all"):
+            for each in asked:
+                st.session_state[f"{_ACCEPT}{each.place}"] = True
+
+
+def _one(finding: Finding, apply: Callable[[Changes], None] | None) -> None:
+    with st.container(border=True):
+        st.markdown(plain(finding.sentence))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if apply:
+                _change(finding, apply)
+            if finding.needs_yes:
+                st.checkbox("Store it all the same", key=remembered(f"{_ACCEPT}{finding.place}", False), **KEEP)
+
+
+def _change(finding: Finding, apply: Callable[[Changes], None]) -> None:
+    for number, correction in enumerate(finding.corrections):
+        if st.button(plain(correction.words), key=f"press-correct-{finding.place}-{number}"):
+            apply({finding.place: correction.change})
+    if st.button("Leave the column out", key=f"press-leave-{finding.place}"):
+        apply({finding.place: {"keep": False}})

@@ -1,0 +1,79 @@
+"""The custodian's view of a stored data set: name, description, retiring it, removing its records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dpcore.workspace.requests import REASON_LIMIT, DatasetInfo
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+from pages.components.visitor import access, outcome
+
+_SAID = "upkeep-said"
+
+
+def show() -> None:
+    """The data set selected in the sidebar, and what can be done to it."""
+    dataset = access.chosen_dataset()
+    if dataset is None:
+        markup.empty("No data set yet", "Add one first.")
+        return
+    st.header(markup.plain(dataset.title), anchor=False)
+    outcome.tell(_SAID)
+    markup.facts(
+        {
+            "Added": f"{dataset.created:%Y-%m-%d}",
+            "Version": str(dataset.version),
+            "State": "retired" if dataset.retired else "in use",
+            "Shares its budget with": ", ".join(dataset.shares_with) or "no other data set",
+        }
+    )
+    _names(dataset)
+    _end(dataset)
+
+
+def _names(dataset: DatasetInfo) -> None:
+    with st.expander("Name and description (public)"), st.form(f"upkeep-{dataset.id}-{dataset.name}"):
+        st.markdown(text("describe_anew"))
+        name = st.text_input("Name", dataset.name, key=f"upkeep-name-{dataset.id}-{dataset.name}", max_chars=128)
+        description = st.text_area(
+            "Description", dataset.description, key=f"upkeep-description-{dataset.id}", max_chars=2000
+        )
+        if st.form_submit_button("Change them"):
+            _describe(dataset, name.strip(), description.strip())
+
+
+def _describe(dataset: DatasetInfo, name: str, description: str) -> None:
+    def act() -> None:
+        if name != dataset.name:
+            access.service().rename_dataset(dataset.id, name)
+        if description != dataset.description:
+            access.service().describe_dataset(dataset.id, description)
+
+    outcome.of(_SAID, act, "Changed.")
+    st.rerun()
+
+
+def _end(dataset: DatasetInfo) -> None:
+    with st.expander("Retire it, or remove its records"):
+        st.markdown(text("retire"))
+        note = st.text_input("Reason (kept in the ledger)", key=f"upkeep-note-{dataset.id}", max_chars=REASON_LIMIT)
+        sure = st.checkbox("I am sure: this cannot be taken back.", key=f"upkeep-sure-{dataset.id}")
+        with st.container(horizontal=True):
+            _button("Retire", dataset, sure and not dataset.retired, lambda: _retire(dataset, note))
+            _button("Remove the records", dataset, sure, lambda: _remove(dataset, note))
+
+
+def _button(label: str, dataset: DatasetInfo, able: bool, act: Callable[[], None]) -> None:
+    st.button(label, key=f"upkeep-{label.split()[0].lower()}-{dataset.id}", disabled=not able, on_click=act)
+
+
+def _retire(dataset: DatasetInfo, note: str) -> None:
+    outcome.of(_SAID, lambda: access.service().retire_dataset(dataset.id, note=note), "Nothing more can be run on it.")
+
+
+def _remove(dataset: DatasetInfo, note: str) -> None:
+    done = "The records are removed. Ledger and results stay."
+    outcome.of(_SAID, lambda: access.service().remove_records(dataset.id, note=note), done)

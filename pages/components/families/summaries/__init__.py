@@ -1,0 +1,1 @@
+"""First looks: set up and shown."""

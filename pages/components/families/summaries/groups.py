@@ -1,0 +1,62 @@
+"""Table 1 on a page, and as files for papers."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from dpcore.spreadsheets import frame_csv
+from pages.components.families.shared.downloads import file_name
+from pages.components.families.summaries.state import Look
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+
+
+def show(look: Look) -> None:
+    """Columns as rows, groups as columns."""
+    from dpcore.models.summaries.released.table_one_words import printed
+
+    with st.spinner("Working out the intervals …"):
+        table = printed(look.model, look.schema, look.table_one)
+    st.markdown(text("look_table_one"))
+    header = ["", *table.groups, "Standardised difference"]
+    rows = [markup.row(_cells(line, len(table.groups)), style="" if line.inner else "default") for line in table.lines]
+    _files(look, table)
+    with st.container(key="card-table-one"):
+        markup.table(f"{table.caption}. Noisy; small: where the truth may lie for the noise, 95%", header, rows)
+
+
+def _cells(line: Any, groups: int) -> list[str]:
+    label = f'<span class="fg-inner">{escape(line.label)}</span>' if line.inner else f"<b>{escape(line.label)}</b>"
+    return [label, *(map(_cell, line.cells) if line.cells else [""] * groups), _cell(line.difference)]
+
+
+def _cell(cell: Any) -> str:
+    if cell is None:
+        return ""
+    return f"{escape(cell.figure)}<br><small>{markup.unbroken(cell.interval)}</small>"
+
+
+def _files(look: Look, table: Any) -> None:
+    """What is printed, as CSV and HTML, and for a word processor."""
+    from dpcore.report.table_one import table_one_document, table_one_rows
+
+    document = table_one_document(look.release, table)
+    name = f"{file_name(look.release)}-table-1"
+    files = (
+        ("CSV", frame_csv(table_one_rows(table)), "csv", "text/csv"),
+        ("HTML", document, "html", "text/html"),
+        ("for Word", document, "doc", "application/msword"),
+    )
+    for place, (label, content, ending, kind) in zip(st.columns(len(files)), files, strict=True):
+        place.download_button(
+            f"Download {label}",
+            content,
+            f"{name}.{ending}",
+            kind,
+            key=f"{look.key}-table-one-{ending}",
+            on_click="ignore",
+            width="stretch",
+        )

@@ -1,0 +1,105 @@
+"""What a first look counts: columns, groups to compare, pairs and, if wanted, the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import streamlit as st
+
+from dpcore.domain.labels import called
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
+from dpcore.released.parameters import parameters_of
+from pages.components.families.shared.inputs import KEEP, explained, label, method, number
+from pages.components.kit.texts import METHODS, text
+from pages.components.visitor import access
+
+OWN = parameters_of(SummaryParameters)
+#: Pairs that a list offers; of more, columns have to be chosen first.
+_MOST_OFFERED = 3_000
+
+
+def parameters() -> dict[str, Any]:
+    """Every parameter of a run, as the visitor set it; delta follows from that of the data set's budget."""
+    dataset = access.chosen_dataset()
+    assert dataset is not None
+    schema = dataset.schema
+    left, right = st.columns(2, gap="large")
+    with left:
+        columns = _columns(schema)
+    with right:
+        chosen = {"columns": columns or None, "by": _by(schema)}
+    left, right = st.columns(2, gap="large")
+    with left:
+        chosen["crosstabs"] = _crosstabs(schema, columns)
+    with right:
+        chosen["pairs"] = number(OWN["pairs"], 1, "look-pairs")
+    with st.expander("Advanced settings"):
+        chosen["method"] = method(OWN, METHODS["summaries"], "summaries")
+    return chosen
+
+
+def _columns(schema: Schema) -> list[str]:
+    chosen = st.multiselect(
+        label(OWN["columns"]),
+        [column.name for column in schema],
+        format_func=lambda name: called(schema, name),
+        placeholder=f"All {len(schema.columns)} columns",
+        wrap=True,
+        help=explained(OWN["columns"]),
+        key=f"set-look-columns-{schema.hash[:8]}",
+        **KEEP,
+    )
+    return [str(name) for name in chosen]
+
+
+def _by(schema: Schema) -> str | None:
+    """Outcomes come first; then what has categories, then numbers."""
+    names = [column.name for column in schema]
+    marked = set(schema.targets)
+    order = sorted(names, key=lambda name: (name not in marked, len(schema.column(name).classes) < 2))
+    chosen = st.selectbox(
+        label(OWN["by"]),
+        order,
+        index=None,
+        format_func=lambda name: called(schema, name),
+        placeholder="No groups",
+        help=explained(OWN["by"]),
+        key=f"set-look-by-{schema.hash[:8]}",
+        **KEEP,
+    )
+    return None if chosen is None else str(chosen)
+
+
+def _crosstabs(schema: Schema, columns: list[str]) -> list[str]:
+    names = [column.name for column in schema if not columns or column.name in columns]
+    pairs = [] if len(names) ** 2 > 2 * _MOST_OFFERED else list(combinations(names, 2))
+    told = {BETWEEN.join(pair): " by ".join(called(schema, name) for name in pair) for pair in pairs}
+    chosen = st.multiselect(
+        label(OWN["crosstabs"]),
+        list(told),
+        format_func=lambda pair: told.get(pair, pair),
+        placeholder="None" if told else "Choose fewer columns above first",
+        disabled=not told,
+        wrap=True,
+        help=text("look_crosstabs"),
+        key=f"set-look-crosstabs-{schema.hash[:8]}",
+        **KEEP,
+    )
+    return [str(pair) for pair in chosen if pair in told]
+
+
+def asked(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """What a run counts, for its review."""
+    dataset = access.chosen_dataset()
+    assert dataset is not None
+    columns, by = parameters.get("columns") or (), parameters.get("by")
+    named, found = len(parameters.get("crosstabs") or ()), parameters.get("pairs") or 0
+    pairs = [f"{named} as named"] * bool(named) + [f"{found} to be found"] * bool(found)
+    return {
+        "To count": f"{len(columns)} columns" if columns else f"all {len(dataset.schema.columns)} columns",
+        **({"In the groups of": called(dataset.schema, by)} if by else {}),
+        **({"Pairs of columns": ", ".join(pairs)} if pairs else {}),
+    }

@@ -1,0 +1,120 @@
+"""One first look: all columns as pictures, one of them in large, and its other forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpcore.released.release import Release
+from pages.components.families.shared import certificate, downloads, truth
+from pages.components.families.summaries import cards, column, groups, pairs
+from pages.components.families.summaries.state import IN_ORDER, STANDING_OUT, Look, order_key
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+from pages.components.visitor import access
+
+CSV = "noisy count and share of every value of every column, with intervals"
+_COLUMNS, _TABLE_ONE, _PAIRS = "Columns", "Table 1", "Pairs"
+
+
+def show(release: Release, model: Any, key: str, *, public: bool) -> None:
+    """How many there are, then all columns, then everything else."""
+    true = truth.wanted(release, key, _true_cells) if public else None
+    # Another rehearsal stands in the same place: what was chosen there belongs to the last one.
+    _body(Look(release, model, true, f"{key}-{release.id[:8]}"))
+
+
+def _true_cells(release: Release) -> Sequence[Any]:
+    return access.service().true_cells(release)
+
+
+@st.fragment
+def _body(look: Look) -> None:
+    """All that is read; no record and no budget is touched."""
+    markup.facts(_headline(look))
+    names = [_COLUMNS]
+    names += [_TABLE_ONE] if look.model.by is not None else []
+    names += [_PAIRS] if look.model.pairs else []
+    names += ["In words", "Certificate", "Download"]
+    # Only the open tab is made.
+    tabs = dict(zip(names, st.tabs(names, key=f"{look.key}-tabs-{len(names)}", on_change="rerun"), strict=True))
+    shown = next(name for name, tab in tabs.items() if tab.open)
+    with tabs[shown]:
+        _SHOWN[shown](look)
+
+
+def _headline(look: Look) -> dict[str, str]:
+    """How many people and columns there are, and what was compared."""
+    from dpcore.models.summaries.released.reading import total_of
+    from dpcore.models.summaries.released.words import count_words, who
+
+    by = look.model.by
+    return {
+        f"{who(look.schema).capitalize()} (noisy)": count_words(total_of(look.model)),
+        "Columns": f"{len(look.model.axes):,}",
+        **({} if by is None else {"Groups": look.readings[by].label}),
+        **({"Pairs": f"{len(look.model.pairs):,}"} if look.model.pairs else {}),
+    }
+
+
+def _columns(look: Look) -> None:
+    st.segmented_control(
+        "Order of the columns",
+        [IN_ORDER, STANDING_OUT],
+        default=IN_ORDER,
+        required=True,
+        key=order_key(look.key),
+        help=text("look_order"),
+    )
+    cards.show(look)
+    st.caption(text("look_cards"))
+    st.subheader("One column in large", anchor=False)
+    column.show(look, column.choose(look))
+
+
+def _in_words(look: Look) -> None:
+    from dpcore.models.summaries.released.column_words import column_sentences
+
+    for reading in look.readings:
+        st.markdown(f"**{markup.plain(reading.label)}**")
+        markup.sentences(column_sentences(reading, look.schema))
+    st.markdown(text("noise"))
+
+
+def _files(look: Look) -> None:
+    from dpcore.models.summaries.released.frames import cell_frame
+
+    downloads.show(look.release, look.model, look.key, CSV, twin=cell_frame(look.model, look.schema))
+    st.markdown(text("look_python"))
+
+
+_SHOWN: dict[str, Callable[[Look], None]] = {
+    _COLUMNS: _columns,
+    _TABLE_ONE: groups.show,
+    _PAIRS: pairs.show,
+    "In words": _in_words,
+    "Certificate": lambda look: certificate.show(look.release),
+    "Download": _files,
+}
+
+
+def side(release: Release, model: Any, key: str) -> None:
+    """All columns as pictures, which fit into half the width."""
+    look = Look(release, model, None, f"{key}-{release.id[:8]}")
+    markup.facts(_headline(look))
+    cards.show(look)
+
+
+def figures(model: Any) -> dict[str, str]:
+    """How much was counted."""
+    from dpcore.models.summaries.released.reading import total_of
+    from dpcore.models.summaries.released.words import count_words
+
+    return {
+        "Noisy number of all": count_words(total_of(model)),
+        "Columns": f"{len(model.axes):,}",
+        "Groups": "none" if model.by is None else model.axes[model.by].name,
+        "Pairs": f"{len(model.pairs):,}",
+    }

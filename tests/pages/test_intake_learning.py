@@ -1,0 +1,99 @@
+"""Columns of the form for a new data set of which something is learned privately."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.unfinished import Unfinished
+from pages.components.custodian import intake_yaml, schema_rows
+from pages.components.custodian.intake_draft import Draft
+from pages.components.custodian.intake_tables import TableDraft
+from pages.components.visitor import access
+from tests.support.page_tools import bring, button, checked, open_page, words
+
+DATA = b"ward,age,died\n" + b"ICU,44,yes\nWard A,51,no\nICU,61,no\n" * 1000
+YAML = "Write or bring a schema (YAML or JSON)"
+
+
+def described() -> AppTest:
+    app = bring(open_page("custodian"), "Data file", "ward.csv", DATA)
+    table = app.session_state["intake"].tables[0]
+    drafts = [
+        {"name": "ward", "type": "categorical", "origin": "learned privately"},
+        {"name": "age", "type": "integer", "lower": 0, "upper": 110, "learn": {"bins": 3}},
+        {"name": "died", "type": "boolean"},
+    ]
+    table.show(schema_rows.rows_of(drafts))
+    app = checked(app.run())
+    app.text_input(key="intake-name").set_value("Wards")
+    app.number_input(key="intake-max-rows").set_value(5000)
+    return checked(app.run())
+
+
+def store(app: AppTest) -> AppTest:
+    button(app, "Check and store").click()
+    return checked(app.run())
+
+
+def test_what_is_learned_is_asked_for_told_and_charged():
+    app = described()
+    assert "Facts of 'ward', 'age' are read off the records with privacy noise" in words(app)
+    app.text_input(key="intake-learn").set_value("0.5")
+    app = checked(app.run())
+    assert "It would add ε 2." in words(app)
+    assert "of which ε 5.00 is left" in words(app)
+    assert "is stored" in words(store(app))
+    [info] = access.service().datasets()
+    assert info.schema.column("ward").categories == ("ICU", "Ward A")
+    assert len(info.schema.column("age").edges) <= 2
+    assert info.schema.learned.columns == ("ward", "age")
+    assert access.service().total_balance(info.id).spent > 2
+
+
+def test_what_does_not_fit_the_budget_stores_nothing():
+    app = described()
+    app.text_input(key="intake-learn").set_value("3")
+    app = store(checked(app.run()))
+    assert "Not enough budget: learning the schema would add" in words(app)
+    assert not access.service().datasets()
+
+
+def test_the_text_says_what_is_learned_and_goes_back_into_the_form():
+    app = described()
+    app.segmented_control(key="intake-way").set_value(YAML)
+    app = checked(app.run())
+    text = app.text_area(key="intake-yaml").value
+    assert "learn: true" in text
+    assert "learn:\n    bins: 3" in text
+    app.text_area(key="intake-yaml").set_value(text.replace("bins: 3", "bins: 2"))
+    app = checked(app.run())
+    assert "the columns marked 'learn'" in words(app)
+    button(app, "Take it over into the form").click()
+    app = checked(app.run())
+    columns, faults = schema_rows.columns_of(app.session_state["intake"].tables[0].now)
+    assert not faults
+    assert [column.get("learn") for column in columns] == [True, {"bins": 2}, None]
+
+
+def test_marks_of_a_text_reach_a_form_that_has_none():
+    wanted = Unfinished.from_mapping(
+        {
+            "name": "s",
+            "max_rows": 9,
+            "columns": [
+                {"name": "a", "type": "categorical", "learn": True},
+                {"name": "b", "type": "real", "lower": 0, "upper": 5, "learn": {"bins": 7, "bounds": True}},
+                {"name": "c", "type": "real", "lower": 0, "upper": 5, "bins": 7},
+            ],
+        }
+    )
+    table = TableDraft("f", "f", "f", ["a", "b", "c"], schema_rows.rows_of([{"name": each} for each in "abc"]))
+    intake_yaml.take_over(wanted, Draft(["f"]), [table])
+    columns, faults = schema_rows.columns_of(table.now)
+    assert not faults
+    assert [column.get("learn") for column in columns] == [True, {"bins": 7, "bounds": True}, None]
+
+
+def test_without_a_mark_nothing_is_asked():
+    app = bring(open_page("custodian"), "Data file", "ward.csv", DATA)
+    assert "Learned privately." not in words(app)

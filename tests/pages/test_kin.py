@@ -1,0 +1,153 @@
+"""Data sets that share a budget, follow each other, are renamed and retired, on the page."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.schema import Schema
+from pages.components.custodian.kin import NEW
+from pages.components.visitor import access
+from tests.pages.test_custodian import view, words
+from tests.support.page_tools import SCHEMA, add_ward, bring, button, checked, errors, open_page, ward
+
+WAY = "Write or bring a schema (YAML or JSON)"
+
+
+def described(name: str = "ward") -> AppTest:
+    """The form for a file, with a schema typed in."""
+    app = open_page("custodian")
+    bring(app, "Data file", "data.csv", ward(60).to_csv(index=False).encode())
+    app.segmented_control(key="intake-way").set_value(WAY).run()
+    app.text_area(key="intake-yaml").set_value(SCHEMA.model_copy(update={"name": name}).to_yaml())
+    return checked(app.run())
+
+
+def stored(app: AppTest) -> AppTest:
+    button(app, "Check and store").click()
+    checked(app.run())
+    assert not errors(app)
+    return app
+
+
+def kin_of(app: AppTest, dataset: str) -> AppTest:
+    return checked(app.selectbox(key="intake-kin").set_value(dataset).run())
+
+
+def test_nobody_is_asked_about_earlier_people_where_there_are_none() -> None:
+    assert "intake-kin" not in {box.key for box in described().selectbox}
+
+
+def test_a_second_data_set_about_the_same_people_shares_their_budget() -> None:
+    first = add_ward(budget="3")
+    app = described("later")
+    assert app.selectbox(key="intake-kin").value == NEW
+    kin_of(app, first)
+    assert "intake-budget" not in {box.key for box in app.text_input}
+    assert "3.00 is left for both together" in words(app)
+    stored(app)
+    later = access.service().dataset("later")
+    assert (later.population, later.replaces) == (first, None)
+    told = "Shares its budget with 'ward': about the same people."
+    assert told in "".join(item.value for item in app.get("html") if "fg-meter" in item.value).replace("&#x27;", "'")
+    assert told in words(open_page())
+    assert access.service().total_balance(later.id).cap == Decimal(3)
+
+
+def test_a_next_version_is_selected_and_named_as_such() -> None:
+    first = add_ward()
+    app = kin_of(described("whatever"), first)
+    app.checkbox(key="intake-replaces").check().run()
+    stored(app)
+    newest = access.service().dataset("ward")
+    assert (newest.version, newest.replaces) == (2, first)
+    assert kin_of(described(), newest.id).selectbox(key="intake-kin").options == [
+        "In no data set yet",
+        "The same people as in 'ward'",
+    ], "who is replaced is not on offer"
+
+
+def test_what_is_chosen_survives_another_page() -> None:
+    first = add_ward()
+    app = kin_of(described("later"), first)
+    app.switch_page("data_sets.py").run()
+    app.switch_page("custodian.py").run()
+    assert app.selectbox(key="intake-kin").value == first
+
+
+def add_visits(name: str = "visits", *, keep_keys: bool = True) -> str:
+    unit = {"column": "who", "max_rows_per_person": 1}
+    schema = Schema.from_mapping(SCHEMA.model_dump(mode="json") | {"name": name, "privacy_unit": unit})
+    rows = ward(60).assign(who=range(60))
+    return access.installation().add_dataset(rows, schema, budget=Decimal(3), keep_keys=keep_keys).id
+
+
+def test_further_rows_are_appended() -> None:
+    first = add_visits()
+    app = open_page("custodian")
+    rows = ward(60).assign(who=range(40, 100))
+    bring(app, "Data file", "data.csv", rows.to_csv(index=False).encode())
+    checked(app.selectbox(key="intake-append").set_value(first).run())
+    assert "new rows only" in words(app)
+    app.number_input(key=f"intake-append-limit-{first}").set_value(3000)
+    button(app, "Append the rows").click()
+    checked(app.run())
+    assert not errors(app)
+    newest = access.service().dataset("visits")
+    assert (newest.version, newest.replaces, newest.schema.max_rows) == (2, first, 3000)
+    assert access.service().desk().files() == []
+
+
+def test_rows_that_do_not_fit_give_a_sentence_and_store_nothing() -> None:
+    first = add_visits()
+    app = open_page("custodian")
+    bring(app, "Data file", "data.csv", ward(60).to_csv(index=False).encode())
+    checked(app.selectbox(key="intake-append").set_value(first).run())
+    button(app, "Append the rows").click()
+    checked(app.run())
+    assert "who" in errors(app)
+    assert [info.version for info in access.service().datasets()] == [1]
+
+
+def test_keys_are_kept_if_that_is_wished() -> None:
+    app = open_page("custodian")
+    bring(app, "Data file", "data.csv", ward(60).assign(who=range(60)).to_csv(index=False).encode())
+    app.segmented_control(key="intake-way").set_value(WAY).run()
+    unit = {"column": "who", "max_rows_per_person": 1}
+    named = Schema.from_mapping(SCHEMA.model_dump(mode="json") | {"privacy_unit": unit})
+    app.text_area(key="intake-yaml").set_value(named.to_yaml())
+    app.checkbox(key="intake-keys").check().run()
+    stored(app)
+    assert [info.name for info in access.service().appendable()] == ["ward"]
+
+
+def test_a_data_set_gets_another_name_and_description() -> None:
+    first, app = add_ward(), view("Data set")
+    app.text_input(key=f"upkeep-name-{first}-ward").set_value("clinic")
+    app.text_area(key=f"upkeep-description-{first}").set_value("People of one clinic.")
+    button(app, "Change them").click()
+    checked(app.run())
+    assert "Changed." in words(app)
+    found = access.service().dataset(first)
+    assert (found.name, found.description) == ("clinic", "People of one clinic.")
+    app.text_input(key=f"upkeep-name-{first}-clinic").set_value("")
+    button(app, "Change them").click()
+    assert errors(app.run())
+    assert access.service().dataset(first).name == "clinic"
+
+
+def test_a_data_set_is_retired_and_its_records_removed() -> None:
+    first, app = add_ward(), view("Data set")
+    assert button(app, "Retire").disabled
+    app.text_input(key=f"upkeep-note-{first}").set_value("the study has ended")
+    app.checkbox(key=f"upkeep-sure-{first}").check().run()
+    button(app, "Retire").click()
+    checked(app.run())
+    assert access.service().dataset(first).retired
+    assert "Retired" in words(open_page())
+    button(app, "Remove the records").click()
+    checked(app.run())
+    assert "Ledger and results stay" in words(app)
+    [stray] = access.service().strays()
+    assert (stray.id, stray.state) == (first, "removed")

@@ -1,0 +1,113 @@
+"""What a custodian says about her files on the page, and tables of a data base instead of one."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.errors import RequestError
+from pages.components.custodian.data_base import entry_of, tables_in
+from pages.components.visitor import access
+from tests.support.page_tools import bring, button, checked, errors, open_page, words
+from tests.support.workbooks import workbook
+
+ROWS = "größe;ort\n1,75;Zürich\n1,80;Köln\n"
+
+
+def by_label(items, label: str):
+    return next(item for item in items if item.label.startswith(label))
+
+
+def columns(app: AppTest) -> list[str]:
+    return app.session_state["intake"].tables[0].columns
+
+
+def test_an_encoding_is_asked_for_and_said_back():
+    app = bring(open_page("custodian"), "Data file", "orte.csv", ROWS.encode("cp1252"))
+    assert "Windows-1252" in errors(app)
+    by_label(app.selectbox, "Encoding").set_value("cp1252")
+    by_label(app.checkbox, "Decimal comma").check()
+    app = checked(app.run())
+    assert columns(app) == ["größe", "ort"]
+    assert "Windows-1252" in words(app)
+    assert "decimal commas" in words(app)
+    again = checked(open_page("custodian"))
+    assert columns(again) == ["größe", "ort"]
+
+
+def test_a_wrong_encoding_is_an_error_that_can_be_mended():
+    app = bring(open_page("custodian"), "Data file", "orte.csv", ROWS.encode())
+    assert columns(app) == ["größe", "ort"]
+    by_label(app.selectbox, "Encoding").set_value("cp1252")
+    app = app.run()
+    assert "UTF-8" in errors(app)
+    by_label(app.selectbox, "Encoding").set_value(None)
+    assert columns(checked(app.run())) == ["größe", "ort"]
+
+
+def test_a_sheet_is_chosen(tmp_path: Path):
+    book = workbook(tmp_path / "x.xlsx", {"Notes": [["n"], [1]], "Orte": [["ort"], ["Köln"]]})
+    app = bring(open_page("custodian"), "Data file", "orte.xlsx", book.read_bytes())
+    assert columns(app) == ["n"]
+    assert "not read: 'Orte'" in words(app)
+    by_label(app.text_input, "Sheet").input("Orte")
+    assert columns(checked(app.run())) == ["ort"]
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(sqlite3.connect(tmp_path / "clinic.db")) as made:
+        made.execute("CREATE TABLE patients (patient_id INTEGER, age INTEGER)")
+        made.execute("CREATE TABLE visits (patient_id INTEGER, ward TEXT)")
+        made.executemany("INSERT INTO patients VALUES (?, ?)", [(1, 40), (2, 50)])
+        made.commit()
+    monkeypatch.setenv("FROSTGLASS_SOURCE_CLINIC", f"sqlite:///{tmp_path / 'clinic.db'}")
+
+
+@pytest.mark.usefixtures("clinic")
+def test_tables_of_a_data_base_are_described_like_those_of_a_file():
+    app = checked(open_page("custodian"))
+    entry = by_label(app.text_area, "Tables or queries")
+    entry.input("patient = patients\n\nvisit = SELECT *\nFROM visits\nWHERE ward = 'a'")
+    button(app, "Read the tables").click()
+    app = checked(app.run())
+    tables = {table.name: table.columns for table in app.session_state["intake"].tables}
+    assert tables == {"patient": ["patient_id", "age"], "visit": ["patient_id", "ward"]}
+    assert by_label(app.selectbox, "Main table").value == "patient"
+
+
+@pytest.mark.usefixtures("clinic")
+def test_what_cannot_be_understood_or_read_is_said():
+    app = checked(open_page("custodian"))
+    by_label(app.text_area, "Tables or queries").input("patients")
+    button(app, "Read the tables").click()
+    app = app.run()
+    assert "a paragraph of its own" in errors(app)
+    by_label(app.text_area, "Tables or queries").input("patient = nowhere")
+    button(app, "Read the tables").click()
+    app = checked(app.run())
+    assert "has no table" in errors(app)
+    again = checked(open_page("custodian"))  # What was typed is there, in another session, too.
+    for session in (app, again):
+        assert by_label(session.text_area, "Tables or queries").value == "patient = nowhere"
+    by_label(again.text_area, "Tables or queries").input("patient = patients")
+    button(again, "Read the tables").click()
+    assert columns(checked(again.run())) == ["patient_id", "age"]
+    assert [file.name for file in access.service().desk().files()] == ["clinic.source"]
+
+
+def test_without_a_data_base_there_is_no_form():
+    assert not [area for area in checked(open_page("custodian")).text_area if area.label.startswith("Tables")]
+
+
+def test_tables_as_people_type_them():
+    tables = {"a": "b", "c": "SELECT x\nFROM y\nWHERE z = 1"}
+    assert tables_in("a = b\n\n\n c=SELECT x\nFROM y\nWHERE z = 1 \n") == tables
+    assert tables_in(entry_of(tables)) == tables
+    for wrong in ("a", "= b", "a = b\n\na = c", "a =\n\n"):
+        with pytest.raises(RequestError):
+            tables_in(wrong)

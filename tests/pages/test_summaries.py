@@ -1,0 +1,211 @@
+"""The page First look: from the form to the result, its tables and files, and a sentence for each mistake."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.schema import Schema
+from dpcore.models.released import parse_model
+from pages.components.families.summaries.state import STANDING_OUT
+from pages.components.visitor import access
+from tests.support.page_tools import (
+    SCHEMA,
+    add_ward,
+    at_run,
+    button,
+    checked,
+    errors,
+    figures,
+    open_page,
+    spent_on,
+    submit,
+    ward,
+    words,
+)
+
+PAGE, OWN = "first_look", SCHEMA.hash[:8]
+ALL = {"by": "died", "crosstabs": ["age by sex"]}
+HOSTILE = "=cmd <b>*x*</b>"
+
+
+def look(dataset_id: str, epsilon: str = "2", **parameters: object) -> str:
+    return submit(dataset_id, "summaries", epsilon, "", **parameters)
+
+
+def at_tab(run_id: str, name: str, tabs: int = 6) -> AppTest:
+    """A result with one of its tabs open."""
+    app = at_run(PAGE, run_id)
+    [release] = access.service().releases()
+    app.session_state[f"run-{run_id}-{release.id[:8]}-tabs-{tabs}"] = name
+    return checked(app.run())
+
+
+def downloads(app: AppTest) -> list[str]:
+    return [item.proto.label for item in app.get("download_button")]
+
+
+# The form
+
+
+def test_what_was_chosen_is_what_is_run() -> None:
+    dataset_id = add_ward()
+    app = open_page(PAGE)
+    app.multiselect(key=f"set-look-columns-{OWN}").set_value(["sex", "died"]).run()
+    app.selectbox(key=f"set-look-by-{OWN}").set_value("died")
+    app.radio(key="summaries-method").set_value("equal")
+    chosen = spent_on(checked(app.run()), dataset_id)
+    expected = {"columns": ["sex", "died"], "by": "died", "method": "equal", "pairs": 0, "crosstabs": []}
+    assert chosen.items() >= expected.items()
+
+
+def test_two_clicks_lead_from_the_page_to_a_result() -> None:
+    add_ward()
+    app = open_page(PAGE)
+    button(app, "Review and spend").click().run()
+    app.button(key="spend").click().run()
+    text = words(checked(app.run()))
+    assert "Finished." in text
+    assert text.count('class="fg-look"') == len(SCHEMA.columns)
+
+
+def test_the_review_says_what_is_counted() -> None:
+    add_ward()
+    app = open_page(PAGE)
+    app.selectbox(key=f"set-look-by-{OWN}").set_value("died")
+    app.multiselect(key=f"set-look-crosstabs-{OWN}").set_value(["age by sex"]).run()
+    button(app, "Review and spend").click().run()
+    text = words(checked(app))
+    assert "all 3 columns" in text
+    assert '<th scope="row">In the groups of</th><td>died</td>' in text
+    assert "1 as named" in text
+    assert "Noise on a count of a column in a group" in text
+
+
+def test_pairs_are_those_of_the_chosen_columns() -> None:
+    add_ward()
+    app = open_page(PAGE)
+    pairs = app.multiselect(key=f"set-look-crosstabs-{OWN}")
+    assert list(pairs.options) == ["age by sex", "age by died", "sex by died"]
+    pairs.set_value(["age by sex"])
+    app.multiselect(key=f"set-look-columns-{OWN}").set_value(["sex", "died"]).run()
+    assert list(checked(app).multiselect(key=f"set-look-crosstabs-{OWN}").options) == ["sex by died"]
+    assert not errors(app)
+
+
+def test_groups_that_are_not_among_the_columns_give_a_sentence() -> None:
+    add_ward()
+    app = open_page(PAGE)
+    app.multiselect(key=f"set-look-columns-{OWN}").set_value(["age", "sex"])
+    app.selectbox(key=f"set-look-by-{OWN}").set_value("died").run()
+    assert "'died' is not among the columns" in errors(checked(app))
+    assert button(app, "Review and spend").disabled
+    assert button(app, "Rehearse").disabled
+
+
+def test_more_pairs_than_there_are_give_a_sentence() -> None:
+    add_ward()
+    app = open_page(PAGE)
+    app.number_input(key="set-look-pairs").set_value(50).run()
+    assert "There are 3 pairs of these columns" in errors(checked(app))
+
+
+# The result
+
+
+def test_the_first_screen_says_how_many_and_shows_every_column() -> None:
+    app = at_run(PAGE, look(add_ward()))
+    text = words(app)
+    [release] = access.service().releases()
+    assert abs(parse_model(release).estimates.total - 1500) < 60
+    assert "People (noisy)" in text
+    for name in ("age", "sex", "died"):
+        assert f"<h4>{name}</h4>" in text
+    assert "median" in text
+    assert "standardised difference" not in text
+
+
+def test_a_column_is_read_in_large() -> None:
+    run_id = look(add_ward(), **ALL)
+    app = at_run(PAGE, run_id)
+    [choice] = [item for item in app.selectbox if item.label == "Look closer at"]
+    choice.select("sex").run()
+    text = words(checked(app))
+    assert "Shares: " in text
+    assert "sex by died" in text
+    assert len(figures(app)) == 2
+    [frame] = app.dataframe
+    assert list(frame.value["cell"]) == ["female", "male", "other", "missing"]
+    assert abs(frame.value["count"].sum() - 1500) < 60
+
+
+def test_what_stands_out_comes_first() -> None:
+    run_id = look(add_ward(), **ALL)
+    app = at_run(PAGE, run_id)
+    before = words(app)
+    assert before.index("<h4>age</h4>") < before.index("<h4>died</h4>")
+    [order] = [item for item in app.button_group if item.label == "Order of the columns"]
+    order.set_value(STANDING_OUT).run()
+    text = words(checked(app))
+    # The groups themselves, then age, which decides who dies, then sex.
+    assert text.index("<h4>died</h4>") < text.index("<h4>age</h4>") < text.index("<h4>sex</h4>")
+
+
+def test_table_one_is_printed_and_can_be_taken_along() -> None:
+    app = at_tab(look(add_ward(), **ALL), "Table 1")
+    text = words(app)
+    assert "Standardised difference" in text
+    assert "<b>People</b>" in text
+    assert "%)" in text
+    assert downloads(app) == ["Download CSV", "Download HTML", "Download for Word"]
+
+
+def test_pairs_are_mapped_and_one_is_read() -> None:
+    app = at_tab(look(add_ward(), **ALL), "Pairs")
+    text = words(app)
+    assert "Pairs that were counted" in text
+    assert len(figures(app)) == 1
+    [choice] = [item for item in app.selectbox if item.label == "Read one pair"]
+    # Two with the groups, and the one that was asked for.
+    assert len(choice.options) == 3
+    assert choice.options[0].startswith("age and died: V ")
+    choice.set_value(2).run()
+    assert "share within the" in words(checked(app))
+
+
+def test_without_groups_and_pairs_there_are_no_such_tabs() -> None:
+    app = at_run(PAGE, look(add_ward()))
+    labels = [tab.label for tab in app.tabs]
+    assert labels == ["Columns", "In words", "Certificate", "Download"]
+
+
+def test_what_was_found_is_told_in_words_too() -> None:
+    text = words(at_tab(look(add_ward()), "In words", 4))
+    assert "Mean " in text
+    assert "have no value" in text or "do not stand out from the noise" in text
+
+
+def test_labels_and_units_are_those_of_the_schema_and_markup_is_none() -> None:
+    columns = [
+        {"name": "a", "label": "Age", "unit": "years", "type": "integer", "lower": 0, "upper": 100, "bins": 5},
+        {"name": "g", "type": "categorical", "categories": ["x", HOSTILE], "labels": {"x": "Ward X"}},
+    ]
+    schema = Schema.from_mapping({"name": "told", "max_rows": 2000, "columns": columns})
+    people = ward(300).rename(columns={"age": "a"}).assign(g=["x", HOSTILE, HOSTILE] * 100)[["a", "g"]]
+    info = access.service().add_dataset(people, schema, budget=Decimal(9))
+    text = words(at_tab(look(str(info.id), by="g"), "Columns", 6))
+    assert "<h4>Age</h4>" in text
+    assert " years (" in text
+    assert "Ward X" in text
+    assert "<b>*x*</b>" not in text
+
+
+def test_two_results_stand_side_by_side() -> None:
+    dataset_id = add_ward(budget="9")
+    look(dataset_id)
+    look(dataset_id, **ALL)
+    app = open_page("releases")
+    text = words(app)
+    assert "Noisy number of all" in text
+    assert text.count("<h4>age</h4>") >= 2

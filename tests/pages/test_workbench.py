@@ -1,0 +1,221 @@
+"""Many columns described at once: search, changes to several, undo, the same draft as text."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from streamlit.testing.v1 import AppTest
+
+from dpcore.domain.schema import Schema
+from dpcore.domain.unfinished import Unfinished
+from pages.components.custodian import column_changes, intake_yaml, schema_rows
+from pages.components.custodian.intake_draft import Draft
+from pages.components.custodian.intake_tables import TableDraft
+from pages.components.visitor import access
+from tests.support.page_tools import bring, button, checked, errors, look_at, open_page, words
+
+DATA = b"ward,age,died,sex\n" + b"north,44,yes,F\nsouth,50,no,M\n" * 20
+YAML = "Write or bring a schema (YAML or JSON)"
+
+
+def upload() -> AppTest:
+    return bring(open_page("custodian"), "Data file", "ward.csv", DATA)
+
+
+def table(app: AppTest) -> TableDraft:
+    return app.session_state["intake"].tables[0]
+
+
+def ident(app: AppTest) -> str:
+    return table(app).ident
+
+
+def press(app: AppTest, what: str) -> AppTest:
+    app.button(key=f"press-{what}-{ident(app)}").click()
+    return checked(app.run())
+
+
+def change(app: AppTest, what: str, value: object = None) -> AppTest:
+    app.selectbox(key=f"intake-change-{ident(app)}").set_value(what)
+    checked(app.run())
+    if value is not None:
+        key = f"intake-change-{ident(app)}-{what}"
+        kinds = (app.text_input, app.selectbox, app.number_input)
+        next(found for kind in kinds for found in kind if found.key == key).set_value(value)
+    return press(app, "apply")
+
+
+def column(app: AppTest, name: str) -> dict[str, object]:
+    return next(row for row in schema_rows.written(table(app).now) if row["Column"] == name)
+
+
+def find(app: AppTest, query: str) -> AppTest:
+    app.text_input(key=f"intake-find-{ident(app)}").set_value(query)
+    return checked(app.run())
+
+
+def draft(names: list[str]) -> TableDraft:
+    rows = schema_rows.rows_of([{"name": name, "type": "categorical"} for name in names])
+    return TableDraft("t", "t.csv", "t", names, rows)
+
+
+def test_all_columns_in_sight_are_changed_at_once():
+    app = change(find(upload(), "categorical"), "Codes for missing values", "?; 99")
+    assert [column(app, name)["Missing codes"] for name in ("ward", "age", "died", "sex")] == ["?; 99", "", "", "?; 99"]
+
+
+def test_ticked_columns_are_changed_and_no_others():
+    app = upload()
+    rows = table(app).now.copy()
+    rows.loc[rows["Column"].isin(["ward", "sex"]), "Select"] = True
+    table(app).show(rows)
+    app = checked(app.run())
+    app = change(app, "Type", "ordinal")
+    assert [column(app, name)["Type"] for name in ("ward", "age", "died", "sex")] == [
+        "ordinal",
+        "integer",
+        "boolean",
+        "ordinal",
+    ]
+    assert not any(row["Select"] for row in schema_rows.written(table(app).now))
+
+
+def test_changes_are_taken_back_and_made_again():
+    app = change(find(upload(), "ward"), "Categories", "north; south")
+    assert column(app, "ward")["Categories"] == "north; south"
+    app = press(app, "undo")
+    assert column(app, "ward")["Categories"] == ""
+    assert app.button(key=f"press-undo-{ident(app)}").disabled
+    app = press(app, "redo")
+    assert column(app, "ward")["Categories"] == "north; south"
+
+
+def test_another_session_can_take_back_what_this_one_did():
+    change(find(upload(), "ward"), "Categories", "north; south")
+    app = open_page("custodian")
+    assert column(app, "ward")["Categories"] == "north; south"
+    assert column(press(app, "undo"), "ward")["Categories"] == ""
+
+
+def test_what_is_looked_up_says_so():
+    app = look_at(upload(), "ward")
+    assert column(app, "ward")["Categories"] == "north; south"
+    assert column(app, "ward")["Origin"] == "looked up"
+    assert column(app, "age")["Origin"] in {"", None, "standard table"}
+
+
+def test_only_columns_with_a_question_are_shown():
+    app = upload()
+    app.segmented_control(key=f"intake-show-{ident(app)}").set_value("To answer")
+    checked(app.run())
+    assert table(app).seen[3] == ["ward"]
+    checked(find(app, "nothing is called so").run())
+    assert "No column is like that" in words(app)
+
+
+def test_one_column_in_full():
+    app = upload()
+    app.selectbox(key=f"intake-one-{ident(app)}").set_value("ward")
+    checked(app.run())
+    entry = next(item for item in app.text_area if item.label.startswith("Categories, one a line"))
+    entry.set_value("north = North wing\nsouth\tSouth wing\n\nwest\n")
+    next(item for item in app.text_input if item.label == "Label").set_value("Ward")
+    button(app, "Take over for 'ward'").click()
+    app = checked(app.run())
+    [found], faults = schema_rows.columns_of(table(app).now.query("Column == 'ward'"))
+    assert not faults
+    assert found["categories"] == ["north", "south", "west"]
+    assert found["labels"] == {"north": "North wing", "south": "South wing"}
+    assert found["label"] == "Ward"
+
+
+def test_the_form_as_text_and_back():
+    app = change(find(upload(), "ward"), "Categories", "north; south")
+    app.text_input(key="intake-name").set_value("Wards")
+    app.number_input(key="intake-max-rows").set_value(200)
+    checked(app.run())
+    app.segmented_control(key="intake-way").set_value(YAML)
+    checked(app.run())
+    text = app.text_area(key="intake-yaml").value
+    assert Schema.from_text(text).column("ward").categories == ("north", "south")
+    changed = yaml.safe_load(text)
+    changed["columns"] = [each | {"label": "Ward"} for each in changed["columns"] if each["name"] == "ward"]
+    changed["name"] = "Other wards"
+    app.text_area(key="intake-yaml").set_value(yaml.safe_dump(changed))
+    checked(app.run())
+    button(app, "Take it over into the form").click()
+    app = checked(app.run())
+    app = checked(app.run())
+    assert app.text_input(key="intake-name").value == "Other wards"
+    assert column(app, "ward")["Label"] == "Ward"
+    assert [row["Column"] for row in schema_rows.written(table(app).now) if row["Keep"]] == ["ward"]
+    button(app, "Check and store").click()
+    assert "is stored" in words(checked(app.run()))
+    [info] = access.service().datasets()
+    assert info.schema.column("ward").label == "Ward"
+
+
+def test_a_text_with_a_fault_stays_and_the_form_too():
+    app = upload()
+    app.segmented_control(key="intake-way").set_value(YAML)
+    checked(app.run())
+    assert "# to answer: list its categories" in app.text_area(key="intake-yaml").value
+    app.text_area(key="intake-yaml").set_value("name: [")
+    checked(app.run())
+    button(app, "Take it over into the form").click()
+    app = checked(app.run())
+    assert "not valid YAML" in errors(app)
+    assert app.text_area(key="intake-yaml").value == "name: ["
+    app.segmented_control(key="intake-way").set_value("Fill in a form")
+    checked(app.run())
+    assert "Nothing of it is lost" in words(app)
+    assert column(app, "age")["Highest"] == 110
+
+
+@pytest.mark.parametrize("field", ["Bins", "Cut points"])
+def test_bins_and_cut_points_take_each_other_s_place(field):
+    rows = schema_rows.rows_of([{"name": "age", "type": "integer", "lower": 0, "upper": 90, "bins": 9}])
+    rows = column_changes.changed(rows, ["age"], "Cut points", "30 60")
+    rows = column_changes.changed(rows, ["age"], field, 3 if field == "Bins" else "40")
+    [found], faults = schema_rows.columns_of(rows)
+    assert not faults
+    assert ("bins" in found) is (field == "Bins")
+    assert ("edges" in found) is (field == "Cut points")
+
+
+def test_what_the_form_has_no_field_for_stays():
+    column = {"name": "a", "type": "categorical", "categories": ["1", "2"], "labels": {"1": "one", "2": "two"}}
+    column |= {"modes": ["equal"], "missing_codes": ["9"], "matching": "loose", "origin": "dictionary"}
+    rows = schema_rows.rows_of([column])
+    [found], faults = schema_rows.columns_of(rows)
+    assert not faults
+    assert {name: found[name] for name in column} == column
+    again = schema_rows.read(json.loads(json.dumps(schema_rows.written(rows))))
+    assert schema_rows.columns_of(again) == ([found], [])
+    fewer = column_changes.changed(rows, ["a"], "Categories", "2; 3")
+    assert schema_rows.columns_of(fewer)[0][0]["labels"] == {"2": "two"}
+
+
+def test_fifty_steps_are_remembered_and_no_more():
+    table = draft(["a", "b"])
+    for step in range(60):
+        table.show(column_changes.changed(table.now, ["a"], "Categories", f"x; {step}"))
+    assert len(table.past) == 50
+    for _ in range(50):
+        table.undo()
+    assert schema_rows.written(table.now)[0]["Categories"] == "x; 9"
+    assert TableDraft.read(json.loads(json.dumps(table.written()))).future == table.future
+
+
+def test_columns_that_a_schema_adds_come_last():
+    table = draft(["a"])
+    schema = Schema.from_mapping(
+        {"name": "s", "max_rows": 9, "columns": [{"name": "b", "type": "boolean"}, {"name": "a", "type": "boolean"}]}
+    )
+    intake_yaml.take_over(Unfinished.of(schema), Draft(["f"]), [table])
+    assert [(row["Column"], row["Type"], row["Keep"]) for row in schema_rows.written(table.now)] == [
+        ("a", "boolean", True),
+        ("b", "boolean", True),
+    ]

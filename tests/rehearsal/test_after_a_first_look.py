@@ -1,0 +1,89 @@
+"""After a first look, rehearsals of other families come close to the real run."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.domain.schema import Schema
+from dpcore.learning.learner import Run
+from dpcore.models.registry import LEARNERS
+from dpcore.models.released import parse_model
+from dpcore.privacy.randomness import SeededRandom
+from dpcore.rehearsal.running import rehearse
+from dpcore.released.release import make_release
+
+SCHEMA = Schema.from_mapping(
+    {
+        "name": "ward",
+        "max_rows": 6000,
+        "holdout_percent": 30,
+        "columns": [
+            {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8},
+            {"name": "smoker", "type": "boolean"},
+            {"name": "ward", "type": "categorical", "categories": ["a", "b", "c", "d"]},
+            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+            {"name": "ill", "type": "boolean", "target": True},
+        ],
+    }
+)
+
+
+def records(rows: int = 5000) -> pd.DataFrame:
+    draw = np.random.default_rng(4)
+    age, smoker = draw.integers(20, 101, rows), draw.random(rows) < 0.2
+    chance = 0.08 + 0.35 * (age > 70) + 0.3 * smoker
+    return pd.DataFrame(
+        {
+            "age": age,
+            "smoker": np.where(smoker, "yes", "no"),
+            "ward": draw.choice(["a", "b", "c", "d"], rows, p=[0.7, 0.2, 0.08, 0.02]),
+            "sex": draw.choice(["f", "m"], rows),
+            "ill": np.where(draw.random(rows) < chance, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def table():
+    return ingest(frame_chunks(records()), SCHEMA, SeededRandom(0))
+
+
+@pytest.fixture(scope="module")
+def look(table):
+    return release_of("summaries", "", table, by="ill", pairs=3)
+
+
+def release_of(family, target, table, **parameters):
+    learner = LEARNERS[family]
+    plan = learner.plan(SCHEMA, target, Decimal(1), parameters, Decimal("0.000001"))
+    return make_release(family, plan, learner.run(Run(table, plan, SeededRandom(2))), secure=True)
+
+
+def accuracy(release):
+    return parse_model(release).evaluation.accuracy.value
+
+
+@pytest.mark.parametrize(
+    ("family", "parameters"),
+    [("tree", {}), ("rule_list", {"pool_size": 3000}), ("forest", {"trees": 5}), ("ebm", {"epochs": 30})],
+)
+def test_a_rehearsal_comes_close_to_the_real_run(family, parameters, table, look):
+    real = release_of(family, "ill", table, evaluate=True, **parameters)
+    learner = LEARNERS[family]
+    plan = learner.plan(SCHEMA, "ill", Decimal(1), {"evaluate": True, **parameters}, Decimal("0.000001"))
+    rehearsed = rehearse(learner, SCHEMA, plan, releases=[look])
+    assert rehearsed.shaped_by == (look.id,)
+    assert accuracy(rehearsed) == pytest.approx(accuracy(real), abs=0.05)
+
+
+def test_without_pairs_of_the_target_the_invented_effect_stays(table):
+    plain = release_of("summaries", "", table)
+    learner = LEARNERS["tree"]
+    plan = learner.plan(SCHEMA, "ill", Decimal(1), {})
+    rehearsed = rehearse(learner, SCHEMA, plan, releases=[plain])
+    assert len(parse_model(rehearsed).nodes) > 1
