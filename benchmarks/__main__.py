@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from benchmarks import app as app_suite
 from benchmarks import (
     budget,
     budget_errors,
+    costs,
     ebm,
     ebm_coverage,
     ebm_growth,
@@ -24,7 +26,10 @@ from benchmarks import (
     ilp_methods,
     ilp_speed,
     ilp_tables,
+    intake,
+    learned,
     ledger,
+    persons,
     redescriptions,
     redescriptions_data,
     redescriptions_growth,
@@ -32,6 +37,9 @@ from benchmarks import (
     rehearsal,
     rules,
     scale,
+    scale_clusters,
+    scale_rivals,
+    summaries,
     trees,
     trees_growth,
     trees_peers,
@@ -267,6 +275,25 @@ def unspent_command(
     report.show(table_of("Unspent budget", report.records))
 
 
+@_suite("learned")
+def learned_command(
+    report: Report,
+    quick: Annotated[bool, typer.Option("--quick", help="Two tables of each: under a minute.")] = False,
+    epsilon: Epsilon = None,
+) -> None:
+    """How far privately learned deciles of twenty columns of 100,000 rows are off."""
+    report.records += learned.run(epsilon, quick=quick)
+    report.show(table_of("Cut points learned privately", report.records))
+
+
+@_suite("summaries")
+def summaries_command(report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None) -> None:
+    """Errors of first looks on public data, beside histograms that share epsilon evenly."""
+    _check_known("data set", data, summaries.DATA)
+    report.records += summaries.run(data, epsilon, quick=quick)
+    report.show(table_of("First looks", report.records))
+
+
 @_suite("budget")
 def budget_command(
     report: Report,
@@ -299,10 +326,55 @@ def scale_command(
     quick: Annotated[bool, typer.Option("--quick", help="One million people.")] = False,
     rows: Annotated[int, typer.Option("--rows", min=1000, help="People in the register.")] = 10_000_000,
     folder: Annotated[Path | None, typer.Option("--folder", help="Where the register is, or shall be, kept.")] = None,
+    cases: Annotated[list[str] | None, typer.Option("--case", help="Measure this alone; may be repeated.")] = None,
+    dask: Annotated[str, typer.Option(help="Threads beside so many Dask workers instead, as 1,2,4.")] = "",
+    turns: Annotated[int, typer.Option("--turns", min=1, help="Measurements of each, with --dask.")] = 3,
 ) -> None:
-    """Seconds and memory at ten million people, beside DuckDB and what the machine allows."""
-    report.records += scale.run(1_000_000 if quick else rows, folder)
+    """Seconds and memory at ten million people, beside DuckDB, Polars and what the machine allows."""
+    _check_known("case", cases, scale.GOALS if dask else scale.CASES)
+    if dask:
+        workers = [int(count) for count in dask.split(",")]
+        found = scale_clusters.run(1_000_000 if quick else rows, folder, workers, cases or scale.GOALS, turns)
+        report.records += found
+        report.show(table_of("Scale", report.records))
+        return
+    if "Polars" not in scale.CASES:
+        typer.echo(scale_rivals.HOW_TO, err=True)
+    report.records += scale.run(1_000_000 if quick else rows, folder, cases or scale.CASES)
     report.show(table_of("Scale", report.records))
+
+
+@_suite("intake")
+def intake_command(
+    report: Report,
+    quick: Annotated[bool, typer.Option("--quick", help="200,000 rows instead of ten million.")] = False,
+) -> None:
+    """Rows a second and memory of storing a CSV file and a PostgreSQL table, beside DuckDB's plain copy."""
+    report.records += intake.run(quick=quick)
+    report.show(table_of("Rows coming in", report.records))
+    if intake.POSTGRES not in os.environ:
+        report.show(intake.LEFT_OUT)
+
+
+@_suite("persons")
+def persons_command(
+    report: Report,
+    quick: Annotated[bool, typer.Option("--quick", help="One epsilon and few repetitions.")] = False,
+) -> None:
+    """AUC with three rows, one row and summaries of people who come again and again."""
+    report.records += persons.run(quick=quick)
+    report.show(persons.table(report.records))
+
+
+@_suite("costs")
+def costs_command(
+    report: Report,
+    quick: Annotated[bool, typer.Option("--quick", help="Small tables alone: some minutes.")] = False,
+    data: Data = None,
+) -> None:
+    """Seconds and memory that runs are told to take, beside what they take, for every method."""
+    report.records += costs.run(data, quick=quick)
+    report.show(table_of("Costs told before", report.records))
 
 
 def _check_known(what: str, given: list[str] | None, known: Collection[str]) -> None:

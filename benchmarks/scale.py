@@ -10,9 +10,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
-from itertools import combinations
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from benchmarks.memory import forget_peak, in_fresh_process, peak
 from benchmarks.records import Record
+from benchmarks.scale_rivals import CONJUNCTIONS, RIVALS
 from dpcore.arrays import Ints
 from dpcore.data.bits import count_bits
 from dpcore.data.division import partition_count, partition_rows
@@ -43,8 +44,10 @@ _FITS: dict[str, tuple[str, dict[str, Any]]] = {
     "rule list": ("rule_list", {}),
     "boosting": ("ebm", {"delta": "1e-9"}),
 }
-#: Conjunctions that the rival counts, of all pairs of conditions.
-_CONJUNCTIONS = 64
+#: The same for a hundred million people, and the GiB of memory that a case may take.
+_LARGE_GOALS, _MEMORY_GOAL = {"tree": 240.0}, 4.0
+_READINGS = ("reading", "reading from disk")
+CASES = (*GOALS, *_READINGS, *RIVALS)
 
 
 def schema_of(rows: int) -> Schema:
@@ -55,9 +58,9 @@ def schema_of(rows: int) -> Schema:
     return Schema.from_mapping({"name": "register", "max_rows": rows, "columns": [*numbers, *kinds, target]})
 
 
-def generate(folder: Path, rows: int) -> None:
+def generate(folder: Path, rows: int, partitions: int | None = None) -> None:
     """Invent a register and store it, partition by partition."""
-    schema, count = schema_of(rows), partition_count(rows)
+    schema, count = schema_of(rows), partitions or partition_count(rows)
     sizes = np.full(count, rows // count) + (np.arange(count) < rows % count)
     parts = (_partition(schema, int(size), partition_rows(rows, 1, count), n) for n, size in enumerate(sizes))
     save_partitions(folder, schema, parts)
@@ -89,9 +92,13 @@ def measure(case: str, folder: Path) -> dict[str, float]:
     """Seconds of one case, the second time, and the peak of memory that its process has of its own."""
     table = PrivateTable.open(folder, chosen_executor())
     table.check()
-    work = _work(case, table)
-    if case in GOALS or case == "reading":
-        _work(case, _small())()  # Compiles what it needs.
+    work = work_of(case, table)
+    if case not in RIVALS:
+        work_of(case, _small())()  # Compiles what it needs.
+    if case == "reading from disk":
+        _forget_files(folder)
+    elif case == "reading":
+        work()  # Brings them into memory.
     forget_peak()
     start = time.perf_counter()
     work()
@@ -103,37 +110,18 @@ def _small() -> PrivateTable:
     return PrivateTable(schema, [_partition(schema, 1000, 1024, 0)])
 
 
-def _work(case: str, table: PrivateTable) -> Callable[[], object]:
+def work_of(case: str, table: PrivateTable) -> Callable[[], object]:
+    """What a case does with a table."""
     if case == "counts":
         return lambda: table.total(one_way)
-    if case == "reading":
+    if case in _READINGS:
         return lambda: table.total(bits_read)
-    if case == "DuckDB":
-        return _rival(table)
+    if case in RIVALS:
+        return RIVALS[case](table, TARGET)
     family, chosen = _FITS[case]
     learner = get_learner(family)
     plan = learner.plan(table.schema, TARGET, Decimal(1), chosen)
     return lambda: learner.run(Run(table, plan, SecureRandom()))
-
-
-def _rival(table: PrivateTable) -> Callable[[], object]:
-    """Counts of conjunctions per class by DuckDB, from a table of codes that is in its memory."""
-    import duckdb
-    import pyarrow as pa
-
-    names = [column.name for column in table.schema]
-    literals = split_conditions(table.schema, TARGET, reserved=False)
-    pairs = list(combinations(range(len(literals)), 2))
-    chosen = [pairs[place] for place in public_generator(0).permutation(len(pairs))[:_CONJUNCTIONS]]
-    holds = [f"({item.column} BETWEEN {item.first} AND {item.last})" for item in literals]
-    counts = ", ".join(f"count(*) FILTER (WHERE {holds[i]} AND {holds[j]})" for i, j in chosen)
-    memory = duckdb.connect()
-    columns = ", ".join(f"{name} UTINYINT" for name in names)
-    memory.execute(f"CREATE TABLE register ({columns})")
-    for partition in table.partitions:
-        batch = pa.table({name: partition.codes_of(name)[partition.present] for name in names})  # noqa: F841
-        memory.execute("INSERT INTO register SELECT * FROM batch")
-    return lambda: memory.execute(f"SELECT {TARGET}, {counts} FROM register GROUP BY {TARGET}").fetchall()
 
 
 def conjunctions(rows: int) -> int:
@@ -142,26 +130,41 @@ def conjunctions(rows: int) -> int:
     return n + n * (n - 1) // 2 + n * (n - 1) * (n - 2) // 6
 
 
-def run(rows: int, folder: Path | None = None) -> Iterator[Record]:
-    """Generate a register, unless the folder holds one, and measure every case."""
+def _forget_files(folder: Path) -> None:
+    """Tell the system that it need not keep the files in memory."""
+    for file in folder.glob("*/*.arrow"):
+        with file.open("rb") as opened:
+            os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def run(rows: int, folder: Path | None = None, cases: Collection[str] = CASES) -> Iterator[Record]:
+    """Generate a register, unless the folder holds one, and measure the cases."""
     with tempfile.TemporaryDirectory() as temporary:
         where = folder or Path(temporary)
         where.mkdir(parents=True, exist_ok=True)
         if not (where / "schema.json").exists():
             generate(where, rows)
         data = f"{rows:,} people x {len(schema_of(rows).columns)} columns"
-        found = {case: in_fresh_process("benchmarks.scale", case, where) for case in (*GOALS, "reading", "DuckDB")}
+        found = {case: in_fresh_process("benchmarks.scale", case, where) for case in CASES if case in cases}
+    goals = GOALS if rows <= 10_000_000 else _LARGE_GOALS
     for case, one in found.items():
-        goal = GOALS.get(case) if rows <= 10_000_000 else None
+        goal = goals.get(case)
         yield _record(data, case, "seconds", one["seconds"], goal, "goal, two cores" if goal else "")
         yield _record(data, case, "nanoseconds a person", 1e9 * one["seconds"] / rows)
-        yield _record(data, case, "GiB of memory", one["memory"] / 2**30)
-    best, whole = found["reading"]["seconds"], found["tree"]["seconds"]
-    yield _record(data, "counts", "times one reading of all bits", found["counts"]["seconds"] / best)
-    each = whole / conjunctions(rows)
-    rival = found["DuckDB"]["seconds"] / _CONJUNCTIONS
-    yield _record(data, "tree", "microseconds a conjunction", 1e6 * each, 1e6 * rival, "DuckDB, pairs, same run")
-    yield _record(data, "tree", "times faster than DuckDB, a conjunction", rival / each)
+        limit = _MEMORY_GOAL if case in GOALS else None
+        yield _record(data, case, "GiB of memory", one["memory"] / 2**30, limit, "goal" if limit else "")
+    seconds = {case: one["seconds"] for case, one in found.items()}
+    for case, reading in product(GOALS, _READINGS):
+        if case in seconds and reading in seconds:
+            metric = f"times one {reading} of all bits"
+            yield _record(data, case, metric, seconds[case] / seconds[reading])
+    if "tree" in seconds:
+        each = seconds["tree"] / conjunctions(rows)
+        yield _record(data, "tree", "microseconds a conjunction", 1e6 * each)
+        for rival in RIVALS.keys() & seconds.keys():
+            its = seconds[rival] / CONJUNCTIONS
+            yield _record(data, rival, "microseconds a conjunction", 1e6 * its)
+            yield _record(data, "tree", f"times faster than {rival}, a conjunction", its / each)
 
 
 def _record(

@@ -1,0 +1,170 @@
+"""First looks beside noisy histograms of each column, and of each pair, that share epsilon evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from benchmarks.datasets import BenchData, load
+from benchmarks.records import Record, summarise
+from dpcore import DPSummary
+from dpcore.arrays import Floats, Ints
+from dpcore.domain.encoding import encode_columns
+from dpcore.models.summaries.released.axes import Axis, axes_of
+from dpcore.models.summaries.released.estimates import Axes, Estimates
+from dpcore.models.summaries.released.intervals import intervals
+from dpcore.models.summaries.released.parameters import BETWEEN
+from dpcore.models.summaries.released.reading import QUANTILES
+from dpcore.privacy.accountant import BudgetAccountant
+from dpcore.privacy.mechanisms import GeometricMechanism
+from dpcore.privacy.randomness import SecureRandom
+
+SUITE: Final = "summaries"
+DATA, EPSILONS = ("adult", "telco_churn", "npas"), (0.1, 0.5, 1.0)
+DELTA: Final = 1e-6
+#: Columns that the tables of pairs are made of: all pairs of so many.
+_PAIRED: Final = 14
+#: Epsilon of an account.
+_BUDGET: Final = Decimal(5)
+_SOURCE: Final = "two-sided geometric noise on each table, the same part of epsilon for each, negative counts made 0"
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Exact tables of a data set."""
+
+    data: BenchData
+    axes: tuple[Axis, ...]
+    codes: dict[str, Ints]
+
+    @classmethod
+    def of(cls, name: str) -> Truth:
+        """Load a data set."""
+        data = load(name)
+        codes = encode_columns(data.frame, data.schema, [column.name for column in data.schema])
+        return cls(data, axes_of(data.schema, None), {key: own.astype(np.int64) for key, own in codes.items()})
+
+    def table(self, axes: Axes) -> Floats:
+        """Exact counts."""
+        counts = np.zeros([self.axes[axis].size(self.data.schema) for axis in axes])
+        np.add.at(counts, tuple(self.codes[self.axes[axis].column] for axis in axes), 1)
+        return counts
+
+
+def run(data: list[str] | None, epsilons: list[float] | None, *, quick: bool) -> Iterator[Record]:
+    """Errors of counts and quantiles, and how often intervals hold."""
+    times = 2 if quick else 10
+    for name in data or DATA:
+        truth = Truth.of(name)
+        for epsilon in epsilons or EPSILONS:
+            yield from _columns(truth, epsilon, times)
+            yield from _pairs(truth, epsilon, max(2, times // 3))
+
+
+#: Ways to spend the same epsilon.
+_FORMS: Final[dict[str, dict[str, Any]]] = {
+    "pure": {},
+    "with a delta of 1e-6": {"delta": DELTA},
+    "in an account of 5 with that delta": {"account": DELTA},
+}
+
+
+def _fitted(truth: Truth, epsilon: float, account: float = 0.0, **chosen: Any) -> DPSummary:
+    if account:
+        chosen["accountant"] = BudgetAccountant(_BUDGET, Decimal(repr(account)))
+    return DPSummary(epsilon=epsilon, schema=truth.data.schema, **chosen).fit(truth.data.frame)
+
+
+def _columns(truth: Truth, epsilon: float, times: int) -> Iterator[Record]:
+    tables: list[Axes] = [(place,) for place in range(len(truth.axes))]
+    rival = [_error(truth, tables, _even(truth, tables, epsilon)) for _ in range(times)]
+    quantiles = [_quantile_errors(truth, _even(truth, tables, epsilon)) for _ in range(times)]
+    for form, settings in _FORMS.items():
+        made = [_fitted(truth, epsilon, **settings) for _ in range(times)]
+        own = [model.model_.estimates for model in made]
+        errors = [_error(truth, tables, each.consistent) for each in own]
+        yield _record(truth, form, epsilon, "people, mean error of a count of a column", errors, rival)
+        told = [_quantile_errors(truth, each.consistent) for each in own]
+        yield _record(truth, form, epsilon, "cells, mean error of a quantile", told, quantiles)
+        yield _record(
+            truth, form, epsilon, "share of intervals that hold", [_held(truth, tables, each) for each in own]
+        )
+
+
+def _pairs(truth: Truth, epsilon: float, times: int) -> Iterator[Record]:
+    """All columns and all pairs of the first of them, together."""
+    count = min(_PAIRED, len(truth.axes))
+    pairs: list[Axes] = list(combinations(range(count), 2))
+    tables = [*((place,) for place in range(count)), *pairs]
+    names = [axis.column for axis in truth.axes[:count]]
+    chosen = {
+        "columns": tuple(names),
+        "crosstabs": tuple(BETWEEN.join(names[axis] for axis in pair) for pair in pairs),
+    }
+    rival = [_error(truth, tables, _even(truth, tables, epsilon)) for _ in range(times)]
+    for form, settings in _FORMS.items():
+        own = [_fitted(truth, epsilon, **settings, **chosen).model_.estimates for _ in range(times)]
+        errors = [_error(truth, tables, each.consistent) for each in own]
+        yield _record(
+            truth, form, epsilon, f"people, mean error of a count, {count} columns and all pairs", errors, rival
+        )
+        held = [_held(truth, tables, each) for each in own]
+        yield _record(truth, form, epsilon, "share of intervals that hold, pairs too", held)
+
+
+def _even(truth: Truth, tables: list[Axes], epsilon: float) -> Callable[[Axes], Floats]:
+    """Every table by itself, with the same part of epsilon."""
+    mechanism = GeometricMechanism(1, Decimal(repr(epsilon)) / len(tables))
+    source = SecureRandom()
+
+    def table(axes: Axes) -> Floats:
+        noisy = mechanism.release(truth.table(axes).astype(np.int64), source)
+        return np.maximum(noisy, 0).astype(np.float64)
+
+    return table
+
+
+def _error(truth: Truth, tables: list[Axes], told: Callable[[Axes], Floats]) -> float:
+    away = [np.abs(told(axes) - truth.table(axes)).ravel() for axes in tables]
+    return float(np.concatenate(away).mean())
+
+
+def _held(truth: Truth, tables: list[Axes], own: Estimates) -> float:
+    held = []
+    for axes in tables:
+        low, high = intervals(own.table(axes), own.deviation(axes), gaussian=own.gaussian)
+        exact = truth.table(axes)
+        held.append(((low <= exact + 1e-9) & (exact <= high + 1e-9)).ravel())
+    return float(np.concatenate(held).mean())
+
+
+def _quantile_errors(truth: Truth, told: Callable[[Axes], Floats]) -> float:
+    """Mean error of the quantiles of numbers, counted in cells between the true and the noisy one."""
+    errors = []
+    for place, axis in enumerate(truth.axes):
+        ends = axis.ends(truth.data.schema)
+        if ends is None:
+            continue
+        exact, found = (_cumulative(table((place,))[: len(ends) - 1]) for table in (truth.table, told))
+        scale = np.arange(len(exact))
+        errors += [abs(np.interp(share, exact, scale) - np.interp(share, found, scale)) for share in QUANTILES]
+    return float(np.mean(errors)) if errors else float("nan")
+
+
+def _cumulative(counts: Floats) -> Floats:
+    below = np.concatenate([[0.0], np.cumsum(counts)])
+    return below / max(below[-1], 1.0) + np.arange(len(below)) * 1e-12
+
+
+def _record(
+    truth: Truth, form: str, epsilon: float, metric: str, values: list[float], rival: list[float] | None = None
+) -> Record:
+    mean, error = summarise(values)
+    reference = None if rival is None else float(np.mean(rival))
+    source = "" if rival is None else f"{_SOURCE}; ratio {mean / max(float(np.mean(rival)), 1e-12):.2f}"
+    return Record(SUITE, truth.data.name, form, epsilon, metric, mean, error, len(values), reference, source)

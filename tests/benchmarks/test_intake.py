@@ -1,0 +1,33 @@
+"""The rows of the benchmark of intake are what it says, and every case that is possible is measured."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmarks import intake
+from benchmarks.memory import TreePeak
+from dpcore.intake.uploads import Incoming
+
+
+def test_all_rows_fit_the_schema(tmp_path: Path) -> None:
+    file = intake.generate(tmp_path, 500)
+    assert 80 < file.stat().st_size / 500 < 120
+    assert list(pd.read_csv(file).columns) == [column.name for column in intake.schema_of(500).columns]
+    assert [finding.lost for finding in Incoming(file, intake.schema_of(500)).examine()] == [0] * 20
+
+
+def test_every_case_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "QUICK_ROWS", 1000)
+    records = list(intake.run(quick=True))
+    assert {record.method for record in records} == set(list(intake.CASES)[: 4 if intake.POSTGRES in os.environ else 2])
+    assert all(record.mean > 0 for record in records)
+
+
+def test_memory_of_processes_counts_together() -> None:
+    with TreePeak() as memory:
+        held = b"x" * (64 << 20)
+    assert memory.bytes > len(held) / 2
