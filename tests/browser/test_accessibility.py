@@ -21,18 +21,9 @@ from dpcore.domain.schema import Schema
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from pages.components.visitor.menu import MENU
-from tests.browser.test_browser import (
-    SCHEMA_TEXT,
-    Server,
-    browser,
-    go,
-    invented,
-    page,
-    serve,
-    spent,
-)
+from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve, spent
+from tests.support.refusals import listen
 
-__all__ = ["browser", "page"]
 DARK_PAGE = "rgb(15, 29, 36)"
 #: Streamlit fades what is being drawn anew, such as the budget every few seconds.
 AS_IF_IDLE = "[data-stale=true] { opacity: 1 !important; transition: none !important; }"
@@ -47,6 +38,7 @@ RESULTS = (
     ("ebm", "shape_functions", "ward", "died", {}),
     ("redescriptions", "redescriptions", "ward", "", SIDES),
     ("ilp", "relational_rules", "trains", "direction", {}),
+    ("summaries", "first_look", "ward", "", {"by": "died", "crosstabs": ["sex by diabetes"]}),
 )
 #: The focused element, and whether something shows that it is.
 FOCUSED = """() => {
@@ -123,10 +115,18 @@ def darken(page: Page) -> None:
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", DARK_PAGE)
 
 
-def visit(browser: Browser, server: Server, ground: Literal["light", "dark"] = "light") -> Page:
-    """A visitor whose system is light or dark."""
+Ground = Literal["light", "dark"]
+
+
+def window(browser: Browser, ground: Ground = "light") -> Page:
+    """The empty window of a visitor whose system is light or dark."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=ground, reduced_motion="reduce")
-    page = context.new_page()
+    return context.new_page()
+
+
+def visit(browser: Browser, server: Server, ground: Ground = "light") -> Page:
+    """A visitor whose system is light or dark."""
+    page = window(browser, ground)
     page.goto(server.url)
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     return page
@@ -136,8 +136,11 @@ def visit(browser: Browser, server: Server, ground: Literal["light", "dark"] = "
     ("ground", "rules"),
     [("light", ()), pytest.param("dark", ("color-contrast",), marks=pytest.mark.slow)],
 )
-def test_every_page_of_the_menu_is_accessible(browser, filled, ground, rules):
-    page = visit(browser, filled[0], ground)
+def test_every_page_of_the_menu_is_accessible_and_keeps_the_policy(browser, filled, ground, rules):
+    page = window(browser, ground)
+    heard = listen(page)
+    page.goto(filled[0].url)
+    settle(page)
     found = []
     for entry in MENU:
         go(page, entry.title)
@@ -145,6 +148,7 @@ def test_every_page_of_the_menu_is_accessible(browser, filled, ground, rules):
         found += faults(page, *rules)
     page.context.close()
     assert found == []
+    assert heard == []
 
 
 @pytest.mark.slow

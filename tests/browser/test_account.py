@@ -18,18 +18,7 @@ from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.report.totals import exact_epsilon
 from dpcore.service import Service
-from tests.browser.test_browser import (
-    SCHEMA_TEXT,
-    Server,
-    browser,  # noqa: F401
-    finished,
-    go,
-    invented,
-    page,  # noqa: F401
-    serve,
-    settled,
-    type_epsilon,
-)
+from tests.browser.test_browser import SCHEMA_TEXT, Server, finished, go, invented, serve, settled, type_epsilon
 
 CAP, DELTA = Decimal(5), Decimal("0.000001")
 #: Method and epsilon of each run, again and again.
@@ -51,9 +40,9 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield running
 
 
-@pytest.mark.parametrize("runs", [3, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [2, pytest.param(40, marks=pytest.mark.slow)])
 def test_everything_says_the_same_after_every_run(
-    page: Page,  # noqa: F811
+    page: Page,
     server: Server,
     runs: int,
     monkeypatch: pytest.MonkeyPatch,
@@ -92,7 +81,7 @@ def added(runs: int) -> Decimal:
     return sum((Decimal(RUNS[number % len(RUNS)][1]) for number in range(runs)), Decimal(0))
 
 
-def review(page: Page) -> dict[str, str]:  # noqa: F811
+def review(page: Page) -> dict[str, str]:
     """Open the review and read its table."""
     page.get_by_role("button", name="Review and spend").click()
     expect(page.get_by_role("button", name="Run and spend")).to_be_enabled()
@@ -100,13 +89,13 @@ def review(page: Page) -> dict[str, str]:  # noqa: F811
     return dict(row.get_by_role("cell").or_(row.get_by_role("rowheader")).all_inner_texts() for row in rows)
 
 
-def meter_of(page: Page) -> dict[str, str]:  # noqa: F811
+def meter_of(page: Page) -> dict[str, str]:
     """Parts of the meter, by the words before a comma."""
     lines = page.locator(".fg-meter .fg-legend li").all()
     return {line.locator("span").inner_text().partition(",")[0]: line.locator("b").inner_text() for line in lines}
 
 
-def part_of_meter(page: Page, label: str):  # noqa: F811
+def part_of_meter(page: Page, label: str):
     return page.locator(".fg-meter .fg-legend li").filter(has_text=re.compile(f"^{label}")).locator("b")
 
 
@@ -138,7 +127,7 @@ def told(*command: str) -> str:
     return done.output
 
 
-def assert_custodian(page: Page, spent: str, left: str) -> None:  # noqa: F811
+def assert_custodian(page: Page, spent: str, left: str) -> None:
     go(page, "Custodian")
     page.get_by_test_id("stButtonGroup").get_by_text("Budget", exact=True).first.click()
     facts = page.locator(".fg-facts").first
@@ -146,7 +135,7 @@ def assert_custodian(page: Page, spent: str, left: str) -> None:  # noqa: F811
     expect(facts).to_contain_text(f"ε {left}")
 
 
-def assert_report(page: Page, spent: Decimal, *, first: bool) -> None:  # noqa: F811
+def assert_report(page: Page, spent: Decimal, *, first: bool) -> None:
     go(page, "Report")
     if first:
         page.get_by_role("combobox", name="Results").click()

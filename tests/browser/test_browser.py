@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -13,33 +12,26 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, Locator, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from dpcore.domain.schema import Schema
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import run_loss, total_loss
 from dpcore.service import Service
+from dpcore.workspace.machine import Machine, keep
 from dpcore.workspace.requests import RunRequest
+from pages.components.visitor.access import DATASET_KEY
 from tests.support.identity_provider import WAIT
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM_ARGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 SCHEMA_TEXT = """
 version: 1
 name: ward
@@ -61,6 +53,12 @@ class Server:
     url: str
     home: Path
     log: Path
+    #: Name of the data set of a test that shares its server with others.
+    dataset: str = ""
+
+    def page(self, path: str = "") -> str:
+        """Address of a page, with the data set of the test chosen."""
+        return f"{self.url}/{path}?{urlencode({DATASET_KEY: self.dataset})}" if self.dataset else f"{self.url}/{path}"
 
     def service(self) -> Service:
         """A second view of the same folder, for looking at budgets."""
@@ -91,6 +89,8 @@ def serve(home: Path, **more: str) -> Iterator[Server]:
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     environment = {**os.environ, "FROSTGLASS_HOME": str(home), "FROSTGLASS_WORKERS": "1", **more}
     environment.pop("FROSTGLASS_DATABASE_URL", None)
+    if home.is_dir():
+        keep(home, Machine())  # So that its workers need not measure the machine first.
     with log.open("wb") as stream:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT)
     try:
@@ -132,21 +132,23 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = next((found for name in CHROMIUM_NAMES if (found := shutil.which(name))), None)
-    if path is None:
-        pytest.fail("Install Chromium (apt-get install chromium), or leave out -m browser tests.")
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_ARGS))
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for the tests that look at nothing but their own data set."""
+    home = tmp_path_factory.mktemp("shared") / "home"
+    with Service(home=home, workers=0):
+        pass
+    with serve(home) as running:
         yield running
-        running.close()
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1360, "height": 900})
-    yield context.new_page()
-    context.close()
+def ward(shared: Server) -> Server:
+    """The same server, with a data set of the test's own chosen."""
+    with shared.service() as service:
+        name = f"ward {len(service.datasets()) + 1}"
+        schema = Schema.from_text(SCHEMA_TEXT.replace("name: ward", f"name: {name}"))
+        service.add_dataset(invented(), schema, budget=Decimal(2), public=True)
+    return replace(shared, dataset=name)
 
 
 def go(page: Page, title: str) -> None:
@@ -163,7 +165,7 @@ def settled(page: Page, pause: int = 800) -> None:
 
 
 def open_rule_list(page: Page, server: Server) -> None:
-    page.goto(server.url)
+    page.goto(server.page())
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Rule list")
     expect(page.get_by_text("Noise on a count: ±")).to_be_visible()
@@ -196,7 +198,7 @@ def spent(server: Server) -> tuple[Decimal, int, int]:
     No more is gone from the budget than these runs cost.
     """
     with server.service() as service:
-        [info] = service.datasets()
+        [info] = [info for info in service.datasets() if server.dataset in ("", info.name)]
         balance, runs = service.balance(info.id), service.runs(info.id)
         reserved = [e for e in service.ledger_entries(info.id) if e.kind == "reserve"]
     counted = {run.id: run.request.epsilon for run in runs if run.charged}
@@ -240,7 +242,7 @@ def test_from_data_set_to_result(page: Page, server: Server) -> None:
 
 
 def open_tree(page: Page, server: Server, title: str = "Tree") -> None:
-    page.goto(server.url)
+    page.goto(server.page())
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, title)
     expect(page.get_by_text("Noise on a")).to_be_visible()
@@ -264,12 +266,12 @@ def type_epsilon(page: Page, entry: str) -> None:
     field.press("Enter")
 
 
-def test_a_tree_from_a_mistake_to_the_way_of_a_case(page: Page, server: Server) -> None:
-    open_tree(page, server)
+def test_a_tree_from_a_mistake_to_the_way_of_a_case(page: Page, ward: Server) -> None:
+    open_tree(page, ward)
     type_epsilon(page, "0.000000001")
     expect(page.get_by_text("This epsilon is too small")).to_be_visible()
     expect(page.get_by_role("button", name="Review and spend")).to_be_disabled()
-    assert spent(server) == (0, 0, 0)
+    assert spent(ward) == (0, 0, 0)
     type_epsilon(page, "0.5")
     expect(page.get_by_text("Noise on a count of a group")).to_be_visible()
     page.get_by_role("button", name="Rehearse (free)").click()
@@ -293,7 +295,7 @@ def test_a_tree_from_a_mistake_to_the_way_of_a_case(page: Page, server: Server) 
     page.reload()
     finished(page)
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    assert spent(server) == ONE_SPEND
+    assert spent(ward) == ONE_SPEND
 
 
 @pytest.mark.slow
@@ -323,8 +325,8 @@ def test_a_wide_tree_scrolls_in_its_own_frame(page: Page, server: Server) -> Non
 
 
 @pytest.mark.slow
-def test_a_forest_votes_on_a_case(page: Page, server: Server) -> None:
-    open_tree(page, server, "Forest")
+def test_a_forest_votes_on_a_case(page: Page, ward: Server) -> None:
+    open_tree(page, ward, "Forest")
     page.get_by_text("Random decision trees (questions drawn at random)", exact=True).click()
     expect(page.get_by_text("Questions drawn at random, without")).to_be_visible()
     open_review(page)
@@ -334,13 +336,13 @@ def test_a_forest_votes_on_a_case(page: Page, server: Server) -> None:
     expect(page.get_by_text("of 10 trees say so.")).to_be_visible()
     page.get_by_role("tab", name="Single trees").click()
     expect(page.get_by_text("Group: prediction")).to_be_visible()
-    assert spent(server) == ONE_SPEND
+    assert spent(ward) == ONE_SPEND
 
 
-def test_shapes_from_the_form_to_one_case(page: Page, server: Server) -> None:
-    open_tree(page, server, "Shape functions")
+def test_shapes_from_the_form_to_one_case(page: Page, ward: Server) -> None:
+    open_tree(page, ward, "Shape functions")
     expect(page.locator(".fg-meter")).to_contain_text("Spent so far, at δ 0.00001")
-    assert spent(server) == (0, 0, 0)
+    assert spent(ward) == (0, 0, 0)
     open_review(page)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Explainable boosting machine: All bins at once")
@@ -364,7 +366,7 @@ def test_shapes_from_the_form_to_one_case(page: Page, server: Server) -> None:
     with page.expect_download() as download:
         page.get_by_role("button", name="Download CSV").click()
     assert Path(download.value.path()).read_text().startswith("term,bin,lower,upper,category")
-    assert spent(server) == ONE_SPEND
+    assert spent(ward) == ONE_SPEND
 
 
 @pytest.mark.slow
@@ -378,27 +380,27 @@ def test_methods_are_compared_without_spending(page: Page, server: Server) -> No
     assert spent(server) == (0, 0, 0)
 
 
-def test_double_click_spends_once(page: Page, server: Server) -> None:
-    open_rule_list(page, server)
+def test_double_click_spends_once(page: Page, ward: Server) -> None:
+    open_rule_list(page, ward)
     open_review(page)
     spend_button(page).evaluate("button => { for (let i = 0; i < 5; i++) button.click() }")
     finished(page)
     page.wait_for_timeout(2000)
-    assert spent(server) == ONE_SPEND
+    assert spent(ward) == ONE_SPEND
 
 
 @pytest.mark.slow
-def test_two_real_clicks_spend_once(page: Page, server: Server) -> None:
-    open_rule_list(page, server)
+def test_two_real_clicks_spend_once(page: Page, ward: Server) -> None:
+    open_rule_list(page, ward)
     open_review(page)
     spend_button(page).dblclick(delay=20)
     finished(page)
     page.wait_for_timeout(2000)
-    assert spent(server) == ONE_SPEND
+    assert spent(ward) == ONE_SPEND
 
 
-def test_reload_and_second_tab_during_a_run(page: Page, server: Server) -> None:
-    open_rule_list(page, server)
+def test_reload_and_second_tab_during_a_run(page: Page, ward: Server) -> None:
+    open_rule_list(page, ward)
     use_pool(page, LONG_POOL)
     open_review(page)
     spend_button(page).click()
@@ -406,26 +408,26 @@ def test_reload_and_second_tab_during_a_run(page: Page, server: Server) -> None:
     page.reload()
     expect(page.get_by_role("button", name="Stop run …")).to_be_visible()
     second = page.context.new_page()
-    second.goto(f"{server.url}/rule_list")
+    second.goto(ward.page("rule_list"))
     expect(second.get_by_role("button", name="Stop run …")).to_be_visible()
     finished(second)
     finished(page)
     go(page, "Releases")
     expect(page.get_by_role("table").first).to_contain_text("ELSE")
-    assert spent(server) == ONE_SPEND
+    assert spent(ward) == ONE_SPEND
 
 
-def test_a_dismissed_review_spends_nothing(page: Page, server: Server) -> None:
-    open_rule_list(page, server)
+def test_a_dismissed_review_spends_nothing(page: Page, ward: Server) -> None:
+    open_rule_list(page, ward)
     open_review(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.wait_for_timeout(500)
-    assert spent(server) == (0, 0, 0)
+    assert spent(ward) == (0, 0, 0)
 
 
-def test_the_spending_button_can_be_reached_and_pressed_by_keyboard(page: Page, server: Server) -> None:
-    open_rule_list(page, server)
+def test_the_spending_button_can_be_reached_and_pressed_by_keyboard(page: Page, ward: Server) -> None:
+    open_rule_list(page, ward)
     page.get_by_role("button", name="Review and spend").press("Enter")
     expect(spend_button(page)).to_be_enabled()
     for _ in range(10):
@@ -434,7 +436,7 @@ def test_the_spending_button_can_be_reached_and_pressed_by_keyboard(page: Page, 
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     finished(page)
-    assert spent(server) == ONE_SPEND
+    assert spent(ward) == ONE_SPEND
 
 
 def test_a_wrong_upload_gives_a_sentence(page: Page, server: Server, tmp_path: Path) -> None:
@@ -442,7 +444,7 @@ def test_a_wrong_upload_gives_a_sentence(page: Page, server: Server, tmp_path: P
     expect(page.get_by_role("heading", name="Custodian")).to_be_visible()
     for name, content, sentence in (
         ("empty.csv", b"", "The file is empty."),
-        ("latin.csv", "größe\n1\n".encode("latin-1"), "The file is not UTF-8 text."),
+        ("latin.csv", "größe\n1\n".encode("latin-1"), "Say its encoding (--encoding, on the page 'Encoding')"),
         ("twice.csv", b"a,a\n1,2\n", "Column names must be distinct"),
     ):
         file = tmp_path / name
@@ -459,7 +461,7 @@ def test_storing_twice_stores_once_and_says_so(page: Page, server: Server, tmp_p
     schema = SCHEMA_TEXT.replace("name: ward", "name: large").replace("3000", "1000000")
     page.goto(f"{server.url}/custodian")
     page.locator("input[type=file]").set_input_files(file)
-    page.get_by_text("Use a schema file").click()
+    page.get_by_text("Write or bring a schema").click()
     page.get_by_label("Schema (YAML or JSON)").fill(schema)
     # While the page is drawn anew, the old button may still stand beside the new one.
     page.get_by_role("button", name="Check and store").first.dblclick()
@@ -547,11 +549,15 @@ def canary_file(folder: Path) -> Path:
 
 
 def upload_by_page(page: Page, server: Server, path: Path) -> None:
+    """Store a file of which three columns lose values: these are shown to the custodian, and to nobody else."""
     page.goto(f"{server.url}/custodian")
     page.locator("input[type=file]").set_input_files(path)
-    page.get_by_text("Use a schema file").click()
+    page.get_by_text("Write or bring a schema").click()
     page.get_by_label("Schema (YAML or JSON)").fill(CANARY_SCHEMA)
     page.get_by_role("button", name="Check and store").click()
+    expect(page.get_by_text("Qxzcanary-sex").first).to_be_visible()
+    page.get_by_role("button", name="Store all 3 all the same").click()
+    page.get_by_role("button", name="Check again and store").click()
     expect(page.get_by_text("Data set stored")).to_be_visible()
 
 
@@ -564,7 +570,9 @@ def test_canaries_reach_no_page_frame_log_or_file(page: Page, tmp_path: Path) ->
     heard = Heard()
     heard.listen(page)
     with serve(tmp_path / "home") as server:
-        upload_by_page(page, server, canary_file(tmp_path))
+        with page.context.new_page() as custodian:
+            upload_by_page(custodian, server, canary_file(tmp_path))
+        page.goto(server.url)
         heard.look(page)
         go(page, "Rule list")
         open_review(page)

@@ -14,17 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dpcore.domain.schema import Schema
 from dpcore.workspace.users import User
-from tests.browser.test_browser import (
-    SCHEMA_TEXT,
-    Server,
-    browser,  # noqa: F401
-    finished,
-    go,
-    invented,
-    serve,
-    settled,
-    type_epsilon,
-)
+from tests.browser.test_browser import SCHEMA_TEXT, Server, finished, go, invented, serve, settled, type_epsilon
 from tests.browser.test_report import written_dossier
 from tests.support.identity_provider import log_in, provider
 
@@ -50,11 +40,13 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def visit(browser: Browser, server: Server) -> Iterator[Callable[[str], Page]]:  # noqa: F811
+def visit(browser: Browser, server: Server) -> Iterator[Callable[[str], Page]]:
     with ExitStack() as stack:
 
         def come(email: str) -> Page:
-            context: BrowserContext = browser.new_context(viewport={"width": 1360, "height": 900})
+            context: BrowserContext = browser.new_context(
+                viewport={"width": 1360, "height": 900}, reduced_motion="reduce"
+            )
             stack.callback(context.close)
             page = context.new_page()
             log_in(page, server.url, email)
@@ -72,7 +64,7 @@ def show(page: Page, view: str) -> None:
 def upload(page: Page, file: Path) -> None:
     go(page, "Custodian")
     page.locator("input[type=file]").set_input_files(file)
-    page.get_by_text("Use a schema file").click()
+    page.get_by_text("Write or bring a schema").click()
     page.get_by_label("Schema (YAML or JSON)").fill(SCHEMA_TEXT)
     total = page.get_by_label("Total ε")
     total.fill("3")
@@ -227,7 +219,7 @@ def agree(server: Server, ann: Page, office: Page, report: str) -> None:
 
 @pytest.mark.slow
 def test_a_page_left_open_closes_when_its_login_ends(
-    browser: Browser,  # noqa: F811
+    browser: Browser,
     tmp_path: Path,
 ) -> None:
     with (

@@ -16,20 +16,16 @@ from dpcore.service import Service
 from tests.browser.test_browser import (
     ONE_SPEND,
     Server,
-    browser,
     click_until,
     finished,
     go,
     open_review,
-    page,
     serve,
     settled,
     spend_button,
     spent,
 )
 from tests.support.small_trains import SCHEMA, trains
-
-__all__ = ["browser", "page"]
 
 
 @pytest.fixture

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_browser import Server, browser, go, page, serve
-
-__all__ = ["browser", "page"]
+from tests.browser.test_browser import Server, go, serve
 
 
 @pytest.fixture
@@ -43,37 +41,38 @@ def reveal(panel: Locator, question: str, answer: str) -> None:
     expect(panel.get_by_text(answer)).to_be_visible()
 
 
-def test_a_walk_through_all_lessons(page: Page, empty: Server) -> None:
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto(empty.url)
-    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
-    go(page, "Learn")
-    expect(page.get_by_text("Nothing on this page touches a real budget")).to_be_visible()
-
+def noise(page: Page) -> None:
     panel = lesson(page, "1 Noise")
     picture(panel, "1 noisy answer;")
     panel.get_by_role("button", name="Ask again").click()
     picture(panel, "2 noisy answers, from")
     reveal(panel, "A noisy count of 4", "It may well be empty")
 
+
+def neighbours(page: Page) -> None:
     panel = lesson(page, "2 Neighbours")
     picture(panel, "factor of 1.65")
     panel.get_by_role("combobox", name="Remove").click()
     page.get_by_role("option", name="Person 2").click()
     picture(panel, "every answer has the same chance")
 
+
+def odds(page: Page) -> None:
     panel = lesson(page, "3 Odds")
     picture(panel, "between 6.3% and 15% after it")
     panel.get_by_role("slider").last.press("ArrowRight")
     picture(panel, "With epsilon 1, ")
 
+
+def budget(page: Page) -> None:
     panel = lesson(page, "4 Budget")
     picture(panel, "The average of 50 noisy answers")
     panel.get_by_role("slider").first.press("End")
     expect(panel.get_by_text("The toy budget refuses")).to_be_visible()
     picture(panel, "The average of 91 noisy answers")
 
+
+def attacks(page: Page) -> None:
     panel = lesson(page, "5 Attacks")
     picture(panel, "50 noisy differences")
     panel.get_by_text("Who is in the data?").click()
@@ -81,6 +80,8 @@ def test_a_walk_through_all_lessons(page: Page, empty: Server) -> None:
     panel.get_by_text("Everybody at once").click()
     picture(panel, "From exact counts 30 guesses are right")
 
+
+def sandbox(page: Page) -> None:
     panel = lesson(page, "Sandbox")
     panel.get_by_role("slider").press("End")
     expect(panel.get_by_role("slider")).to_have_attribute("aria-valuetext", "2")
@@ -88,5 +89,23 @@ def test_a_walk_through_all_lessons(page: Page, empty: Server) -> None:
     expect(panel.get_by_text("Refused: this question costs ε 2.00")).to_be_visible()
     panel.get_by_role("button", name="Reset the toy budget").click()
     expect(panel.get_by_text("Refused")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "lessons",
+    [
+        (noise, budget, sandbox),
+        pytest.param((noise, neighbours, odds, budget, attacks, sandbox), marks=pytest.mark.slow),
+    ],
+)
+def test_a_walk_through_the_lessons(page: Page, empty: Server, lessons: Iterable[Callable[[Page], None]]) -> None:
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(empty.url)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
+    go(page, "Learn")
+    expect(page.get_by_text("Nothing on this page touches a real budget")).to_be_visible()
+    for walk in lessons:
+        walk(page)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     assert faults == []

@@ -23,10 +23,9 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from pages.components.visitor.menu import MENU
 from tests.browser.test_accessibility import settle
-from tests.browser.test_browser import ROOT, Server, browser, go, page, serve
+from tests.browser.test_browser import ROOT, Server, go, serve
 from tests.support.identity_provider import WAIT
 
-__all__ = ["browser", "page"]
 LINK = "[l](https://evil.example/l)"
 IMAGE = "![p](https://evil.example/p.png)"
 BARE = "https://evil.example/b"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,16 +14,15 @@ from playwright.sync_api import Locator, Page, expect
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 from dpcore.models.released import parse_model
 from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
 from tests.browser.test_browser import (
     ONE_SPEND,
     ROOT,
     Server,
-    browser,
     click_until,
     finished,
     go,
     open_review,
-    page,
     serve,
     settled,
     spend_button,
@@ -30,7 +30,6 @@ from tests.browser.test_browser import (
 )
 from tests.support.small_redescriptions import SCHEMA, two_sided_people
 
-__all__ = ["browser", "page"]
 #: Makes the browser's graphics card draw every figure, however few its points.
 BY_WEBGL = """
 import dpcore.plots.redescriptions
@@ -44,24 +43,53 @@ def prepared(home: Path) -> Path:
     return home
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with serve(prepared(tmp_path / "home")) as running:
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    home = tmp_path_factory.mktemp("shared") / "home"
+    with Service(home=home, workers=0):
+        pass
+    with serve(home) as running:
         yield running
+
+
+@pytest.fixture
+def server(shared: Server) -> Server:
+    """The same for all tests here, with a data set of the test's own chosen."""
+    with shared.service() as service:
+        name = f"people {len(service.datasets()) + 1}"
+        info = service.add_dataset(two_sided_people(), SCHEMA, budget=Decimal(2), public=True)
+        service.rename_dataset(info.id, name)
+    return replace(shared, dataset=name)
+
+
+def run_before(page: Page, server: Server) -> RedescriptionSet:
+    """Open what a run found that has ended, and read what was released."""
+    with server.service() as service:
+        dataset = service.dataset(server.dataset)
+        request = RunRequest(dataset_id=dataset.id, algorithm="redescriptions", epsilon=Decimal("0.5"))
+        run = service.submit(request, "a-nonce-of-this-test")
+        assert service.run(run).state == "done"
+    page.goto(f"{server.url}/redescriptions?run={run}")
+    finished(page)
+    return released(page, server)
 
 
 def run_once(page: Page, server: Server) -> RedescriptionSet:
     """Find some on the page, and read what was released."""
-    page.goto(server.url)
+    page.goto(server.page())
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Redescriptions")
     expect(page.get_by_text("Noise on")).to_be_visible()
     open_review(page)
     spend_button(page).click()
     finished(page)
+    return released(page, server)
+
+
+def released(page: Page, server: Server) -> RedescriptionSet:
     expect(points(page)).to_be_visible()
     with server.service() as service:
-        [release] = service.releases()
+        [release] = service.releases(service.datasets()[-1].id)
     found = parse_model(release).extract(release.domain)
     assert len(found.pruned(found.suggested_support)) > 1
     return found
@@ -132,7 +160,7 @@ def test_from_the_form_to_the_one_that_is_read(page: Page, server: Server) -> No
 
 
 def test_the_threshold_moves_by_keyboard_and_spends_nothing(page: Page, server: Server) -> None:
-    found = run_once(page, server)
+    found = run_before(page, server)
     total = len(found.found)
     slider = page.locator("[class*=-support] input[type=range]")
     slider.focus()

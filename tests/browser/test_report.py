@@ -15,19 +15,8 @@ from dpcore.domain.schema import Schema
 from dpcore.report.page import dossier
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
-from tests.browser.test_browser import (
-    SCHEMA_TEXT,
-    Server,
-    browser,
-    go,
-    invented,
-    page,
-    serve,
-    settled,
-)
+from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve, settled
 from tests.support import reports
-
-__all__ = ["browser", "page"]
 
 
 @pytest.fixture

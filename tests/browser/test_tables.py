@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_browser import Server, browser, go, page, serve
+from tests.browser.test_browser import Server, go, serve
 from tests.support.small_trains import BARE_TEXT
-
-__all__ = ["browser", "page"]
 
 
 @pytest.fixture
@@ -25,6 +23,7 @@ def test_further_tables_are_described_and_stored(page: Page, server: Server, tmp
     (tmp_path / "cars.csv").write_text("train_id,length\n1,short\n1,long\n")
     page.goto(f"{server.url}/custodian")
     page.locator("input[type=file]").first.set_input_files(tmp_path / "trains.csv")
+    page.get_by_text("More files about the same people").click()
     expect(page.get_by_text("Further tables about the same people")).to_be_visible()
     name = page.get_by_label("Name of the data set")
     name.fill("Half done")
@@ -41,7 +40,7 @@ def test_further_tables_are_described_and_stored(page: Page, server: Server, tmp
     expect(page.get_by_text(fault)).to_be_visible()
     expect(name).to_have_value("Half done")
     expect(kept).to_have_value("3")
-    page.get_by_text("Use a schema file").click()
+    page.get_by_text("Write or bring a schema").click()
     page.get_by_label("Schema (YAML or JSON)").fill(BARE_TEXT)
     expect(page.get_by_test_id("stTabs")).to_have_count(0)
     expect(page.get_by_role("button", name="Check and store")).to_have_count(1)

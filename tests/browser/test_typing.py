@@ -17,12 +17,12 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from dpcore.workspace.users import User
 from pages.components.visitor import menu
-from tests.browser.test_browser import SCHEMA_TEXT, Server, browser, go, invented, page, serve
+from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve
 from tests.browser.test_cancel import Queue, queue, standing, ward
 from tests.browser.test_day import ANALYST, OFFICE, PEOPLE, ROLES, show
 from tests.support.identity_provider import log_in, provider
 
-__all__ = ["browser", "page", "queue"]
+__all__ = ["queue"]
 #: Milliseconds between two keys.
 PACE = 90
 FIELDS = "[data-testid=stTextInputField], [data-testid=stNumberInputField], [data-testid=stTextArea] textarea"
@@ -73,7 +73,7 @@ def office(browser: Browser, tmp_path: Path) -> Iterator[tuple[Server, Page]]:
         with server.service() as service:
             schema = Schema.from_text(SCHEMA_TEXT)
             service.add_dataset(invented(), schema, budget=Decimal(40))
-        context = browser.new_context(viewport={"width": 1360, "height": 900})
+        context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
         stack.callback(context.close)
         page = context.new_page()
         log_in(page, server.url, OFFICE)
@@ -105,7 +105,7 @@ def give_budgets(page: Page, rounds: int) -> None:
 
 
 def test_grants_are_typed_one_after_the_other(office: tuple[Server, Page]) -> None:
-    give_budgets(office[1], 3)
+    give_budgets(office[1], 2)
 
 
 @pytest.mark.slow

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_browser import Server, browser, go, invented, page, serve
+from tests.browser.test_browser import Server, go, invented, serve
 from tests.support.hostile_files import endless_parquet
 from tests.support.identity_provider import WAIT
 
-__all__ = ["browser", "page"]
 LONG = "{name: long, max_rows: 1000, privacy_unit: {column: who}, columns: [{name: a, type: boolean}]}"
 
 
@@ -69,7 +68,7 @@ def test_a_long_reading_goes_on_without_its_page_and_can_be_cancelled(
     page: Page, server: Server, tmp_path: Path
 ) -> None:
     bring(page, server, endless_parquet(tmp_path / "long.parquet", 60_000_000))
-    page.get_by_text("Use a schema file").click()
+    page.get_by_text("Write or bring a schema").click()
     page.get_by_label("Schema (YAML or JSON)").fill(LONG)
     page.get_by_role("button", name="Check and store").click()
     expect(page.get_by_text("rows of 'person' so far")).to_be_visible()

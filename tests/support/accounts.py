@@ -26,7 +26,7 @@ COST = Decimal("0.07")
 COMPOSED_EPSILON, COMPOSED_RHO, COMPOSED_DELTA = Decimal("0.2"), Decimal("0.0007"), Decimal("0.000001")
 
 
-def add_row(engine: Engine, dataset_id: str, *, public: bool) -> None:
+def add_row(engine: Engine, dataset_id: str, *, public: bool, population: str = "") -> None:
     schema = small_schema()
     row = {
         "id": dataset_id,
@@ -36,6 +36,8 @@ def add_row(engine: Engine, dataset_id: str, *, public: bool) -> None:
         "public": public,
         "truth": "",
         "created": utc_now(),
+        "population": population or dataset_id,
+        "version": 1,
     }
     write(engine, lambda connection: connection.execute(datasets.insert().values(**row)))
 

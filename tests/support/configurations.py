@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -287,10 +288,12 @@ def _draw_public(random: Random, family: str, schema: Schema, target: str) -> di
         drawn["blocks"] = tuple(random.randint(1, 2) for _ in range(random.randint(1, 3)))
     if family == "ebm" and random.random() < 0.5:
         drawn["delta"] = Decimal(random.choice(["1e-300", "1e-30", "1e-9", "0.00001", "0.01"]))
-    if family == "redescriptions":
+    if LEARNERS[family].family.views:
         drawn |= _draw_views(random, schema)
         if drawn.get("depth", 4) > 3:
             drawn["depth"] = None
+    if family == "summaries":
+        drawn |= _draw_tables(random, schema)
     if family == "ilp":
         atoms = [atom.text(schema) for atom in bottom_atoms(schema, target)]
         if atoms:
@@ -320,6 +323,22 @@ def _draw_views(random: Random, schema: Schema) -> dict[str, Any]:
     random.shuffle(names)
     cut = random.randint(1, len(names) - 1)
     return {"left": tuple(names[:cut]), "right": tuple(names[cut:])}
+
+
+def _draw_tables(random: Random, schema: Schema) -> dict[str, Any]:
+    """Columns of a first look, groups, and crosstabs of them."""
+    names = [column.name for column in schema]
+    looked_at = random.sample(names, random.randint(1, len(names))) if random.random() < 0.3 else names
+    drawn: dict[str, Any] = {} if looked_at is names else {"columns": tuple(looked_at)}
+    if random.random() < 0.4:
+        drawn["by"] = random.choice(looked_at)
+    if random.random() < 0.3:
+        drawn["delta"] = Decimal(random.choice(["1e-300", "1e-30", "1e-9", "0.00001", "0.01"]))
+    pairs = list(combinations(sorted(looked_at), 2))
+    drawn["crosstabs"] = tuple(
+        " by ".join(pair) for pair in random.sample(pairs, min(len(pairs), random.randint(0, 2)))
+    )
+    return drawn
 
 
 # People

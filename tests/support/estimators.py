@@ -33,6 +33,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "DPForestClassifier": {"trees": 5},
     "DPILPClassifier": {"max_literals": 2, "max_variables": 1, "clauses": 1},
     "DPRuleListClassifier": {"pool_size": 2000},
+    "DPSummary": {"by": "sex", "columns": ("age", "sex"), "method": "equal"},
     "DPTreeClassifier": {"blocks": (2,)},
     "RedescriptionMiner": {"starts": 1},
 }
@@ -43,6 +44,7 @@ TELLING: dict[str, dict[str, Any]] = {
     "DPForestClassifier": {"method": "random_trees", "sharing": "split", "depth": 3},
     "DPILPClassifier": {"literals": ("age > 60", "sex = f"), "count_share": Decimal("0.3"), "negation": True},
     "DPRuleListClassifier": {"max_rules": 7, "antecedents": "given", "given": ("age <= 60",)},
+    "DPSummary": {"by": "sex", "columns": ("age", "sex"), "method": "equal"},
     "DPTreeClassifier": {"blocks": (1, 1), "criterion": "gini", "threshold": 0.5},
     "RedescriptionMiner": {"left": ("age",), "tree_share": 0.4},
 }
@@ -110,9 +112,12 @@ class Case:
         return self.make(**changes).fit(self.rows, self.truth)
 
     def finds(self, model: Any) -> bool:
-        """Whether a fitted estimator knows that the old die more often, and stay longer."""
+        """Whether a fitted estimator knows that the old die more often and stay longer, or how old they are."""
         if self.target:
             return float(model.score(self.rows, self.truth)) > 0.85
+        if hasattr(model, "table_one"):
+            mean = model.numbers_.query("column == 'age' and figure == 'mean'").iloc[0]
+            return bool(mean["value low"] < self.rows["age"].mean() + 0.5 < mean["value high"] + 1)
         return any(item.columns == {"age", "died"} for item in model.redescriptions_.found)
 
     def told(self, model: Any, rows: Any = None) -> Any:

@@ -15,6 +15,7 @@ from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.family import ReleasedFamily
 from dpcore.released.plan import RunPlan, target_column
+from dpcore.released.workload import Work, Workload
 from dpcore.workspace.requests import RunRequest
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ class FakeLearner(Learner):
     def _plan(self, asked: Asked) -> RunPlan:
         split = BudgetSplit.by_weights(asked.epsilon, {"counts": 1})
         return asked.plan(split, sampler="none", estimates_step="counts")
+
+    def workload(self, plan: RunPlan) -> Workload:
+        return Workload({"counts": Work(calls=plan.parameters.units)}, 0.0)
 
     def run(self, run: Run) -> BaseModel:
         assert run.randomness.secure
@@ -77,6 +81,7 @@ class FakePairLearner(Learner):
         FakePairModel,
         lambda *_: "Rows",
         targeted=False,
+        views=True,
     )
 
     def _check_target(self, asked: Asked) -> None:
@@ -85,6 +90,9 @@ class FakePairLearner(Learner):
     def _plan(self, asked: Asked) -> RunPlan:
         split = BudgetSplit.by_weights(asked.epsilon, {"counts": 1})
         return asked.plan(split, sampler="none", estimates_step="counts")
+
+    def workload(self, plan: RunPlan) -> Workload:
+        return Workload({}, 0.0)
 
     def run(self, run: Run) -> BaseModel:
         return FakePairModel(rows=run.table.schema.max_rows)

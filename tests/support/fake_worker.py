@@ -1,8 +1,9 @@
-"""A worker that knows the fake learner and, on request, kills itself with -9 at a given point."""
+"""A worker that knows the fake learner and, on request, kills itself or has no disk from a given point."""
 
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,8 @@ from tests.support.fake_learner import FakeLearner, register
 
 #: The life of a run in order. Up to "claimed" nothing was touched; from "committed" all is done.
 KILL_POINTS = ("claimed", "touched", "running", "before commit", "in commit", "committed")
+#: Where the disk of the home may fill up.
+FULL_POINTS = ("full before a touch", "full before commit")
 VARIABLE = "FROSTGLASS_TEST_KILL"
 
 
@@ -33,6 +36,14 @@ def after(original: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def filled(original: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **named: Any) -> Any:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        return original(*arguments, **named)
+
+    return call
+
+
 def install(point: str) -> None:
     places: dict[str, tuple[Any, str, Callable[..., Any]]] = {
         "claimed": (Ledger, "touch", before),
@@ -41,6 +52,8 @@ def install(point: str) -> None:
         "before commit": (Ledger, "commit", before),
         "in commit": (RunQueue, "_mark_done", after),
         "committed": (Ledger, "commit", after),
+        "full before a touch": (Ledger, "touch", filled),
+        "full before commit": (Ledger, "commit", filled),
     }
     holder, name, wrap = places[point]
     setattr(holder, name, wrap(getattr(holder, name)))

@@ -20,6 +20,7 @@ from tests.support.page_tools import SCHEMA, at_run, open_page, submit, ward
 DATA: dict[str, tuple[Callable[[], Any], Schema, str]] = {
     "redescriptions": (small_redescriptions.two_sided_people, small_redescriptions.SCHEMA, ""),
     "ilp": (small_trains.trains, small_trains.SCHEMA, small_trains.TARGET),
+    "summaries": (ward, SCHEMA, ""),
 }
 #: Parameters that keep a run short, and the numbers of a form that do.
 QUICK: dict[str, dict[str, Any]] = {

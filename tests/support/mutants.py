@@ -22,6 +22,8 @@ import dpcore.models.redescriptions.learning.starts
 import dpcore.models.rules.learning.learner
 import dpcore.models.rules.learning.mining
 import dpcore.models.rules.learning.samplers
+import dpcore.models.summaries.learning.accounting
+import dpcore.models.summaries.learning.learner
 import dpcore.models.trees.learning.driver
 import dpcore.models.trees.learning.exact_tree
 import dpcore.models.trees.learning.greedy
@@ -40,6 +42,8 @@ ALL = tuple(method.name for method in METHODS)
 TREES = ("diffp_id3", "diffp_c45", "sulq_id3")
 ADIFFP = tuple(name for name in ALL if name.startswith("adiffp"))
 FORESTS = tuple(method.name for method in METHODS if method.family == "forest")
+GAUSSIAN_LOOKS = ("with a delta", "pairs found with a delta", "weighted, composing")
+LOOKS = ("weighted", "equal", "pairs found", *GAUSSIAN_LOOKS)
 MACHINES = tuple(method.name for method in METHODS if method.family == "ebm")
 
 
@@ -293,6 +297,13 @@ def _chosen_for_nothing() -> AbstractContextManager[None]:
     return replaced(learner, "_choose_clauses", generous)
 
 
+def _whole_for_each_table() -> AbstractContextManager[None]:
+    """Every table of a first look gets what all of them may spend together."""
+    noise = dpcore.models.summaries.learning.accounting.Noise
+    part = noise._mechanism
+    return replaced(noise, "_mechanism", lambda own, share: part(own, min(Fraction(1), 4 * share)))
+
+
 GEOMETRIC, EXPONENTIAL = "GeometricMechanism", "ExponentialMechanism"
 GAUSSIAN = "GaussianMechanism"
 LISTS = ("pool, composing", "chain, composing")
@@ -301,7 +312,7 @@ MUTANTS = (
     Mutant(
         "rows of a person ignored",
         _rows_ignored,
-        tuple(own for own in _methods(*ALL) if own[0] not in ("ebm", "ilp")) + _methods("naive"),
+        tuple(own for own in _methods(*ALL) if own[0] not in ("ebm", "ilp", "summaries")) + _methods("naive"),
     ),
     Mutant("rows of a person ignored by machines", _rows_ignored_by_machines, _methods(*MACHINES)),
     Mutant("noise halved", _half_scale, _methods(*ALL)),
@@ -309,7 +320,7 @@ MUTANTS = (
     Mutant(
         "no noise",
         _no_noise,
-        tuple(own for own in _methods(*ALL) if own[0] != "ebm"),
+        tuple(own for own in _methods(*ALL) if own[0] != "ebm" and own[1] not in GAUSSIAN_LOOKS),
     ),
     Mutant("trained on everybody", partial(_part_of_all, "train"), _evaluated()),
     Mutant("evaluated on everybody", partial(_part_of_all, "holdout"), _evaluated()),
@@ -333,7 +344,33 @@ MUTANTS = (
         _twice_the_epsilon,
         _methods("pool, composing", "lookahead, composing", "noisy_max, composing"),
     ),
+    Mutant(
+        "rows of a person ignored by first looks",
+        partial(_one_candidate, dpcore.models.summaries.learning.accounting, "table_sensitivity"),
+        _methods(*LOOKS),
+    ),
+    Mutant("each table of a first look at the budget of all", _whole_for_each_table, _methods(*LOOKS)),
     # Half the sensitivity of each question.
+    Mutant(
+        "tables of a first look",
+        partial(halved, dpcore.models.summaries.learning.accounting, GEOMETRIC),
+        _methods("weighted", "equal", "pairs found"),
+    ),
+    Mutant(
+        "tables of a first look with a delta",
+        partial(halved, dpcore.models.summaries.learning.accounting, "FineGaussian"),
+        _methods(*GAUSSIAN_LOOKS),
+    ),
+    Mutant(
+        "choice of a pair of a first look",
+        partial(halved, dpcore.models.summaries.learning.accounting, EXPONENTIAL),
+        _methods("pairs found"),
+    ),
+    Mutant(
+        "monotone choice of a pair of a first look",
+        partial(_monotone, dpcore.models.summaries.learning.accounting),
+        _methods("pairs found"),
+    ),
     Mutant(
         "Gaussian captures",
         partial(halved, dpcore.models.rules.learning.learner, GAUSSIAN),

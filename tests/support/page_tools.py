@@ -160,3 +160,16 @@ def remove(app: AppTest, name: str) -> AppTest:
     [file] = [file for file in access.service().desk().files() if file.name == name]
     app.button(key=f"remove-{file.file_id}").click()
     return checked(app.run())
+
+
+def look_at(app: AppTest, column: str, types: str = "") -> AppTest:
+    """Let the custodian's form fill in the columns of this name from their values."""
+    tables = app.session_state["intake"].tables
+    ident = next(table.ident for table in tables if column in table.columns or column in set(table.now["Column"]))
+    app.text_input(key=f"intake-find-{ident}").set_value(column).run()
+    if types:
+        app.radio(key=f"intake-look-types-{ident}").set_value(types)
+    app.button(key=f"press-look-{ident}").click()
+    checked(app.run())
+    app.text_input(key=f"intake-find-{ident}").set_value("")
+    return checked(app.run())

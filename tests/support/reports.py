@@ -75,6 +75,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "shapes of a number": ("ebm", f"age {LINK}", {}),
     "redescriptions": ("redescriptions", "", {}),
     "relational rules": ("ilp", TARGET, {}),
+    "first look": ("summaries", "", {"by": TARGET, "crosstabs": ["smoker by tired"], "pairs": 1}),
 }
 NOTE_TIME = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 

@@ -1,0 +1,103 @@
+"""A first look in a real browser: from the data set to all columns in two clicks, one column, table 1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from dpcore.domain.schema import Schema
+from dpcore.service import Service
+from tests.browser.test_browser import (
+    ONE_SPEND,
+    Server,
+    finished,
+    go,
+    invented,
+    serve,
+    settled,
+    spend_button,
+    spent,
+)
+
+#: Further columns of the invented patients, beside age, sex, diabetes and died.
+_SIGNS = [f"sign {number}" for number in range(1, 9)]
+
+
+def prepared(home: Path) -> Path:
+    draw = np.random.default_rng(1)
+    people = invented()
+    signs = pd.DataFrame({name: draw.choice(["yes", "no"], len(people)) for name in _SIGNS})
+    schema = Schema.from_mapping(
+        {
+            "name": "ward",
+            "max_rows": 3000,
+            "columns": [
+                {"name": "age", "type": "integer", "lower": 20, "upper": 100, "bins": 8, "unit": "years"},
+                {"name": "sex", "type": "categorical", "categories": ["female", "male"]},
+                {"name": "diabetes", "type": "boolean"},
+                {"name": "died", "type": "boolean", "target": True},
+                *({"name": name, "type": "boolean"} for name in _SIGNS),
+            ],
+        }
+    )
+    with Service(home=home, workers=0) as service:
+        service.add_dataset(people.join(signs), schema, budget=Decimal(2), public=True)
+    return home
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with serve(prepared(tmp_path / "home")) as running:
+        yield running
+
+
+def choose(page: Page, label: str, value: str) -> None:
+    entry, option = page.get_by_role("combobox", name=label), page.get_by_role("option", name=value, exact=True)
+    for _ in range(6):  # A list that is open is closed by what is still being drawn.
+        entry.click()
+        entry.fill("")
+        entry.fill(value)
+        try:
+            expect(option).to_be_visible(timeout=10_000)
+            break
+        except AssertionError:
+            continue
+    option.click()
+    settled(page)
+
+
+def test_from_the_data_set_to_all_columns_one_column_and_table_one(page: Page, server: Server) -> None:
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
+    go(page, "First look")
+    expect(page.get_by_text("Noise on a count of a column: ±")).to_be_visible()
+    choose(page, "Groups to compare", "died")
+    # Two clicks: review, spend.
+    page.get_by_role("button", name="Review and spend").click()
+    spend_button(page).click()
+    finished(page)
+    cards = page.get_by_role("list", name="All columns").get_by_role("listitem").filter(has=page.locator("h4"))
+    expect(cards).to_have_count(12)
+    expect(cards.filter(has_text="age").first).to_contain_text("median")
+    assert spent(server) == ONE_SPEND
+
+    choose(page, "Look closer at", "age")
+    expect(page.get_by_role("figure", name=re.compile("Distribution of age. Mean"))).to_have_count(2)
+    expect(page.get_by_role("heading", name="age by died")).to_be_visible()
+
+    page.get_by_role("tab", name="Table 1").click()
+    table = page.get_by_role("table").filter(has_text="Standardised difference")
+    expect(table.get_by_role("row").filter(has_text="People")).to_be_visible()
+    expect(table.get_by_role("columnheader", name="yes")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download for Word").click()
+    assert download.value.suggested_filename.endswith("-table-1.doc")
+    assert "Table 1. Columns by died" in Path(download.value.path()).read_text()
+    assert spent(server) == ONE_SPEND
