@@ -66,6 +66,14 @@ def test_a_loss_is_accepted_column_by_column():
     assert [column.name for column in info.schema] == ["gender", "age"]
 
 
+def test_all_losses_are_accepted_and_stored_with_one_press():
+    app = store(described())
+    button(app, "Store all 2 all the same").click()
+    assert "is stored" in words(checked(app.run()))
+    [info] = access.service().datasets()
+    assert [column.name for column in info.schema] == ["gender", "answer", "age"]
+
+
 def test_the_text_of_a_schema_is_corrected_too():
     app = described()
     app.segmented_control(key="intake-way").set_value(YAML)

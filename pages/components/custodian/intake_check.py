@@ -43,13 +43,14 @@ def show(findings: list[Finding], apply: Callable[[Changes], None] | None) -> bo
     with st.container(border=True, key="intake-findings"):
         st.subheader("Do the values fit?", anchor=False)
         st.markdown(text("findings").format(asked=len(asked), fit=len(findings) - len(told)))
-        _all_at_once(told, asked, apply)
+        all_accepted = _all_at_once(told, asked, apply)
         for finding in told:
             _one(finding, apply)
-        return st.button("Check again and store", type="primary", key="press-store-again")
+        return st.button("Check again and store", type="primary", key="press-store-again") or all_accepted
 
 
-def _all_at_once(told: list[Finding], asked: list[Finding], apply: Callable[[Changes], None] | None) -> None:
+def _all_at_once(told: list[Finding], asked: list[Finding], apply: Callable[[Changes], None] | None) -> bool:
+    """What mends all of it in one press; whether all that loses values was accepted, and is to be stored."""
     first = {each.place: each.corrections[0].change for each in told if each.corrections}
     with st.container(horizontal=True):
         if (
@@ -61,6 +62,8 @@ def _all_at_once(told: list[Finding], asked: list[Finding], apply: Callable[[Cha
         if len(asked) > 1 and st.button(f"Store all {len(asked)} all the same", key="press-accept-all"):
             for each in asked:
                 st.session_state[f"{_ACCEPT}{each.place}"] = True
+            return True
+        return False
 
 
 def _one(finding: Finding, apply: Callable[[Changes], None] | None) -> None:
