@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import settings
+from sqlalchemy.engine import Connection
+
+from dpcore.workspace import database
 
 TESTS = Path(__file__).parent
 #: Folders and files whose tests all bear a mark.
@@ -50,3 +58,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if any(item.path.is_relative_to(TESTS / place) for place in places):
                 item.add_marker(mark)
     items.sort(key=lambda item: sum(item.get_closest_marker(mark) is None for mark in MARKED))
+
+
+_upgrade: Callable[[Connection], None] = database._upgrade
+
+
+@cache
+def _made_by_upgrades() -> list[str]:
+    """What all upgrades, one after the other, make of an empty SQLite database."""
+    engine = sa.create_engine("sqlite://")
+    with engine.begin() as connection:
+        _upgrade(connection)
+        made = list(cast(sqlite3.Connection, connection.connection.driver_connection).iterdump())
+    return [line for line in made if line not in ("BEGIN TRANSACTION;", "COMMIT;")]
+
+
+def _upgrade_at_once(connection: Connection) -> None:
+    if connection.dialect.name != "sqlite" or sa.inspect(connection).get_table_names():
+        _upgrade(connection)
+        return
+    for line in _made_by_upgrades():
+        connection.exec_driver_sql(line)
+
+
+@pytest.fixture(autouse=True)
+def upgraded_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty database gets its tables as the upgrades made them once, without taking each step again."""
+    monkeypatch.setattr(database, "_upgrade", _upgrade_at_once)

@@ -31,6 +31,11 @@ ASK = (
 ID = "da7a" * 8
 
 
+@pytest.fixture(autouse=True)
+def upgraded_at_once() -> None:
+    """Here each upgrade is taken as users take it."""
+
+
 def database_of(revision: str, url: str) -> Engine:
     """A database as the program made it when ``revision`` was the newest."""
     engine = sa.create_engine(url)
