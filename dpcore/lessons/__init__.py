@@ -17,15 +17,19 @@ from dpcore.lessons.attacks import (
     secrets,
 )
 from dpcore.lessons.composition import Averages, Costs, averages, costs
+from dpcore.lessons.histogram import AGES, PEOPLE, BothWays, both_ways
 from dpcore.lessons.neighbours import GROUP, Neighbours, Person, neighbours
 from dpcore.lessons.noise import COUNTS, PublicCount, margin, noise_chance, noisy_answers
 from dpcore.lessons.odds import Odds, shown_chance, worst_odds
 from dpcore.lessons.toy import ToyAnswer, ToyBudget, toy_cap
 
 __all__ = [
+    "AGES",
     "COUNTS",
     "GROUP",
+    "PEOPLE",
     "Averages",
+    "BothWays",
     "Costs",
     "Difference",
     "MembershipAttack",
@@ -37,6 +41,7 @@ __all__ = [
     "ToyAnswer",
     "ToyBudget",
     "averages",
+    "both_ways",
     "ceiling",
     "costs",
     "difference_attack",

@@ -13,16 +13,16 @@ from plotly.subplots import make_subplots
 from dpcore.lessons.composition import Averages, Costs
 from dpcore.lessons.neighbours import Neighbours
 from dpcore.lessons.odds import Odds, shown_chance, worst_odds
-from dpcore.plots.style import INK, SOFT, SYMBOLS, clear_layout, colour
+from dpcore.plots.style import GRID, INK, SOFT, SYMBOLS, clear_layout, colour
 from dpcore.privacy.budgets import format_epsilon
 
-_GRID = "#dee2e6"
 _BAND = "rgba(143, 195, 210, 0.35)"
 #: Chances before an answer for which the curves of the odds are drawn.
 _BEFORE = tuple(step / 200 for step in range(1, 200))
 
 
-def _layout(figure: go.Figure, height: int, **more: Any) -> None:
+def lesson_layout(figure: go.Figure, height: int, **more: Any) -> None:
+    """Room for a legend above, grid, and no dragging."""
     figure.update_layout(
         clear_layout(),
         height=height,
@@ -31,8 +31,8 @@ def _layout(figure: go.Figure, height: int, **more: Any) -> None:
         legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0, "traceorder": "normal"},
         **more,
     )
-    figure.update_xaxes(gridcolor=_GRID, zerolinecolor=SOFT, fixedrange=True)
-    figure.update_yaxes(gridcolor=_GRID, zerolinecolor=_GRID, fixedrange=True, automargin=True)
+    figure.update_xaxes(gridcolor=GRID, zerolinecolor=SOFT, fixedrange=True)
+    figure.update_yaxes(gridcolor=GRID, zerolinecolor=GRID, fixedrange=True, automargin=True)
 
 
 def answers_figure(
@@ -91,7 +91,7 @@ def answers_figure(
     low = min(0, truth - 1.5 * reach, *answers)
     high = max(truth + 1.5 * reach, *answers)
     space = 0.04 * (high - low)
-    _layout(figure, 380)
+    lesson_layout(figure, 380)
     figure.update_xaxes(title=title, range=[low - space, high + space], tickformat=",")
     figure.update_yaxes(title="asked, in order", range=[0, top], nticks=5)
     return figure
@@ -154,7 +154,7 @@ def neighbours_figure(pair: Neighbours) -> go.Figure:
     figure.add_annotation(
         x=pair.count, y=high, text=f"<b>{factor}</b>", ax=70, ay=-18, arrowcolor=INK, font={"size": 16, "color": INK}
     )
-    _layout(figure, 380)
+    lesson_layout(figure, 380)
     figure.update_xaxes(title="noisy answer (people)", nticks=12)
     figure.update_yaxes(title="chance of this answer", tickformat=".1~%", rangemode="tozero")
     figure.update_yaxes(range=[0, 1.2 * max(*pair.present, *pair.absent)])
@@ -206,7 +206,7 @@ def odds_figure(odds: Odds, epsilon: Decimal) -> go.Figure:
         )
     )
     figure.add_trace(_chosen(odds))
-    _layout(figure, 430)
+    lesson_layout(figure, 430)
     for update, title in (
         (figure.update_xaxes, "chance before the answer"),
         (figure.update_yaxes, "chance after the answer"),
@@ -286,7 +286,7 @@ def averages_figure(truth: int, found: Averages, costs: Costs, cap: Decimal) -> 
         figure.add_trace(trace, row=2, col=1)
     if costs.crossing:
         figure.add_annotation(_cheaper(costs, costs.crossing), row=2, col=1)
-    _layout(figure, 600)
+    lesson_layout(figure, 600)
     figure.update_xaxes(range=[0.5, questions + 0.5], nticks=10)
     figure.update_xaxes(title="questions asked", row=2, col=1)
     figure.update_yaxes(title="people", tickformat=",", row=1, col=1)

@@ -72,8 +72,16 @@ def budget(page: Page) -> None:
     picture(panel, "The average of 91 noisy answers")
 
 
+def histogram(page: Page) -> None:
+    panel = lesson(page, "5 Histogram")
+    picture(panel, "Noise of the answers to 15 questions")
+    panel.get_by_role("slider").first.press("Home")
+    picture(panel, "Noise of the answers to 1 question.")
+    reveal(panel, "Is one histogram always better?", "Not if you need one number only")
+
+
 def attacks(page: Page) -> None:
-    panel = lesson(page, "5 Attacks")
+    panel = lesson(page, "6 Attacks")
     picture(panel, "50 noisy differences")
     panel.get_by_text("Who is in the data?").click()
     picture(panel, "The ceiling for noisy answers is 62.2%")
@@ -95,7 +103,7 @@ def sandbox(page: Page) -> None:
     "lessons",
     [
         (noise, budget, sandbox),
-        pytest.param((noise, neighbours, odds, budget, attacks, sandbox), marks=pytest.mark.slow),
+        pytest.param((noise, neighbours, odds, budget, histogram, attacks, sandbox), marks=pytest.mark.slow),
     ],
 )
 def test_a_walk_through_the_lessons(page: Page, empty: Server, lessons: Iterable[Callable[[Page], None]]) -> None:

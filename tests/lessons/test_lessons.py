@@ -12,14 +12,17 @@ import pytest
 from dpcore.demo.stroke import make_stroke
 from dpcore.errors import BudgetError
 from dpcore.lessons import (
+    AGES,
     COUNTS,
     GROUP,
+    PEOPLE,
     Averages,
     Costs,
     MembershipAttack,
     Reconstruction,
     ToyBudget,
     averages,
+    both_ways,
     ceiling,
     costs,
     difference_attack,
@@ -85,6 +88,29 @@ def test_the_fixed_counts_are_those_of_the_public_data():
     ]
     people = [len(set(frame.loc[group, "patient_id"])) for group in groups]
     assert [count.people for count in COUNTS] == people
+
+
+def test_the_fixed_groups_of_age_are_those_of_the_public_data():
+    ages = make_stroke().frame.groupby("patient_id")["age"].min()
+    found = np.searchsorted(AGES, ages, side="left")
+    assert np.bincount(found, minlength=len(PEOPLE)).tolist() == list(PEOPLE)
+
+
+@pytest.mark.parametrize("questions", [1, 2, 7, len(AGES)])
+def test_both_ways_of_asking_answer_the_same_questions_within_their_margins(questions):
+    draws = [both_ways(questions, Decimal("0.1"), draw) for draw in range(200)]
+    first = draws[0]
+    assert len(set(first.ages)) == questions
+    assert first.ages == tuple(sorted(first.ages))
+    assert first.truths == tuple(
+        sum(people for age, people in zip((*AGES, 200), PEOPLE, strict=True) if age > asked) for asked in first.ages
+    )
+    alone = np.abs(np.array([draw.alone for draw in draws]) - first.truths)
+    added = np.abs(np.array([draw.added for draw in draws]) - first.truths)
+    assert 0.9 < np.mean(alone <= first.alone_margin) < 0.99
+    assert 0.9 < np.mean(added <= first.added_margins) < 0.99
+    better = max(first.added_margins) < first.alone_margin
+    assert better == (questions > 1)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

@@ -12,6 +12,7 @@ from dpcore.demo.stroke import make_stroke
 from dpcore.lessons import (
     COUNTS,
     averages,
+    both_ways,
     costs,
     difference_attack,
     margin,
@@ -65,16 +66,17 @@ def test_the_page_is_free_and_needs_no_data_set(learn):
         "Neighbours",
         "Epsilon as odds",
         "Composition and the budget",
+        "Many questions, one measurement",
         "What goes wrong without noise",
         "Teacher's sandbox",
     ]
-    assert len(charts(learn)) == 5
+    assert len(charts(learn)) == 6
     assert all(charts(learn))
 
 
 def test_every_lesson_ends_with_a_question_and_its_answer(learn):
     asked = [item.label for item in learn.expander if item.label.startswith("**Question.**")]
-    assert len(asked) == 6
+    assert len(asked) == 7
     for expander in learn.expander:
         if expander.label in asked:
             [answer] = expander.markdown
@@ -82,7 +84,8 @@ def test_every_lesson_ends_with_a_question_and_its_answer(learn):
 
 
 @pytest.mark.parametrize(
-    "name", ["noise", "neighbours", "odds", "budget", "difference", "membership", "reconstruction", "sandbox"]
+    "name",
+    ["noise", "neighbours", "odds", "budget", "histogram", "difference", "membership", "reconstruction", "sandbox"],
 )
 def test_questions_are_a_question_and_an_answer(name):
     question, _, answer = text(f"lesson_{name}_question").partition("\n\n")
@@ -103,6 +106,10 @@ def test_figures_told_in_the_texts_are_right():
             f"±{margin(Decimal(2))} (95%)",
             f"±{margins[19]:.0f}",
             f"cost about ε = {counted.spent[99]:.1f}, and their average is within ±{margins[99]:.0f},",
+        ),
+        "histogram": (
+            f"alone with ε = 0.1 is within ±{margin(tenth)} (95%)",
+            f"from 15 groups it is within ±{both_ways(15, tenth, 1).added_margins[0]}.",
         ),
         "odds": (
             f"most {math.exp(0.5):.2f}",
@@ -255,6 +262,20 @@ def test_other_noise_gives_another_average(learn):
 
 
 # Lesson 5
+
+
+def test_more_questions_cost_more_one_by_one_than_from_one_histogram(learn):
+    assert "within 449 of the truth; added up from one histogram, within 30 to 108" in chart(learn, "15 questions")
+    learn.slider(key="lesson-histogram-questions").set_value(1).run()
+    assert "within 30 of the truth; added up from one histogram, within 30." in chart(checked(learn), "1 question.")
+    slide(learn, "lesson-histogram-epsilon", "1")
+    assert "within 3 of the truth" in chart(learn, "1 question.")
+
+
+def test_asked_again_the_histogram_is_another(learn):
+    before = words(learn)
+    press(learn, "lesson-histogram-again-1")
+    assert words(learn) != before
 
 
 def test_every_attack_can_be_repeated(learn):

@@ -1,4 +1,4 @@
-"""Lesson 5: three attacks that succeed on exact counts and fail on noisy ones."""
+"""Lesson 6: three attacks that succeed on exact counts and fail on noisy ones."""
 
 from __future__ import annotations
 
