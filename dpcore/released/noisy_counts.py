@@ -76,11 +76,12 @@ def _geometric_sum(scale: float, terms: int, confidence: float) -> int:
 def noise_intervals(
     noisy_counts: Ints, alpha: Sequence[float], scale: float, confidence: float = 0.95, *, gaussian: bool = False
 ) -> Floats:
-    """Intervals for the estimates that the same list would have without noise.
+    """Intervals for the shares that the records have, and for their estimates without noise.
 
     For each class, its count and the sum of the others are moved apart by their noise
     margins, each at half the failure probability, so that coverage is at least
-    ``confidence``. Sampling error is not included. For ``scale`` and ``gaussian`` see :func:`sum_tail`.
+    ``confidence``, also of shares that are 0 or 1. Sampling error is not included. For ``scale``
+    and ``gaussian`` see :func:`sum_tail`.
 
     Returns
     -------
@@ -88,18 +89,20 @@ def noise_intervals(
     """
     half = 1 - (1 - confidence) / 2
     own, others = (sum_tail(scale, terms, half, gaussian=gaussian) for terms in (1, noisy_counts.shape[1] - 1))
-    prior = np.asarray(alpha, dtype=float)
-    rest_prior = prior.sum() - prior
     rest = noisy_counts.sum(axis=1, keepdims=True) - noisy_counts
-    low = _share(noisy_counts - own + prior, rest + others + rest_prior, prior, rest_prior)
-    high = _share(noisy_counts + own + prior, rest - others + rest_prior, prior, rest_prior)
-    return np.stack([low, high], axis=-1)
+    prior = np.asarray(alpha, dtype=float)
+    # A prior draws an estimate towards its own share, away from that of the records.
+    pulls = ((0.0, 0.0), (prior, prior.sum() - prior))
+    lows = [_share(noisy_counts - own, rest + others, *pull) for pull in pulls]
+    highs = [1 - _share(rest - others, noisy_counts + own, *pull[::-1]) for pull in pulls]
+    return np.stack([np.minimum(*lows), np.maximum(*highs)], axis=-1)
 
 
-def _share(one: Floats, rest: Floats, prior: Floats, rest_prior: Floats) -> Floats:
-    """Share of ``one`` in both, neither below what its prior alone gives."""
-    one, rest = np.maximum(one, prior), np.maximum(rest, rest_prior)
-    return np.asarray(one / (one + rest))
+def _share(one: Ints, rest: Ints, prior: Floats | float, rest_prior: Floats | float) -> Floats:
+    """Least share of ``one`` in both, each with its prior; 0 if there is nobody."""
+    first, second = np.maximum(one, 0) + prior, np.maximum(rest, 0) + rest_prior
+    total = first + second
+    return np.asarray(np.divide(first, total, out=np.zeros_like(total, dtype=float), where=total > 0))
 
 
 def percent(share: float) -> str:

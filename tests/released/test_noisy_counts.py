@@ -28,13 +28,16 @@ def test_intervals_cover_what_noise_hides(classes, epsilon):
     mechanism, draws = GeometricMechanism(1, Decimal(epsilon)), 2000
     truth = point_estimates(counts, alpha)
     noisy = mechanism.release(np.tile(counts, (draws, 1, 1)), SecureRandom())
-    covered = np.zeros(counts.shape)
-    narrow = np.zeros(counts.shape)
+    people = counts.sum(axis=1, keepdims=True)
+    shares = np.where(people > 0, counts / np.maximum(people, 1), truth)
+    covered, narrow, plain = (np.zeros(counts.shape) for _ in range(3))
+    right = 1 / float(epsilon)
     for draw in noisy:
-        for scale, hits in ((1 / float(epsilon), covered), (0.4 / float(epsilon), narrow)):
+        for scale, wanted, hits in ((right, truth, covered), (0.4 * right, truth, narrow), (right, shares, plain)):
             low, high = np.moveaxis(noise_intervals(draw, alpha, scale), -1, 0)
-            hits += (low - 1e-12 <= truth) & (truth <= high + 1e-12)
+            hits += (low - 1e-12 <= wanted) & (wanted <= high + 1e-12)
     assert binom.cdf(covered.min(), draws, 0.95) > FALSE_ALARM
+    assert binom.cdf(plain.min(), draws, 0.95) > FALSE_ALARM, "shares of 0 and 1 included"
     assert binom.cdf(narrow.min(), draws, 0.95) < FALSE_ALARM, "too small a scale must show"
 
 
@@ -74,7 +77,7 @@ def test_sums_of_discrete_gaussian_noise_stay_within_their_tail(scale, terms):
 
 
 def test_gaussian_noise_narrows_intervals_and_margins():
-    counts, alpha = np.array([[40, 300]]), (1.0, 1.0)
+    counts, alpha = np.array([[400, 3000]]), (1.0, 1.0)
     wide = noise_intervals(counts, alpha, 2**-0.5 * 28.28)
     narrow = noise_intervals(counts, alpha, 28.28, gaussian=True)
     assert (wide[..., 0] < narrow[..., 0]).all()
