@@ -14,6 +14,7 @@ from dpcore.privacy.randomness import SeededRandom
 
 #: Draws of the public noise distribution used to state what noise does to a figure.
 REDRAWS = 400
+_TWO = 2
 
 
 class Figure(FrozenModel):
@@ -34,8 +35,8 @@ class Evaluation(FrozenModel):
     accuracy : Figure or None
         Share predicted correctly; ``None`` if noise drowns the counts.
     auc : Figure or None
-        Area under the ROC curve of the second class; ``None`` for more than two classes or
-        if noise drowns the counts.
+        Area under the ROC curve of the second class; of more than two classes the mean over
+        them, each against all others. ``None`` if noise drowns the counts.
     count_margin : int
         Noise on each count of a group stays within plus or minus this, with 95 % confidence.
     """
@@ -44,6 +45,11 @@ class Evaluation(FrozenModel):
     accuracy: Figure | None
     auc: Figure | None
     count_margin: int
+
+    @property
+    def has_auc(self) -> bool:
+        """Whether there is something to say of the AUC: earlier versions worked it out for two classes only."""
+        return self.auc is not None or len(self.noisy_confusion) == _TWO
 
 
 def evaluate(
@@ -69,13 +75,10 @@ def evaluate(
     confusion = confusion_of(noisy_counts, predicted)
     noise = SeededRandom(0).geometric_noise(scale, REDRAWS * noisy_counts.size)
     redraws = noisy_counts + noise.reshape(REDRAWS, *noisy_counts.shape)
-    auc = None
-    if noisy_counts.shape[1] == 2:
-        auc = _figure(noisy_counts, redraws, partial(auc_of, scores=estimates[:, 1]), _auc_error)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
         accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_error),
-        auc=auc,
+        auc=_figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), _auc_error),
         count_margin=count_margin,
     )
 
@@ -97,15 +100,29 @@ def accuracy_of(counts: Ints, labels: Ints) -> float:
     return float(np.clip(correct / total, 0.0, 1.0))
 
 
-def auc_of(counts: Ints, scores: Floats) -> float:
-    """Area under the ROC curve from counts per group, ties counted half; NaN if undefined."""
-    positive, negative = np.maximum(counts[:, 1], 0), np.maximum(counts[:, 0], 0)
+def auc_of(counts: Ints, estimates: Floats) -> float:
+    """Area under the ROC curve from counts per group, ties counted half; NaN if undefined.
+
+    Parameters
+    ----------
+    counts, estimates : arrays of shape (n_groups, n_classes)
+        Of two classes, the second counts; of more, the mean over them, each against the others.
+    """
+    return float(np.mean([_auc(*side, scores) for side, scores in _sides(counts, estimates)]))
+
+
+def _sides(counts: Ints, estimates: Floats) -> list[tuple[tuple[Floats, Floats], Floats]]:
+    """Records of a class and of all others per group, with the scores that are to tell them apart."""
+    people = np.maximum(counts, 0).astype(np.float64)  # Noise for a tiny epsilon: products leave 64 bits.
+    classes = [1] if counts.shape[1] == _TWO else range(counts.shape[1])
+    return [((people[:, one], people.sum(axis=1) - people[:, one]), estimates[:, one]) for one in classes]
+
+
+def _auc(positive: Floats, negative: Floats, scores: Floats) -> float:
     if positive.sum() == 0 or negative.sum() == 0:
         return math.nan
     wins = (scores[:, None] > scores[None, :]) + 0.5 * (scores[:, None] == scores[None, :])
-    # As floats: noise for a tiny epsilon makes counts whose product leaves 64 bits.
-    pairs = float(positive.sum()) * float(negative.sum())
-    return float(positive @ wins @ negative / pairs)
+    return float(positive @ wins @ negative / (positive.sum() * negative.sum()))
 
 
 def _figure(
@@ -131,9 +148,11 @@ def _accuracy_error(accuracy: float, counts: Ints) -> float:
 
 
 def _auc_error(auc: float, counts: Ints) -> float:
-    """Standard error of an AUC (Hanley and McNeil 1982)."""
-    positives = max(1, int(np.maximum(counts[:, 1], 0).sum()))
-    negatives = max(1, int(np.maximum(counts[:, 0], 0).sum()))
+    """Standard error of an AUC (Hanley and McNeil 1982); of a mean of several, at most the mean of theirs."""
     q1, q2 = auc / (2 - auc), 2 * auc**2 / (1 + auc)
-    variance = auc * (1 - auc) + (positives - 1) * (q1 - auc**2) + (negatives - 1) * (q2 - auc**2)
-    return math.sqrt(max(0.0, variance) / (positives * negatives))
+    errors = []
+    for (positive, negative), _ in _sides(counts, np.zeros(counts.shape)):
+        positives, negatives = max(1.0, float(positive.sum())), max(1.0, float(negative.sum()))
+        variance = auc * (1 - auc) + (positives - 1) * (q1 - auc**2) + (negatives - 1) * (q2 - auc**2)
+        errors.append(math.sqrt(max(0.0, variance) / (positives * negatives)))
+    return float(np.mean(errors))

@@ -167,7 +167,7 @@ def quality_table(evaluation: Any) -> Table:
         ]
     else:
         rows = [("Noisy accuracy", *_share(evaluation.accuracy))]
-        if len(evaluation.noisy_confusion) == _FEW_CLASSES:
+        if evaluation.has_auc:
             rows.append(("Noisy AUC", *_share(evaluation.auc)))
     head = ("Measure", "Value", "Noise alone, 95%", "Sampling, 95%")
     return Table.of("Checked on people who were set aside", head, rows)

@@ -133,7 +133,8 @@ def test_fifty_columns_of_admissions_are_stored_right(page: Page, empty: Server,
     check(schema, pd.read_csv(file, dtype=str, keep_default_na=False))
 
 
-@pytest.mark.parametrize("columns", [100, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [100, 300])
 def test_hundreds_of_columns_are_no_more_work(page: Page, empty: Server, tmp_path: Path, columns: int) -> None:
     parts = [admissions(600, seed).add_prefix(f"part{seed}_") for seed in range(1, columns // 50 + 1)]
     rows = pd.concat(parts, axis=1).rename(columns={"part1_patient_nbr": "patient_nbr"})

@@ -1,3 +1,4 @@
+import math
 from decimal import Decimal
 
 import numpy as np
@@ -5,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
+from sklearn.metrics import roc_auc_score
 
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.mechanisms import GeometricMechanism
@@ -92,6 +94,16 @@ def test_sum_tail_of_a_tiny_epsilon_needs_no_table():
 # Evaluation
 
 
+def test_the_auc_of_several_classes_is_that_of_each_against_the_others():
+    draw = np.random.default_rng(5)
+    counts, estimates = draw.integers(0, 9, (12, 3)), draw.dirichlet((1, 1, 1), 12).round(1)
+    estimates[:, 2] = 1 - estimates[:, 0] - estimates[:, 1]
+    truth = [label for row in counts for label in range(3) for _ in range(row[label])]
+    scores = np.repeat(estimates, counts.sum(axis=1), axis=0)
+    assert auc_of(counts, estimates) == pytest.approx(roc_auc_score(truth, scores, multi_class="ovr"))
+    assert math.isnan(auc_of(np.array([[4, 2, 0]]), estimates[:1])), "nobody of the third"
+
+
 @given(st.data())
 def test_evaluation_figures_agree_with_the_oracle(data):
     rules = data.draw(st.integers(1, 5))
@@ -105,7 +117,7 @@ def test_evaluation_figures_agree_with_the_oracle(data):
     if labels:
         assert accuracy_of(counts, estimates.argmax(axis=1)) == pytest.approx(rules_oracle.accuracy(labels, predicted))
     if 0 < sum(labels) < len(labels):
-        assert auc_of(counts, estimates[:, 1]) == pytest.approx(rules_oracle.auc(labels, scores))
+        assert auc_of(counts, estimates) == pytest.approx(rules_oracle.auc(labels, scores))
     confusion = confusion_of(counts, estimates.argmax(axis=1))
     for true in (0, 1):
         for guess in (0, 1):

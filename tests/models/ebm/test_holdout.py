@@ -152,7 +152,8 @@ def test_accuracy_of_many_classes():
     truth = frame["goes"].map(SCHEMA.column("goes").classes.index).to_numpy()
     predicted = model("multiclass").predict(frame, SCHEMA)
     assert result.accuracy.value == pytest.approx((predicted == truth).mean())
-    assert result.auc is None
+    proba = model("multiclass").predict_proba(frame, SCHEMA)
+    assert result.auc.value == pytest.approx(roc_auc_score(truth, proba, multi_class="ovr"), abs=0.03)
     exact = np.zeros((3, 3), dtype=int)
     np.add.at(exact, (truth, predicted), 1)
     assert np.array_equal(result.noisy_confusion, exact)

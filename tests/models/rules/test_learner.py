@@ -345,7 +345,7 @@ def test_several_classes():
         assert sum(rule.estimates) == pytest.approx(1.0)
         for estimate, (low, high) in zip(rule.estimates, rule.intervals, strict=True):
             assert 0 <= low <= estimate <= high <= 1
-    assert model.evaluation.auc is None
+    assert 0 <= model.evaluation.auc.value <= 1
     assert np.array(model.evaluation.noisy_confusion).shape == (3, 3)
 
 

@@ -38,6 +38,8 @@ _BLOCK = 2**14
 #: Cases drawn from a released model to see which scores it gives.
 _DRAWS = 10_000
 _FEWEST_GROUPS, _MOST_GROUPS = 5, 30
+#: Levels of certainty for each of several classes, at most.
+_MOST_LEVELS = 6
 
 
 def evaluate(run: Run, model: EBMModel) -> Evaluation | RegressionEvaluation:
@@ -51,15 +53,15 @@ def evaluate(run: Run, model: EBMModel) -> Evaluation | RegressionEvaluation:
     plan = run.plan
     if model.bounds is not None:
         return _evaluate_numbers(run, model, error_edges(model.bounds))
+    signal = expected_rows(plan.schema) * float(plan.row_epsilon(EVALUATION))
     if model.task == "binary":
-        cuts = score_cuts(model, expected_rows(plan.schema) * float(plan.row_epsilon(EVALUATION)))
+        cuts = score_cuts(model, signal)
         middles = np.concatenate([cuts[:1] - 1, (cuts[:-1] + cuts[1:]) / 2, cuts[-1:] + 1])
         estimates = model.probabilities(middles[:, None])
         labels = (middles > 0).astype(np.int64)
     else:
-        cuts = None
-        labels = np.arange(len(model.classes))
-        estimates = np.eye(len(model.classes))
+        cuts, estimates = certainty_groups(model, signal)
+        labels = np.repeat(np.arange(len(model.classes)), len(cuts) + 1)
     return evaluate_groups(run, partial(score_groups, model=model, cuts=cuts), estimates, labels)
 
 
@@ -76,27 +78,53 @@ def score_cuts(model: EBMModel, signal: float) -> Floats:
     noise on it: ``signal``, records times epsilon, tells how many are worth it.
     """
     groups = int(np.clip(math.sqrt(max(0.0, signal)) / 2, _FEWEST_GROUPS, _MOST_GROUPS))
-    drawn = _drawn_scores(model)
-    quantiles = np.quantile(drawn, np.arange(1, groups) / groups)
+    quantiles = np.quantile(_drawn_scores(model)[:, 0], np.arange(1, groups) / groups)
     return np.unique(np.concatenate([[0.0], quantiles]))
+
+
+def certainty_groups(model: EBMModel, signal: float) -> tuple[Floats, Floats]:
+    """Groups of several classes: the most probable one, and how probable that is.
+
+    As in :func:`score_cuts`, all of it follows from the released model.
+
+    Returns
+    -------
+    cuts : array of shape (n_levels - 1,)
+        Between levels of the largest probability, ascending.
+    estimates : array of shape (n_classes * n_levels, n_classes)
+        Mean probabilities of the drawn cases in each group, lowest level of a class first.
+    """
+    classes = len(model.classes)
+    levels = int(np.clip(math.sqrt(max(0.0, signal)) / (2 * classes), 1, _MOST_LEVELS))
+    probabilities = model.probabilities(_drawn_scores(model))
+    cuts = np.unique(np.quantile(probabilities.max(axis=1), np.arange(1, levels) / levels))
+    sums = np.repeat(np.eye(classes), len(cuts) + 1, axis=0)  # As if one case were sure: no group is empty.
+    np.add.at(sums, _certainty(probabilities, cuts), probabilities)
+    return cuts, sums / sums.sum(axis=1, keepdims=True)
+
+
+def _certainty(probabilities: Floats, cuts: Floats) -> Ints:
+    """Group of :func:`certainty_groups` of each case."""
+    level = np.searchsorted(cuts, probabilities.max(axis=1), side="left")
+    return np.asarray(probabilities.argmax(axis=1) * (len(cuts) + 1) + level)
 
 
 def _drawn_scores(model: EBMModel) -> Floats:
     """Scores of cases whose columns are drawn one by one from the noisy counts."""
-    source, scores = SeededRandom(0), np.full(_DRAWS, model.intercept[0])
+    source, scores = SeededRandom(0), np.tile(np.asarray(model.intercept, dtype=np.float64), (_DRAWS, 1))
     for term in model.terms:
         ends = np.cumsum(term.weights)
         bins = np.searchsorted(ends, ends[-1] * uniforms(source, _DRAWS), side="right")
-        scores += np.asarray(term.scores)[bins, 0]
+        scores += np.asarray(term.scores)[bins]
     return scores
 
 
-def score_groups(partition: Partition, model: EBMModel, cuts: Floats | None) -> Ints:
-    """Group of every place by its score, or without ``cuts`` the class of the largest score."""
+def score_groups(partition: Partition, model: EBMModel, cuts: Floats) -> Ints:
+    """Group of every place by its score, or for several classes by the most probable one."""
     scores = model_scores(partition, model)
-    if cuts is None:
-        return np.asarray(scores.argmax(axis=1))
-    return np.searchsorted(cuts, scores[:, 0], side="left")
+    if model.task == "binary":
+        return np.searchsorted(cuts, scores[:, 0], side="left")
+    return _certainty(model.probabilities(scores), cuts)
 
 
 def _evaluate_numbers(run: Run, model: EBMModel, edges: Floats) -> RegressionEvaluation:

@@ -25,15 +25,20 @@ def show(model: Any, target: str) -> None:
     with left:
         _figure("Noisy accuracy", evaluation.accuracy, percent)
         st.caption(markup.plain(_baseline(evaluation.noisy_confusion, model.classes)))
-    if len(model.classes) == 2:
-        label = f"{target} = {model.classes[1]}"
+    if evaluation.has_auc:
         with right:
             _figure("Noisy AUC", evaluation.auc, lambda value: f"{value:.3f}")
-            st.caption(
-                f"How often a record with {markup.plain(label)} gets a higher estimate "
-                "than a record without. 0.5 is no better than tossing a coin, 1 is perfect."
-            )
+            st.caption(markup.plain(_auc_words(target, model.classes)))
     _confusion(evaluation, model.classes, target)
+
+
+def _auc_words(target: str, classes: tuple[str, ...]) -> str:
+    one = f"{target} = {classes[1]}" if len(classes) == 2 else f"one value of {target}"
+    mean = "" if len(classes) == 2 else "The mean over all values. "
+    return (
+        f"How often a record with {one} gets a higher estimate of it than a record without. "
+        f"{mean}0.5 is no better than tossing a coin, 1 is perfect."
+    )
 
 
 def _figure(title: str, figure: Any, shown: Any) -> None:
