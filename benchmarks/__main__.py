@@ -41,6 +41,7 @@ from benchmarks import (
     scale_rivals,
     summaries,
     trees,
+    trees_chances,
     trees_growth,
     trees_peers,
     trees_results,
@@ -273,6 +274,14 @@ def unspent_command(
     _check_known("data set", data, (*unspent.TABLES, unspent.THREE, unspent.TWO))
     report.records += unspent.run(data, epsilon, quick=quick)
     report.show(table_of("Unspent budget", report.records))
+
+
+@_suite("trees-chances")
+def trees_chances_command(report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None) -> None:
+    """How well trees and forests separate chances where an outcome is rare."""
+    _check_known("data set", data, tuple(trees_chances.SHARES))
+    report.records += trees_chances.run(data, epsilon, quick=quick)
+    report.show(trees_chances.table(report.records))
 
 
 @_suite("learned")

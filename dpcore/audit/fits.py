@@ -182,7 +182,7 @@ _BLOCK, _LEAVES = Decimal("0.9"), Decimal("0.1")
 
 def _lookahead_runs(block: Decimal) -> LookaheadRuns:
     share = float(_LEAVES / (block + _LEAVES))
-    chosen = {"blocks": (1,), "leaf_share": share, "prune": False}
+    chosen = {"criterion": "error", "blocks": (1,), "leaf_share": share, "prune": False}
     return LookaheadRuns(chosen, block + _LEAVES)
 
 

@@ -237,6 +237,21 @@ def test_progress_tells_of_whole_levels_of_blocks(blocks):
         assert done[-1] == 1000
 
 
+@pytest.mark.parametrize("criterion", ["error", "gini"])
+def test_chances_are_separated_though_no_group_has_another_label(criterion):
+    """One class is the likeliest in every group, so that no question leaves fewer mistakes than none."""
+    schema = schema_of([{"name": "x", "type": "boolean"}, {"name": "y", "type": "boolean", "target": True}], 2000)
+    table = table_of(schema, [(x, (number % 50) < (20 if x else 1)) for x in (0, 1) for number in range(1000)])
+    parameters = TreeParameters(criterion=criterion, blocks=(1,), evaluate=False)
+    plan = plan_exact(Asked(schema, "y", Decimal(4), parameters, Decimal(0)))
+    found = [run_exact(Run(table, plan, SeededRandom(seed), no_progress)).split is not None for seed in range(20)]
+    assert all(found) if criterion == "gini" else not all(found)
+
+
+def test_chances_are_separated_by_default():
+    assert TreeParameters().criterion == "gini"
+
+
 def factorial(columns, target):
     """Every combination of boolean columns once, with the class that a function gives."""
     combinations = list(itertools.product((0, 1), repeat=columns))
@@ -251,7 +266,7 @@ def factorial(columns, target):
 
 def accuracy(schema, table, rows, blocks, epsilon, seed):
     learner = TreeLearner()
-    plan = learner.plan(schema, "y", Decimal(epsilon), {"blocks": blocks})
+    plan = learner.plan(schema, "y", Decimal(epsilon), {"blocks": blocks, "criterion": "error"})
     model = learner.run(Run(table, plan, SeededRandom(seed)))
     codes = np.array(rows).T
     named = {column.name: codes[i] for i, column in enumerate(schema)}
@@ -271,7 +286,7 @@ def test_a_block_finds_what_no_single_split_shows(depth):
 
 def test_labels_agree_with_the_majority_at_a_huge_epsilon():
     for blocks in ((2,), (1, 2), (3,)):
-        root, _ = grown_tree(blocks, "900", rows=300, seed=3)
+        root, _ = grown_tree(blocks, "900", rows=300, seed=3, criterion="error")
         ends = [path[-1] for path in paths(root)]
         assert len(ends) > 1
         for leaf in ends:
@@ -287,7 +302,7 @@ def test_not_to_split_keeps_its_prior_odds_where_there_is_nothing_to_gain():
     """
     schema, table, _ = factorial(4, lambda bits: [0, 0, 0, 1])
     learner, draws = TreeLearner(), 400
-    plan = learner.plan(schema, "y", Decimal(900), {"blocks": (1,)})
+    plan = learner.plan(schema, "y", Decimal(900), {"blocks": (1,), "criterion": "error"})
     source = SecureRandom()
     models = [learner.run(Run(table, plan, source)) for _ in range(draws)]
     stops = sum(len(model.nodes) == 1 for model in models)

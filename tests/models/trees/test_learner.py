@@ -339,6 +339,11 @@ def test_more_budget_never_makes_the_house_rule_shallower(one, other, rows, spli
     assert choose_leaf_share(low, rows, splits) >= choose_leaf_share(high, rows, splits)
 
 
+def test_the_second_level_of_blocks_is_shallower_where_it_would_take_long():
+    assert choose_blocks(Decimal(1), 50_000, 120, 2) == (3, 3)
+    assert choose_blocks(Decimal(1), 10_000, 360, 2) == (3, 2)
+
+
 @pytest.mark.parametrize("columns", [1, 20, 200, 999])
 @pytest.mark.parametrize("rows", [64, 5000, 300_000, 100_000_000])
 @pytest.mark.parametrize("epsilon", ["0.1", "10"])

@@ -9,10 +9,13 @@ from __future__ import annotations
 from decimal import Decimal
 
 from dpcore.data.bits import word_count
-from dpcore.models.trees.learning.joint_counts import WORK_LIMIT, block_work, fits_memory, tree_work
+from dpcore.models.trees.learning.joint_counts import WORK_LIMIT, block_work, fits_memory, tree_work, triple_count
 
 #: Words that one block may visit where the rule decides: some seconds.
 _QUICK = 2 * 10**10
+#: Sums of exponentials that a second level of blocks may take where the rule decides, one for each triple of
+#: splits, class and block: some seconds.
+_SUMS = 2 * 10**7
 #: Least signal per split for a block of depth 3, and for a second block below it.
 _DEEP, _STACKED = 0.4, 25.0
 
@@ -33,7 +36,8 @@ def choose_blocks(epsilon: Decimal, max_rows: int, splits: int, classes: int) ->
     quick = block_work(literals, classes, words, depth=3) <= _QUICK
     deep = quick and signal >= _DEEP and fits_memory(literals, classes, depth=3)
     depth = 3 if deep else 2
-    wanted = [(depth,)] if signal < _STACKED else [(depth, depth), (depth,)]
+    below = 2 if 2**depth * triple_count(literals) * classes > _SUMS else depth
+    wanted = [(depth,)] if signal < _STACKED else [(depth, below), (depth,)]
     for blocks in wanted:
         work = tree_work(blocks, literals, classes, words)
         if work <= WORK_LIMIT and fits_memory(literals, classes, depth):

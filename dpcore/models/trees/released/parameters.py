@@ -49,10 +49,12 @@ Prune = Annotated[
         "larger. Default: as recommended or published for the method.",
     ),
 ]
-_CRITERION: Final = "What a good question gives"
+_CRITERION: Final = "Predict the label, or separate the chances"
 _CRITERIA: Final = (
-    "Questions are compared by the mistakes that they leave (error), by how pure the groups become "
-    "(gini, and matsushita by another measure), or by how much they tell (information_gain)."
+    "To predict the label, questions are chosen that leave the fewest mistakes (error): where an outcome is rare, "
+    "that may be none at all. To separate the chances, questions are chosen that bring groups with different "
+    "chances apart, even if the same class is the likeliest in all of them (gini; information_gain and matsushita "
+    "by other measures)."
 )
 
 
@@ -68,7 +70,7 @@ class TreeParameters(Parameters):
         "pruning; sulq_id3 chooses by noisy counts (Blum et al. 2005).",
     )
     criterion: Criterion = Field(
-        default="error", title=_CRITERION, description=f"{_CRITERIA} Exact lookahead knows error and gini."
+        default="gini", title=_CRITERION, description=f"{_CRITERIA} Exact lookahead knows error and gini."
     )
     blocks: Blocks | None = Field(
         default=None,

@@ -20,13 +20,13 @@ from pages.components.families.shared.inputs import (
 from pages.components.kit.texts import METHODS
 
 CRITERIA = {
-    "error": "Fewest mistakes",
-    "gini": "Purest groups (Gini)",
-    "information_gain": "Most information",
-    "matsushita": "Purest groups (Matsushita)",
+    "gini": "Separate the chances",
+    "error": "Predict the label",
+    "information_gain": "Separate the chances, by information",
+    "matsushita": "Separate the chances, by Matsushita's measure",
 }
 #: Criteria of the methods that do not know all of them.
-ALLOWED = {"lookahead": ("error", "gini")}
+ALLOWED = {"lookahead": ("gini", "error")}
 BLOCKS: dict[str, tuple[int, ...] | None] = {
     "Automatic": None,
     "1 (up to 2 groups)": (1,),
@@ -45,20 +45,19 @@ OWN = parameters_of(TreeParameters)
 def parameters() -> dict[str, Any]:
     """Every parameter of a tree run, as the visitor set it."""
     chosen: dict[str, Any] = {"method": method(OWN, METHODS["tree"], "tree")}
+    chosen["criterion"] = criterion(OWN, chosen["method"], "tree")
     with st.expander("Advanced settings"):
-        one, two, three = st.columns(3)
+        one, two = st.columns(2)
         with one:
-            chosen["criterion"] = criterion(OWN, chosen["method"], "tree")
-        with two:
             chosen |= _shape(chosen["method"])
-        with three:
+        with two:
             chosen["prune"] = prune(OWN, "tree")
             chosen |= evaluate(OWN)
     return chosen
 
 
 def criterion(own: Own, method_name: str, family: str) -> str:
-    """What a good question is; only what the method knows."""
+    """What the tree is for; only what the method knows."""
     allowed = ALLOWED.get(method_name, tuple(CRITERIA))
     options = {name: CRITERIA[name] for name in allowed}
     return choice(own["criterion"], options, f"{family}-criterion-{method_name}")
