@@ -40,6 +40,8 @@ from benchmarks import (
     scale_clusters,
     scale_rivals,
     summaries,
+    summaries_models,
+    summaries_rivals,
     trees,
     trees_chances,
     trees_growth,
@@ -48,7 +50,7 @@ from benchmarks import (
     unspent,
 )
 from benchmarks.peers import PYTHON_VARIABLE
-from benchmarks.records import table_of, write_json
+from benchmarks.records import Record, table_of, write_json
 from benchmarks.report import PAGE, Report, command_of, section, with_section
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False)
@@ -81,15 +83,16 @@ def _suite(name: str) -> Callable[[Callable[..., None]], None]:
 
     def register(measure: Callable[..., None]) -> None:
         def command(json: Json, markdown: Markdown, write: Write, **choices: Any) -> None:
+            place = f"{name}-rivals" if choices.get("rivals") else name
             if write:
-                _place(name, "")
+                _place(place, "")
             report = Report(at_once=not markdown)
             measure(report, **choices)
             content = section(command_of(name, choices), report.parts)
             if markdown:
                 typer.echo(content)
             if write:
-                PAGE.write_text(_place(name, content), encoding="utf-8")
+                PAGE.write_text(_place(place, content), encoding="utf-8")
             if json is not None:
                 write_json(report.records, json)
 
@@ -296,11 +299,28 @@ def learned_command(
 
 
 @_suite("summaries")
-def summaries_command(report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None) -> None:
-    """Errors of first looks on public data, beside histograms that share epsilon evenly."""
-    _check_known("data set", data, summaries.DATA)
-    report.records += summaries.run(data, epsilon, quick=quick)
-    report.show(table_of("First looks", report.records))
+def summaries_command(
+    report: Report,
+    quick: Quick = False,
+    data: Data = None,
+    epsilon: Epsilon = None,
+    rivals: Annotated[
+        bool, typer.Option("--rivals", help="Invented records beside SmartNoise and dpmm instead; installs them.")
+    ] = False,
+) -> None:
+    """Errors of first looks on public data, beside histograms that share epsilon evenly, and invented records."""
+    _check_known("data set", data, summaries_rivals.DATA if rivals else summaries.DATA)
+    if not rivals:
+        report.records += summaries.run(data, epsilon, quick=quick)
+        report.show(table_of("First looks", report.records))
+        return
+    found = list(summaries_rivals.run(data, epsilon, quick=quick))
+    report.records += [one for one in found if isinstance(one, Record)]
+    report.show(table_of("Invented records", report.records))
+    report.show(*(one for one in found if isinstance(one, str)))
+    models = list(summaries_models.run(data, epsilon, quick=quick))
+    report.show(table_of("Models trained on invented records", models))
+    report.records += models
 
 
 @_suite("budget")

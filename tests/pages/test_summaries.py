@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from decimal import Decimal
 
+import pandas as pd
+import pyarrow.parquet as pq
 from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.schema import Schema
 from dpcore.models.released import parse_model
-from pages.components.families.summaries.state import STANDING_OUT
+from dpcore.models.summaries.released.synthesis import WHAT_IT_IS
+from pages.components.families.summaries import records
+from pages.components.families.summaries.state import STANDING_OUT, Look
 from pages.components.visitor import access
 from tests.support.page_tools import (
     SCHEMA,
@@ -34,7 +39,7 @@ def look(dataset_id: str, epsilon: str = "2", **parameters: object) -> str:
     return submit(dataset_id, "summaries", epsilon, "", **parameters)
 
 
-def at_tab(run_id: str, name: str, tabs: int = 6) -> AppTest:
+def at_tab(run_id: str, name: str, tabs: int = 7) -> AppTest:
     """A result with one of its tabs open."""
     app = at_run(PAGE, run_id)
     [release] = access.service().releases()
@@ -174,14 +179,43 @@ def test_pairs_are_mapped_and_one_is_read() -> None:
     assert "share within the" in words(checked(app))
 
 
+def test_invented_records_are_offered_with_what_they_are_for() -> None:
+    app = at_tab(look(add_ward(), **ALL), "Invented records")
+    text = words(app)
+    assert downloads(app) == ["Download CSV", "Download Parquet"]
+    assert text.count("percentage points") == 2
+    assert "Do not use them" in text
+    [rows] = [item for item in app.number_input if item.label == "Records"]
+    assert abs(rows.value - 1500) < 60
+    rows.set_value(20).run()
+    assert downloads(checked(app)) == ["Download CSV", "Download Parquet"]
+
+
+def test_files_of_invented_records_say_what_they_are() -> None:
+    look(add_ward(), **ALL)
+    [release] = access.service().releases()
+    made = Look(release, parse_model(release), None, "k")
+    text = records.content(made, 20, release.domain.entity, "csv")
+    assert text.startswith(f"# {WHAT_IT_IS[0]}".encode())
+    assert len(pd.read_csv(io.BytesIO(text), comment="#")) == 20
+    assert text == records.content(made, 20, release.domain.entity, "csv")
+    parquet = records.content(made, 20, release.domain.entity, "parquet")
+    assert WHAT_IT_IS[0].encode() in pq.read_schema(io.BytesIO(parquet)).metadata[b"about"]
+
+
+def test_what_is_expected_without_pairs_is_said() -> None:
+    text = words(at_tab(look(add_ward()), "Invented records", 5))
+    assert "no pair was counted that stands out" in text
+
+
 def test_without_groups_and_pairs_there_are_no_such_tabs() -> None:
     app = at_run(PAGE, look(add_ward()))
     labels = [tab.label for tab in app.tabs]
-    assert labels == ["Columns", "In words", "Certificate", "Download"]
+    assert labels == ["Columns", "In words", "Invented records", "Certificate", "Download"]
 
 
 def test_what_was_found_is_told_in_words_too() -> None:
-    text = words(at_tab(look(add_ward()), "In words", 4))
+    text = words(at_tab(look(add_ward()), "In words", 5))
     assert "Mean " in text
     assert "have no value" in text or "do not stand out from the noise" in text
 

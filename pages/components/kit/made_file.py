@@ -12,7 +12,7 @@ KEPT = 16
 _PLACES = cycle(range(KEPT))
 
 
-def later(make: Callable[[], str], name: str, kind: str) -> Callable[[], bytes]:
+def later(make: Callable[[], str | bytes], name: str, kind: str) -> Callable[[], bytes]:
     """What makes a file of a name and a type (MIME), for ``st.download_button``.
 
     Streamlit itself forgets such a file once two parts of anybody's pages have been drawn again,
@@ -20,7 +20,8 @@ def later(make: Callable[[], str], name: str, kind: str) -> Callable[[], bytes]:
     """
 
     def made() -> bytes:
-        content = make().encode()
+        told = make()
+        content = told if isinstance(told, bytes) else told.encode()
         if Runtime.exists():
             Runtime.instance().media_file_mgr.add(
                 content, kind, f"made-{next(_PLACES)}", name, is_for_static_download=True

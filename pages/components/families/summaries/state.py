@@ -61,6 +61,14 @@ class Look:
         return made
 
     @property
+    def invented_errors(self) -> dict[str, float]:
+        """How far shares of invented records are off for the noise, and how many pairs they follow."""
+        from dpcore.models.summaries.released.synthesis import expected_errors
+
+        made: dict[str, float] = self._once("invented errors", lambda: expected_errors(self.model))
+        return made
+
+    @property
     def differences(self) -> dict[int, float]:
         """Standardised difference between the groups, of each column by its place; empty without groups."""
         from dpcore.models.summaries.released.table_one import differences

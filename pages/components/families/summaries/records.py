@@ -1,0 +1,84 @@
+"""Invented records of a first look: how many, as files, and what they are good for."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+import streamlit as st
+
+from pages.components.families.shared.downloads import file_name
+from pages.components.families.summaries.state import Look
+from pages.components.kit import made_file, markup
+from pages.components.kit.texts import text
+
+#: Records of one file; the command line draws more.
+MOST = 100_000
+_FORMS = {"csv": ("CSV", "text/csv"), "parquet": ("Parquet", "application/vnd.apache.parquet")}
+
+
+def show(look: Look) -> None:
+    """How many records and the files, beside what they may and may not be used for."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown(text("look_invented"))
+        _files(look)
+        markup.pairs_table(
+            "What they are good for: trying out an analysis, teaching, demonstrations",
+            ("Share", "How far off, on average"),
+            _expected(look),
+        )
+    right.markdown(text("look_not_for"))
+
+
+def _files(look: Look) -> None:
+    usual = min(max(1, round(look.model.estimates.total)), MOST)
+    rows = st.number_input(
+        "Records",
+        min_value=1,
+        max_value=MOST,
+        value=usual,
+        step=1,
+        key=f"{look.key}-records",
+        help=f"At first about as many as there are people, {MOST:,} at most; `release synthesize` draws more.",
+    )
+    tables = [look.schema.entity, *(axis.table for axis in look.model.axes if axis.rows)]
+    for table in tables:
+        for place, form in zip(st.columns(len(_FORMS)), _FORMS, strict=True):
+            _button(look, int(rows), table, form, place, alone=len(tables) == 1)
+
+
+def _button(
+    look: Look, rows: int, table: str, form: str, place: st.delta_generator.DeltaGenerator, *, alone: bool
+) -> None:
+    label, kind = _FORMS[form]
+    name = f"{file_name(look.release)}-invented{'' if alone else f'-{table}'}.{form}"
+    place.download_button(
+        f"Download {label}" if alone else f"{markup.plain(table)}: {label}",
+        made_file.later(lambda: content(look, rows, table, form), name, kind),
+        name,
+        kind,
+        key=f"{look.key}-invented-{table}-{form}",
+        on_click="ignore",
+        width="stretch",
+    )
+
+
+def content(look: Look, rows: int, table: str, form: str) -> bytes:
+    """A table of invented records as a file. All tables of so many records fit together."""
+    from dpcore.models.summaries.released.synthesis import invented
+    from dpcore.models.summaries.released.synthetic_files import files_of
+
+    drawn = invented(look.model, look.schema, rows, seed=crc32(look.release.id.encode()))
+    return files_of(look.release, {table: drawn[table]}, form)[table]
+
+
+def _expected(look: Look) -> dict[str, str]:
+    """Mean errors that the noise alone makes."""
+    errors = look.invented_errors
+    pairs = errors["pairs kept"]
+    kept = f"{100 * errors['pairs']:.2g} percentage points" if pairs else "no pair was counted that stands out"
+    return {
+        "Of a value of one column": f"{100 * errors['columns']:.2g} percentage points",
+        f"Of a cell of the {pairs:.0f} linked pairs" if pairs else "Of a cell of two columns": kept,
+        "Of all other pairs": "not known: they follow chance, or a path of linked pairs",
+    }

@@ -1,0 +1,66 @@
+"""Invented records beside rivals: what is measured, and what is said of a rival without figures."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import summaries_models, summaries_rivals
+from benchmarks.datasets import BenchData
+from benchmarks.summaries import Truth
+from benchmarks.summaries_rivals import COLUMNS, PAIRS, VARIATION, LeftOutError, Made, measures
+from dpcore.domain.encoding import encode_columns
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.axes import axes_of
+
+
+@pytest.fixture(scope="module")
+def truth() -> Truth:
+    """Two columns that are the same, and one that has nothing to do with them."""
+    own = Schema.from_mapping(
+        {
+            "name": "three",
+            "max_rows": 500,
+            "columns": [{"name": name, "type": "boolean"} for name in "ab"]
+            + [{"name": "t", "type": "boolean", "target": True}],
+        }
+    )
+    same = np.array(["yes", "no"])[np.arange(400) % 2]
+    frame = pd.DataFrame({"a": same, "b": same, "t": np.array(["yes", "no"])[np.arange(400) // 2 % 2]})
+    codes = encode_columns(frame, own, list(frame))
+    return Truth(BenchData("three", frame, own), axes_of(own, None), {key: it.astype(int) for key, it in codes.items()})
+
+
+def test_records_themselves_are_not_off(truth: Truth) -> None:
+    codes = np.stack([truth.codes[name] for name in "abt"], axis=1)
+    found = measures(truth, Made(codes, 1.0))
+    assert [found[metric] for metric in (COLUMNS, PAIRS, VARIATION)] == [0, 0, 0]
+
+
+def test_independent_columns_are_off_where_two_are_the_same(truth: Truth) -> None:
+    codes = np.stack([truth.codes["a"], truth.codes["t"], truth.codes["t"]], axis=1)
+    found = measures(truth, Made(codes, 1.0))
+    assert found[COLUMNS] == 0
+    # a with b and b with t are each half wrong; a with t is right.
+    assert found[VARIATION] == pytest.approx(1 / 3)
+
+
+def test_a_first_look_follows_the_pair_and_histograms_do_not(truth: Truth) -> None:
+    looked = measures(truth, summaries_rivals.first_look()(truth, 20.0))[VARIATION]
+    alone = measures(truth, summaries_rivals.histograms(truth, 20.0))[VARIATION]
+    assert looked < alone / 2
+
+
+def test_a_rival_that_fails_or_takes_too_long_is_said() -> None:
+    with pytest.raises(LeftOutError, match=r"it failed: .*no such thing"):
+        summaries_rivals._called([sys.executable, "-c", "raise SystemExit('no such thing')"], 60, "")
+    with pytest.raises(LeftOutError, match="too long"):
+        summaries_rivals._called([sys.executable, "-c", "import time; time.sleep(60)"], 1, "too long")
+
+
+def test_half_a_guess_is_worth_nothing(truth: Truth) -> None:
+    apart = np.arange(400) % 5 == 0
+    assert summaries_models._plain(truth, apart) == pytest.approx(0.5, abs=0.2)
