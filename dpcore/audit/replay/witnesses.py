@@ -81,8 +81,8 @@ WITNESSES: Final[tuple[Witness, ...]] = (
         {(0, 0, 0): 9999},
         (1, 0, 1),
     ),
-    Witness("tree", "diffp_id3", {"method": "diffp_id3", "depth": 1}, _TOLD, (1, 1, 1)),
-    Witness("tree", "diffp_c45", {"method": "diffp_c45", "depth": 1}, _TOLD, (1, 1, 1)),
+    Witness("tree", "diffp_id3", {"method": "diffp_id3", "criterion": "error", "depth": 1}, _TOLD, (1, 1, 1)),
+    Witness("tree", "diffp_c45", {"method": "diffp_c45", "criterion": "error", "depth": 1}, _TOLD, (1, 1, 1)),
     # One split takes the person out of a pure table, the others do not; columns enough for a test.
     Witness(
         "tree",
