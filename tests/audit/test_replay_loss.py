@@ -97,6 +97,13 @@ def test_many_choices_are_put_on_a_grid_without_harm():
     assert Loss.along(steps).delta(1.0) > Loss.along(few).delta(1.0) > 0
 
 
+def test_many_choices_that_a_record_moves_alike_tell_nothing():
+    """All scores rise by 1, so that every choice is as likely as before."""
+    moved = choice("gumbel", 9.0, [0] * 6000, [1] * 6000)
+    counted = noise("gaussian", 4.0e6, [3_000_000], [0])
+    assert Loss.along([counted, moved]).delta(1.0) == pytest.approx(Loss.along([counted]).delta(1.0))
+
+
 def test_without_gaussian_noise_a_delta_excuses_nothing():
     loss = Loss.along([noise("geometric", 1.0, [1], [0])])
     assert loss.holds(1.0, 1e-5)

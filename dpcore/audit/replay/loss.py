@@ -221,6 +221,8 @@ def _on_grid(losses: Floats, weights: Floats) -> tuple[Floats, Floats]:
     kept = weights > _NEVER
     losses, weights = losses[kept], weights[kept]
     least, step = losses.min(), np.ptp(losses) / _MOST_LOSSES
+    if step == 0:  # Choices that no record moves.
+        return losses[:1], weights.sum(keepdims=True)
     places = np.floor((losses - least) / step).astype(np.int64)
     sums = np.bincount(places, weights=weights).astype(np.float64)
     return np.asarray(least + step * np.arange(len(sums))), sums
