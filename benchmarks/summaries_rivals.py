@@ -115,7 +115,11 @@ def histograms(truth: Truth, epsilon: float) -> Made:
     return Made(np.stack(columns, axis=1), time.process_time() - start)
 
 
-OWN: Final = {"first look": first_look(), HISTOGRAMS: histograms}
+OWN: Final = {
+    "first look, linked": first_look(linked=True),
+    "first look": first_look(),
+    HISTOGRAMS: histograms,
+}
 
 
 def _rival(name: str) -> Callable[[Truth, float], Made]:

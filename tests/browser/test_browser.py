@@ -44,7 +44,7 @@ columns:
   - {name: died, type: boolean, target: true}
 """
 #: A run of this many candidate lists lasts long enough to be seen under way.
-LONG_POOL = "1000000"
+LONG_POOL = "3000000"
 
 
 @dataclass

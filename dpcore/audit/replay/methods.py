@@ -128,7 +128,7 @@ _TABLES: Final[Choices] = {
     "crosstabs": ((), ("left0 by right0",)),
     "columns": (None, ("left0", "right0")),
 }
-_FOUND: Final[Choices] = {"pairs": (1, 2)}
+_FOUND: Final[Choices] = {"pairs": (1, 2), "linked": (False, True)}
 _FEW: Final = SchemaShape(features=(1, 3))
 _TWO: Final = SchemaShape("two classes", (1, 3))
 _NUMBERS: Final = SchemaShape("numbers", (1, 3))

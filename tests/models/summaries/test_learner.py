@@ -15,6 +15,7 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.accounting import CHOICE, COLUMNS, FOUND, GROUPS, PAIRS, expected, noise_of
 from dpcore.models.summaries.learning.design import shares_of
 from dpcore.models.summaries.learning.learner import SummaryLearner
+from dpcore.models.summaries.learning.links import Links
 from dpcore.models.summaries.learning.pairs import distance
 from dpcore.models.summaries.learning.queries import table_counts
 from dpcore.models.summaries.released.axes import axes_of, row_ends
@@ -128,6 +129,20 @@ def test_the_pair_that_goes_together_is_found():
     every = released(plan(epsilon="2", pairs=10))
     assert len(every.found) == 10
     assert CHOICE not in plan(epsilon="2", pairs=10).split.parts, "where all are taken there is nothing to choose"
+
+
+@pytest.mark.parametrize("asked", [{}, {"crosstabs": ("age by ill",)}, {"by": "sex", "columns": ("age", "sex", "ill")}])
+def test_linked_pairs_close_no_circle_and_reach_every_column(asked):
+    """A forest of all axes has one link less than axes; what is counted anyway links too."""
+    columns = len(asked.get("columns", range(5)))
+    first = columns - 1 if "by" in asked else len(asked.get("crosstabs", ()))
+    most = columns - 1 - first
+    for seed in range(6 if most else 0):
+        model = released(plan(epsilon="0.1", pairs=most, linked=True, **asked), seed)
+        assert len(model.found) == most
+        assert not Links(columns, model.pairs).missing([(0, other) for other in range(1, columns)])
+    with pytest.raises(RequestError, match=f"There are {most} pairs that link these columns left"):
+        plan(pairs=most + 1, linked=True, **asked)
 
 
 def test_a_distance_moves_by_no_more_than_its_sensitivity():

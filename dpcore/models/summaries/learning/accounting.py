@@ -19,6 +19,7 @@ from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Asked
 from dpcore.models.summaries.learning.design import asked as asked_for
 from dpcore.models.summaries.learning.design import shares_of
+from dpcore.models.summaries.learning.links import Links
 from dpcore.models.summaries.learning.queries import COUNT_STEPS, distance_sensitivity, table_sensitivity
 from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured, Pair
@@ -71,6 +72,8 @@ class Division:
         Pairs that may be found.
     pairs : int
         How many of them.
+    linked : bool
+        Whether no pair is found of two axes that others link already.
     steps : mapping of axes to str
         The tables that are wanted at first, with what each is for.
     """
@@ -81,6 +84,7 @@ class Division:
     crosstabs: tuple[Pair, ...]
     candidates: tuple[Pair, ...]
     pairs: int
+    linked: bool
     steps: Mapping[Axes, str]
     weighted: bool
 
@@ -137,13 +141,13 @@ def division_of(schema: Schema, parameters: SummaryParameters) -> Division:
         for pair in combinations(range(len(axes)), 2)
         if pair not in steps and sizes[pair[0]] * sizes[pair[1]] <= _PAIR_CELLS
     ]
-    if parameters.pairs > len(candidates):
-        raise RequestError(
-            f"There are {len(candidates)} pairs of these columns left to be found: choose so many at most."
-        )
+    most = Links(len(axes), steps).missing(candidates) if parameters.linked else len(candidates)
+    if parameters.pairs > most:
+        what = "pairs that link these columns" if parameters.linked else "pairs of these columns"
+        raise RequestError(f"There are {most} {what} left to be found: choose so many at most.")
     weighted = parameters.method == "weighted"
     candidates = candidates if parameters.pairs else []
-    made = Division(axes, sizes, by, crosstabs, tuple(candidates), parameters.pairs, steps, weighted)
+    made = Division(axes, sizes, by, crosstabs, tuple(candidates), parameters.pairs, parameters.linked, steps, weighted)
     _check_effort(schema, made)
     return made
 

@@ -11,6 +11,7 @@ import numpy as np
 from dpcore.arrays import Ints
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.accounting import Noise
+from dpcore.models.summaries.learning.links import Links
 from dpcore.models.summaries.learning.queries import table_counts
 from dpcore.models.summaries.learning.workload import COMPARING
 from dpcore.models.summaries.released.estimates import Estimates, Pair
@@ -43,10 +44,14 @@ def find_pairs(run: Run, noise: Noise, known: Estimates) -> tuple[list[Pair], li
         dtype=np.int64,
     )
     chooser, left = noise.chooser(STEPS), list(range(len(tables)))
+    links = Links(len(division.axes), division.steps)
     chosen = []
     for _ in range(division.pairs):
-        place = chooser.select(distances[left], run.randomness)
-        chosen.append(left.pop(place))
+        if division.linked:  # By what was released, so it costs nothing.
+            left = [place for place in left if not links.linked(division.candidates[place])]
+        place = left.pop(chooser.select(distances[left], run.randomness))
+        links.add(division.candidates[place])
+        chosen.append(place)
     return [division.candidates[own] for own in chosen], [tables[own] for own in chosen]
 
 

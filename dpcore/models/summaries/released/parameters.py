@@ -50,6 +50,12 @@ class SummaryParameters(Parameters):
         description="So many pairs of columns that go together most are found privately, and counted. They "
         "take a part of epsilon from the columns.",
     )
+    linked: bool = Field(
+        default=False,
+        title="Only pairs that link columns",
+        description="No pair is found of two columns that other pairs link already. Invented records can follow no "
+        "others, so this is best for them. Default: the pairs that go together most, whatever they link.",
+    )
     delta: Decimal | None = Field(
         default=None,
         gt=0,

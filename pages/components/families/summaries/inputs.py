@@ -12,7 +12,7 @@ from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.inputs import KEEP, explained, label, method, number
+from pages.components.families.shared.inputs import KEEP, explained, label, method, number, tick
 from pages.components.kit.texts import METHODS, text
 from pages.components.visitor import access
 
@@ -37,6 +37,7 @@ def parameters() -> dict[str, Any]:
     with right:
         chosen["pairs"] = number(OWN["pairs"], 1, "look-pairs")
     with st.expander("Advanced settings"):
+        chosen["linked"] = tick(OWN["linked"], "look-linked")
         chosen["method"] = method(OWN, METHODS["summaries"], "summaries")
     return chosen
 
