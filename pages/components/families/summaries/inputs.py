@@ -30,7 +30,7 @@ def parameters() -> dict[str, Any]:
     with left:
         columns = _columns(schema)
     with right:
-        chosen = {"columns": columns or None, "by": _by(schema)}
+        chosen: dict[str, Any] = {"columns": columns or None, "by": _by(schema)}
     left, right = st.columns(2, gap="large")
     with left:
         chosen["crosstabs"] = _crosstabs(schema, columns)
