@@ -211,7 +211,9 @@ def _draft(look: _Look, kind: str | None) -> dict[str, Any]:
         )
     draft = _of_kind(look, kind) if kind else next(filter(None, (way(look) for way in _WAYS)))
     codes = [*look.absent, *draft.pop("missing_codes", [])]
-    return draft | ({"missing_codes": codes} if codes and draft["type"] not in {LEFT_OUT, "boolean"} else {})
+    if not codes or draft["type"] == LEFT_OUT:
+        return draft
+    return {"origin": LOOKED_UP, **draft, "missing_codes": codes}
 
 
 def _of_kind(look: _Look, kind: str) -> dict[str, Any]:

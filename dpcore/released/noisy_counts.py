@@ -93,16 +93,16 @@ def noise_intervals(
     prior = np.asarray(alpha, dtype=float)
     # A prior draws an estimate towards its own share, away from that of the records.
     pulls = ((0.0, 0.0), (prior, prior.sum() - prior))
-    lows = [_share(noisy_counts - own, rest + others, *pull) for pull in pulls]
-    highs = [1 - _share(rest - others, noisy_counts + own, *pull[::-1]) for pull in pulls]
+    lows = [_share(noisy_counts - own, rest + others, *pull, nobody=0.0) for pull in pulls]
+    highs = [_share(noisy_counts + own, rest - others, *pull, nobody=1.0) for pull in pulls]
     return np.stack([np.minimum(*lows), np.maximum(*highs)], axis=-1)
 
 
-def _share(one: Ints, rest: Ints, prior: Floats | float, rest_prior: Floats | float) -> Floats:
-    """Least share of ``one`` in both, each with its prior; 0 if there is nobody."""
+def _share(one: Ints, rest: Ints, prior: Floats | float, rest_prior: Floats | float, *, nobody: float) -> Floats:
+    """Share of ``one`` in both, each with its prior; ``nobody`` if there is nobody."""
     first, second = np.maximum(one, 0) + prior, np.maximum(rest, 0) + rest_prior
-    total = first + second
-    return np.asarray(np.divide(first, total, out=np.zeros_like(total, dtype=float), where=total > 0))
+    total = np.asarray(first + second, dtype=np.float64)
+    return np.asarray(np.divide(first, total, out=np.full_like(total, nobody), where=total > 0))
 
 
 def percent(share: float) -> str:

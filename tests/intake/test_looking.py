@@ -127,6 +127,12 @@ def test_more_values_than_are_held_give_nearly_the_same_limits() -> None:
     assert np.abs(np.asarray(found["edges"]) - true).max() < 0.5
 
 
+@pytest.mark.parametrize("kind", [None, "boolean"])
+def test_what_stands_for_no_answer_is_missing_in_a_column_of_yes_and_no_too(kind: str | None) -> None:
+    found = drafts_of([pd.DataFrame({"x": ["yes", "no", "?"] * 5})], {"x": kind})
+    assert found.columns == [{"name": "x", "type": "boolean", "missing_codes": ["?"], "origin": "looked up"}]
+
+
 CELL = st.one_of(
     st.integers(-1000, 1000).map(str),
     st.sampled_from(["a", "B", "b ", "?", "-9", "99", "", "NA", "yes", "no", "[1-2)", "<30", "2020-01-02", "I21.4"]),
