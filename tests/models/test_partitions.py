@@ -14,7 +14,7 @@ from tests.models.test_configurations import planned
 from tests.support.configurations import WAYS, draw_people, table_of
 from tests.support.partitioned import divided
 
-FEW, MANY = 4, 100
+FEW, MANY = 2, 100
 
 
 def content(family, plan, table):
