@@ -15,11 +15,11 @@ from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.accounting import CHOICE, COLUMNS, FOUND, GROUPS, PAIRS, expected, noise_of
 from dpcore.models.summaries.learning.design import shares_of
 from dpcore.models.summaries.learning.learner import SummaryLearner
-from dpcore.models.summaries.learning.links import Links
 from dpcore.models.summaries.learning.pairs import distance
 from dpcore.models.summaries.learning.queries import table_counts
 from dpcore.models.summaries.released.axes import axes_of, row_ends
 from dpcore.models.summaries.released.estimates import Estimates, Measured
+from dpcore.models.summaries.released.links import Links
 from dpcore.privacy.losses import pure_rho
 from dpcore.privacy.randomness import SeededRandom
 

@@ -19,10 +19,10 @@ from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Asked
 from dpcore.models.summaries.learning.design import asked as asked_for
 from dpcore.models.summaries.learning.design import shares_of
-from dpcore.models.summaries.learning.links import Links
 from dpcore.models.summaries.learning.queries import COUNT_STEPS, distance_sensitivity, table_sensitivity
 from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured, Pair
+from dpcore.models.summaries.released.links import Links
 from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import (

@@ -11,10 +11,10 @@ import numpy as np
 from dpcore.arrays import Ints
 from dpcore.learning.learner import Run
 from dpcore.models.summaries.learning.accounting import Noise
-from dpcore.models.summaries.learning.links import Links
 from dpcore.models.summaries.learning.queries import table_counts
 from dpcore.models.summaries.learning.workload import COMPARING
 from dpcore.models.summaries.released.estimates import Estimates, Pair
+from dpcore.models.summaries.released.links import Links
 
 #: Steps per record of an expected count: differences are whole numbers of them, exactly.
 STEPS: Final = 16

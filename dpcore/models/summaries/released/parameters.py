@@ -53,8 +53,8 @@ class SummaryParameters(Parameters):
     linked: bool = Field(
         default=False,
         title="Only pairs that link columns",
-        description="No pair is found of two columns that other pairs link already. Invented records can follow no "
-        "others, so this is best for them. Default: the pairs that go together most, whatever they link.",
+        description="No pair is found of two columns that other pairs link already: invented records can follow no "
+        "others. Default: the pairs that go together most, whatever they link.",
     )
     delta: Decimal | None = Field(
         default=None,

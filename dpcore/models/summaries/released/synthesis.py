@@ -20,6 +20,7 @@ from dpcore.domain.columns import MISSING, IntegerColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis, row_ends
 from dpcore.models.summaries.released.estimates import Estimates, Pair
+from dpcore.models.summaries.released.links import Links
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.invented import between
@@ -49,11 +50,11 @@ def forest_of(model: SummaryModel) -> tuple[Branch, ...]:
     """Axes in an order in which each comes after the one that it follows."""
     own = model.estimates
     told = sorted(((information(own, pair), pair) for pair in model.pairs), key=lambda one: (-one[0], one[1]))
-    home = list(range(len(model.axes)))
-    neighbours: dict[int, list[int]] = {axis: [] for axis in home}
+    links = Links(len(model.axes), ())
+    neighbours: dict[int, list[int]] = {axis: [] for axis in range(len(model.axes))}
     for bits, (first, second) in told:
-        if bits > 0 and home[first] != home[second]:
-            home = [home[first] if other == home[second] else other for other in home]
+        if bits > 0 and not links.linked((first, second)):
+            links.add((first, second))
             neighbours[first].append(second)
             neighbours[second].append(first)
     made: list[Branch] = []
