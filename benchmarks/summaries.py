@@ -14,7 +14,9 @@ from benchmarks.datasets import BenchData, load
 from benchmarks.records import Record, summarise
 from dpcore import DPSummary
 from dpcore.arrays import Floats, Ints
+from dpcore.demo.checkups import make_checkups
 from dpcore.domain.encoding import encode_columns
+from dpcore.domain.schema import PrivacyUnit
 from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.intervals import intervals
@@ -45,7 +47,7 @@ class Truth:
     @classmethod
     def of(cls, name: str) -> Truth:
         """Load a data set."""
-        data = load(name)
+        data = _invented() if name == "checkups" else load(name)
         codes = encode_columns(data.frame, data.schema, [column.name for column in data.schema])
         return cls(data, axes_of(data.schema, None), {key: own.astype(np.int64) for key, own in codes.items()})
 
@@ -54,6 +56,13 @@ class Truth:
         counts = np.zeros([self.axes[axis].size(self.data.schema) for axis in axes])
         np.add.at(counts, tuple(self.codes[self.axes[axis].column] for axis in axes), 1)
         return counts
+
+
+def _invented() -> BenchData:
+    """The demonstration of check-ups."""
+    demo = make_checkups()
+    frame = demo.frame[[column.name for column in demo.schema]]  # One row each: nobody has to be named.
+    return BenchData("checkups", frame, demo.schema.model_copy(update={"privacy_unit": PrivacyUnit()}))
 
 
 def run(data: list[str] | None, epsilons: list[float] | None, *, quick: bool) -> Iterator[Record]:

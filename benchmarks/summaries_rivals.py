@@ -2,11 +2,13 @@
 
 All see the same cells of public bins. Every rival runs in an environment of its own, made with ``venv``
 and ``pip`` in a folder that is kept (``FROSTGLASS_RIVALS``, or one beside temporary files). What could not be
-installed, or took longer than ``LONGEST`` seconds, is said in place of its figures.
+installed, or did not finish in ``LONGEST`` seconds, is said in place of its figures. The records that rivals made
+and what they did not finish are kept in the same folder: a run that was broken off goes on where it ended.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -19,7 +21,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -31,10 +33,10 @@ from dpcore.models.summaries.released.synthesis import draw_codes
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom
 
-DATA: Final = ("adult", "telco_churn", "npas", "wine_quality")
+DATA: Final = ("adult", "telco_churn", "npas", "checkups")
 FOLDER_VARIABLE: Final = "FROSTGLASS_RIVALS"
-#: Seconds that a rival may take for one table of records.
-LONGEST: Final = 150
+#: Seconds by the clock that a rival may take for one table of records.
+LONGEST: Final = 75
 _INSTALLING: Final = 900
 _SCRIPT: Final = Path(__file__).parent / "peer_synthesis.py"
 #: Programs by the name that the script knows, each with what is installed for it.
@@ -53,12 +55,20 @@ class LeftOutError(Exception):
     """A rival has no figures; the text says why."""
 
 
+class UnfinishedError(LeftOutError):
+    """It took too long."""
+
+
 @dataclass(frozen=True)
 class Made:
     """Invented records, in cells, with the seconds that they took."""
 
     codes: Ints
     seconds: float
+
+
+#: Records that follow a table at an epsilon; a turn has other noise than the next.
+Way = Callable[[Truth, float, int], Made]
 
 
 def run(data: list[str] | None, epsilons: list[float] | None, *, quick: bool) -> Iterator[Record | str]:
@@ -71,7 +81,7 @@ def run(data: list[str] | None, epsilons: list[float] | None, *, quick: bool) ->
                 if (name, method) in slow:
                     continue
                 try:
-                    found = [measures(truth, make(truth, epsilon)) for _ in range(times)]
+                    found = [measures(truth, make(truth, epsilon, turn)) for turn in range(times)]
                 except LeftOutError as fault:
                     slow.add((name, method))
                     yield f"{name}, epsilon {epsilon:g} and larger: no figures of {method}: {fault}"
@@ -81,19 +91,19 @@ def run(data: list[str] | None, epsilons: list[float] | None, *, quick: bool) ->
                     yield Record(SUITE, name, method, epsilon, metric, mean, error, times, None, "")
 
 
-def _methods(*, quick: bool) -> dict[str, tuple[int, Callable[[Truth, float], Made]]]:
-    own = 2 if quick else 5
-    rivals = {name: (1 if quick else 2, _rival(name)) for name in _RIVALS}
+def _methods(*, quick: bool) -> dict[str, tuple[int, Way]]:
+    own = 2 if quick else 3
+    rivals = {name: (1, _rival(name)) for name in _RIVALS}
     return {**{name: (own, make) for name, make in OWN.items()}, **rivals}
 
 
-def first_look(**chosen: Any) -> Callable[[Truth, float], Made]:
-    """Records that follow a first look."""
+def first_look(*, records: bool = False, tied: bool = False) -> Way:
+    """Records that follow a first look: with as many pairs as pay, with as many as tie all columns, or with none."""
 
-    def make(truth: Truth, epsilon: float) -> Made:
+    def make(truth: Truth, epsilon: float, _turn: int = 0) -> Made:
         start = time.process_time()
-        pairs = chosen.get("pairs", len(truth.axes) - 1)
-        look = DPSummary(epsilon=epsilon, schema=truth.data.schema, delta=DELTA, **{**chosen, "pairs": pairs})
+        look = DPSummary(epsilon=epsilon, schema=truth.data.schema, delta=DELTA, records=records)
+        look = look if records else look.set_params(pairs=(len(truth.axes) - 1) * tied)
         model = look.fit(truth.data.frame).model_
         codes = draw_codes(model, len(truth.data.frame), np.random.default_rng())
         told = np.stack([codes[place] for place in range(len(truth.axes))], axis=1)
@@ -102,7 +112,7 @@ def first_look(**chosen: Any) -> Callable[[Truth, float], Made]:
     return make
 
 
-def histograms(truth: Truth, epsilon: float) -> Made:
+def histograms(truth: Truth, epsilon: float, _turn: int = 0) -> Made:
     """Every column by itself, with the same part of epsilon, as DP Wizard counts: no pairs."""
     start = time.process_time()
     mechanism = GeometricMechanism(1, Decimal(repr(epsilon)) / len(truth.axes))
@@ -116,25 +126,56 @@ def histograms(truth: Truth, epsilon: float) -> Made:
 
 
 OWN: Final = {
-    "first look, linked": first_look(linked=True),
-    "first look": first_look(),
+    "first look": first_look(records=True),
+    "first look, as many pairs as columns less one": first_look(tied=True),
+    "first look, no pairs": first_look(),
     HISTOGRAMS: histograms,
 }
 
 
-def _rival(name: str) -> Callable[[Truth, float], Made]:
-    def make(truth: Truth, epsilon: float) -> Made:
-        python = environment(name.partition(" ")[0])
-        with tempfile.TemporaryDirectory() as folder:
-            problem, records = Path(folder) / "problem.npz", Path(folder) / "records.npz"
-            codes = np.stack([truth.codes[axis.column] for axis in truth.axes], axis=1)
-            np.savez(problem, codes=codes, sizes=[axis.size(truth.data.schema) for axis in truth.axes])
-            command = [str(python), str(_SCRIPT), str(problem), str(records), name, repr(epsilon), repr(DELTA)]
-            told = _called(command, LONGEST, f"it takes more than {LONGEST} seconds for one table of records")
-            with np.load(records, allow_pickle=False) as made:
-                return Made(made["codes"], float(json.loads(told)["seconds"]))
+def _rival(name: str) -> Way:
+    def make(truth: Truth, epsilon: float, turn: int) -> Made:
+        codes = np.stack([truth.codes[axis.column] for axis in truth.axes], axis=1)
+        sizes = [axis.size(truth.data.schema) for axis in truth.axes]
+        asked = f"{name} {PROGRAMS[name.partition(' ')[0]]} {sizes} {epsilon!r} {DELTA!r} {turn}"
+        digest = hashlib.sha256(asked.encode() + codes.tobytes()).hexdigest()[:24]
+        return _kept(digest, lambda: _asked(name, codes, sizes, epsilon))
 
     return make
+
+
+def _kept(digest: str, make: Callable[[], Made]) -> Made:
+    """What was made before, or was not finished in as much time; else it is made, and kept."""
+    place = _folder() / "kept"
+    place.mkdir(parents=True, exist_ok=True)
+    records, unfinished = place / f"{digest}.npz", place / f"{digest}.{LONGEST}.txt"
+    if unfinished.exists():
+        raise LeftOutError(unfinished.read_text(encoding="utf-8"))
+    if records.exists():
+        with np.load(records, allow_pickle=False) as kept:
+            return Made(kept["codes"], float(kept["seconds"]))
+    try:
+        made = make()
+    except UnfinishedError as fault:
+        unfinished.write_text(str(fault), encoding="utf-8")
+        raise
+    np.savez_compressed(records, codes=made.codes, seconds=made.seconds)
+    return made
+
+
+def _asked(name: str, codes: Ints, sizes: list[int], epsilon: float) -> Made:
+    python = environment(name.partition(" ")[0])
+    with tempfile.TemporaryDirectory() as folder:
+        problem, records = Path(folder) / "problem.npz", Path(folder) / "records.npz"
+        np.savez(problem, codes=codes, sizes=sizes)
+        command = [str(python), str(_SCRIPT), str(problem), str(records), name, repr(epsilon), repr(DELTA)]
+        told = _called(command, LONGEST, f"not finished in {LONGEST} s")
+        with np.load(records, allow_pickle=False) as made:
+            return Made(made["codes"], float(json.loads(told)["seconds"]))
+
+
+def _folder() -> Path:
+    return Path(os.environ.get(FOLDER_VARIABLE) or Path(tempfile.gettempdir()) / "frostglass-rivals")
 
 
 def environment(program: str) -> Path:
@@ -145,8 +186,7 @@ def environment(program: str) -> Path:
     LeftOutError
         If it cannot be installed.
     """
-    kept = os.environ.get(FOLDER_VARIABLE) or Path(tempfile.gettempdir()) / "frostglass-rivals"
-    folder = Path(kept) / PROGRAMS[program].replace("==", "-")
+    folder = _folder() / PROGRAMS[program].replace("==", "-")
     python, ready = folder / "bin" / "python", folder / "ready"
     if not ready.exists():
         print(f"Installing {PROGRAMS[program]} into {folder} ...", file=sys.stderr)
@@ -161,7 +201,7 @@ def _called(command: list[str], seconds: int, too_long: str) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired:
-        raise LeftOutError(too_long) from None
+        raise UnfinishedError(too_long) from None
     if done.returncode != 0:
         said = done.stderr.strip().splitlines()
         raise LeftOutError(f"it failed: {said[-1][:200] if said else 'no message'}")

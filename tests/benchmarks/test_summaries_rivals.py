@@ -49,7 +49,7 @@ def test_independent_columns_are_off_where_two_are_the_same(truth: Truth) -> Non
 
 
 def test_a_first_look_follows_the_pair_and_histograms_do_not(truth: Truth) -> None:
-    looked = measures(truth, summaries_rivals.first_look()(truth, 20.0))[VARIATION]
+    looked = measures(truth, summaries_rivals.first_look(records=True)(truth, 20.0))[VARIATION]
     alone = measures(truth, summaries_rivals.histograms(truth, 20.0))[VARIATION]
     assert looked < alone / 2
 

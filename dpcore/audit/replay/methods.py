@@ -128,7 +128,7 @@ _TABLES: Final[Choices] = {
     "crosstabs": ((), ("left0 by right0",)),
     "columns": (None, ("left0", "right0")),
 }
-_FOUND: Final[Choices] = {"pairs": (1, 2), "linked": (False, True)}
+_FOUND: Final[Choices] = {"pairs": (1, 2)}
 _FEW: Final = SchemaShape(features=(1, 3))
 _TWO: Final = SchemaShape("two classes", (1, 3))
 _NUMBERS: Final = SchemaShape("numbers", (1, 3))
@@ -188,6 +188,7 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("summaries", "weighted", _LOOKS, _of(_TABLES, method="weighted")),
     ReplayMethod("summaries", "equal", _LOOKS, _of(_TABLES, method="equal")),
     ReplayMethod("summaries", "pairs found", _LOOKS, _FOUND),
+    ReplayMethod("summaries", "pairs for records", _LOOKS, {"records": (True,)}),
     ReplayMethod("summaries", "with a delta", _LOOKS, {**_TABLES, "delta": (_DELTA, "0.00001")}),
     ReplayMethod("summaries", "pairs found with a delta", _LOOKS, {**_FOUND, "delta": (_DELTA,)}),
     ReplayMethod("summaries", "weighted, composing", _LOOKS, _TABLES, _DELTA),

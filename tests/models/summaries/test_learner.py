@@ -19,7 +19,6 @@ from dpcore.models.summaries.learning.pairs import distance
 from dpcore.models.summaries.learning.queries import table_counts
 from dpcore.models.summaries.released.axes import axes_of, row_ends
 from dpcore.models.summaries.released.estimates import Estimates, Measured
-from dpcore.models.summaries.released.links import Links
 from dpcore.privacy.losses import pure_rho
 from dpcore.privacy.randomness import SeededRandom
 
@@ -129,20 +128,6 @@ def test_the_pair_that_goes_together_is_found():
     every = released(plan(epsilon="2", pairs=10))
     assert len(every.found) == 10
     assert CHOICE not in plan(epsilon="2", pairs=10).split.parts, "where all are taken there is nothing to choose"
-
-
-@pytest.mark.parametrize("asked", [{}, {"crosstabs": ("age by ill",)}, {"by": "sex", "columns": ("age", "sex", "ill")}])
-def test_linked_pairs_close_no_circle_and_reach_every_column(asked):
-    """A forest of all axes has one link less than axes; what is counted anyway links too."""
-    columns = len(asked.get("columns", range(5)))
-    first = columns - 1 if "by" in asked else len(asked.get("crosstabs", ()))
-    most = columns - 1 - first
-    for seed in range(6 if most else 0):
-        model = released(plan(epsilon="0.1", pairs=most, linked=True, **asked), seed)
-        assert len(model.found) == most
-        assert not Links(columns, model.pairs).missing([(0, other) for other in range(1, columns)])
-    with pytest.raises(RequestError, match=f"There are {most} pairs that link these columns left"):
-        plan(pairs=most + 1, linked=True, **asked)
 
 
 def test_a_distance_moves_by_no_more_than_its_sensitivity():

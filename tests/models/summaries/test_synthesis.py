@@ -12,12 +12,12 @@ from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
+from dpcore.models.summaries.released.likely import likely_pair
 from dpcore.models.summaries.released.synthesis import (
     WHAT_IT_IS,
+    Source,
     draw_codes,
     expected_errors,
-    forest_of,
-    information,
     invented,
 )
 from dpcore.models.summaries.released.synthetic_files import as_csv, as_parquet
@@ -43,14 +43,19 @@ def test_shares_of_columns_and_kept_pairs_are_those_that_were_counted(model):
 
 
 def test_the_forest_has_no_circle_and_the_strongest_pair(model):
-    branches = forest_of(model)
+    source = Source(model)
+    branches = source.forest
     assert sorted(branch.axis for branch in branches) == list(range(len(model.axes)))
     seen = set()
     for branch in branches:
         assert branch.follows is None or branch.follows in seen
         seen.add(branch.axis)
     assert {(branch.axis, branch.follows) for branch in branches} & {(0, 3), (3, 0)}
-    assert information(model.estimates, (0, 3)) > 50 * information(model.estimates, (1, 2))
+    own, columns = model.estimates, source.columns
+    assert (
+        likely_pair(own, (0, 3), columns[0], columns[3]).nats
+        > 50 * likely_pair(own, (1, 2), columns[1], columns[2]).nats
+    )
 
 
 def test_records_fit_the_schema(model):

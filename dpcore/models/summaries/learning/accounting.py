@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Final
 
@@ -22,7 +22,6 @@ from dpcore.models.summaries.learning.design import shares_of
 from dpcore.models.summaries.learning.queries import COUNT_STEPS, distance_sensitivity, table_sensitivity
 from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured, Pair
-from dpcore.models.summaries.released.links import Links
 from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import (
@@ -72,8 +71,6 @@ class Division:
         Pairs that may be found.
     pairs : int
         How many of them.
-    linked : bool
-        Whether no pair is found of two axes that others link already.
     steps : mapping of axes to str
         The tables that are wanted at first, with what each is for.
     """
@@ -84,7 +81,6 @@ class Division:
     crosstabs: tuple[Pair, ...]
     candidates: tuple[Pair, ...]
     pairs: int
-    linked: bool
     steps: Mapping[Axes, str]
     weighted: bool
 
@@ -93,7 +89,7 @@ class Division:
         """Whether pairs are chosen, rather than all taken that there are."""
         return 0 < self.pairs < len(self.candidates)
 
-    @property
+    @cached_property
     def found_share(self) -> Fraction:
         """Share of the pairs that are to be found, of what is left beside their choice."""
         if not self.pairs:
@@ -136,18 +132,16 @@ def division_of(schema: Schema, parameters: SummaryParameters) -> Division:
         raise RequestError("A pair of columns is named twice.")
     steps |= {pair: PAIRS for pair in crosstabs if pair not in steps}
     sizes = tuple(axis.size(schema) for axis in axes)
-    candidates = [
+    candidates = tuple(
         pair
         for pair in combinations(range(len(axes)), 2)
         if pair not in steps and sizes[pair[0]] * sizes[pair[1]] <= _PAIR_CELLS
-    ]
-    most = Links(len(axes), steps).missing(candidates) if parameters.linked else len(candidates)
-    if parameters.pairs > most:
-        what = "pairs that link these columns" if parameters.linked else "pairs of these columns"
-        raise RequestError(f"There are {most} {what} left to be found: choose so many at most.")
-    weighted = parameters.method == "weighted"
-    candidates = candidates if parameters.pairs else []
-    made = Division(axes, sizes, by, crosstabs, tuple(candidates), parameters.pairs, parameters.linked, steps, weighted)
+    )
+    if parameters.pairs > len(candidates):
+        left = f"There are {len(candidates)} pairs of these columns left to be found"
+        raise RequestError(f"{left}: choose so many at most.")
+    candidates = candidates if parameters.pairs else ()
+    made = Division(axes, sizes, by, crosstabs, candidates, parameters.pairs, steps, parameters.method == "weighted")
     _check_effort(schema, made)
     return made
 
@@ -307,12 +301,15 @@ def _calibrated(
     schema: Schema, epsilon: Decimal, delta: Decimal, division: Division, split: BudgetSplit
 ) -> tuple[float, Decimal]:
     """Mu of all tables, and epsilon of one selection."""
-    rows, choice, profile = schema.privacy_unit.max_rows_per_person, Decimal(0), gaussian_delta
-    if division.chooses:
-        choice = _each_choice(split[CHOICE], division)
-        profile = Selections(math.nextafter(float(choice), math.inf), division.pairs).delta
-    draws = rows * (len(division.steps) + division.pairs)
-    return calibrate_fine_gaussian(epsilon, delta, draws, profile), choice
+    choice = _each_choice(split[CHOICE], division) if division.chooses else Decimal(0)
+    draws = schema.privacy_unit.max_rows_per_person * (len(division.steps) + division.pairs)
+    return _mu(epsilon, delta, draws, choice, division.pairs), choice
+
+
+@lru_cache(maxsize=256)
+def _mu(epsilon: Decimal, delta: Decimal, draws: int, choice: Decimal, choices: int) -> float:
+    profile = Selections(math.nextafter(float(choice), math.inf), choices).delta if choice else gaussian_delta
+    return calibrate_fine_gaussian(epsilon, delta, draws, profile)
 
 
 def _composed(asked: Asked, division: Division) -> RunPlan:
@@ -372,11 +369,7 @@ def _each_choice(whole: Decimal, division: Division) -> Decimal:
 def expected(noise: Noise) -> Estimates:
     """Estimates of nothing, with the deviations that those of a run will have from its first tables."""
     sizes = noise.division.sizes
-    return Estimates(
-        sizes,
-        [_empty(noise, axes) for axes in noise.parts],
-        gaussian=noise.gaussian,
-    )
+    return Estimates(sizes, [_empty(noise, axes) for axes in noise.parts], gaussian=noise.gaussian)
 
 
 def _empty(noise: Noise, axes: Axes) -> Measured:

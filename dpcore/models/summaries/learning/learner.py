@@ -10,6 +10,7 @@ from dpcore.models.summaries.learning.accounting import Noise, noise_of, plan_of
 from dpcore.models.summaries.learning.pairs import find_pairs
 from dpcore.models.summaries.learning.queries import COUNT_STEPS, table_counts
 from dpcore.models.summaries.learning.workload import COUNTING, PAIRS_FOUND, summary_workload
+from dpcore.models.summaries.learning.worth import with_pairs
 from dpcore.models.summaries.released.estimates import Axes, Pair
 from dpcore.models.summaries.released.family import SUMMARIES
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
@@ -32,7 +33,7 @@ class SummaryLearner(Learner):
     family = SUMMARIES
 
     def _plan(self, asked: Asked) -> RunPlan:
-        return plan_of(asked)
+        return plan_of(with_pairs(asked))
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""

@@ -14,7 +14,6 @@ from dpcore.models.summaries.learning.accounting import Noise
 from dpcore.models.summaries.learning.queries import table_counts
 from dpcore.models.summaries.learning.workload import COMPARING
 from dpcore.models.summaries.released.estimates import Estimates, Pair
-from dpcore.models.summaries.released.links import Links
 
 #: Steps per record of an expected count: differences are whole numbers of them, exactly.
 STEPS: Final = 16
@@ -44,14 +43,7 @@ def find_pairs(run: Run, noise: Noise, known: Estimates) -> tuple[list[Pair], li
         dtype=np.int64,
     )
     chooser, left = noise.chooser(STEPS), list(range(len(tables)))
-    links = Links(len(division.axes), division.steps)
-    chosen = []
-    for _ in range(division.pairs):
-        if division.linked:  # By what was released, so it costs nothing.
-            left = [place for place in left if not links.linked(division.candidates[place])]
-        place = left.pop(chooser.select(distances[left], run.randomness))
-        links.add(division.candidates[place])
-        chosen.append(place)
+    chosen = [left.pop(chooser.select(distances[left], run.randomness)) for _ in range(division.pairs)]
     return [division.candidates[own] for own in chosen], [tables[own] for own in chosen]
 
 

@@ -151,12 +151,7 @@ class Estimates:
         if total <= 0:
             return np.zeros([self.sizes[axis] for axis in axes])
         table = nearest(self.table(axes), total)
-        # Where a margin asks for more than noise has left, a little of independence lets it grow.
-        table = table + _SLIGHT * np.outer(rows, columns) / total
-        for _ in range(_ROUNDS):
-            table *= _ratio(rows, table.sum(axis=1))[:, None]
-            table *= _ratio(columns, table.sum(axis=0))[None, :]
-        return np.asarray(table)
+        return scaled(table, rows, columns)
 
     def redrawn(self, draws: int, seed: int) -> Estimates:
         """Estimates as other noise might have made them, around these: how much noise alone moves what is told.
@@ -189,6 +184,16 @@ def _part(table: Measured, part: Axes) -> Floats:
     for place in range(-len(part), 0):
         margin = margin - margin.mean(axis=place, keepdims=True)
     return margin
+
+
+def scaled(table: Floats, rows: Floats, columns: Floats) -> Floats:
+    """A table without negative counts, made to fit the sums of its rows and columns by alternate scaling."""
+    # Where a margin asks for more than noise has left, a little of independence lets it grow.
+    table = table + _SLIGHT * np.outer(rows, columns) / rows.sum()
+    for _ in range(_ROUNDS):
+        table *= _ratio(rows, table.sum(axis=1))[:, None]
+        table *= _ratio(columns, table.sum(axis=0))[None, :]
+    return np.asarray(table)
 
 
 def _ratio(wanted: Floats, found: Floats) -> Floats:

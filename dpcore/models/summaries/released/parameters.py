@@ -12,6 +12,8 @@ from dpcore.released.parameters import Parameters
 
 SummaryMethod = Literal["weighted", "equal"]
 Columns = Annotated[tuple[Name, ...], Field(min_length=1, max_length=1000)]
+#: Pairs that one run may find.
+MOST_PAIRS: Final = 200
 #: Between the two columns of a crosstab, as text.
 BETWEEN: Final = " by "
 
@@ -45,16 +47,16 @@ class SummaryParameters(Parameters):
     pairs: int = Field(
         default=0,
         ge=0,
-        le=200,
+        le=MOST_PAIRS,
         title="Pairs to be found",
         description="So many pairs of columns that go together most are found privately, and counted. They "
         "take a part of epsilon from the columns.",
     )
-    linked: bool = Field(
+    records: bool = Field(
         default=False,
-        title="Only pairs that link columns",
-        description="No pair is found of two columns that other pairs link already: invented records can follow no "
-        "others. Default: the pairs that go together most, whatever they link.",
+        title="Pairs for invented records",
+        description="As many pairs are found as pay for invented records, by the sizes of columns, the declared most "
+        "rows and epsilon alone: none where noise would hide them. In place of a number of pairs.",
     )
     delta: Decimal | None = Field(
         default=None,
@@ -67,6 +69,8 @@ class SummaryParameters(Parameters):
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
+        if self.records and self.pairs:
+            raise ValueError("pairs are found for invented records, or so many as are named: not both")
         for what, names in (("column", self.columns or ()), ("pair", self.crosstabs)):
             twice = [name for place, name in enumerate(names) if name in names[:place]]
             if twice:

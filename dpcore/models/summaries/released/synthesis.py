@@ -1,14 +1,15 @@
 """Invented records that follow a first look: free, as they are made of what was released.
 
-The model is a forest of columns: of all pairs that were counted, those that tell most of each other
-without a circle (Chow, Liu 1968), as in MST (McKenna, Miklau, Sheldon 2021). Its tables have no negative
-counts and agree on every column, so records are drawn from it exactly, column after column. What two columns
-have to do with each other beyond their path in the forest is not in the records.
+They are drawn column after column from a forest of columns: of all pairs that were counted, those that tell
+most of each other without a circle (Chow, Liu 1968), as in MST (McKenna, Miklau, Sheldon 2021). The other pairs close
+circles; drawn records are weighted to follow all of them (``raking``), and taken by their weights. What columns
+that no pair was counted of have to do with each other beyond that is not in the records.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,13 +20,17 @@ from dpcore.arrays import Floats, Ints
 from dpcore.domain.columns import MISSING, IntegerColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis, row_ends
-from dpcore.models.summaries.released.estimates import Estimates, Pair
+from dpcore.models.summaries.released.estimates import Pair
+from dpcore.models.summaries.released.likely import likely_column, likely_pair
 from dpcore.models.summaries.released.links import Links
 from dpcore.models.summaries.released.model import SummaryModel
+from dpcore.models.summaries.released.raking import chosen, raked
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.invented import between
 
 MOST_ROWS: Final = 10_000_000
+#: Records that are drawn and weighted, however many are wanted: each of them is taken never, once or often.
+_DRAWN: Final = 50_000
 #: Beyond this a 64-bit float holds not every whole number.
 _LARGEST: Final = 2.0**53
 
@@ -46,19 +51,45 @@ class Branch:
     follows: int | None
 
 
-def forest_of(model: SummaryModel) -> tuple[Branch, ...]:
-    """Axes in an order in which each comes after the one that it follows."""
-    own = model.estimates
-    told = sorted(((information(own, pair), pair) for pair in model.pairs), key=lambda one: (-one[0], one[1]))
-    links = Links(len(model.axes), ())
-    neighbours: dict[int, list[int]] = {axis: [] for axis in range(len(model.axes))}
-    for bits, (first, second) in told:
-        if bits > 0 and not links.linked((first, second)):
+class Source:
+    """What records are drawn from: tables without negative counts that agree on every column, and a forest.
+
+    Attributes
+    ----------
+    columns : list of arrays
+        Counts of each axis.
+    pairs : mapping of (int, int) to array
+        Counts of the pairs that tell more than noise would.
+    forest : tuple of Branch
+        Axes in an order in which each comes after the one that it follows.
+    """
+
+    def __init__(self, model: SummaryModel) -> None:
+        own = model.estimates
+        self.columns = [likely_column(own, axis) for axis in range(len(model.axes))]
+        told = {pair: likely_pair(own, pair, *(self.columns[axis] for axis in pair)) for pair in model.pairs}
+        self.pairs = {pair: one.table for pair, one in told.items() if one.nats > 0}
+        self.forest = _forest(len(model.axes), sorted(self.pairs, key=lambda pair: (-told[pair].nats, pair)))
+
+    def given(self, branch: Branch) -> Floats:
+        """Counts of an axis in each cell of the one that it follows: shape (its cells or 1, own cells)."""
+        if branch.follows is None:
+            return self.columns[branch.axis][None, :]
+        if branch.follows < branch.axis:
+            return self.pairs[branch.follows, branch.axis]
+        return self.pairs[branch.axis, branch.follows].T
+
+
+def _forest(axes: int, pairs: Sequence[Pair]) -> tuple[Branch, ...]:
+    links = Links(axes, ())
+    neighbours: dict[int, list[int]] = {axis: [] for axis in range(axes)}
+    for first, second in pairs:
+        if not links.linked((first, second)):
             links.add((first, second))
             neighbours[first].append(second)
             neighbours[second].append(first)
     made: list[Branch] = []
-    for root in range(len(model.axes)):
+    for root in range(axes):
         waiting: list[Branch] = [Branch(root, None)]
         while waiting:
             branch = waiting.pop()
@@ -66,17 +97,6 @@ def forest_of(model: SummaryModel) -> tuple[Branch, ...]:
                 made.append(branch)
                 waiting += [Branch(other, branch.axis) for other in neighbours[branch.axis]]
     return tuple(made)
-
-
-def information(own: Estimates, pair: Pair) -> float:
-    """How much two axes tell of each other, in nats times records, beyond what noise alone would: 0 if nothing."""
-    table = own.consistent(pair)
-    total = max(float(table.sum()), 1.0)
-    alone = np.outer(table.sum(axis=1), table.sum(axis=0)) / total
-    kept = (table > 0) & (alone > 0)
-    nats = float((table[kept] * np.log(table[kept] / alone[kept])).sum())
-    by_noise = own.deviation(pair) ** 2 / 2 * float((1 / np.maximum(alone, own.deviation(pair))).sum())
-    return max(nats - by_noise, 0.0)
 
 
 def invented(model: SummaryModel, schema: Schema, rows: int, seed: int | None = None) -> dict[str, pd.DataFrame]:
@@ -113,30 +133,29 @@ def invented(model: SummaryModel, schema: Schema, rows: int, seed: int | None = 
 
 def draw_codes(model: SummaryModel, rows: int, generator: np.random.Generator) -> dict[int, Ints]:
     """Cell of each invented record in each axis."""
-    own, codes = model.estimates, dict[int, Ints]()
-    for branch in forest_of(model):
-        if branch.follows is None:
-            alone = own.consistent((branch.axis,))[None, :]
-            codes[branch.axis] = _drawn(alone, np.zeros(rows, dtype=np.int64), generator)
-            continue
-        pair = (min(branch.axis, branch.follows), max(branch.axis, branch.follows))
-        table = own.consistent(pair)
-        table = table if branch.follows == pair[0] else table.T
-        codes[branch.axis] = _drawn(table, codes[branch.follows], generator)
-    return codes
+    source, codes = Source(model), dict[int, Ints]()
+    for branch in source.forest:
+        before = np.zeros(_DRAWN, dtype=np.int64) if branch.follows is None else codes[branch.follows]
+        codes[branch.axis] = _drawn(source.given(branch), before, generator)
+    weights = raked(codes, source.pairs) if source.pairs else np.ones(_DRAWN)
+    places = chosen(weights, rows, generator)
+    return {axis: own[places] for axis, own in codes.items()}
 
 
 def _drawn(table: Floats, given: Ints, generator: np.random.Generator) -> Ints:
-    """A cell for each record, by the row of a table that it is in; where that is empty, by all rows."""
+    """A cell for each record, by the row of a table that it is in; where that is empty, by all rows.
+
+    Places are spread evenly over those in the same row, so that shares are met but for rounding.
+    """
     whole = table.sum(axis=0)
     whole = whole if whole.sum() > 0 else np.ones_like(whole)
     table = np.where(table.sum(axis=1, keepdims=True) > 0, table, whole)
     below = np.cumsum(table, axis=1) / table.sum(axis=1, keepdims=True)
-    place = generator.random(len(given))
     found = np.empty(len(given), dtype=np.int64)
     for row in np.unique(given):
-        here = given == row
-        found[here] = np.minimum(np.searchsorted(below[row], place[here], side="right"), table.shape[1] - 1)
+        here = np.flatnonzero(given == row)
+        place = (generator.permutation(len(here)) + generator.random(len(here))) / len(here)
+        found[here] = np.minimum(np.searchsorted(below[row], place, side="right"), table.shape[1] - 1)
     return found
 
 
@@ -168,11 +187,10 @@ def _further(axis: Axis, schema: Schema, codes: Ints, generator: np.random.Gener
 
 def expected_errors(model: SummaryModel) -> dict[str, float]:
     """How far shares of invented records are off for the noise of the first look, on average over cells."""
-    own = model.estimates
+    own, kept = model.estimates, list(Source(model).pairs)
     total = max(own.total, 1.0)
     single = [own.deviation((axis,)) for axis in range(len(model.axes))]
-    kept = [(branch.axis, branch.follows) for branch in forest_of(model) if branch.follows is not None]
-    pairs = [own.deviation((min(pair), max(pair))) for pair in kept]
+    pairs = [own.deviation(pair) for pair in kept]
     size = math.sqrt(2 / math.pi)
     return {
         "columns": size * float(np.mean(single)) / total,

@@ -37,7 +37,7 @@ def parameters() -> dict[str, Any]:
     with right:
         chosen["pairs"] = number(OWN["pairs"], 1, "look-pairs")
     with st.expander("Advanced settings"):
-        chosen["linked"] = tick(OWN["linked"], "look-linked")
+        chosen["records"] = tick(OWN["records"], "look-for-records")
         chosen["method"] = method(OWN, METHODS["summaries"], "summaries")
     return chosen
 

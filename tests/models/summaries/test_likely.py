@@ -1,0 +1,69 @@
+"""Tables behind noise, and weights of records that follow many of them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from dpcore.models.summaries.released.estimates import Estimates, Measured
+from dpcore.models.summaries.released.likely import likely_column, likely_pair
+from dpcore.models.summaries.released.raking import chosen, raked
+
+
+def column(counts, deviation: float, seed: int = 0) -> Estimates:
+    counts = np.asarray(counts, dtype=float)
+    noisy = counts + np.random.default_rng(seed).normal(0, deviation, counts.shape)
+    return Estimates(counts.shape, [Measured(tuple(range(counts.ndim)), noisy, deviation)], gaussian=True)
+
+
+def test_without_noise_a_column_is_its_counts():
+    np.testing.assert_allclose(likely_column(column([5, 0, 95, 900], 1e-6), 0), [5, 0, 95, 900], atol=1e-3)
+
+
+@pytest.mark.parametrize("deviation", [1.0, 30.0, 1e4])
+def test_a_column_keeps_its_total_and_has_no_negative_counts(deviation):
+    own = column([400, 0, 0, 100], deviation)
+    counts = likely_column(own, 0)
+    assert counts.min() >= 0
+    assert counts.sum() == pytest.approx(max(own.total, 1.0))
+
+
+def test_in_wide_noise_a_column_is_nearer_than_what_is_cut_off():
+    exact = np.array([600, 200, 100, 50, 30, 20, 0, 0, 0, 0, 0, 0])
+    away = {"likely": 0.0, "cut": 0.0}
+    for seed in range(30):
+        own = column(exact, 120.0, seed)
+        for name, told in (("likely", likely_column(own, 0)), ("cut", own.consistent((0,)))):
+            away[name] += np.abs(told / told.sum() - exact / exact.sum()).sum()
+    assert away["likely"] < away["cut"]
+
+
+def test_a_pair_is_followed_where_it_stands_out_and_is_independent_where_noise_explains_it():
+    rows, columns = np.array([500.0, 500.0]), np.array([500.0, 500.0])
+    clear = likely_pair(column([[450, 50], [50, 450]], 5.0), (0, 1), rows, columns)
+    np.testing.assert_allclose(clear.table, [[450, 50], [50, 450]], atol=20)
+    hidden = [likely_pair(column([[250, 250], [250, 250]], 200.0, seed), (0, 1), rows, columns) for seed in range(20)]
+    assert np.mean([np.abs(one.table - 250).mean() for one in hidden]) < 100
+    assert sum(one.nats == 0 for one in hidden) >= 10
+
+
+def test_weights_follow_a_circle_of_pairs_that_no_forest_can():
+    """Three columns, each pair of them alike in 80 of 100 records."""
+    draw = np.random.default_rng(0)
+    codes = {axis: draw.integers(0, 2, 20_000) for axis in range(3)}
+    wanted = np.array([[0.4, 0.1], [0.1, 0.4]])
+    weights = raked(codes, dict.fromkeys(combinations(range(3), 2), 1000 * wanted))
+    assert weights.mean() == pytest.approx(1)
+    places = chosen(weights, 5000, draw)
+    for first, second in combinations(range(3), 2):
+        found = np.zeros((2, 2))
+        np.add.at(found, (codes[first][places], codes[second][places]), 1 / 5000)
+        np.testing.assert_allclose(found, wanted, atol=0.01)
+
+
+def test_any_number_of_records_is_taken():
+    draw = np.random.default_rng(0)
+    assert len(chosen(np.ones(10), 0, draw)) == 0
+    assert np.bincount(chosen(np.array([1.0, 3.0]), 400, draw)).tolist() == [100, 300]

@@ -1,0 +1,51 @@
+"""How many pairs are found for invented records: from public facts, and only where noise leaves something."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from dpcore.errors import RequestError
+from dpcore.learning.learner import Asked
+from dpcore.models.summaries.learning.worth import expected_variation, with_pairs
+from dpcore.models.summaries.released.parameters import SummaryParameters
+from tests.models.summaries.test_learner import LEARNER, plan, released, schema
+
+
+def pairs(epsilon: str, rows: int = 4000, **chosen) -> int:
+    return plan(epsilon=epsilon, of=schema(max_rows=rows), records=True, **chosen).parameters.pairs
+
+
+@pytest.mark.parametrize("chosen", [{}, {"delta": "0.000001"}])
+def test_pairs_pay_with_many_people_and_not_in_noise(chosen):
+    assert pairs("0.01", **chosen) == 0
+    assert pairs("5", **chosen) > 0
+    assert pairs("0.1", rows=1_000_000, **chosen) > pairs("0.1", rows=500, **chosen)
+
+
+def test_what_is_found_is_a_plain_number_of_pairs():
+    made = plan(epsilon="5", records=True)
+    assert not made.parameters.records
+    assert made == plan(epsilon="5", pairs=made.parameters.pairs)
+    assert len(released(made).found) == made.parameters.pairs
+
+
+def test_the_number_with_the_least_expected_error_is_taken():
+    asked = Asked(schema(), "", Decimal(1), SummaryParameters(records=True))
+    chosen = with_pairs(asked).parameters
+    least = expected_variation(asked, chosen)
+    assert all(
+        expected_variation(asked, chosen.model_copy(update={"pairs": other})) >= least - 1e-12
+        for other in (0, 2, 5, 10)
+    )
+
+
+def test_where_no_pair_is_left_none_is_found():
+    assert pairs("5", columns=("age",)) == 0
+    assert pairs("5", columns=("age", "sex"), crosstabs=("age by sex",)) == 0
+
+
+def test_a_number_and_a_rule_contradict_each_other():
+    with pytest.raises(RequestError, match="not both"):
+        LEARNER.plan(schema(), "", Decimal(1), {"records": True, "pairs": 3}, Decimal(0))
