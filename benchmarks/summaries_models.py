@@ -1,8 +1,9 @@
 """Models trained on invented records, beside models learned privately from the real ones at the same epsilon.
 
 A fifth of the records is set aside. Everything else is learned from the others: a first look with the pairs of
-the target counted and as many others as pay, records drawn from it and a logistic regression trained on these; a tree and shape functions
-with privacy; and the same regression on the real records, without privacy. All are tried on the fifth.
+the target counted and as many others as pay, records drawn from it and a logistic regression trained on these; a
+tree and shape functions with privacy; and the same regression on the real records, without privacy. All are tried
+on the fifth.
 """
 
 from __future__ import annotations

@@ -79,6 +79,6 @@ def _expected(look: Look) -> dict[str, str]:
     kept = f"{100 * errors['pairs']:.2g} percentage points" if pairs else "no pair was counted that stands out"
     return {
         "Of a value of one column": f"{100 * errors['columns']:.2g} percentage points",
-        f"Of a cell of the {pairs:.0f} linked pairs" if pairs else "Of a cell of two columns": kept,
-        "Of all other pairs": "not known: they follow chance, or a path of linked pairs",
+        f"Of a cell of the {pairs:.0f} pairs that stand out" if pairs else "Of a cell of two columns": kept,
+        "Of all other pairs": "not known: they follow chance, or what such pairs say together",
     }
