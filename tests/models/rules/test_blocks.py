@@ -29,7 +29,7 @@ def _value(counts, eighths):
 
 def _lists():
     """Every list of at most two rules that a block may make, with its prior."""
-    following, prior = Following.of(_antecedents()), _prior()
+    following, prior = Following.of(_antecedents(), SCHEMA), _prior()
     weights, none = np.exp(prior.log_weights()), np.array([], dtype=np.int64)
     ends = [prior.end_probability(place) for place in (0, 1)]
     chances = {(): ends[0]}

@@ -30,7 +30,7 @@ def _captured(itemset):
 
 @pytest.mark.parametrize("length", [0, 1, 2, 3])
 def test_of_single_conditions_exactly_those_may_follow_that_leave_somebody(length):
-    following = Following.of(Antecedents(LITERALS, SINGLES))
+    following = Following.of(Antecedents(LITERALS, SINGLES), SCHEMA)
     for chosen in itertools.permutations(range(len(SINGLES)), length):
         left = EVERYBODY.difference(*(_captured(SINGLES[i]) for i in chosen))
         expected = [bool(left & _captured(own)) and bool(left - _captured(own)) for own in SINGLES]
@@ -40,7 +40,7 @@ def test_of_single_conditions_exactly_those_may_follow_that_leave_somebody(lengt
 
 def test_what_one_rule_implies_or_leaves_to_nobody_is_not_offered_after_it():
     both = SINGLES + PAIRS
-    may = Following.of(Antecedents(LITERALS, both)).after_each(np.array([], dtype=np.int64))
+    may = Following.of(Antecedents(LITERALS, both), SCHEMA).after_each(np.array([], dtype=np.int64))
     for i, j in itertools.product(range(len(both)), repeat=2):
         left = EVERYBODY - _captured(both[i])
         assert may[i, j] == (bool(left & _captured(both[j])) and bool(left - _captured(both[j]))), (both[i], both[j])
@@ -48,6 +48,12 @@ def test_what_one_rule_implies_or_leaves_to_nobody_is_not_offered_after_it():
 
 def test_the_rest_of_a_cut_is_not_a_rule_of_its_own():
     """'IF age <= 1, ELSE IF age > 1' says no more than its first rule."""
-    following = Following.of(Antecedents(LITERALS, SINGLES))
+    following = Following.of(Antecedents(LITERALS, SINGLES), SCHEMA)
     assert following.kept(np.array([0, 1, 2])).tolist() == [0, 2]
     assert following.kept(np.array([0, 2, 1])).tolist() == [0, 2]
+
+
+def test_given_conditions_leave_those_whom_none_of_them_names():
+    """'age <= 1' and 'kind = a' name few cells; the schema knows more."""
+    given = Antecedents([LITERALS[0], LITERALS[6]], [(0, 1), (0,)])
+    assert Following.of(given, SCHEMA).kept(np.array([0, 1])).tolist() == [0, 1]

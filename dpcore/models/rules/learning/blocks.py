@@ -92,7 +92,7 @@ class BlockDrawer:
 
     def draw(self, randomness: RandomSource, progress: Progress) -> Ints:
         """Positions of the drawn antecedents, in list order."""
-        following, chosen = Following.of(self.antecedents), list[int]()
+        following, chosen = Following.of(self.antecedents, self.table.schema), list[int]()
         for block in range(self.blocks):
             if len(chosen) == RULES * block:
                 chosen += self._block(following, chosen, self.eighths(block), randomness)

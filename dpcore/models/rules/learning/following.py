@@ -1,7 +1,7 @@
 """Which rule may follow others: one that they leave somebody to, and that leaves somebody itself.
 
-Public: it looks at the cells of the schema alone, never at a record. Cells that no condition
-names, such as ``(missing)`` unless it was asked for, count as nobody. What is left by rules that
+Public: it looks at the cells of the schema alone, never at a record. The cells ``(other)`` and
+``(missing)`` count as nobody unless some condition names them. What is left by rules that
 do not narrow a single column is not followed exactly: some rules that nobody can meet may stay.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from dpcore.arrays import Flags, Ints, Words
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
+from dpcore.domain.schema import Schema
 from dpcore.models.rules.learning.antecedents import Antecedents
 
 _WORD = 64
@@ -28,7 +29,7 @@ class Following:
     cells : array of shape (n_conjunctions, n_words)
         Bits of the cells of each column, which begins with a word of its own.
     whole : array of shape (n_words,)
-        Cells that some condition names.
+        Cells of known values, and others that some condition names.
     columns : array of shape (n_words,)
         Column of each word, in increasing order.
     """
@@ -38,19 +39,20 @@ class Following:
     columns: Ints
 
     @classmethod
-    def of(cls, antecedents: Antecedents) -> Following:
+    def of(cls, antecedents: Antecedents, schema: Schema) -> Following:
         """From the conditions of all conjunctions."""
-        last: dict[str, int] = {}
+        known = {own.column: len(schema.column(own.column).classes) for own in antecedents.literals}
+        last = {name: count - 1 for name, count in known.items()}
         for literal in antecedents.literals:
-            last[literal.column] = max(last.get(literal.column, 0), literal.last)
+            last[literal.column] = max(last[literal.column], literal.last)
         widths = [1 + end // _WORD for end in last.values()]
         starts = dict(zip(last, np.cumsum([0, *widths[:-1]]), strict=True))
         literals = np.zeros((len(antecedents.literals), sum(widths)), dtype=np.uint64)
         for place, literal in enumerate(antecedents.literals):
-            for cell in range(literal.first, literal.last + 1):
-                word, bit = divmod(cell, _WORD)
-                literals[place, starts[literal.column] + word] |= np.uint64(1) << np.uint64(bit)
+            _mark(literals[place], starts[literal.column], literal.first, literal.last)
         whole = np.bitwise_or.reduce(literals, axis=0)
+        for name, count in known.items():
+            _mark(whole, starts[name], 0, count - 1)
         columns = np.repeat(np.arange(len(widths)), widths)
         cells = np.tile(whole, (len(antecedents), 1))
         own = {name: columns == place for place, name in enumerate(last)}
@@ -77,6 +79,13 @@ class Following:
         """A list without the rules that may not follow those before them. Public: post-processing of the list."""
         kept = np.empty_like(chosen)
         return kept[: _keep(self.cells, self.whole, self.columns, chosen, kept)]
+
+
+def _mark(words: Words, start: int, first: int, last: int) -> None:
+    """Set the bits of the cells of a column whose words begin at ``start``."""
+    for cell in range(first, last + 1):
+        word, bit = divmod(cell, _WORD)
+        words[start + word] |= np.uint64(1) << np.uint64(bit)
 
 
 @kernel

@@ -100,7 +100,7 @@ class RuleListLearner(Learner):
         antecedents, left = _antecedents(run)
         run.progress("preparing conditions", 1, 1)
         selection, noise = _later_budgets(run.plan, left)
-        chosen = Following.of(antecedents).kept(_choose_list(run, antecedents, selection))
+        chosen = Following.of(antecedents, run.schema).kept(_choose_list(run, antecedents, selection))
         run.progress("counting with noise", 0, 1)
         rules = antecedents.only(chosen).vectors
         exact = capture_counts(run.table, run.target, run.part, rules)
