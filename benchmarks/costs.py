@@ -55,6 +55,7 @@ class Case:
 def _cases() -> Iterator[Case]:
     for data, rows in (("adult", 150_000), ("telco_churn", 0), ("mushroom", 100_000)):
         yield Case("rule_list", data, {"pool_size": 100_000}, rows)
+        yield Case("rule_list", data, {"sampler": "lookahead", "max_antecedents": 1000}, rows)
         yield Case("rule_list", data, {"sampler": "mcmc", "mcmc_steps": 5_000}, rows)
         yield Case("rule_list", data, {"antecedents": "dp_fim", "pool_size": 30_000}, rows)
         yield Case("tree", data, {}, rows)

@@ -22,6 +22,8 @@ from dpcore.privacy.randomness import SecureRandom, SeededRandom, permutation
 
 SUITE = "rules"
 EPSILONS = (0.9, 0.5, 0.1, 0.01)
+#: Conditions that blocks of rules are drawn from, at most.
+_BLOCK_CONDITIONS = 1_000
 _THESIS = "Belardo 2018"
 
 
@@ -83,7 +85,7 @@ def run(names: list[str] | None, epsilons: list[float] | None, *, quick: bool, s
     for name in names or list(SETTINGS):
         data = load(name)
         splits = [_split(data, seed) for seed in range(seeds)]
-        for sampler in ("pool", "mcmc"):
+        for sampler in ("lookahead", "pool", "mcmc"):
             for epsilon in epsilons or list(EPSILONS):
                 yield from _cell(data, splits, sampler, epsilon, repeats)
     if names is None or "adult" in names:
@@ -114,7 +116,7 @@ def _parameters(setting: Setting, sampler: str, **more: Any) -> dict[str, Any]:
         "sampler": sampler,
         "mcmc_steps": setting.steps,
         "list_length": setting.list_length,
-        "max_antecedents": setting.antecedents,
+        "max_antecedents": _BLOCK_CONDITIONS if sampler == "lookahead" else setting.antecedents,
         "evaluate": False,
         **more,
     }

@@ -70,6 +70,7 @@ def test_no_help_text_is_left_over():
         for name in titles
     }
     by_choice |= {f"antecedents_{source}" for source in rule_list_inputs.ANTECEDENTS}
+    by_choice |= {f"sampler_{sampler}" for sampler in rule_list_inputs.SAMPLERS}
     by_choice |= {f"sharing_{sharing}" for sharing in forest_inputs.SHARING}
     assert {stem for stem in stems - by_choice if stem not in source} == set()
     assert by_choice <= stems

@@ -63,7 +63,7 @@ def _methods(*names: str, family: str = "") -> tuple[tuple[str, str], ...]:
 def _evaluated() -> tuple[tuple[str, str], ...]:
     """A method of each family that evaluates."""
     return (
-        *_methods("pool", "diffp_id3", "random_trees, parts", "all bins, classes", "noisy_max"),
+        *_methods("pool", "blocks", "diffp_id3", "random_trees, parts", "all bins, classes", "noisy_max"),
         *_methods("lookahead", family="tree"),
     )
 
@@ -306,7 +306,7 @@ def _whole_for_each_table() -> AbstractContextManager[None]:
 
 GEOMETRIC, EXPONENTIAL = "GeometricMechanism", "ExponentialMechanism"
 GAUSSIAN = "GaussianMechanism"
-LISTS = ("pool, composing", "chain, composing")
+LISTS = ("pool, composing", "chain, composing", "blocks, composing")
 COMPOSING = (*LISTS, "lookahead, composing", "noisy_max, composing")
 MUTANTS = (
     Mutant(
@@ -384,7 +384,7 @@ MUTANTS = (
     Mutant(
         "captures",
         partial(halved, dpcore.models.rules.learning.learner, GEOMETRIC),
-        _methods("pool", "chain"),
+        _methods("pool", "chain", "blocks"),
     ),
     Mutant(
         "itemsets",
@@ -431,7 +431,7 @@ MUTANTS = (
     Mutant(
         "trees and pairs drawn whole",
         _heavy_weight,
-        _methods("lookahead", "lookahead, composing", "exact_pairs", "alt_expm"),
+        _methods("lookahead", "lookahead, composing", "exact_pairs", "alt_expm", "blocks"),
     ),
     *(
         Mutant(f"{name} of machines", partial(_half_gaussian, name), _methods(*where))

@@ -56,6 +56,11 @@ _CHAIN: Final[Choices] = {
     "max_antecedents": (3, 8),
     "max_rules": (1, 3),
 }
+_BLOCKS: Final[Choices] = {
+    **_RULES,
+    "sampler": ("lookahead",),
+    "blocks": (None, 1, 2, 3),
+}
 _MINED: Final[Choices] = {
     **_RULES,
     "antecedents": ("dp_fim",),
@@ -143,11 +148,13 @@ def _of(choices: Choices, **fixed: Any) -> Choices:
 
 METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("rule_list", "pool", SchemaShape(), _RULES),
+    ReplayMethod("rule_list", "blocks", SchemaShape(), _BLOCKS),
     ReplayMethod("rule_list", "mined conditions", SchemaShape(), _MINED),
     ReplayMethod("rule_list", "chain", _FEW, _CHAIN),
     ReplayMethod("rule_list", "chain as published", _FEW, _of(_CHAIN, tempered_prior=True)),
     ReplayMethod("tree", "lookahead", SchemaShape(), _of(_LOOKAHEAD, method="lookahead")),
     ReplayMethod("rule_list", "pool, composing", SchemaShape(), _RULES, _DELTA),
+    ReplayMethod("rule_list", "blocks, composing", SchemaShape(), _BLOCKS, _DELTA),
     ReplayMethod("rule_list", "chain, composing", _FEW, _CHAIN, _DELTA),
     ReplayMethod("tree", "lookahead, composing", SchemaShape(), _of(_LOOKAHEAD, method="lookahead"), _DELTA),
     *(

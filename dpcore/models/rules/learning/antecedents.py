@@ -14,7 +14,7 @@ from dpcore.arrays import Ints, Words
 from dpcore.data.bits import conjunctions
 from dpcore.data.partition import Partition
 from dpcore.domain.conditions import Condition, parse_conjunction, schema_conditions
-from dpcore.domain.schema import Schema
+from dpcore.domain.schema import Part, Schema
 from dpcore.errors import RequestError
 from dpcore.models.rules.released.parameters import RuleListParameters
 from dpcore.privacy.randomness import RandomSource, permutation
@@ -70,6 +70,14 @@ class Antecedents:
     def digest(self) -> str:
         """A name for these very conjunctions."""
         return hashlib.sha256(f"{self.literals!r} {self.itemsets!r}".encode()).hexdigest()
+
+
+def kept_vectors(partition: Partition, target: str, part: Part, antecedents: Antecedents) -> tuple[Words, Words]:
+    """Bit vectors of the antecedents, and of the classes of a part."""
+    return partition.kept(
+        ("antecedents", antecedents.digest, target, part),
+        lambda: (antecedents.vectors(partition), partition.class_members(target, part)),
+    )
 
 
 def itemset_vectors(literals: Words, itemsets: Sequence[Itemset]) -> Words:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from dataclasses import replace
+from decimal import ROUND_FLOOR, Decimal
 
 from dpcore.arrays import Floats, Ints
 from dpcore.data.bits import word_count
@@ -18,6 +19,9 @@ from dpcore.models.rules.learning.antecedents import (
     given_antecedents,
     public_antecedents,
 )
+from dpcore.models.rules.learning.block_choice import choose_blocks
+from dpcore.models.rules.learning.blocks import RULES, BlockDrawer, block_weight, part_of_each
+from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.mining import Mined, check_levels, mine_antecedents
 from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.models.rules.learning.samplers import CaptureProblem, run_chain, sample_from_pool
@@ -25,8 +29,10 @@ from dpcore.models.rules.learning.workload import rule_list_workload
 from dpcore.models.rules.released.family import RULE_LIST
 from dpcore.models.rules.released.model import Rule, RuleListModel, rule_text
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
-from dpcore.privacy.budgets import BudgetSplit, part_below
-from dpcore.privacy.losses import pure_rho, selection_rho
+from dpcore.models.trees.learning.joint_counts import block_work, fits_memory
+from dpcore.models.trees.learning.lookahead import ExactWeight
+from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, part_below, row_epsilon
+from dpcore.privacy.losses import RHO_STEP, pure_rho, selection_epsilon, selection_rho
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
@@ -55,14 +61,14 @@ class RuleListLearner(Learner):
     family = RULE_LIST
 
     def _plan(self, asked: Asked) -> RunPlan:
-        schema, target, chosen = asked.schema, asked.target, _settled(asked.parameters)
+        schema, target, chosen = asked.schema, asked.target, _settled(asked)
         _check_alpha(asked)
-        _check_effort(schema, chosen)
+        _check_effort(schema, chosen, asked.classes)
         if chosen.antecedents == "given":
             given_antecedents(schema, target, chosen.given)
         else:
             candidate_literals(schema, target, chosen)
-        shares = chosen.shares or _house_shares(asked)
+        shares = chosen.shares or _house_shares(asked, chosen.sampler)
         weights: dict[str, Decimal | int] = {
             "antecedents": shares.antecedents if chosen.antecedents == "dp_fim" else 0,
             "list": shares.list,
@@ -72,16 +78,17 @@ class RuleListLearner(Learner):
         plan = asked.plan(
             split,
             parameters=chosen,
-            guarantee="unconditional" if chosen.sampler == "pool" else "conditional on convergence",
+            guarantee="conditional on convergence" if chosen.sampler == "mcmc" else "unconditional",
             sampler=chosen.sampler,
             estimates_step="estimates",
             composition=_PASSED_ON if split["antecedents"] else "",
-            rho=_rho(split),
         )
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
+            if chosen.sampler == "lookahead":
+                _weight(plan, plan.row_epsilon("list"))  # Refuses an epsilon that is too small.
             return plan
-        return composed_form(asked, plan)
+        return _in_its_form(asked, plan)
 
     def workload(self, plan: RunPlan) -> Workload:
         """How much a run of a plan has to do."""
@@ -93,7 +100,7 @@ class RuleListLearner(Learner):
         antecedents, left = _antecedents(run)
         run.progress("preparing conditions", 1, 1)
         selection, noise = _later_budgets(run.plan, left)
-        chosen = _choose_list(run, antecedents, selection)
+        chosen = Following.of(antecedents, run.schema).kept(_choose_list(run, antecedents, selection))
         run.progress("counting with noise", 0, 1)
         rules = antecedents.only(chosen).vectors
         exact = capture_counts(run.table, run.target, run.part, rules)
@@ -104,37 +111,76 @@ class RuleListLearner(Learner):
         return _model(run.plan, antecedents, chosen, noisy, estimates, noise, evaluation)
 
 
-def _rho(split: BudgetSplit) -> Decimal | None:
-    """Zero-concentrated loss: one draw of the exponential mechanism, and noisy counts.
+def _in_its_form(asked: Asked, plan: RunPlan) -> RunPlan:
+    """A pure plan with its rho, or the one that composes: draws of the exponential mechanism, and noisy counts.
 
-    What mining does not need goes to both of them, so that their parts are known too late.
+    Not with mined conditions: what mining does not need goes to both, so that their parts are known too late.
     """
-    if split["antecedents"]:
-        return None
-    return selection_rho(split["list"]) + pure_rho(split["estimates"])
+    counts = pure_rho(plan.split["estimates"])
+    if plan.parameters.sampler != "lookahead":
+        return composed_form(asked, replace(plan, rho=selection_rho(plan.split["list"]) + counts))
+    blocks: int = plan.parameters.blocks
+
+    def weight(epsilon: Decimal) -> ExactWeight:
+        """Of one block of draws that together cost a person epsilon."""
+        return _weight(plan, row_epsilon(epsilon, plan.schema.privacy_unit.max_rows_per_person))
+
+    def select(_: str, rho: Decimal) -> Decimal:
+        """Epsilon of all draws for which rho pays. A smaller one has no larger slack."""
+        whole = selection_epsilon((rho / blocks).quantize(RHO_STEP, rounding=ROUND_FLOOR))
+        each = whole - 2 * Decimal(weight(whole * blocks).slack)
+        return blocks * each.quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
+
+    each = part_of_each(plan.split["list"], blocks) + EPSILON_STEP
+    rho = blocks * weight(plan.split["list"]).rho(each) + counts
+    return composed_form(asked, replace(plan, rho=rho), select)
 
 
-def _settled(parameters: RuleListParameters) -> RuleListParameters:
+def _weight(plan: RunPlan, epsilon: Decimal) -> ExactWeight:
+    """Of each block of a list that costs a row epsilon."""
+    chosen: RuleListParameters = plan.parameters
+    assert chosen.blocks is not None
+    each = part_of_each(epsilon, chosen.blocks)
+    return block_weight(each, chosen.conditions, len(plan.classes), plan.schema.max_rows)
+
+
+def _settled(asked: Asked) -> RuleListParameters:
+    """What was asked for, with what the house rules make of the rest."""
+    parameters: RuleListParameters = asked.parameters
+    if parameters.sampler == "lookahead" and parameters.blocks is None:
+        blocks = choose_blocks(asked.row_epsilon, asked.schema.max_rows)
+        parameters = parameters.model_copy(update={"blocks": blocks})
     if parameters.tempered_prior:
         return parameters.model_copy(update={"selection_alpha": "same"})
     return parameters
 
 
-def _check_effort(schema: Schema, parameters: RuleListParameters) -> None:
+def _check_effort(schema: Schema, parameters: RuleListParameters, classes: int) -> None:
     """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
     words = word_count(schema.max_rows)
-    conditions = max(parameters.max_antecedents, len(parameters.given))
+    conditions = parameters.conditions
     if conditions * words * 8 > _MEMORY_LIMIT:
         most = max(1, _MEMORY_LIMIT // (8 * words))
         raise RequestError(
             f"{conditions} conditions on up to {schema.max_rows} rows need more "
             f"memory than a run may use: choose at most {most}."
         )
+    if parameters.sampler == "lookahead":
+        _check_blocks(parameters, words, classes)
+        return
     rules = min(parameters.max_rules, round(2 * parameters.list_length) + 1)
     lists = parameters.pool_size if parameters.sampler == "pool" else parameters.mcmc_steps
     if lists * rules * words > _WORK_LIMIT:
         most = max(1, _WORK_LIMIT // (rules * words))
         raise RequestError(f"{lists} lists on up to {schema.max_rows} rows would take hours: choose at most {most}.")
+
+
+def _check_blocks(parameters: RuleListParameters, words: int, classes: int) -> None:
+    conditions, blocks = parameters.conditions, parameters.blocks or 1
+    if not fits_memory(conditions, classes, RULES):
+        raise RequestError(f"Pairs of {conditions} conditions need more memory than a run may use: choose fewer.")
+    if blocks * block_work(conditions, classes, words, RULES) > _WORK_LIMIT:
+        raise RequestError(f"{blocks} pairs among {conditions} conditions would take hours: choose fewer.")
 
 
 def _check_alpha(asked: Asked) -> None:
@@ -143,10 +189,12 @@ def _check_alpha(asked: Asked) -> None:
         raise RequestError(f"Give one alpha per class: '{asked.target}' has {asked.classes} classes.")
 
 
-def _house_shares(asked: Asked) -> BudgetShares:
+def _house_shares(asked: Asked, sampler: str) -> BudgetShares:
     row_level = asked.epsilon / asked.schema.privacy_unit.max_rows_per_person
     hopeless = row_level * asked.schema.max_rows < 50
-    return BudgetShares(estimates=Decimal(4)) if hopeless else BudgetShares()
+    if hopeless:
+        return BudgetShares(estimates=Decimal(4))
+    return BudgetShares(list=Decimal(4)) if sampler == "lookahead" else BudgetShares()
 
 
 def _alpha(plan: RunPlan) -> tuple[float, ...]:
@@ -197,10 +245,14 @@ def _mechanism(plan: RunPlan, noise: CountNoise) -> GeometricMechanism | Gaussia
 
 def _choose_list(run: Run, antecedents: Antecedents, epsilon: Decimal) -> Ints:
     parameters: RuleListParameters = run.plan.parameters
+    prior = ListPrior.build(antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules)
+    if parameters.sampler == "lookahead":
+        records, weight = (run.table, run.target, run.part), _weight(run.plan, epsilon)
+        assert parameters.blocks is not None
+        return BlockDrawer(*records, antecedents, prior, parameters.blocks, weight).draw(run.randomness, run.progress)
     alpha, sources = _selection_alpha(run.plan, epsilon), (run.randomness, run.progress)
     likelihood = LogLikelihood.tabulate(alpha, run.schema.max_rows)
     problem = CaptureProblem(run.table, run.target, run.part, antecedents, likelihood)
-    prior = ListPrior.build(antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules)
     if parameters.sampler == "pool":
         return sample_from_pool(problem, prior, parameters.pool_size, epsilon, *sources)
     chain = run_chain(

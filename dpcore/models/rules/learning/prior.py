@@ -78,6 +78,17 @@ class ListPrior:
             _draw(lists[first : first + _CHUNK], some, noise, self.size_weights, self.starts, self.counts)
         return lists, lengths
 
+    def log_weights(self) -> Floats:
+        """Log-probability of each antecedent as a rule: by its size, then even among those of that size."""
+        of_sizes = np.where(self.counts > 0, self.size_weights, 0.0)
+        return np.asarray(np.log((of_sizes / of_sizes.sum() / np.maximum(self.counts, 1))[self.sizes]))
+
+    def end_probability(self, rules: int) -> float:
+        """Probability that a list which has so many rules has no more."""
+        if rules >= self.max_rules:
+            return 1.0
+        return float(self.length_weights[rules] / self.length_weights[rules:].sum())
+
     def log_probability(self, members: Ints) -> float:
         """Log prior probability of one list."""
         return float(

@@ -21,7 +21,7 @@ from dpcore.data.queries import LogLikelihood
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part
 from dpcore.learning.learner import Progress
-from dpcore.models.rules.learning.antecedents import Antecedents
+from dpcore.models.rules.learning.antecedents import Antecedents, kept_vectors
 from dpcore.models.rules.learning.moves import is_accepted, log_hastings, propose
 from dpcore.models.rules.learning.prior import ListPrior
 from dpcore.privacy.mechanisms import ExponentialMechanism
@@ -83,7 +83,7 @@ def captures_of_lists(
     array of shape (n_lists, most rules + 1, n_classes)
         Entry ``length`` is the default rule's; those beyond are 0.
     """
-    vectors, classes = _vectors(partition, target, part, antecedents)
+    vectors, classes = kept_vectors(partition, target, part, antecedents)
     counts = np.zeros((len(lists), lists.shape[1] + 1, len(classes)), dtype=np.int64)
     _capture_lists(vectors, classes, lists, lengths, counts)
     return counts
@@ -96,18 +96,10 @@ def captures_of_list(
 
     The work of a step must not tell how long the chain's present list is.
     """
-    vectors, classes = _vectors(partition, target, part, antecedents)
+    vectors, classes = kept_vectors(partition, target, part, antecedents)
     counts = np.zeros((1, lists.shape[1] + 1, len(classes)), dtype=np.int64)
     _capture_list(vectors, classes, lists[0], lengths[0], counts[0])
     return counts
-
-
-def _vectors(partition: Partition, target: str, part: Part, antecedents: Antecedents) -> tuple[Words, Words]:
-    """Bit vectors of the antecedents, and of the classes of a part."""
-    return partition.kept(
-        ("antecedents", antecedents.digest, target, part),
-        lambda: (antecedents.vectors(partition), partition.class_members(target, part)),
-    )
 
 
 def sample_from_pool(

@@ -13,6 +13,8 @@ from dpcore.released.workload import Work, Workload
 _WORD, _RULE = 3.0, 45.0
 #: Calls of drawing a list, of scoring it, of a step of the chain, and of an itemset that is mined.
 _DRAW, _SCORE, _STEP, _ITEMSET = 0.0065, 0.012, 0.4, 1.5
+#: Words of the same price as a word of a pair of rules, and what a pair takes beside its words, for each class.
+_BLOCK_WORD, _PAIR = 2.5, 800.0
 _COUNTING: Final = 150.0
 
 
@@ -29,7 +31,11 @@ def rule_list_workload(plan: RunPlan) -> Workload:
     )
     steps = {"preparing conditions": preparing}
     classes = max(1, len(plan.classes) - 1)
-    if parameters.sampler == "pool":
+    if parameters.sampler == "lookahead":
+        blocks = parameters.blocks or 1
+        pair = len(plan.classes) * (_BLOCK_WORD * words + _PAIR)
+        choosing = Work(words=blocks * conditions**2 / 2 * pair, calls=blocks, cores=cores)
+    elif parameters.sampler == "pool":
         lists, rules = parameters.pool_size, min(parameters.max_rules, parameters.list_length)
         steps["drawing candidate lists"] = Work(calls=_DRAW * lists)
         choosing = Work(words=lists * (rules * (_WORD * classes * words + _RULE)), calls=_SCORE * lists, cores=cores)

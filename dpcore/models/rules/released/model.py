@@ -45,6 +45,11 @@ class Rule(FrozenModel):
     estimates: tuple[float, ...]
     intervals: tuple[tuple[float, float], ...]
 
+    @property
+    def nobody(self) -> bool:
+        """Whether the noisy counts add up to nobody: then the estimates tell of the noise alone."""
+        return sum(self.noisy_counts) <= 0
+
 
 class RuleListModel(FrozenModel):
     """A rule list; the last rule is the default one.
@@ -113,6 +118,8 @@ class RuleListModel(FrozenModel):
         low, high = rule.intervals[best]
         opening = "If" if position == 0 else "Otherwise, if"
         who = f"{opening} {rule.text}" if rule.conditions else "For everyone else"
+        if rule.nobody:
+            return f"{who}: too few people to tell the chance of {target} (the noisy counts add up to nobody)."
         return (
             f"{who}: the chance of {target} = {self.classes[best]} is about "
             f"{percent(rule.estimates[best])} (noise alone: {percent(low)} to {percent(high)})."

@@ -36,7 +36,8 @@ class BudgetShares(Parameters):
 class RuleListParameters(Parameters):
     """What list to fit and how.
 
-    Without ``shares`` the house rule divides the budget: equally, but four times as much for the
+    Without ``shares`` the house rule divides the budget: equally, and one part in five for the
+    counts if the list is drawn by ``lookahead``, but four times as much for the
     estimates as for each other step if the row-level epsilon times ``max_rows`` is below 50, where
     no list can be told from another. Conditions that are ``given`` are those to choose from,
     unless ``antecedents`` says otherwise.
@@ -93,12 +94,21 @@ class RuleListParameters(Parameters):
         description="Conditions with a lower noisy count are left out.",
         json_schema_extra={"only": "dp_fim"},
     )
-    sampler: Literal["pool", "mcmc"] = Field(
+    sampler: Literal["lookahead", "pool", "mcmc"] = Field(
         default="pool",
         title="How the list is chosen",
-        description="From a pool of lists that are drawn without looking at any record, with an "
-        "unconditional guarantee (pool); or by the random walk of the thesis, whose guarantee "
-        "holds only if it has run long enough, which nobody can check (mcmc).",
+        description="Two rules at a time, among all pairs of conditions, with an unconditional "
+        "guarantee (lookahead); from a pool of lists that are drawn without looking at any record, "
+        "with an unconditional guarantee too (pool); or by the random walk of the thesis, whose "
+        "guarantee holds only if it has run long enough, which nobody can check (mcmc).",
+    )
+    blocks: int | None = Field(
+        default=None,
+        ge=1,
+        le=15,
+        title="Pairs of rules",
+        description="How many times two rules are chosen. Default: by epsilon and the row limit.",
+        json_schema_extra={"only": "lookahead"},
     )
     pool_size: int = Field(
         default=100_000,
@@ -163,6 +173,11 @@ class RuleListParameters(Parameters):
         description="Relative shares. While they are equal, the counts get more where epsilon is tiny.",
     )
     evaluate: Evaluate = True
+
+    @property
+    def conditions(self) -> int:
+        """How many conjunctions a list may be made of, at most."""
+        return max(self.max_antecedents, len(self.given))
 
     @model_validator(mode="before")
     @classmethod

@@ -20,6 +20,7 @@ def rule_list_text(_: Release, model: RuleListModel) -> str:
         row = [word if rule.conditions else "ELSE", rule.text]
         for code in shown:
             low, high = rule.intervals[code]
-            row.append(f"{percent(rule.estimates[code])} ({percent(low)} to {percent(high)})")
+            told = f"{percent(rule.estimates[code])} ({percent(low)} to {percent(high)})"
+            row.append("too few to tell" if rule.nobody else told)
         rows.append([*row, ", ".join(str(count) for count in rule.noisy_counts)])
     return text_table(head, rows)

@@ -25,7 +25,11 @@ ANTECEDENTS = {
     "dp_fim": "Frequent conditions, found privately",
     "given": "My own conditions",
 }
-SAMPLERS = {"pool": "Candidate pool (recommended)", "mcmc": "Random walk (MCMC, as published)"}
+SAMPLERS = {
+    "lookahead": "Two rules at a time (exact lookahead)",
+    "pool": "Candidate pool (recommended)",
+    "mcmc": "Random walk (MCMC, as published)",
+}
 LITERALS = {"thresholds": "up to / above a cut point", "intervals": "between two cut points"}
 OWN, SHARES = parameters_of(RuleListParameters), parameters_of(BudgetShares)
 
@@ -63,7 +67,7 @@ def _sampler() -> dict[str, Any]:
     if sampler == "mcmc":
         st.warning(text("sampler_mcmc"), icon="⚠️")
     else:
-        st.markdown(text("sampler_pool"))
+        st.markdown(text(f"sampler_{sampler}"))
     return {"sampler": sampler}
 
 
@@ -103,6 +107,8 @@ def _candidates(source: str) -> dict[str, Any]:
 
 
 def _effort(sampler: str) -> dict[str, Any]:
+    if sampler == "lookahead":
+        return {"blocks": number(OWN["blocks"], 1, "blocks")}
     if sampler == "pool":
         return {"pool_size": number(OWN["pool_size"], 50_000, "pool")}
     return {
