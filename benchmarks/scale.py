@@ -28,6 +28,7 @@ from dpcore.data.executors import chosen_executor
 from dpcore.data.partition import Partition
 from dpcore.data.storage import save_partitions
 from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import IntegerColumn
 from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.models.registry import get_learner
@@ -36,13 +37,17 @@ from dpcore.privacy.randomness import SecureRandom, public_generator
 
 SUITE = "scale"
 TARGET = "ill"
-_NUMBERS, _CATEGORIES = 12, 7
+#: Columns with numbers and with categories, besides the target: of the register, and of the wide one.
+_SHAPE, _WIDE_SHAPE = (12, 7), (29, 20)
+#: The case on the wide register: all columns and a hundred pairs.
+WIDE = "first look"
 #: Seconds that each case may take on ten million people, on two cores.
-GOALS = {"counts": 2.0, "tree": 20.0, "rule list": 20.0, "boosting": 70.0}
+GOALS = {"counts": 2.0, "tree": 20.0, "rule list": 20.0, "boosting": 70.0, WIDE: 30.0}
 _FITS: dict[str, tuple[str, dict[str, Any]]] = {
     "tree": ("tree", {"blocks": (3,)}),
     "rule list": ("rule_list", {}),
     "boosting": ("ebm", {"delta": "1e-9"}),
+    WIDE: ("summaries", {"delta": "1e-9", "pairs": 100}),
 }
 #: The same for a hundred million people, and the GiB of memory that a case may take.
 _LARGE_GOALS, _MEMORY_GOAL = {"tree": 240.0}, 4.0
@@ -50,17 +55,18 @@ _READINGS = ("reading", "reading from disk")
 CASES = (*GOALS, *_READINGS, *RIVALS)
 
 
-def schema_of(rows: int) -> Schema:
-    """Twenty columns with 130 splits."""
-    numbers = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 99, "bins": 8} for i in range(_NUMBERS)]
-    kinds = [{"name": f"c{i}", "type": "categorical", "categories": list("abcdef")} for i in range(_CATEGORIES)]
+def schema_of(rows: int, *, wide: bool = False) -> Schema:
+    """Twenty columns with 130 splits, or fifty columns."""
+    count, others = _WIDE_SHAPE if wide else _SHAPE
+    numbers = [{"name": f"n{i}", "type": "integer", "lower": 0, "upper": 99, "bins": 8} for i in range(count)]
+    kinds = [{"name": f"c{i}", "type": "categorical", "categories": list("abcdef")} for i in range(others)]
     target = {"name": TARGET, "type": "boolean", "target": True}
     return Schema.from_mapping({"name": "register", "max_rows": rows, "columns": [*numbers, *kinds, target]})
 
 
-def generate(folder: Path, rows: int, partitions: int | None = None) -> None:
+def generate(folder: Path, rows: int, partitions: int | None = None, *, wide: bool = False) -> None:
     """Invent a register and store it, partition by partition."""
-    schema, count = schema_of(rows), partitions or partition_count(rows)
+    schema, count = schema_of(rows, wide=wide), partitions or partition_count(rows)
     sizes = np.full(count, rows // count) + (np.arange(count) < rows % count)
     parts = (_partition(schema, int(size), partition_rows(rows, 1, count), n) for n, size in enumerate(sizes))
     save_partitions(folder, schema, parts)
@@ -68,11 +74,11 @@ def generate(folder: Path, rows: int, partitions: int | None = None) -> None:
 
 def _partition(schema: Schema, size: int, rows: int, seed: int) -> Partition:
     draw = public_generator(seed)
-    numbers = [draw.integers(0, 100, size).astype(np.float64) for _ in range(_NUMBERS)]
-    edges = [np.array(column.inner_edges) for column in schema.columns[:_NUMBERS]]
+    edges = [np.array(column.inner_edges) for column in schema.columns if isinstance(column, IntegerColumn)]
+    numbers = [draw.integers(0, 100, size).astype(np.float64) for _ in edges]
     codes = [np.searchsorted(own, values) for own, values in zip(edges, numbers, strict=True)]
-    codes += [draw.integers(0, 6, size) for _ in range(_CATEGORIES)]
-    score = (numbers[0] + numbers[1] - 100) / 40 + (codes[_NUMBERS] == 2) + ((numbers[2] > 70) & (numbers[3] < 30))
+    codes += [draw.integers(0, 6, size) for _ in range(len(schema.columns) - len(edges) - 1)]
+    score = (numbers[0] + numbers[1] - 100) / 40 + (codes[len(edges)] == 2) + ((numbers[2] > 70) & (numbers[3] < 30))
     codes.append((draw.random(size) < 1 / (1 + np.exp(1.5 - score))).astype(np.int64))
     holdout, ids = draw.random(size) < schema.holdout_percent / 100, draw.integers(0, 2**64, size, dtype=np.uint64)
     return Partition.build(schema, codes, numbers, holdout, ids=ids, rows=rows)
@@ -94,7 +100,7 @@ def measure(case: str, folder: Path) -> dict[str, float]:
     table.check()
     work = work_of(case, table)
     if case not in RIVALS:
-        work_of(case, _small())()  # Compiles what it needs.
+        work_of(case, _small(wide=case == WIDE))()  # Compiles what it needs.
     if case == "reading from disk":
         _forget_files(folder)
     elif case == "reading":
@@ -105,8 +111,8 @@ def measure(case: str, folder: Path) -> dict[str, float]:
     return {"seconds": time.perf_counter() - start, "memory": peak()}
 
 
-def _small() -> PrivateTable:
-    schema = schema_of(1000)
+def _small(*, wide: bool) -> PrivateTable:
+    schema = schema_of(1000, wide=wide)
     return PrivateTable(schema, [_partition(schema, 1000, 1024, 0)])
 
 
@@ -120,7 +126,7 @@ def work_of(case: str, table: PrivateTable) -> Callable[[], object]:
         return RIVALS[case](table, TARGET)
     family, chosen = _FITS[case]
     learner = get_learner(family)
-    plan = learner.plan(table.schema, TARGET, Decimal(1), chosen)
+    plan = learner.plan(table.schema, TARGET if learner.targeted else "", Decimal(1), chosen)
     return lambda: learner.run(Run(table, plan, SecureRandom()))
 
 
@@ -141,21 +147,23 @@ def run(rows: int, folder: Path | None = None, cases: Collection[str] = CASES) -
     """Generate a register, unless the folder holds one, and measure the cases."""
     with tempfile.TemporaryDirectory() as temporary:
         where = folder or Path(temporary)
-        where.mkdir(parents=True, exist_ok=True)
-        if not (where / "schema.json").exists():
-            generate(where, rows)
-        data = f"{rows:,} people x {len(schema_of(rows).columns)} columns"
-        found = {case: in_fresh_process("benchmarks.scale", case, where) for case in CASES if case in cases}
+        places = {case: where / "wide" if case == WIDE else where for case in CASES if case in cases}
+        for place in set(places.values()):
+            place.mkdir(parents=True, exist_ok=True)
+            if not (place / "schema.json").exists():
+                generate(place, rows, wide=place != where)
+        found = {case: in_fresh_process("benchmarks.scale", case, place) for case, place in places.items()}
     goals = GOALS if rows <= 10_000_000 else _LARGE_GOALS
     for case, one in found.items():
-        goal = goals.get(case)
+        goal, data = goals.get(case), _register(rows, wide=case == WIDE)
         yield _record(data, case, "seconds", one["seconds"], goal, "goal, two cores" if goal else "")
         yield _record(data, case, "nanoseconds a person", 1e9 * one["seconds"] / rows)
         limit = _MEMORY_GOAL if case in GOALS else None
         yield _record(data, case, "GiB of memory", one["memory"] / 2**30, limit, "goal" if limit else "")
     seconds = {case: one["seconds"] for case, one in found.items()}
+    data = _register(rows)
     for case, reading in product(GOALS, _READINGS):
-        if case in seconds and reading in seconds:
+        if case != WIDE and case in seconds and reading in seconds:
             metric = f"times one {reading} of all bits"
             yield _record(data, case, metric, seconds[case] / seconds[reading])
     if "tree" in seconds:
@@ -165,6 +173,10 @@ def run(rows: int, folder: Path | None = None, cases: Collection[str] = CASES) -
             its = seconds[rival] / CONJUNCTIONS
             yield _record(data, rival, "microseconds a conjunction", 1e6 * its)
             yield _record(data, "tree", f"times faster than {rival}, a conjunction", its / each)
+
+
+def _register(rows: int, *, wide: bool = False) -> str:
+    return f"{rows:,} people x {len(schema_of(rows, wide=wide).columns)} columns"
 
 
 def _record(
