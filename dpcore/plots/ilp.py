@@ -12,7 +12,7 @@ from dpcore.models.ilp.released.words import clause_words
 from dpcore.models.released import parse_model
 from dpcore.plots.style import FAINT, clear_layout, colour, safe, shorten
 from dpcore.privacy.budgets import format_epsilon
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import NOISE_ALONE, told_share
 from dpcore.released.release import Release
 
 _PATTERNS = ("", "/")
@@ -70,14 +70,12 @@ def prolog_program(release: Release) -> str:
     ]
     program = model.program(release.domain, release.target)
     for text, group, written in zip(clause_texts(release), model.groups, program, strict=False):
-        low, high = group.intervals[model.positive]
         counts = ", ".join(
             f"{_comment(name)}: {count}" for name, count in zip(model.classes, group.noisy_counts, strict=True)
         )
         lines += [
             "",
-            f"% {text.title}. Noisy chance {percent(group.estimates[model.positive])} (noise "
-            f"alone: {percent(low)} to {percent(high)}). Noisy counts: {counts}.",
+            f"% {text.title}. Noisy chance: {told_share(group, model.positive, NOISE_ALONE)}. Noisy counts: {counts}.",
         ]
         if group.kept:
             lines.append(written)

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from dpcore.models.released import parse_model
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.plots.style import SYMBOLS, clear_layout, colour, safe, shorten
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import are_nobody, percent
 from dpcore.released.release import Release
 
 
@@ -36,17 +36,20 @@ def rule_list_figure(release: Release) -> go.Figure:
         tickformat=".0%",
         gridcolor="#dee2e6",
     )
-    figure.update_yaxes(autorange="reversed", automargin=True)
+    # Every rule has its line: one that nobody is told of has no mark.
+    lines = {"categoryorder": "array", "categoryarray": labels, "range": [len(labels) - 0.5, -0.5]}
+    figure.update_yaxes(lines, automargin=True)
     return figure
 
 
 def _estimates(model: RuleListModel, code: int, labels: list[str], place: int) -> go.Scatter:
-    estimates = [rule.estimates[code] for rule in model.rules]
-    intervals = [rule.intervals[code] for rule in model.rules]
+    told = [place for place, rule in enumerate(model.rules) if not are_nobody(rule.noisy_counts)]
+    estimates = [model.rules[place].estimates[code] for place in told]
+    intervals = [model.rules[place].intervals[code] for place in told]
     return go.Scatter(
         name=safe(model.classes[code]),
         x=estimates,
-        y=labels,
+        y=[labels[place] for place in told],
         mode="markers",
         marker={
             "size": 11,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from scipy.fft import next_fast_len
@@ -14,6 +15,10 @@ from dpcore.privacy.budgets import gaussian_tail, geometric_tail
 
 #: Scales above this are not tabulated: a tiny epsilon must not ask for a huge table.
 _WIDEST = 1000.0
+#: In place of a share, where the noisy counts add up to nobody.
+TOO_FEW = "too few to tell"
+#: What the interval of a share is for, in sentences.
+NOISE_ALONE = "noise alone: "
 #: Sums of more terms are not tabulated either, unless the scale is so small that whole numbers
 #: are coarse: a sum of 16 may then be almost surely 0, and one of 200 not.
 _MOST_TERMS = 16
@@ -108,6 +113,35 @@ def _share(one: Ints, rest: Ints, prior: Floats | float, rest_prior: Floats | fl
 def percent(share: float) -> str:
     """A probability for people: whole percent, one decimal below 10 %."""
     return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"
+
+
+class Numbers(Protocol):
+    """What is told of the people of a rule, a node or a clause, for each class."""
+
+    @property
+    def noisy_counts(self) -> Sequence[int]:
+        """Noisy counts."""
+
+    @property
+    def estimates(self) -> Sequence[float]:
+        """Shares made of them."""
+
+    @property
+    def intervals(self) -> Sequence[tuple[float, float]]:
+        """For the noise of each share."""
+
+
+def are_nobody(noisy_counts: Sequence[int]) -> bool:
+    """Whether noisy counts add up to nobody: shares made of them tell of the noise alone."""
+    return sum(noisy_counts) <= 0
+
+
+def told_share(numbers: Numbers, code: int, noise: str = "") -> str:
+    """Share of a class with its interval, which ``noise`` may name; no share of nobody."""
+    if are_nobody(numbers.noisy_counts):
+        return TOO_FEW
+    low, high = (percent(end) for end in numbers.intervals[code])
+    return f"{percent(numbers.estimates[code])} ({noise}{low} to {high})"
 
 
 def nearest(counts: Floats, total: float) -> Floats:

@@ -13,7 +13,7 @@ from dpcore.models.ebm.released.words import EBMWords
 from dpcore.models.redescriptions.released.reading import interval_words, p_words
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.released.evaluation import Figure
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import percent, told_share
 from dpcore.released.regression_evaluation import RegressionEvaluation
 
 #: Rows of one table that are printed, and of one that few read; the downloads of a release
@@ -70,8 +70,7 @@ class Group:
 
     def chance(self, code: int) -> str:
         """Noisy chance of a class, with its interval."""
-        low, high = self.intervals[code]
-        return f"{percent(self.estimates[code])} ({percent(low)} to {percent(high)})"
+        return told_share(self, code)
 
     def count(self, code: int) -> str:
         """Noisy count of a class, with the margin of its noise."""

@@ -1,6 +1,15 @@
 """What a released list says of groups whose noisy counts add up to nobody."""
 
+from decimal import Decimal
+
+from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.released.model import Rule, RuleListModel
+from dpcore.plots.rule_list import rule_list_figure
+from dpcore.released.noisy_counts import NOISE_ALONE, TOO_FEW, told_share
+from dpcore.released.release import make_release
+from tests.support.small_tables import schema_of
+
+ILL = {"name": "ill", "type": "boolean", "target": True}
 
 
 def _reading(*counts):
@@ -15,3 +24,23 @@ def test_no_chance_is_told_of_nobody():
     assert "71%" not in _reading(-17, 4)
     assert "too few people" in _reading(-17, 4)
     assert "71%" in _reading(4, 9)
+
+
+def test_a_share_with_its_interval_or_nobody():
+    counts = {"text": "", "conditions": (), "estimates": (0.29, 0.71), "intervals": ((0.1, 0.4), (0.6, 0.8))}
+    assert told_share(Rule(noisy_counts=(4, 9), **counts), 1) == "71% (60% to 80%)"
+    assert told_share(Rule(noisy_counts=(4, 9), **counts), 1, NOISE_ALONE) == "71% (noise alone: 60% to 80%)"
+    assert told_share(Rule(noisy_counts=(-13, 4), **counts), 1) == TOO_FEW
+
+
+def test_the_chart_has_a_line_but_no_mark_for_nobody():
+    intervals = ((0, 1),) * 2
+    rules = [
+        Rule(conditions=(), text=str(one), noisy_counts=counts, estimates=(0.29, 0.71), intervals=intervals)
+        for one, counts in enumerate([(4, 9), (-13, 4), (0, 1)])
+    ]
+    model = RuleListModel(classes=("no", "yes"), rules=rules, count_margin=9, antecedent_count=1, evaluation=None)
+    plan = RuleListLearner().plan(schema_of([{"name": "x", "type": "boolean"}, ILL], 1000), "ill", Decimal(1), {})
+    figure = rule_list_figure(make_release("rule_list", plan, model, secure=True, dataset_id="in-memory"))
+    assert list(figure.data[0].y) == ["1. 0", "3. 2"]
+    assert list(figure.layout.yaxis.categoryarray) == ["1. 0", "2. 1", "3. 2"]

@@ -16,7 +16,7 @@ from dpcore.models.ilp.language.clause import Clause, Codes
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.words import clause_words
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
 
 #: A data frame of the main table, or one frame for each table by its name.
 Frames = pd.DataFrame | Mapping[str, pd.DataFrame]
@@ -170,18 +170,16 @@ class ILPModel(FrozenModel):
 
     def _sentence(self, place: int, schema: Schema, target: str) -> str:
         group = self.groups[place]
-        low, high = group.intervals[self.positive]
         if group.clause is None:
             who = f"Every other {schema.entity}" if self.clauses else f"Every {schema.entity}"
         else:
             opening = ("An" if schema.entity[:1].lower() in "aeiou" else "A") if place == 0 else "Any other"
             who = f"{opening} {schema.entity} {clause_words(group.clause, schema)}"
         doubt = "" if group.kept or group.clause is None else " This clause does not predict it."
-        return (
-            f"{who}: {target} = {self.classes[self.positive]} for about "
-            f"{percent(group.estimates[self.positive])} (noise alone: {percent(low)} to "
-            f"{percent(high)}).{doubt}"
-        )
+        if are_nobody(group.noisy_counts):
+            return f"{who}: too few people to tell, as the noisy counts add up to nobody.{doubt}"
+        share = told_share(group, self.positive, NOISE_ALONE)
+        return f"{who}: {target} = {self.classes[self.positive]} for about {share}.{doubt}"
 
     def to_frame(self, schema: Schema, target: str) -> pd.DataFrame:
         """Table twin of the theory: one row per group, every number labelled noisy."""

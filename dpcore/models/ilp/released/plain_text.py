@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpcore.models.ilp.released.model import ILPModel
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import told_share
 from dpcore.released.plain_text import text_table
 from dpcore.released.release import Release
 
@@ -25,12 +25,11 @@ def _theory_rows(model: ILPModel) -> tuple[list[str], list[list[str]]]:
     head = ["clause", f"noisy counts ({', '.join(model.classes)})", f"noisy share of {label}", ""]
     rows = []
     for number, group in enumerate(model.groups, 1):
-        low, high = group.intervals[model.positive]
         rows.append(
             [
                 "none" if group.clause is None else str(number),
                 ", ".join(str(count) for count in group.noisy_counts),
-                f"{percent(group.estimates[model.positive])} ({percent(low)} to {percent(high)})",
+                told_share(group, model.positive),
                 "" if group.kept or group.clause is None else NO_PREDICTION,
             ]
         )

@@ -14,7 +14,7 @@ from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
 
 DEFAULT_TEXT = "everyone else"
 
@@ -44,11 +44,6 @@ class Rule(FrozenModel):
     noisy_counts: tuple[int, ...]
     estimates: tuple[float, ...]
     intervals: tuple[tuple[float, float], ...]
-
-    @property
-    def nobody(self) -> bool:
-        """Whether the noisy counts add up to nobody: then the estimates tell of the noise alone."""
-        return sum(self.noisy_counts) <= 0
 
 
 class RuleListModel(FrozenModel):
@@ -115,15 +110,12 @@ class RuleListModel(FrozenModel):
     def _sentence(self, position: int, target: str) -> str:
         rule = self.rules[position]
         best = int(np.argmax(rule.estimates)) if len(self.classes) > 2 else 1
-        low, high = rule.intervals[best]
         opening = "If" if position == 0 else "Otherwise, if"
         who = f"{opening} {rule.text}" if rule.conditions else "For everyone else"
-        if rule.nobody:
-            return f"{who}: too few people to tell the chance of {target} (the noisy counts add up to nobody)."
-        return (
-            f"{who}: the chance of {target} = {self.classes[best]} is about "
-            f"{percent(rule.estimates[best])} (noise alone: {percent(low)} to {percent(high)})."
-        )
+        chance = f"{who}: the chance of {target} = {self.classes[best]} is"
+        if are_nobody(rule.noisy_counts):
+            return f"{chance} not told: too few people, as the noisy counts add up to nobody."
+        return f"{chance} about {told_share(rule, best, NOISE_ALONE)}."
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin of the list: one row per rule, every number labelled noisy."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpcore.models.rules.released.model import RuleListModel
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import told_share
 from dpcore.released.plain_text import text_table
 from dpcore.released.release import Release
 
@@ -18,9 +18,6 @@ def rule_list_text(_: Release, model: RuleListModel) -> str:
     for position, rule in enumerate(model.rules):
         word = "IF" if position == 0 else "ELSE IF"
         row = [word if rule.conditions else "ELSE", rule.text]
-        for code in shown:
-            low, high = rule.intervals[code]
-            told = f"{percent(rule.estimates[code])} ({percent(low)} to {percent(high)})"
-            row.append("too few to tell" if rule.nobody else told)
+        row += [told_share(rule, code) for code in shown]
         rows.append([*row, ", ".join(str(count) for count in rule.noisy_counts)])
     return text_table(head, rows)

@@ -15,7 +15,7 @@ from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.trees.released.splits import Split
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
 
 ROOT_TEXT = "everyone"
 
@@ -205,14 +205,12 @@ class TreeModel(FrozenModel):
     def _sentence(self, position: int, target: str) -> str:
         node = self.nodes[position]
         shown = node.label if len(self.classes) > 2 else 1
-        low, high = node.intervals[shown]
         condition = self.condition(position)
         who = "For everyone" if position == 0 else f"If {condition}"
-        return (
-            f"{who}: predicted {target} = {self.classes[node.label]}. The chance of "
-            f"{self.classes[shown]} is about {percent(node.estimates[shown])} "
-            f"(noise alone: {percent(low)} to {percent(high)})."
-        )
+        chance = f"{who}: predicted {target} = {self.classes[node.label]}. The chance of {self.classes[shown]} is"
+        if are_nobody(node.noisy_counts):
+            return f"{chance} not told: too few people, as the noisy counts add up to nobody."
+        return f"{chance} about {told_share(node, shown, NOISE_ALONE)}."
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin of the tree: one row per node, every number labelled noisy."""

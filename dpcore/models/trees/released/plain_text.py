@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import told_share
 from dpcore.released.plain_text import text_table
 from dpcore.released.release import Release
 
@@ -18,14 +18,12 @@ def tree_text(release: Release, model: TreeModel) -> str:
     rows = []
     for position in lines:
         node = model.nodes[position]
-        low, high = node.intervals[node.label]
-        share = f"{percent(node.estimates[node.label])} ({percent(low)} to {percent(high)})"
         rows.append(
             [
                 "  " * model.depth(position) + node.text,
                 f"{release.target} = {model.classes[node.label]}" if node.final else "",
                 ", ".join(str(count) for count in node.noisy_counts),
-                share if node.final else "",
+                told_share(node, node.label) if node.final else "",
             ]
         )
     return text_table(head, rows)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import ChildTable, Schema
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import are_nobody, percent
 from dpcore.released.release import Release
 from pages.components.families.ilp import case
 from pages.components.kit import markup, slot
@@ -156,9 +156,11 @@ def _answer(release: Release, model: Any, tables: dict[str, pd.DataFrame]) -> No
     low, high = (percent(end) for end in group.intervals[shown])
     label = markup.plain(f"{release.target} = {model.classes[shown]}")
     predicted = markup.plain(f"{release.target} = {model.classes[model.labels[place]]}")
+    chance = f"**{percent(group.estimates[shown])}** (noise alone: {low} to {high})"
+    if are_nobody(group.noisy_counts):
+        chance = "too few people to tell, as the noisy counts of this group add up to nobody"
     st.success(
-        f"Noisy chance of {label}: **{percent(group.estimates[shown])}** (noise alone: {low} to "
-        f"{high}). Predicted: {predicted}. This describes a group, not the future of one "
+        f"Noisy chance of {label}: {chance}. Predicted: {predicted}. This describes a group, not the future of one "
         f"{markup.plain(schema.entity)}.",
         title=title,
         icon="➡️",

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import are_nobody, percent
 from pages.components.families.shared.truth import Truth
 
 #: With more classes than this, only the chosen one's counts are open.
@@ -30,6 +30,8 @@ def choose_class(model: Any, target: str, key: str) -> int:
 
 def estimate(node: Any, shown: int, truth: Truth | None, position: int) -> str:
     """The noisy chance of a class in a rule or node, with its interval as a bar."""
+    if are_nobody(node.noisy_counts):
+        return '<div class="fg-unclear">too few people to tell</div>'
     value, (low, high) = node.estimates[shown], node.intervals[shown]
     true = truth.share(position, shown) if truth else None
     words = f"noisy estimate {percent(value)}, interval {percent(low)} to {percent(high)}"
@@ -50,6 +52,8 @@ def unclear(node: Any, shown: int, margin: int) -> str:
     from dpcore.plots.style import clearly
 
     low, high = node.intervals[shown]
+    if are_nobody(node.noisy_counts):
+        return ""  # Said where the chance would be.
     if clearly(node.noisy_counts, margin, low, high):
         return ""
     return '<div class="fg-unclear">too noisy to tell</div>'

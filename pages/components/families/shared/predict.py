@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import OTHER, NumericColumn, format_number
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import are_nobody, percent
 from dpcore.released.release import Release
 from pages.components.kit import markup
 
@@ -54,6 +54,14 @@ def _field(column: Any, key: str) -> Any:
 
 def answer(title: str, label: str, node: Any, shown: int) -> None:
     """The noisy chance of a class in the rule or group that a case falls into."""
+    if are_nobody(node.noisy_counts):
+        st.warning(
+            f"Too few people to tell the chance of {markup.plain(label)}: the noisy counts of this group "
+            "add up to nobody.",
+            title=markup.plain(title),
+            icon="➡️",
+        )
+        return
     low, high = (percent(end) for end in node.intervals[shown])
     st.success(
         f"Noisy chance of {markup.plain(label)}: "
