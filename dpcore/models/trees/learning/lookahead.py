@@ -103,7 +103,7 @@ class ExactWeight:
         slack = 4 * choices * Fraction(error)
         numerator = math.floor((Fraction(epsilon) - slack) * 2**bits / reach)
         if numerator < 1:
-            raise BudgetError("This epsilon is too small for a tree: use a larger one.")
+            raise BudgetError("This epsilon is too small to choose by: use a larger one.")
         return cls(numerator, bits, error, float(slack))
 
     @property
