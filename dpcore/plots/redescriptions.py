@@ -12,8 +12,6 @@ import plotly.graph_objects as go
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
 
-#: Points beyond which the browser draws on its graphics card.
-MOST_DRAWN = 1000
 #: Points that say their conditions when pointed at; the best ones.
 _MOST_WORDS = 500
 _ASIDE = "#7b8b92"
@@ -100,13 +98,16 @@ def _points(
     symbol: str,
     tint: str,
     intervals: bool = False,
-) -> go.Scatter | go.Scattergl:
-    """Some redescriptions; the browser's graphics card draws them if there are many."""
-    draw = go.Scatter if len(items) <= MOST_DRAWN else go.Scattergl
+) -> go.Scatter:
+    """Some redescriptions.
+
+    However many they are, the graphics card draws none of them: it would need code that is made on the fly,
+    which the pages' content security policy forbids.
+    """
     marker = {"symbol": symbol, "size": 10, "color": tint, "opacity": 0.8}
     if symbol == "circle":
         marker["line"] = {"width": 1, "color": "#ffffff"}
-    return draw(
+    return go.Scatter(
         name=f"{name} ({len(places):,})",
         mode="markers",
         customdata=list(places),

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 
 from dpcore.models.redescriptions.released.agreement import Exact
 from dpcore.models.redescriptions.released.redescription_set import Redescription
-from dpcore.plots.redescriptions import MOST_DRAWN
 from dpcore.plots.style import INK, SOFT, clear_layout, colour
 
 #: True p-value above which a redescription may be chance.
@@ -52,11 +51,10 @@ def truth_figure(found: Sequence[Redescription], exact: Sequence[Exact], thresho
             line={"color": SOFT, "dash": "dot", "width": 2},
         )
     )
-    draw = go.Scatter if len(found) <= MOST_DRAWN else go.Scattergl
     for kind, places in _groups(found, exact, threshold).items():
         symbol, tint, _ = _MARKS[kind]
         figure.add_trace(
-            draw(
+            go.Scatter(
                 name=f"{_NAMES[kind]} ({len(places):,})",
                 mode="markers",
                 x=np.array([exact[place].jaccard for place in places]),

@@ -29,7 +29,7 @@ from dpcore.models.trees.released.model import TreeModel
 from dpcore.plots.ebm import importance_alt, importance_figure, shape_alt, shape_figure
 from dpcore.plots.forest import attribute_use_figure
 from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
-from dpcore.plots.redescriptions import MOST_DRAWN, redescriptions_alt, redescriptions_figure
+from dpcore.plots.redescriptions import redescriptions_alt, redescriptions_figure
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
 from dpcore.plots.style import pretty
 from dpcore.plots.summaries_overview import MOST_COLUMNS, overview_alt, overview_figure
@@ -54,6 +54,8 @@ from dpcore.report.tables import (
 WIDTH = 680
 _MOST_SHAPES, _MOST_LINES = 4, 3
 _BEST = 20
+#: Redescriptions that a picture in a dossier has.
+_MOST_DRAWN = 1000
 #: Sentences that are printed of one result.
 _MOST_SENTENCES = 60
 
@@ -187,7 +189,7 @@ def _redescriptions(release: Release, model: RedescriptionModel) -> Content:
     kept = found.pruned(found.suggested_support)[:_BEST]
     if not kept:
         return Content(["No two conditions fulfil the usual constraints."], [], [])
-    drawn = dataclasses.replace(found, found=found.found[:MOST_DRAWN])
+    drawn = dataclasses.replace(found, found=found.found[:_MOST_DRAWN])
     figure = redescriptions_figure(drawn, found.suggested_support)
     alt = redescriptions_alt(drawn, found.suggested_support)
     return Content(

@@ -17,7 +17,6 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from tests.browser.test_browser import (
     ONE_SPEND,
-    ROOT,
     Server,
     click_until,
     finished,
@@ -29,18 +28,6 @@ from tests.browser.test_browser import (
     spent,
 )
 from tests.support.small_redescriptions import SCHEMA, two_sided_people
-
-#: Makes the browser's graphics card draw every figure, however few its points.
-BY_WEBGL = """
-import dpcore.plots.redescriptions
-dpcore.plots.redescriptions.MOST_DRAWN = 0
-"""
-
-
-def prepared(home: Path) -> Path:
-    with Service(home=home, workers=0) as service:
-        service.add_dataset(two_sided_people(), SCHEMA, budget=Decimal(2), public=True)
-    return home
 
 
 @pytest.fixture(scope="module")
@@ -186,16 +173,6 @@ def test_a_row_of_the_table_is_read(page: Page, server: Server) -> None:
     assert box is not None
     page.mouse.click(box["x"] + 20, box["y"] + 38 + 76 + 38)
     expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
-
-
-@pytest.mark.slow
-def test_points_of_the_graphics_card_can_be_clicked(page: Page, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(BY_WEBGL)
-    with serve(prepared(tmp_path / "home"), PYTHONPATH=f"{tmp_path}:{ROOT}") as server:
-        kept = (found := run_once(page, server)).pruned(found.suggested_support)
-        assert points(page).evaluate("plot => plot._fullData.some(s => s.type === 'scattergl')")
-        click_point(page, "kept", 1)
-        expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
 
 
 @pytest.mark.slow
