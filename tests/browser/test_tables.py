@@ -11,14 +11,33 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_browser import Server, go, serve
 from tests.support.small_trains import BARE_TEXT
 
+#: Lets every drawing of a page take its time to end, after it has looked at what was told so far.
+LATE_END = """
+import time
+from dataclasses import replace
+from streamlit.runtime.state.session_state import WStates
+
+swept = WStates.remove_stale_widgets
+
+def late(states, *given):
+    seen = replace(states, states=dict(states.states))
+    swept(seen, *given)
+    time.sleep(0.4)
+    states.states = seen.states
+
+WStates.remove_stale_widgets = late
+"""
+
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    with serve(tmp_path / "home") as running:
+    (tmp_path / "sitecustomize.py").write_text(LATE_END)
+    with serve(tmp_path / "home", PYTHONPATH=str(tmp_path)) as running:
         yield running
 
 
 def test_further_tables_are_described_and_stored(page: Page, server: Server, tmp_path: Path) -> None:
+    """Also while one drawing of the page ends late: the end must not undo what was typed since."""
     (tmp_path / "trains.csv").write_text("train_id,direction\n1,west\n2,east\n")
     (tmp_path / "cars.csv").write_text("train_id,length\n1,short\n1,long\n")
     page.goto(f"{server.url}/custodian")
