@@ -181,6 +181,18 @@ def agreement(left, right):
     return min(both, neither) - (len(pairs) - both - neither)
 
 
+def excess(left, right):
+    """What two lists of truth values agree beyond chance, in records: 255.5 steps each, rounded down, of 1/256 each."""
+    pairs = list(zip(left, right, strict=True))
+    both, neither = (sum(1 for a, b in pairs if bool(a) is bool(b) is value) for value in (True, False))
+    lefts = sum(1 for a, _ in pairs if a) - both
+    rights = len(pairs) - both - neither - lefts
+    if not pairs:
+        return Fraction(0)
+    beyond = Fraction(both * neither - lefts * rights, max(both, neither, lefts, rights))
+    return Fraction(math.floor(Fraction(511, 2) * max(0, min(beyond, max(both, neither) - lefts - rights))), 256)
+
+
 def said_of(one, other):
     """Everything that "and", "or" and "not" say of two lists of truth values, or of one of them."""
     values = [list(one), list(other)]
@@ -189,6 +201,6 @@ def said_of(one, other):
     return values + [[not value for value in said] for said in values]
 
 
-def best_agreement(left, right):
-    """Best agreement of what can be said of two conditions on the left and two on the right."""
-    return max(agreement(a, b) for a in said_of(*left) for b in said_of(*right))
+def best_utility(utility, left, right):
+    """Best utility of what can be said of two conditions on the left and two on the right."""
+    return max(utility(a, b) for a in said_of(*left) for b in said_of(*right))

@@ -1,8 +1,9 @@
 """Pairs of conditions on both sides, drawn together and exactly."""
 
+import math
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from dpcore.errors import BudgetError
 from dpcore.models.redescriptions.learning.exact_pairs import (
     PARTS,
     ExactPairs,
-    best_agreement,
+    agreement_steps,
+    best_utilities,
     candidate_counts,
     candidate_pairs,
     pair_weight,
@@ -28,17 +30,26 @@ from tests.support import redescription_cases as cases
 NAMED = [{0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}]
 
 
-def naive_agreement(table):
-    """By going through every two unions."""
+def naive_utilities(table, steps):
+    """By going through every two unions, with both signs."""
     whole = int(table.sum())
-    values = []
+    agreements, excesses = [], [0]
     for rows in NAMED:
         for columns in NAMED:
             both = int(table[np.ix_(sorted(rows), sorted(columns))].sum())
             left = int(table[sorted(rows)].sum()) - both
             right = int(table[:, sorted(columns)].sum()) - both
-            values.append(min(both, whole - both - left - right) - left - right)
-    return max(values)
+            neither = whole - both - left - right
+            agreements.append(steps * (min(both, neither) - left - right))
+            if whole:
+                excess = Fraction(both * neither - left * right, max(both, neither, left, right))
+                excesses.append(math.floor((steps - Fraction(1, 2)) * min(excess, max(both, neither) - left - right)))
+    return max(agreements), max(excesses)
+
+
+def best_of(table, steps):
+    """The kernel's utilities of one table."""
+    return tuple(best_utilities(table[:, :, None].astype(float), steps)[:, 0].tolist())
 
 
 def table_of(left, right):
@@ -60,6 +71,10 @@ def compared(left, right, pairs=None):
     return found
 
 
+def utilities_of(found):
+    return np.array([found.agreements, found.excesses], dtype=float)
+
+
 tables = hnp.arrays(np.int64, (4, 4), elements=st.integers(0, 30))
 sides = st.integers(0, 70).flatmap(
     lambda rows: st.tuples(hnp.arrays(np.bool_, (3, rows)), hnp.arrays(np.bool_, (4, rows)))
@@ -67,15 +82,67 @@ sides = st.integers(0, 70).flatmap(
 
 
 @given(tables)
-def test_best_agreement_is_that_of_every_two_unions(table):
-    assert best_agreement(table) == naive_agreement(table)
+def test_the_best_utilities_are_those_of_every_two_unions(table):
+    for steps in (1, 32, 256):
+        assert best_of(table, steps) == naive_utilities(table, steps)
 
 
-@given(tables, st.integers(0, 3), st.integers(0, 3))
-def test_one_record_moves_the_agreement_by_at_most_one(table, row, column):
+@pytest.mark.parametrize("most", [3, 40, 10**5, 6 * 10**6])
+@given(data=st.data())
+def test_one_record_moves_the_utilities_by_at_most_one(most, data):
+    table = data.draw(hnp.arrays(np.int64, (4, 4), elements=st.integers(0, most)))
     more = table.copy()
-    more[row, column] += 1
-    assert abs(int(best_agreement(more)) - int(best_agreement(table))) <= AGREEMENT.value
+    more[data.draw(st.integers(0, 3)), data.draw(st.integers(0, 3))] += 1
+    for before, after in zip(best_of(table, 256), best_of(more, 256), strict=True):
+        assert abs(int(after) - int(before)) <= 256 * AGREEMENT.value
+
+
+def test_no_two_small_sets_move_further_than_their_sensitivity():
+    """Every table of one condition a side and up to 14 records, and every record more."""
+
+    def found(cells):
+        table = np.zeros((4, 4), dtype=np.int64)
+        for corner, count in zip(product((0, 3), repeat=2), cells, strict=True):
+            table[corner] = count
+        return np.array(best_of(table, 256))
+
+    cases = {cells: found(cells) for cells in product(range(15), repeat=4) if sum(cells) < 15}
+    moves = [
+        np.abs(after - before)
+        for cells, before in cases.items()
+        for place in range(4)
+        if (after := cases.get((*cells[:place], cells[place] + 1, *cells[place + 1 :]))) is not None
+    ]
+    assert np.max(moves, axis=0).tolist() == [256 * AGREEMENT.value] * 2, "and one is reached"
+
+
+@pytest.mark.parametrize("rows", [1, 1000, 2**24 - 1, 2**24, 2**24 + 1, 10**8])
+def test_utilities_of_all_records_can_be_kept(rows):
+    steps = agreement_steps(rows)
+    assert steps == 256 if rows < 2**24 else 16 < steps < 256
+    half, quarter = np.diag([rows // 2, 0, 0, rows // 2]), np.full((4, 4), rows // 16)
+    for table in (half, quarter):
+        for utility in best_of(table, steps):
+            assert abs(int(utility)) < 2**31
+    assert best_of(half, steps) == (steps * (rows // 2), (2 * steps - 1) * (rows // 2) // 2)
+
+
+def test_sets_that_have_nothing_to_do_with_each_other_have_no_excess():
+    """However rare they are, and whichever complement is taken."""
+    for common, rare in ((400, 100), (999, 1), (250, 250)):
+        table = np.zeros((4, 4), dtype=np.int64)
+        table[np.ix_([0, 3], [0, 3])] = np.outer([rare, common], [rare, common])
+        assert best_of(table, 256)[1] == 0
+        assert best_of(table[:, ::-1], 256)[1] == 0
+
+
+def test_excess_tells_sets_that_agreement_cannot_tell():
+    """More records are in one set only than in neither."""
+    table = np.zeros((4, 4), dtype=np.int64)
+    table[np.ix_([0, 3], [0, 3])] = [[56, 12], [12, 20]]
+    agreement, excess = best_of(table, 256)
+    assert agreement == 0, "of sets without a record"
+    assert excess == 511 * (56 * 20 - 12 * 12) // (2 * 56)
 
 
 def test_one_record_may_move_agreements_up_and_down():
@@ -85,14 +152,15 @@ def test_one_record_may_move_agreements_up_and_down():
     down[0, 3] = 1
     lopsided = np.diag([5, 0, 0, 9]).astype(np.int64)
     more = np.diag([6, 0, 0, 9]).astype(np.int64)
-    assert best_agreement(more) - best_agreement(lopsided) == 1
-    assert best_agreement(down) - best_agreement(table) == -1
-    assert best_agreement(up) == best_agreement(table)
+    both = [np.array(best_of(each, 256)) for each in (table, up, down, lopsided, more)]
+    assert (both[4] - both[3]).tolist() == [256, 255 + (5 * 511 % 2)]
+    assert (both[2] - both[0]).tolist() == [-256, -255]
+    assert (both[1] - both[0]).tolist() == [0, 0]
 
 
 @settings(max_examples=15)
 @given(sides)
-def test_agreements_are_those_of_the_counted_cells(views):
+def test_utilities_are_those_of_the_counted_cells(views):
     left, right = views
     if left.shape[1] == 0:
         left, right = left[:, :0], right[:, :0]
@@ -100,7 +168,7 @@ def test_agreements_are_those_of_the_counted_cells(views):
     for p, (i, j) in enumerate(found.left):
         for q, (a, b) in enumerate(found.right):
             table = table_of(left[[i, j]], right[[a, b]])
-            assert found.agreements[p, q] == naive_agreement(table)
+            assert (found.agreements[p, q], found.excesses[p, q]) == naive_utilities(table, 256)
 
 
 def test_all_pairs_are_candidates_and_single_literals_too():
@@ -131,8 +199,9 @@ def test_candidates_fit_into_time_and_memory(words, sizes):
         assert (counts == (1830, 7260)) == (words < 1_000_000)
 
 
+@pytest.mark.parametrize("beyond_chance", [False, True])
 @pytest.mark.parametrize("source", [SeededRandom(3), SecureRandom()])
-def test_draws_follow_the_exponential_mechanism(source):
+def test_draws_follow_the_exponential_mechanism(source, beyond_chance):
     """All candidates enumerated; 1e-6 is the chance that a sound sampler fails."""
     generator = np.random.default_rng(5)
     left, right = generator.random((3, 40)) < 0.5, generator.random((2, 40)) < 0.5
@@ -140,12 +209,12 @@ def test_draws_follow_the_exponential_mechanism(source):
     found = compared(left, right)
     weight = pair_weight(Decimal("0.4"), 40, len(found.right))
     free = np.arange(len(found.left)) != 1, np.ones(len(found.right), dtype=bool)
-    expected = np.exp(weight.value * found.agreements.astype(float)) * free[0][:, None]
+    expected = np.exp(weight.value * utilities_of(found)[int(beyond_chance)]) * free[0][:, None]
     expected /= expected.sum()
     draws = 4000
     counts = np.zeros_like(expected)
     for _ in range(draws):
-        counts[found.draw(weight, *free, source)] += 1
+        counts[found.draw(weight, beyond_chance, *free, source)] += 1
     assert counts[1].sum() == 0
     kept = expected > 0
     assert stats.chisquare(counts[kept], draws * expected[kept]).pvalue > 1e-6
@@ -165,15 +234,15 @@ def test_neighbours_have_probabilities_within_epsilon(change):
     weight = pair_weight(Decimal(1), 31, 6).value
     logs = []
     for views in ((left, right), more):
-        values = weight * compared(*views).agreements.astype(float)
-        logs.append(values - np.log(np.exp(values).sum()))
+        values = weight * utilities_of(compared(*views))
+        logs.append(values - np.log(np.exp(values).sum(axis=(1, 2), keepdims=True)))
     assert np.abs(logs[0] - logs[1]).max() <= epsilon
 
 
 @pytest.mark.parametrize("epsilon", ["1", "0.05", "0.0001"])
 def test_a_draw_costs_no_more_than_its_budget(epsilon):
     weight = pair_weight(Decimal(epsilon), 10_000, 50_000)
-    cost = 2 * Fraction(weight.numerator, 2**weight.bits) + 8 * Fraction(weight.error)
+    cost = 2 * agreement_steps(10_000) * Fraction(weight.numerator, 2**weight.bits) + 8 * Fraction(weight.error)
     assert cost <= Fraction(Decimal(epsilon))
     assert cost > Fraction(Decimal(epsilon)) * Fraction(99, 100)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dpcore.learning.learner import Run
 from dpcore.models.redescriptions.learning import exact_pairs
+from dpcore.models.redescriptions.learning.diversity import best_found, telling_columns
 from dpcore.models.redescriptions.learning.exact_pairs import pair_weight
 from dpcore.models.redescriptions.learning.plans import Calls
 from dpcore.models.redescriptions.learning.queries import STEPS
@@ -92,15 +93,15 @@ def test_neighbours_change_the_chance_of_a_structure_by_its_budget_at_most(rows,
 
 #: What the exact pairs choose among, one literal twice or two literals on a side.
 CHOICES = ((0, 0), (0, 1), (1, 1))
+OUTCOMES = tuple(product(CHOICES, repeat=2))
 DRAWN = {"method": "exact_pairs", "starts": 1, "tree_share": 0.9}
 
 
-def pair_chances(rows, plan):
+def pair_chances(rows, plan, utility=oracle.agreement, outcomes=OUTCOMES):
     """Chance of every choice of two conditions on either side."""
     flags = np.array(rows).reshape(-1, 4) == 1
-    outcomes = list(product(CHOICES, repeat=2))
     scores = [
-        oracle.best_agreement([flags[:, i].tolist() for i in left], [flags[:, 2 + i].tolist() for i in right])
+        oracle.best_utility(utility, [flags[:, i].tolist() for i in left], [flags[:, 2 + i].tolist() for i in right])
         for left, right in outcomes
     ]
     chances = oracle.softmax(scores, float(Calls.of(plan).tree) / 2)
@@ -115,9 +116,8 @@ def test_exact_pairs_of_a_run_follow_the_enumerated_distribution(runs):
     plan, found = plan_of("1", DRAWN), Counter()
     for _ in range(runs):
         (pair,) = LEARNER.run(Run(table, plan, source)).pairs
-        sides = ((pair.left, "ab"), (pair.right, "cd"))
-        found[tuple(tuple(names.index(split.column) for split in tree.splits[:2]) for tree, names in sides)] += 1
-        assert all(tree.splits[1] == tree.splits[2] for tree, _ in sides)
+        found[chosen_by(pair)] += 1
+        assert all(tree.splits[1] == tree.splits[2] for tree in (pair.left, pair.right))
     chances = pair_chances(rows, plan)
     observed = [found[outcome] for outcome in chances]
     assert sum(observed) == runs
@@ -133,9 +133,45 @@ def test_exact_pairs_of_a_run_follow_the_enumerated_distribution(runs):
 )
 def test_neighbours_change_the_chance_of_a_pair_by_its_budget_at_most(rows, added):
     plan = plan_of("2", DRAWN)
-    one, other = (pair_chances(people, plan) for people in (rows, [*rows, added]))
-    gap = max(abs(np.log(one[outcome] / other[outcome])) for outcome in one)
-    assert gap <= float(Calls.of(plan).tree) + 1e-9
+    for utility in (oracle.agreement, oracle.excess):
+        one, other = (pair_chances(people, plan, utility) for people in (rows, [*rows, added]))
+        gap = max(abs(np.log(one[outcome] / other[outcome])) for outcome in one)
+        assert gap <= float(Calls.of(plan).tree) + 1e-9
+
+
+def chosen_by(pair):
+    """Which literals a pair of trees has."""
+    return tuple(
+        tuple(names.index(split.column) for split in tree.splits[:2])
+        for tree, names in ((pair.left, "ab"), (pair.right, "cd"))
+    )
+
+
+@pytest.mark.heavy
+def test_a_search_after_one_that_shows_nothing_has_the_other_utility():
+    """Every second search against the chances that the first table, as released, leaves it."""
+    rows = [(1, 0, 1, 0)] * 9 + [(0, 1, 0, 0)] * 2 + [(0, 0, 0, 1)] * 2 + [(1, 1, 1, 1)] * 3 + [(1, 0, 0, 0)] * 4
+    table, source, plan = table_of(TINY, rows), SecureRandom(), plan_of("3", {**DRAWN, "starts": 2})
+    observed, expected, wrong = (dict.fromkeys(OUTCOMES, 0.0) for _ in range(3))
+    shown, runs = 0, 900
+    for _ in range(runs):
+        first, second = LEARNER.run(Run(table, plan, source)).pairs
+        best = best_found(first, TINY)
+        used = telling_columns(first, best)
+        shown += best is not None
+        sides = [
+            [choice for choice in CHOICES if not {names[i] for i in choice} & used] or CHOICES for names in ("ab", "cd")
+        ]
+        left = tuple(product(*sides))
+        after = oracle.agreement if best is not None else oracle.excess
+        other = oracle.excess if best is not None else oracle.agreement
+        for counts, utility in ((expected, after), (wrong, other)):
+            for outcome, chance in pair_chances(rows, plan, utility, left).items():
+                counts[outcome] += chance
+        observed[chosen_by(second)] += 1
+    assert shown < runs / 2, "most first tables show nothing"
+    assert chi_square(list(observed.values()), list(expected.values())) > FALSE_ALARM
+    assert chi_square(list(observed.values()), list(wrong.values())) < FALSE_ALARM
 
 
 def test_the_budget_of_an_exact_pair_is_nearly_used_up():
@@ -152,16 +188,16 @@ def test_the_budget_of_an_exact_pair_is_nearly_used_up():
 def test_summed_weights_are_within_their_bound(epsilon):
     """The scores of the left conditions against fifty digits."""
     draw, rows, columns, people = np.random.default_rng(1), 5, 4000, 10_000
-    agreements = draw.integers(-people, people // 2, (rows, columns)).astype(np.int32)
-    agreements[0] = 7
+    utilities = (256 * draw.integers(-people // 2, people // 2, (rows, columns))).astype(np.int32)
+    utilities[0] = 7
     weight = pair_weight(Decimal(epsilon), people, columns)
     bests, rests = np.empty(rows, dtype=np.int64), np.empty(rows)
     everything = np.arange(rows), np.arange(columns)
-    exact_pairs._fold(agreements, *everything, np.arange(rows), weight.value, bests, rests)
-    assert bests.tolist() == agreements.max(axis=1).tolist()
+    exact_pairs._fold(utilities, *everything, np.arange(rows), weight.value, bests, rests)
+    assert bests.tolist() == utilities.max(axis=1).tolist()
     with mpmath.workdps(50):
         step = mpmath.mpf(weight.numerator) / 2**weight.bits
-        exact = [mpmath.log(mpmath.fsum(mpmath.exp(step * int(value)) for value in row)) for row in agreements]
+        exact = [mpmath.log(mpmath.fsum(mpmath.exp(step * int(value)) for value in row)) for row in utilities]
         found = [mpmath.mpf(int(score)) / 2**weight.bits for score in weight.scores(bests, rests)]
         gaps = [f - e for f, e in zip(found, exact, strict=True)]
         assert max(gaps) - min(gaps) <= 2 * weight.error

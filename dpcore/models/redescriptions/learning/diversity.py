@@ -17,21 +17,26 @@ from dpcore.models.redescriptions.released.redescription_set import Redescriptio
 from dpcore.models.redescriptions.released.tree_pair import TreePair
 
 
-def telling_columns(pair: TreePair, schema: Schema) -> frozenset[str]:
-    """Columns of the redescription of a pair on which most people agree, as the noisy table tells.
-
-    A condition that was drawn but adds nothing stays free. Without any redescription, all
-    columns of the pair.
-    """
+def best_found(pair: TreePair, schema: Schema) -> Redescription | None:
+    """The redescription of a pair on which most people agree, as the noisy table tells."""
     read = read_pairs([pair], schema, Constraints())
-    if not read.found:
-        return frozenset(item.column for tree in (pair.left, pair.right) for item in tree.splits)
 
     def agreement(item: Redescription) -> float:
         apart = item.left_only + item.right_only
         return min(item.support, read.people - item.support - apart) - apart
 
-    return max(read.found, key=agreement).columns
+    return max(read.found, key=agreement, default=None)
+
+
+def telling_columns(pair: TreePair, best: Redescription | None) -> frozenset[str]:
+    """Columns of the best redescription of a pair.
+
+    A condition that was drawn but adds nothing stays free. Without any redescription, all
+    columns of the pair.
+    """
+    if best is None:
+        return frozenset(item.column for tree in (pair.left, pair.right) for item in tree.splits)
+    return best.columns
 
 
 def unused(literals: Sequence[Condition], pairs: Ints, used: set[str]) -> Flags:

@@ -1,11 +1,11 @@
 """Both sides of a redescription drawn together and exactly, from two conditions a side.
 
 The candidates are all pairs of two literals on the left and two on the right. Their utility is
-the best agreement of a union on the left and one on the right, and the exponential mechanism
-over all of them is sampled exactly: first the left literals, with the weights of all right ones
-added up, then the right literals. The counts behind all candidates are made once and serve every
-search. Compare Algorithm 5 of Mihelčić and Miettinen (2023), which walks over pairs of trees at
-random.
+the best agreement of a union on the left and one on the right, as it is or beyond chance, and the
+exponential mechanism over all of them is sampled exactly: first the left literals, with the
+weights of all right ones added up, then the right literals. The counts behind all candidates are
+made once and serve every search. Compare Algorithm 5 of Mihelčić and Miettinen (2023), which
+walks over pairs of trees at random.
 """
 
 from __future__ import annotations
@@ -39,10 +39,14 @@ _OVERHEAD: Final = 150
 _CHOICES: Final = 2
 #: Parts in which the candidates are compared, for progress.
 PARTS: Final = 10
-#: Unions of the cells (both, first only, second only, neither) of two literals, as bit sets:
-#: "and", "or" and single literals with all signs. Of two complements one is enough on the left.
-_LEFT_UNIONS = np.array([1, 2, 4, 8, 3, 5])
-_RIGHT_UNIONS = np.array([1, 2, 4, 8, 3, 5, 14, 13, 11, 7, 12, 10])
+#: Unions of the cells (both, first only, second only, neither) of two literals: "and", "or" and
+#: single literals with all signs. Of two complements one is enough. A second cell of 0 is none.
+_UNIONS = np.array([[0, 0], [1, 0], [2, 0], [3, 0], [0, 1], [0, 2]])
+#: Candidates that are compared at a time.
+_BLOCK = 128
+#: Steps in which a record is weighed are at most 2 to the first; and bits of what is kept for a candidate.
+_FINEST_BITS: Final = 8
+_KEPT_BITS: Final = 31
 
 
 def candidate_counts(left: int, right: int, words: int) -> tuple[int, int]:
@@ -73,11 +77,17 @@ def candidate_pairs(literals: int, count: int, randomness: RandomSource) -> Ints
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].astype(np.int64)
 
 
-def pair_weight(epsilon: Decimal, max_rows: int, right: int) -> ExactWeight:
-    """Weight of one step of agreement such that a draw costs at most ``epsilon``.
+def agreement_steps(max_rows: int) -> int:
+    """Steps in which a record is weighed: utilities are at most half of all records, and fit into 32 bits."""
+    return 1 << min(_FINEST_BITS, _KEPT_BITS + 1 - max_rows.bit_length())
 
-    Agreements of two candidates move apart by at most 2 records
-    (:data:`dpcore.models.redescriptions.learning.queries.AGREEMENT`, either way).
+
+def pair_weight(epsilon: Decimal, max_rows: int, right: int) -> ExactWeight:
+    """Weight of one step of either utility such that a draw costs at most ``epsilon``.
+
+    Utilities of two candidates move apart by at most 2 records
+    (:data:`dpcore.models.redescriptions.learning.queries.AGREEMENT`, either way), each of
+    :func:`agreement_steps` steps.
 
     Parameters
     ----------
@@ -89,23 +99,26 @@ def pair_weight(epsilon: Decimal, max_rows: int, right: int) -> ExactWeight:
     BudgetError
         If no positive weight does.
     """
-    return ExactWeight.within(epsilon, 2 * AGREEMENT.value, _CHOICES, float_error(1, right, 1), max_rows)
+    reach = 2 * AGREEMENT.value * agreement_steps(max_rows)
+    return ExactWeight.within(epsilon, reach, _CHOICES, float_error(1, right, 1), max_rows)
 
 
 @dataclass(frozen=True)
 class ExactPairs:
-    """Agreement of every candidate. Exact, so it must not leave the learner.
+    """Both utilities of every candidate. Exact, so they must not leave the learner.
 
     Attributes
     ----------
     left, right : arrays of shape (n_left, 2) and (n_right, 2)
         Candidates: two literals each.
-    agreements : array of shape (n_left, n_right), int32
+    agreements, excesses : arrays of shape (n_left, n_right), int32
+        As :func:`best_utilities` has them, in steps.
     """
 
     left: Ints
     right: Ints
     agreements: Ints32
+    excesses: Ints32
 
     @classmethod
     def compare(
@@ -117,7 +130,7 @@ class ExactPairs:
         right: Ints,
         told: Callable[[int], None],
     ) -> ExactPairs:
-        """Work out the agreement of every left candidate with every right one, on all cores.
+        """Work out the utilities of every left candidate with every right one, on all cores.
 
         Parameters
         ----------
@@ -125,27 +138,31 @@ class ExactPairs:
         told : callable
             Told how many of :data:`PARTS` parts are done.
         """
-        agreements = np.empty((len(left), len(right)), dtype=np.int32)
+        utilities = np.empty((2, len(left), len(right)), dtype=np.int32)
+        steps = agreement_steps(table.schema.max_rows)
         few = table.total(_few_literals, left_literals, right_literals, right)
         single = np.flatnonzero(right[:, 0] == right[:, 1])
-        parts = zip(np.array_split(left, PARTS), np.array_split(agreements, PARTS), strict=True)
+        parts = zip(np.array_split(left, PARTS), np.array_split(utilities, PARTS, axis=1), strict=True)
         for part, (rows, own) in enumerate(parts):
             fours = table.total(_together, left_literals, right_literals, rows, right)
-            in_threads(lambda which: _agree(*few, fours, rows, right, single, which, own), len(rows))  # noqa: B023
+            in_threads(lambda which: _agree(*few, fours, rows, right, single, which, steps, own), len(rows))  # noqa: B023
             told(part + 1)
-        return cls(left, right, agreements)
+        return cls(left, right, utilities[0], utilities[1])
 
     def draw(
         self,
         weight: ExactWeight,
+        beyond_chance: bool,
         free_left: Flags,
         free_right: Flags,
         randomness: RandomSource,
     ) -> tuple[int, int]:
-        """Draw a candidate with probability proportional to exp(weight x agreement).
+        """Draw a candidate with probability proportional to exp(weight x utility).
 
         Parameters
         ----------
+        beyond_chance : bool
+            Whether the utility is the excess, and not the agreement: a function of what was released.
         free_left, free_right : bool arrays of shape (n_left,) and (n_right,)
             Candidates to draw from: a function of what was released.
 
@@ -154,22 +171,23 @@ class ExactPairs:
         (int, int)
             Positions in ``left`` and ``right``.
         """
+        utilities = self.excesses if beyond_chance else self.agreements
         rows, columns = np.flatnonzero(free_left), np.flatnonzero(free_right)
         bests, rests = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
         in_threads(
-            lambda which: _fold(self.agreements, rows, columns, which, weight.value, bests, rests),
+            lambda which: _fold(utilities, rows, columns, which, weight.value, bests, rests),
             len(rows),
         )
         scale = 2.0**weight.bits
         left = rows[weighted_index(weight.scores(bests, rests), scale, randomness)]
-        values = self.agreements[left, columns].astype(np.int64)
+        values = utilities[left, columns].astype(np.int64)
         chosen = weighted_index(weight.numerator * (values - values.max()), scale, randomness)
         return int(left), int(columns[chosen])
 
 
 @kernel
 def _fold(
-    agreements: Ints32,
+    utilities: Ints32,
     rows: Ints,
     columns: Ints,
     which: Ints,
@@ -180,12 +198,12 @@ def _fold(
     """Log of the summed weights of some rows, as weight x best + rest."""
     for place in which:
         row = rows[place]
-        best = agreements[row, columns[0]]
+        best = np.int64(utilities[row, columns[0]])
         for column in columns:
-            best = max(best, agreements[row, column])
+            best = max(best, np.int64(utilities[row, column]))
         total = 0.0
         for column in columns:
-            total += math.exp(weight * (agreements[row, column] - best))
+            total += math.exp(weight * (utilities[row, column] - best))
         bests[place], rests[place] = best, math.log(total)
 
 
@@ -250,16 +268,17 @@ def _agree(
     right: Ints,
     single: Ints,
     which: Ints,
-    agreements: Ints32,
+    steps: int,
+    utilities: Ints32,
 ) -> None:
-    """Agreements of some left candidates with all right ones.
+    """Utilities of some left candidates with all right ones: shape (2, n_left, n_right).
 
     All 16 cells of four literals follow from counts of literals that hold together. Those with one
     literal on the right are the counts of ``single`` candidates, the same literal twice.
     """
     size = right_pairs.shape[0]
-    totals, alone = np.empty(4, dtype=np.int64), np.empty((4, size), dtype=np.int64)
-    table = np.empty((4, 4), dtype=np.int64)
+    totals, alone = np.empty(4), np.empty((4, size))
+    cells = np.zeros((4, 4, _BLOCK))
     for p in which:
         i, j = left[p, 0], left[p, 1]
         totals[0] = left_pairs[i, j]
@@ -270,52 +289,76 @@ def _agree(
             alone[1, a] = threes[i, single[a]] - alone[0, a]
             alone[2, a] = threes[j, single[a]] - alone[0, a]
             alone[3, a] = right_pairs[a, a] - alone[0, a] - alone[1, a] - alone[2, a]
-        for q in range(right.shape[0]):
-            a, b = right[q, 0], right[q, 1]
-            table[0, 0] = fours[p, q]
-            table[1, 0] = threes[i, q] - table[0, 0]
-            table[2, 0] = threes[j, q] - table[0, 0]
-            table[3, 0] = right_pairs[a, b] - table[0, 0] - table[1, 0] - table[2, 0]
-            for m in range(4):
-                table[m, 1] = alone[m, a] - table[m, 0]
-                table[m, 2] = alone[m, b] - table[m, 0]
-                table[m, 3] = totals[m] - alone[m, a] - alone[m, b] + table[m, 0]
-            agreements[p, q] = best_agreement(table)
+        for first in range(0, right.shape[0], _BLOCK):
+            many = min(_BLOCK, right.shape[0] - first)
+            for place in range(many):
+                q = first + place
+                a, b = right[q, 0], right[q, 1]
+                cells[0, 0, place] = fours[p, q]
+                cells[1, 0, place] = threes[i, q] - fours[p, q]
+                cells[2, 0, place] = threes[j, q] - fours[p, q]
+                cells[3, 0, place] = right_pairs[a, b] - threes[i, q] - threes[j, q] + fours[p, q]
+                for m in range(4):
+                    cells[m, 1, place] = alone[m, a] - cells[m, 0, place]
+                    cells[m, 2, place] = alone[m, b] - cells[m, 0, place]
+                    cells[m, 3, place] = totals[m] - alone[m, a] - alone[m, b] + cells[m, 0, place]
+            utilities[:, p, first : first + many] = best_utilities(cells, steps)[:, :many]
 
 
 @kernel
-def best_agreement(table: Ints) -> np.int64:
-    """Best agreement of a union of rows and a union of columns of a table of shape (4, 4).
+def best_utilities(cells: Floats, steps: int) -> Ints32:
+    """Best agreement, and best excess, of a union of rows and a union of columns of tables, in steps.
 
-    The agreement of two sets is min(both, neither) - left only - right only, so a set and its
-    complement on either side count the same. Sensitivity
-    :data:`dpcore.models.redescriptions.learning.queries.AGREEMENT`.
+    With b records in both sets, l and r in one of them only and t in neither, the agreement is
+    min(b, t) - l - r. The excess is what they agree beyond chance: the smaller of
+    (b t - l r) / max(b, l, r, t), which is 0 for independent sets, and max(b, t) - l - r, but at
+    least 0. Complements are compared alike. Sensitivity of both
+    :data:`dpcore.models.redescriptions.learning.queries.AGREEMENT`; the excess is counted in
+    steps of 1 / (steps - 1/2) records and rounded down, so that it moves by whole ``steps`` at most.
+
+    Parameters
+    ----------
+    cells : array of shape (4, 4, n)
+        Counts of records of n tables.
+    steps : int
+        Of a record.
+
+    Returns
+    -------
+    array of shape (2, n)
+        Agreements and excesses.
     """
-    best = np.int64(-(2**62))
-    for k in range(len(_LEFT_UNIONS)):
-        # Records of each column inside and outside of the left union; spelled out, as an array
-        # here would take most of the time.
-        in0 = in1 = in2 = in3 = np.int64(0)
-        out0 = out1 = out2 = out3 = np.int64(0)
+    size = cells.shape[2]
+    inside, outside = np.empty((4, size)), np.empty((4, size))
+    best, most = np.full(size, -np.inf), np.zeros(size)
+    for k in range(len(_UNIONS)):
+        inside[:], outside[:] = 0.0, 0.0
         for m in range(4):
-            if (_LEFT_UNIONS[k] >> m) & 1:
-                in0, in1 = in0 + table[m, 0], in1 + table[m, 1]
-                in2, in3 = in2 + table[m, 2], in3 + table[m, 3]
+            if m == _UNIONS[k, 0] or (m == _UNIONS[k, 1] and m > 0):
+                inside += cells[m]
             else:
-                out0, out1 = out0 + table[m, 0], out1 + table[m, 1]
-                out2, out3 = out2 + table[m, 2], out3 + table[m, 3]
-        inside, outside = in0 + in1 + in2 + in3, out0 + out1 + out2 + out3
-        for r in range(len(_RIGHT_UNIONS)):
-            union = _RIGHT_UNIONS[r]
-            both = right_only = np.int64(0)
-            if union & 1:
-                both, right_only = both + in0, right_only + out0
-            if union & 2:
-                both, right_only = both + in1, right_only + out1
-            if union & 4:
-                both, right_only = both + in2, right_only + out2
-            if union & 8:
-                both, right_only = both + in3, right_only + out3
-            agreed = min(both, outside - right_only)
-            best = max(best, agreed - (inside - both) - right_only)
-    return best
+                outside += cells[m]
+        for n in range(len(_UNIONS)):
+            # A single cell of the right side, or the first one with another. Written as one loop
+            # over tables without a branch, which the machine's vector units take many at a time.
+            first, second = _UNIONS[n]
+            with_second = 1.0 if second > 0 else 0.0
+            for q in range(size):
+                both = inside[first, q] + with_second * inside[second, q]
+                right_only = outside[first, q] + with_second * outside[second, q]
+                left_only = inside[0, q] + inside[1, q] + inside[2, q] + inside[3, q] - both
+                neither = outside[0, q] + outside[1, q] + outside[2, q] + outside[3, q] - right_only
+                alike, apart = both + neither, left_only + right_only
+                more, larger = max(both, neither), max(left_only, right_only)
+                # As they are, and the right set with its complement in its place.
+                agreed = max(alike - more - apart, apart - larger - alike)
+                best[q] = agreed if agreed > best[q] else best[q]
+                excess = both * neither - left_only * right_only
+                overlap = more - apart if excess > 0 else larger - alike
+                beyond = min(overlap, abs(excess) / max(more, larger, 1.0))
+                most[q] = beyond if beyond > most[q] else most[q]
+    utilities = np.empty((2, size), dtype=np.int32)
+    for q in range(size):
+        utilities[0, q] = np.int32(steps * best[q])
+        utilities[1, q] = np.int32((steps - 0.5) * most[q])
+    return utilities

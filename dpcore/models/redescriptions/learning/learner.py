@@ -8,7 +8,7 @@ from dpcore.arrays import Ints
 from dpcore.domain.columns import View
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.redescriptions.learning.chains import pair_chain, tree_chain
-from dpcore.models.redescriptions.learning.diversity import telling_columns, unused
+from dpcore.models.redescriptions.learning.diversity import best_found, telling_columns, unused
 from dpcore.models.redescriptions.learning.exact_pairs import (
     PARTS,
     ExactPairs,
@@ -101,7 +101,10 @@ class _Searches:
         return linked_start(self._sides, number, used, self._calls.start, self._run.randomness)
 
     def _exact_pairs(self) -> list[TreePair]:
-        """All searches of ``exact_pairs``: one after another, over conditions not yet used."""
+        """All searches of ``exact_pairs``: one after another, over conditions not yet used.
+
+        A search whose noisy table shows nothing is followed by one with the other utility.
+        """
         sides, limits = self._sides, candidate_limits(self._run.schema, self._chosen)
         places = [
             candidate_pairs(len(sides.literals[view]), limit, self._run.randomness)
@@ -117,14 +120,17 @@ class _Searches:
         )
         weight = pair_weight(self._calls.tree, self._run.schema.max_rows, limits[1])
         used: set[str] = set()
+        beyond_chance = False
         pairs: list[TreePair] = []
         for number in range(self._chosen.starts):
             free = [unused(sides.literals[view], place, used) for view, place in zip(VIEWS, places, strict=True)]
-            drawn = candidates.draw(weight, free[0], free[1], self._run.randomness)
+            drawn = candidates.draw(weight, beyond_chance, free[0], free[1], self._run.randomness)
             splits = {view: place[row, [0, 1, 1]] for view, place, row in zip(VIEWS, places, drawn, strict=True)}
             leaves = {view: self._leaves(view, tree) for view, tree in splits.items()}
             pairs.append(self._counted(number, 0, _BOTH, splits, leaves))
-            used |= telling_columns(pairs[-1], self._run.schema)
+            best = best_found(pairs[-1], self._run.schema)
+            used |= telling_columns(pairs[-1], best)
+            beyond_chance ^= best is None
             self._tell(2)
         return pairs
 

@@ -28,8 +28,9 @@ LEVERAGE: Final = Sensitivity(STEPS, "Linf", monotone=False)
 #: In steps. (P1 + P1 P2 / max_rows) / 2 moves by at most 1.5 records, either way.
 PAIR_SCORE: Final = Sensitivity(3 * STEPS // 2, "Linf", monotone=False)
 
-#: A record is for both sides, for neither, or for one: min(both, neither) - left only - right
-#: only moves by at most 1, either way, and so does its maximum over some unions.
+#: In records. Of b for both sides, l and r for one only and t for neither, min(b, t) - l - r,
+#: (b t - l r) / max(b, l, r, t) and max(b, t) - l - r move by at most 1, either way; so do the
+#: minimum of the last two, and maxima over some unions.
 AGREEMENT: Final = Sensitivity(1, "Linf", monotone=False)
 
 

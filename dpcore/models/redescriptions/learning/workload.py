@@ -35,7 +35,7 @@ def redescription_workload(plan: RunPlan) -> Workload:
         candidates = float(left * right)
         steps["comparing conditions"] = Work(words=candidates * (words + _COMPARED), calls=50)
         growing = Work(words=chosen.starts * candidates * _SEARCHED, calls=3 * _TREE * trees)
-        memory += 8 * candidates
+        memory += 12 * candidates
     else:
         growing = _trees(plan, chosen, trees, sizes)
     steps["growing trees"] = growing
