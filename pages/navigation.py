@@ -21,6 +21,7 @@ def frame() -> None:
     if not (login.admit() and access.ready()):
         st.navigation(menu.every_page(), position="hidden")
         return
+    access.keep_choice()
     page = st.navigation(menu.pages())
     if not registry.sets_up(page.url_path):
         review.close_review()

@@ -23,6 +23,7 @@ THIS_RUN_KEY = "this_run"
 REHEARSAL_KEY = "rehearsal"
 RUN_PARAMETER = "run"
 _NEXT_KEY = "dataset_next"
+_NAMED_KEY = "dataset_named"
 _LOCK = Lock()
 T = TypeVar("T")
 
@@ -91,10 +92,29 @@ def choose_later(dataset_id: str) -> None:
     st.session_state[_NEXT_KEY] = dataset_id
 
 
+def keep_choice() -> None:
+    """Remember which data set the address names, before the menu is drawn.
+
+    Whoever presses the menu before the choice itself is drawn comes to an address without it.
+    """
+    if DATASET_KEY in st.session_state:
+        st.session_state.pop(_NAMED_KEY, None)
+    elif DATASET_KEY in st.query_params:
+        st.session_state[_NAMED_KEY] = st.query_params[DATASET_KEY]
+
+
 def apply_choice() -> None:
-    """Carry out :func:`choose_later`, before the sidebar is drawn."""
+    """Carry out :func:`choose_later`, or what the address named, before the sidebar is drawn."""
     if _NEXT_KEY in st.session_state:
         st.session_state[DATASET_KEY] = st.session_state.pop(_NEXT_KEY)
+    elif (chosen := chosen_dataset()) is not None:
+        st.session_state[DATASET_KEY] = chosen.id  # Said anew, it is written into an address that lost it.
+    elif DATASET_KEY not in st.query_params:
+        named = st.session_state.get(_NAMED_KEY)
+        for info in datasets().values():
+            if info.name == named:
+                st.session_state[DATASET_KEY] = info.id
+                st.query_params[DATASET_KEY] = info.name
 
 
 def forget_run() -> None:

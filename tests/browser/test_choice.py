@@ -1,0 +1,86 @@
+"""The data set an address names stays chosen, however quickly one goes on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from dpcore.domain.schema import Schema
+from dpcore.service import Service
+from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve
+
+#: The menu is there well before the choice of the data set is.
+LATE_CHOICE = """
+import time
+from streamlit.elements.widgets.selectbox import SelectboxMixin
+
+drawn = SelectboxMixin.selectbox
+
+def late(*given, **named):
+    if named.get("key") == "dataset":
+        time.sleep(1)
+    return drawn(*given, **named)
+
+SelectboxMixin.selectbox = late
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    (tmp_path / "sitecustomize.py").write_text(LATE_CHOICE)
+    home = tmp_path / "home"
+    with Service(home=home, workers=0) as service:
+        for name in ("ward 1", "ward 2"):
+            schema = Schema.from_text(SCHEMA_TEXT.replace("name: ward", f"name: {name}"))
+            service.add_dataset(invented(), schema, budget=Decimal(2), public=True)
+    with serve(home, PYTHONPATH=str(tmp_path)) as running:
+        running.dataset = "ward 2"
+        yield running
+
+
+def test_the_data_set_of_the_address_stays_when_the_menu_is_quicker(page: Page, server: Server) -> None:
+    page.goto(server.page())
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Rule list").click()
+    expect(page.get_by_role("heading", name="Rule list", exact=True)).to_be_visible()
+    choice = page.get_by_label("Data set", exact=True)
+    expect(choice).to_have_value("ward 2")
+    expect(page).to_have_url(f"{server.url}/rule_list?dataset=ward+2")
+    go(page, "Releases")
+    expect(page).to_have_url(f"{server.url}/releases?dataset=ward+2")
+    expect(choice).to_have_value("ward 2")
+    page.reload()
+    expect(choice).to_have_value("ward 2")
+
+
+def test_another_choice_takes_its_place(page: Page, server: Server) -> None:
+    page.goto(server.page())
+    choice = page.get_by_label("Data set", exact=True)
+    expect(choice).to_have_value("ward 2")
+    choice.click()
+    page.get_by_role("option", name="ward 1").click()
+    expect(page).to_have_url(f"{server.url}/")
+    go(page, "Releases")
+    expect(choice).to_have_value("ward 1")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
+    expect(choice).to_have_value("ward 1")
+
+
+def test_it_stays_too_when_the_browser_draws_it_late(page: Page, server: Server) -> None:
+    def later(route: Route) -> None:
+        page.wait_for_timeout(2000)
+        route.continue_()
+
+    page.route("**/Selectbox*.js", later)
+    go_on = page.get_by_test_id("stSidebarNav").get_by_role("link", name="Rule list")
+    page.goto(server.page())
+    expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    go_on.click()
+    expect(page.get_by_role("heading", name="Rule list", exact=True)).to_be_visible()
+    expect(page.get_by_label("Data set", exact=True)).to_have_value("ward 2")
+    expect(page).to_have_url(f"{server.url}/rule_list?dataset=ward+2")
