@@ -14,6 +14,7 @@ from dpcore.models.ebm.released.model import Contribution
 from dpcore.models.ebm.released.words import EBMWords, minus
 from dpcore.plots.style import INK, SOFT, clear_layout, safe, shorten
 from dpcore.plots.ticks import nice_ticks
+from dpcore.released.cases import NOT_KNOWN
 from dpcore.released.noisy_counts import percent
 
 #: Steps of their own; the rest are one step.
@@ -44,9 +45,10 @@ class CaseBar:
 
 
 def case_steps(words: EBMWords, contributions: Sequence[Contribution], output: int = 0) -> list[CaseBar]:
-    """Intercept, terms by size, all others together, and the sum."""
+    """Intercept, terms by size, all others together, and the sum; what is not known adds nothing."""
     model = words.model
-    ranked = sorted(contributions, key=lambda part: -abs(part.score[output]))
+    known = (part for part in contributions if part.label != NOT_KNOWN)
+    ranked = sorted(known, key=lambda part: -abs(part.score[output]))
     own, rest = ranked[:MOST_STEPS], ranked[MOST_STEPS:]
     if len(rest) == 1:
         own, rest = ranked, []

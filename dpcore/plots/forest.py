@@ -7,10 +7,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dpcore.plots.style import clear_layout, colour, glyph, safe, shorten
+from dpcore.plots.style import SOFT, clear_layout, colour, glyph, safe, shorten
 from dpcore.released.noisy_counts import percent
 
 _MOST_COLUMNS = 15
+#: The bar of trees whose vote depends on what is not known of a case.
+OPEN_VOTE = "depends on what is not known"
 
 
 def attribute_use_figure(use: Mapping[str, float]) -> go.Figure:
@@ -26,33 +28,39 @@ def attribute_use_figure(use: Mapping[str, float]) -> go.Figure:
     )
 
 
-def votes_figure(classes: Sequence[str], ballots: Sequence[int]) -> go.Figure:
-    """How many trees vote for each class that gets a vote; all of them if there are few."""
-    votes = count_votes(classes, ballots)
+def votes_figure(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> go.Figure:
+    """How many trees vote for each class that gets a vote; all of them if there are few.
+
+    Parameters
+    ----------
+    ballots : sequence of sequence of int
+        Classes that each tree may vote for; several if the case is not known well enough.
+    """
+    votes, open_votes = count_votes(classes, ballots)
     codes = [code for code, count in enumerate(votes) if count or len(classes) <= _MOST_COLUMNS]
-    figure = _bars(
-        [f"{glyph(code)} {safe(shorten(classes[code], 40))}" for code in codes],
-        [votes[code] for code in codes],
-        [f"{votes[code]} of {len(ballots)} trees" for code in codes],
-        [colour(code) for code in codes],
-        title="trees that vote for it",
-    )
+    names = [f"{glyph(code)} {safe(shorten(classes[code], 40))}" for code in codes]
+    counts, shades = [votes[code] for code in codes], [colour(code) for code in codes]
+    if open_votes:
+        names, counts, shades = [*names, OPEN_VOTE], [*counts, open_votes], [*shades, SOFT]
+    told = [f"{count} of {len(ballots)} trees" for count in counts]
+    figure = _bars(names, counts, told, shades, title="trees that vote for it")
     step = max(1, len(ballots) // 10)
     ticks = list(range(0, len(ballots) + 1, step))
     figure.update_xaxes(range=[0, len(ballots) * 1.18], tickvals=ticks)
     return figure
 
 
-def votes_alt(classes: Sequence[str], ballots: Sequence[int]) -> str:
+def votes_alt(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> str:
     """The vote in words."""
-    votes = count_votes(classes, ballots)
+    votes, open_votes = count_votes(classes, ballots)
     told = ", ".join(f"{label}: {count}" for label, count in zip(classes, votes, strict=True))
-    return f"Votes of {len(ballots)} trees. {told}."
+    return f"Votes of {len(ballots)} trees. {told}" + (f", {OPEN_VOTE}: {open_votes}." if open_votes else ".")
 
 
-def count_votes(classes: Sequence[str], ballots: Sequence[int]) -> list[int]:
-    """Number of votes for each class."""
-    return [sum(ballot == code for ballot in ballots) for code in range(len(classes))]
+def count_votes(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> tuple[list[int], int]:
+    """Number of trees that surely vote for each class, and of those that may vote for several."""
+    votes = [sum(tuple(ballot) == (code,) for ballot in ballots) for code in range(len(classes))]
+    return votes, len(ballots) - sum(votes)
 
 
 def _bars(

@@ -277,8 +277,14 @@ def test_a_case_adds_up_to_the_prediction(monkeypatch, task):
     app = open_page("releases")
     app.number_input(key=f"{key}-case-age").set_value(70)
     button(app, "How does it add up?").click().run()
-    case = pd.DataFrame([{"age": 70}])
-    [predicted] = model.predict(case, SCHEMA)
+    assert "parts need what is not known and add nothing, as on average" in said(checked(app))
+    ward = "<i>ward</i>"
+    case = {"age": 70, "glucose": 5.5, ward: SCHEMA.column(ward).classes[0]}
+    assert set(model.columns()) == set(case)
+    app.number_input(key=f"{key}-case-glucose").set_value(5.5)
+    app.selectbox(key=f"{key}-case-{ward}").set_value(case[ward])
+    button(app, "How does it add up?").click().run()
+    [predicted] = model.predict(pd.DataFrame([case]), SCHEMA)
     shown = f"{predicted:.1f} days" if task == "regression" else model.classes[predicted]
     assert f"The prediction is {TARGETS[task]} = {shown}" in said(checked(app))
     assert "all together" in figures(app)[-1]
@@ -290,9 +296,9 @@ def test_each_class_of_a_case_can_be_looked_at(monkeypatch):
     [key] = by_hand(monkeypatch, small_ebm("multiclass"))
     app = open_page("releases")
     button(app, "How does it add up?").click().run()
-    assert "The prediction is goes = care Noisy chance of goes = care" in said(app)
-    app.selectbox(key=f"{key}-case-output").set_value(0).run()
-    assert "The prediction is goes = care Noisy chance of goes = home" in said(checked(app))
+    assert "The prediction is goes = home Noisy chance of goes = home" in said(app)
+    app.selectbox(key=f"{key}-case-output").set_value(1).run()
+    assert "The prediction is goes = home Noisy chance of goes = care" in said(checked(app))
 
 
 def test_a_number_is_checked_beside_a_constant_guess(monkeypatch):

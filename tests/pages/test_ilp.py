@@ -371,9 +371,14 @@ def test_a_case_starts_from_the_made_up_one_of_its_clause(monkeypatch):
     app = open_page("releases")
     assert "Clause 1 covers it" in _titles(app)
     app.selectbox(key=f"{key}-try-start").set_value(-1).run()
-    assert "No clause covers it" in _titles(checked(app))
+    assert "2 answers are possible" in _titles(checked(app)), "no car, but the year is not known"
+    answer = next(item.value for item in app.success if "Noisy chance" in item.value)
+    assert "What is not known decides which" in answer
     app.number_input(key=f"{key}-try--1-year").set_value(1920).run()
     assert "Clause 2 covers it" in _titles(checked(app))
+    app.number_input(key=f"{key}-try--1-year").set_value(1960).run()
+    assert "No clause covers it" in _titles(checked(app))
+    app.number_input(key=f"{key}-try--1-year").set_value(1920).run()
     answer = next(item.value for item in app.success if "Noisy chance" in item.value)
     assert "**75%** (noise alone: 70% to 80%)" in answer
     assert "Predicted: direction = west" in answer

@@ -226,7 +226,9 @@ def test_a_case_is_followed_in_words_and_in_the_diagram_until_it_is_forgotten():
     model = parse_model(access.service().releases()[0])
     assert model.columns() == ("age",)
     button(app, "Which way").click().run()
-    assert "age is not known, so go to" in words(checked(app))
+    assert "age is not known, so go **every way**" in words(checked(app))
+    assert "2 groups are possible" in _said(app)
+    assert "What is not known decides which. Noisy chance of died = yes: **" in _said(app)
     app.number_input(key=f"run-{run_id}-case-age").set_value(90)
     button(app, "Which way").click().run()
     assert "1. age is 90, so go to **age >" in words(checked(app))
@@ -258,6 +260,16 @@ def test_a_forest_shows_votes_use_quality_and_single_trees():
     text = words(app)
     for part in ("**3 trees**", "harder to read", "always saying", "How to read this forest"):
         assert part in text, part
+    button(app, "How do they vote?").click().run()
+    warned = "".join(f"{item.proto.title} {item.value}" for item in checked(app).warning)
+    assert "The vote depends on what is not known" in warned
+    assert any("depends on what is not known" in spec for spec in figures(app))
+    model = parse_model(access.service().releases()[0])
+    for name in model.columns():
+        if name == "age":
+            app.number_input(key=f"run-{run_id}-case-age").set_value(90)
+        else:
+            app.selectbox(key=f"run-{run_id}-case-{name}").select_index(0)
     button(app, "How do they vote?").click().run()
     assert "of 3 trees say so." in _said(checked(app))
     assert any("trees that vote for it" in spec for spec in figures(app))

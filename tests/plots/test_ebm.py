@@ -305,13 +305,15 @@ def test_many_small_parts_are_one_step():
     terms = tuple(term([Axis.numeric(schema.column(f"x{i}"), (0.5,))], seed=i, size=1 + i) for i in range(14))
     model = model.model_copy(update={"terms": terms})
     told = EBMWords(model, schema, "died")
-    steps = case_steps(told, model.explain({}, schema))
+    case = {f"x{i}": 0.2 for i in range(14)}
+    steps = case_steps(told, model.explain(case, schema))
     assert len(steps) == MOST_STEPS + 3
     assert steps[-2].name == "all 4 others"
     assert steps[-2].end == pytest.approx(steps[-1].end)
     eleven = model.model_copy(update={"terms": terms[:11]})
     told = EBMWords(eleven, schema, "died")
-    assert not any("others" in s.name for s in case_steps(told, eleven.explain({}, schema)))
+    assert not any("others" in s.name for s in case_steps(told, eleven.explain(case, schema)))
+    assert [step.name for step in case_steps(told, eleven.explain({"x3": 0.2}, schema))][1:-1] == ["x3: 0 to 0.5"]
 
 
 def test_what_takes_away_is_hatched_and_signed():

@@ -165,10 +165,13 @@ def test_names_are_shown_as_they_are_whatever_they_hold():
 
 def test_votes_are_counted_and_told():
     classes = ("no", "yes", "maybe")
-    figure = votes_figure(classes, (1, 1, 0, 1))
+    figure = votes_figure(classes, ((1,), (1,), (0,), (1,)))
     [bars] = figure.data
     assert list(bars.x) == [1, 3, 0]
-    assert votes_alt(classes, (1, 1, 0, 1)) == "Votes of 4 trees. no: 1, yes: 3, maybe: 0."
+    assert votes_alt(classes, ((1,), (1,), (0,), (1,))) == "Votes of 4 trees. no: 1, yes: 3, maybe: 0."
+    left_open = ((1,), (0, 1), (0,), (0, 2))
+    assert votes_alt(classes, left_open).endswith("no: 1, yes: 1, maybe: 0, depends on what is not known: 2.")
+    assert list(votes_figure(classes, left_open).data[0].x) == [1, 1, 0, 2]
 
 
 def test_attribute_use_shows_the_most_used_columns_first():

@@ -179,6 +179,21 @@ def test_the_range_of_a_chance_holds_it_and_grows_with_the_noise(task):
         assert widths[1] > 1.5 * widths[0]
 
 
+@pytest.mark.parametrize("task", TARGETS)
+def test_what_is_not_known_adds_nothing_and_is_said(task):
+    told = words(task)
+    model, nothing = told.model, told.model.explain({"age": None}, SCHEMA)
+    assert told.total(nothing)[0].tolist() == list(model.intercept)
+    assert told.doubts(nothing, 0) == "Nothing is known of this case: this is what holds for everyone."
+    some = model.explain({"age": CASE["age"]}, SCHEMA)
+    alone = next(part for part in model.explain(CASE, SCHEMA) if part.name == "age")
+    assert [part for part in some if any(part.score)] == [alone]
+    assert told.doubts(some, 0).startswith(f"{len(some) - 1} of {len(some)} parts need what is not known")
+    assert told.doubts(model.explain(CASE, SCHEMA), 0) == ""
+    noisy = [type(part)(part.name, part.label, part.score, tuple(99.0 for _ in part.error)) for part in some]
+    assert "this is next to a guess" in told.doubts(noisy, 0)
+
+
 def test_a_number_is_clipped_to_its_bounds():
     told = words("regression")
     high = told.model.model_copy(update={"intercept": (90.0,)})

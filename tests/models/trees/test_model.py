@@ -140,23 +140,28 @@ def test_conditions_bracket_what_holds_an_or():
 def test_missing_and_unknown_values_of_a_case():
     model = sample()
 
-    def stop(**values):
-        path, shares = model.predict_case(values, SCHEMA)
-        assert sum(shares) == pytest.approx(1)
-        assert shares == model.nodes[path[-1]].estimates
-        return path
+    def stops(**values):
+        return model.possible_finals(values, SCHEMA)
 
-    assert stop(age=20, odor="foul") == (0, 1, 3)
-    assert stop(age=60, odor="none") == (0, 1, 4)
-    assert stop(age=61, odor="none") == (0, 2)
-    assert stop(age=None, odor="foul") == (0, 2)
-    assert stop(age="") == (0, 2)
-    assert stop() == (0, 2)
-    assert stop(age=20, odor="sweet") == (0, 1, 6), "an unknown category is (other)"
-    assert stop(age=20, odor=None) == (0, 1, 6)
-    assert stop(age=20, smoker="yes") == (0, 1, 6), "the folded split is not followed"
-    assert stop(age=-5, odor="foul") == (0, 1, 3), "clamped"
-    assert stop(age="old", odor="foul") == (0, 2), "no number is missing"
+    assert stops(age=20, odor="foul") == (3,)
+    assert stops(age=60, odor="none") == (4,)
+    assert stops(age=61, odor="none") == stops(age=61) == (2,)
+    assert stops(age=20, odor="sweet") == (6,), "another category than those of the schema"
+    assert stops(age=20, odor="") == (6,), "known to be missing"
+    assert stops(age="", odor="foul") == (2,)
+    assert stops(age="old", odor="foul") == (2,), "what is no number is missing"
+    assert stops(age=-5, odor="foul") == (3,), "clamped"
+    assert stops(age=None, odor="foul") == stops(odor="foul", age=float("nan")) == (2, 3)
+    assert stops(age=20) == stops(age=20, smoker="yes") == (3, 4, 5, 6), "a folded split is not followed"
+    assert stops() == model.finals
+
+
+def test_a_value_that_is_asked_for_twice_is_the_same_both_times():
+    inside = inner(split("odor", 0, 1), leaf(1, 2), leaf(3, 4))
+    model = tree(inner(split("odor", 0, 1), inside, inside))
+    assert model.possible_finals({}, SCHEMA) == tuple(
+        end for end in model.finals if len({model.nodes[p].text for p in model.path(end)[1:]}) == 1
+    )
 
 
 def test_reading_and_table_tell_the_same():
@@ -189,7 +194,7 @@ def test_a_tree_of_one_leaf_reads_as_everyone():
     assert model.apply(frame, SCHEMA).tolist() == [0, 0]
     assert model.predict(frame, SCHEMA).tolist() == [0, 0]
     assert model.predict_proba(frame, SCHEMA).shape == (2, 3)
-    assert model.predict_case({}, SCHEMA)[0] == (0,)
+    assert model.possible_finals({}, SCHEMA) == (0,)
     assert model.count_records(frame, SCHEMA, "stage") == ((0, 1, 0),)
     assert len(model.to_frame()) == 1
 
@@ -341,9 +346,11 @@ def test_votes_groups_and_predictions_agree(target, trees):
     for group in range(len(predicted)):
         inside = frame.loc[groups == group, target]
         assert counts[group].tolist() == [(inside == label).sum() for label in labels]
-    chosen, shares = forest.predict_case(dict(frame.iloc[0]), schema)
-    assert chosen == tuple(ballots[:, 0].tolist())
-    assert list(shares) == pytest.approx(proba[0].tolist())
+    known = frame.dropna(how="any").iloc[0]
+    chosen = forest.possible_ballots(dict(known), schema)
+    assert chosen == tuple((int(ballot),) for ballot in ballots[:, known.name])
+    unknown = forest.possible_ballots({}, schema)
+    assert unknown == tuple(tuple(sorted({t.nodes[p].label for p in t.finals})) for t in forest.trees)
 
 
 def test_a_forest_survives_json_and_has_a_table_twin():

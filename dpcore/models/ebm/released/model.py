@@ -15,6 +15,7 @@ from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import Z95
+from dpcore.released.cases import NOT_KNOWN, is_known
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.regression_evaluation import RegressionEvaluation
 
@@ -103,7 +104,7 @@ class Contribution:
     name : str
         Name of the term.
     label : str
-        Bin that the case falls into.
+        Bin that the case falls into, or ``NOT_KNOWN``.
     score, error : tuple of float, shape (n_outputs,)
         What it adds, and the standard error for the noise alone.
     """
@@ -206,12 +207,20 @@ class EBMModel(FrozenModel):
         return numbers if self.bounds is None else np.clip(numbers, *self.bounds)
 
     def explain(self, values: Mapping[str, Any], schema: Schema) -> tuple[Contribution, ...]:
-        """What each term adds for one case typed by a reader, in the order of the terms."""
-        frame = pd.DataFrame([dict(values)], dtype=object)
-        return tuple(self._contributions(frame, schema))
+        """What each term adds for one case typed by a reader, in the order of the terms.
+
+        A term adds nothing if a value that it needs is not known (absent, ``None`` or not a
+        number): that is what it adds on average.
+        """
+        known = {name: value for name, value in values.items() if is_known(value)}
+        return tuple(self._contributions(pd.DataFrame([known], dtype=object), schema))
 
     def _contributions(self, frame: pd.DataFrame, schema: Schema) -> Iterator[Contribution]:
+        nothing = (0.0,) * len(self.outputs)
         for term in self.terms:
+            if any(axis.column not in frame for axis in term.axes):
+                yield Contribution(term.name, NOT_KNOWN, nothing, nothing)
+                continue
             place = int(term.bins(frame, schema)[0])
             yield Contribution(term.name, term.labels[place], term.scores[place], term.errors[place])
 

@@ -15,6 +15,7 @@ from dpcore.domain.columns import MISSING, OTHER, IntegerColumn, format_number
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.released.axis import Axis, group_members
 from dpcore.models.ebm.released.bands import Z95
+from dpcore.released.cases import NOT_KNOWN
 from dpcore.released.noisy_counts import percent
 
 if TYPE_CHECKING:
@@ -126,6 +127,19 @@ class EBMWords:
             f"Noisy chance of {self.outcome(output)}: {percent(float(chances[code]))} (noise "
             f"alone: about {percent(low)} to {percent(high)})."
         )
+
+    def doubts(self, parts: Sequence[Contribution], output: int) -> str:
+        """What a prediction does not rest on: values not known, and parts that may be noise."""
+        known = [part for part in parts if part.label != NOT_KNOWN]
+        if parts and not known:
+            return "Nothing is known of this case: this is what holds for everyone."
+        told = []
+        if absent := len(parts) - len(known):
+            verbs = "needs what is not known and adds" if absent == 1 else "need what is not known and add"
+            told.append(f"{absent} of {len(parts)} parts {verbs} nothing, as on average.")
+        if not any(abs(part.score[output]) > Z95 * part.error[output] for part in known):
+            told.append("Nothing that is known of this case stands out from the noise: this is next to a guess.")
+        return " ".join(told)
 
     def _chance_range(self, scores: Floats, errors: Floats, code: int) -> tuple[float, float]:
         """Where a chance may lie because of the noise, at 95 %."""

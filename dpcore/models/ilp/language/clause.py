@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from dpcore.arrays import Flags, Ints
 from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.atoms import Atom
+from dpcore.released.cases import Box
 
 Codes = Mapping[str, Ints]
 
@@ -70,3 +71,28 @@ class Clause(FrozenModel):
             exists[owner[fits]] = True
             result &= exists != variable.negated
         return result
+
+    def verdict(self, person: Box, rows: Mapping[str, Sequence[Box]]) -> tuple[bool, bool]:
+        """Whether the clause surely holds for one case, and whether it may: all its values may be unknown.
+
+        Parameters
+        ----------
+        person : mapping of str to set of int
+            Cells that each column of the main table may have.
+        rows : mapping of str to sequence of such mappings
+            One for each row of each child table.
+        """
+        surely, possibly = _verdict(self.atoms, person)
+        for variable in self.variables:
+            verdicts = [_verdict(variable.atoms, row) for row in rows.get(variable.table, ())]
+            exists = any(sure for sure, _ in verdicts), any(may for _, may in verdicts)
+            if variable.negated:
+                exists = not exists[1], not exists[0]
+            surely, possibly = surely and exists[0], possibly and exists[1]
+        return surely, possibly
+
+
+def _verdict(atoms: Sequence[Atom], cells: Box) -> tuple[bool, bool]:
+    """Whether all atoms surely hold in a box, and whether each of them may."""
+    held = [(cells[atom.column], frozenset(atom.cells)) for atom in atoms]
+    return all(here <= fit for here, fit in held), all(here & fit for here, fit in held)

@@ -15,6 +15,7 @@ from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.clause import Clause, Codes
 from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.words import clause_words
+from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
 
@@ -104,6 +105,29 @@ class ILPModel(FrozenModel):
         for position in range(len(self.clauses) - 1, -1, -1):
             first[covers[position]] = position
         return first
+
+    def possible_groups(self, frames: Frames, schema: Schema) -> tuple[int, ...]:
+        """Groups that one case may be in, where empty fields of its tables are not known.
+
+        The main table has one row; all rows of other tables are its own. Groups may be told
+        that two unknown values, each alone possible, together rule out.
+        """
+        main, children = split_tables(frames, schema)
+        person = possible_cells(main.iloc[0].to_dict(), schema, self._columns(""))
+        rows = {
+            child.name: [
+                possible_cells(row, child, self._columns(child.name))
+                for row in children.get(child.name, pd.DataFrame()).to_dict("records")
+            ]
+            for child in schema.children
+        }
+        found = []
+        for place, clause in enumerate(self.clauses):
+            surely, possibly = clause.verdict(person, rows)
+            found += [place] if possibly else []
+            if surely:
+                return tuple(found)
+        return (*found, len(self.clauses))
 
     def _covers(self, main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema) -> list[Flags]:
         person = encode_columns(main, schema, self._columns(""))

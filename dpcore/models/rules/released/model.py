@@ -13,6 +13,7 @@ from dpcore.domain.conditions import Condition
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
+from dpcore.released.cases import first_possible, possible_cells
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
 
@@ -97,11 +98,10 @@ class RuleListModel(FrozenModel):
         estimates = np.array([rule.estimates for rule in self.rules])
         return np.asarray(estimates[self.predict_rules(frame, schema)])
 
-    def predict_case(self, values: Mapping[str, object], schema: Schema) -> tuple[int, tuple[float, ...]]:
-        """Rule that one typed-in case falls under, and its class probabilities."""
-        case = {name: pd.Series([value], dtype=object) for name, value in values.items()}
-        position = int(self.predict_rules(pd.DataFrame(case, index=[0]), schema)[0])
-        return position, self.rules[position].estimates
+    def possible_rules(self, values: Mapping[str, object], schema: Schema) -> tuple[int, ...]:
+        """Positions of the rules that one typed-in case may fall under; what is absent is not known."""
+        used = (item.column for rule in self.rules for item in rule.conditions)
+        return first_possible(possible_cells(values, schema, used), [rule.conditions for rule in self.rules])
 
     def reading(self, target: str) -> list[str]:
         """The list in plain sentences, one per rule."""

@@ -69,13 +69,10 @@ class ForestModel(FrozenModel):
         """Share of the votes per class: shape (n_rows, n_classes)."""
         return np.asarray(self.votes(frame, schema) / len(self.trees))
 
-    def predict_case(self, values: Mapping[str, object], schema: Schema) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """Class that each tree votes for, and the share of votes per class, for one case."""
-        case = {name: pd.Series([value], dtype=object) for name, value in values.items()}
-        frame = pd.DataFrame(case, index=[0])
-        ballots = tuple(int(tree.predict(frame, schema)[0]) for tree in self.trees)
-        shares = np.bincount(ballots, minlength=len(self.classes)) / len(ballots)
-        return ballots, tuple(float(share) for share in shares)
+    def possible_ballots(self, values: Mapping[str, object], schema: Schema) -> tuple[tuple[int, ...], ...]:
+        """Classes that each tree may vote for, for one typed-in case; what is absent is not known."""
+        ends = ((tree, tree.possible_finals(values, schema)) for tree in self.trees)
+        return tuple(tuple(sorted({tree.nodes[place].label for place in places})) for tree, places in ends)
 
     def groups(self, votes: Ints) -> Ints:
         """Group of each row for the evaluation, see :meth:`group_estimates`."""

@@ -14,6 +14,7 @@ from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.trees.released.splits import Split
+from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
 
@@ -187,11 +188,21 @@ class TreeModel(FrozenModel):
         estimates = np.array([node.estimates for node in self.nodes])
         return np.asarray(estimates[self.apply(frame, schema)])
 
-    def predict_case(self, values: Mapping[str, object], schema: Schema) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """Path of one typed-in case, root first, and its class probabilities."""
-        case = {name: pd.Series([value], dtype=object) for name, value in values.items()}
-        position = int(self.apply(pd.DataFrame(case, index=[0]), schema)[0])
-        return self.path(position), self.nodes[position].estimates
+    def possible_finals(self, values: Mapping[str, object], schema: Schema) -> tuple[int, ...]:
+        """Nodes where one typed-in case may stop, in node order; what is absent is not known."""
+        found, ways = [], [(0, dict(possible_cells(values, schema, self.columns())))]
+        while ways:
+            position, cells = ways.pop()
+            node = self.nodes[position]
+            if node.final or node.split is None:
+                found.append(position)
+                continue
+            branches, name = node.split.branches, node.split.column
+            for branch, child in enumerate(node.children):
+                here = frozenset(cell for cell in cells[name] if branches[cell] == branch)
+                if here:
+                    ways.append((child, {**cells, name: here}))
+        return tuple(sorted(found))
 
     def columns(self) -> tuple[str, ...]:
         """Columns that a prediction looks at, in the order of the nodes."""

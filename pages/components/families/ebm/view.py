@@ -175,8 +175,9 @@ def _waterfall(release: Release, words: Any, values: dict[str, Any], key: str) -
     parts = words.model.explain(values, release.domain)
     output = choose_output(words.model, release.target, f"{key}-case", int(words.total(parts)[0].argmax()))
     steps = case_steps(words, parts, output)
+    told = f"{words.prediction(parts, output)} {words.doubts(parts, output)}".strip()
     st.success(
-        markup.plain(words.prediction(parts, output)) + " " + text("case_is_a_group"),
+        " ".join([markup.plain(told), text("case_is_a_group")]),
         title=markup.plain(words.prediction_title(parts)),
         icon="➡️",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -24,6 +25,7 @@ from pages.components.kit.texts import text
 _TABS = ("Columns used", "In words", "Hold-out check", "Single trees", "Certificate", "Download")
 #: With more columns, the form would hide the rest of the page.
 _FEW_COLUMNS = 6
+_OPEN = "The vote depends on what is not known"
 SHARING = {
     "split": "every tree sees all people, with its part of ε",
     "parts": "every tree sees other people, each with the whole ε",
@@ -104,17 +106,18 @@ def _vote(release: Release, model: Any, key: str) -> None:
 
 
 def _ballots(release: Release, model: Any, values: dict[str, Any], key: str) -> None:
-    from dpcore.plots.forest import votes_alt, votes_figure
+    from dpcore.plots.forest import count_votes, votes_alt, votes_figure
 
-    ballots, shares = model.predict_case(values, release.domain)
-    winner = max(range(len(shares)), key=shares.__getitem__)
-    votes = ballots.count(winner)
-    tie = shares.count(max(shares)) > 1
-    st.success(
-        f"{votes} of {len(ballots)} trees say so. "
-        + ("Others got as many votes; the first of them counts. " if tie else "")
-        + text("vote_is_no_chance"),
-        title=markup.plain(f"The prediction is {release.target} = {model.classes[winner]}"),
+    ballots = model.possible_ballots(values, release.domain)
+    votes, undecided = count_votes(model.classes, ballots)
+    winner = max(range(len(votes)), key=votes.__getitem__)
+    rivals = [count for code, count in enumerate(votes) if code != winner]
+    decided = votes[winner] > max(rivals) + undecided or not undecided
+    show = st.success if decided else st.warning
+    title = f"The prediction is {release.target} = {model.classes[winner]}" if decided else _OPEN
+    show(
+        _told(model, votes, undecided, winner) + " " + text("vote_is_no_chance"),
+        title=markup.plain(title),
         icon=":material/how_to_vote:",
     )
     figure.show(
@@ -122,8 +125,20 @@ def _ballots(release: Release, model: Any, values: dict[str, Any], key: str) -> 
         key=f"{key}-votes",
         alt=votes_alt(model.classes, ballots),
     )
-    told = ", ".join(f"{n}: {model.classes[label]}" for n, label in enumerate(ballots, start=1))
+    labels = (model.classes[ballot[0]] if len(ballot) == 1 else "open" for ballot in ballots)
+    told = ", ".join(f"{n}: {label}" for n, label in enumerate(labels, start=1))
     st.caption(markup.plain(f"Tree by tree. {told}."))
+
+
+def _told(model: Any, votes: Sequence[int], undecided: int, winner: int) -> str:
+    """How many trees say so, at least and at most."""
+    trees = sum(votes) + undecided
+    if undecided:
+        most = votes[winner] + undecided
+        label = markup.plain(model.classes[winner])
+        return f"{votes[winner]} to {most} of {trees} trees say {label}: what is not known decides the other votes."
+    tie = " Others got as many votes; the first of them counts." if votes.count(votes[winner]) > 1 else ""
+    return f"{votes[winner]} of {trees} trees say so.{tie}"
 
 
 def _groups(release: Release, model: Any, true: Truth) -> None:

@@ -8,9 +8,9 @@ import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import ChildTable, Schema
-from dpcore.released.noisy_counts import are_nobody, percent
 from dpcore.released.release import Release
 from pages.components.families.ilp import case
+from pages.components.families.shared import predict
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 
@@ -143,27 +143,26 @@ def _too_many(schema: Schema, tables: dict[str, pd.DataFrame]) -> None:
 
 
 def _answer(release: Release, model: Any, tables: dict[str, pd.DataFrame]) -> None:
-    """The clause that covers the case, what it predicts, and the noisy chance."""
+    """The clauses that cover the case, or may, what they predict, and the noisy chance."""
     from dpcore.plots.ilp import clause_texts
     from dpcore.plots.train import is_train
 
-    schema, shown = release.domain, model.positive
+    schema, told = release.domain, clause_texts(release)
     if is_train(schema) and "car" in tables:
         case.picture(tables["car"], f"try-{release.id}")
-    place = int(model.first_clause(tables, schema)[0])
-    group, told = model.groups[place], clause_texts(release)[place]
-    title = f"{told.title} covers it" if told.prolog else "No clause covers it"
-    low, high = (percent(end) for end in group.intervals[shown])
-    label = markup.plain(f"{release.target} = {model.classes[shown]}")
-    predicted = markup.plain(f"{release.target} = {model.classes[model.labels[place]]}")
-    chance = f"**{percent(group.estimates[shown])}** (noise alone: {low} to {high})"
-    if are_nobody(group.noisy_counts):
-        chance = "too few people to tell, as the noisy counts of this group add up to nobody"
-    st.success(
-        f"Noisy chance of {label}: {chance}. Predicted: {predicted}. This describes a group, not the future of one "
-        f"{markup.plain(schema.entity)}.",
-        title=title,
-        icon="➡️",
-    )
-    if told.prolog:
-        st.caption(markup.plain(f"{told.title}: {told.words}"))
+    possible = model.possible_groups(tables, schema)
+    places = [predict.Place(_name(told[place]), model.groups[place], model.count_margin) for place in possible]
+    labels = list(dict.fromkeys(model.classes[model.labels[place]] for place in possible))
+    title = f"{len(possible)} answers are possible"
+    if len(possible) == 1:
+        title = f"{told[possible[0]].title} covers it" if told[possible[0]].prolog else "No clause covers it"
+    label = f"{release.target} = {model.classes[model.positive]}"
+    predicted = f"Predicted: {release.target} = {' or '.join(labels)}."
+    caveat = f"{predicted} This describes a group, not the future of one {schema.entity}."
+    predict.answer(title, label, places, model.positive, markup.plain(caveat))
+    if len(possible) == 1 and told[possible[0]].prolog:
+        st.caption(markup.plain(places[0].name))
+
+
+def _name(told: Any) -> str:
+    return f"{told.title}: {told.words}" if told.prolog else "No clause: everybody else"

@@ -74,7 +74,12 @@ def _predict(release: Release, model: Any, shown: int, key: str) -> None:
 
 
 def _answer(release: Release, model: Any, shown: int, values: dict[str, Any]) -> None:
-    position, _ = model.predict_case(values, release.domain)
+    fits = model.possible_rules(values, release.domain)
+    places = [predict.Place(_name(model, position), model.rules[position], model.count_margin) for position in fits]
+    title = places[0].name if len(places) == 1 else f"{len(places)} rules may fit"
+    predict.answer(title, f"{release.target} = {model.classes[shown]}", places, shown)
+
+
+def _name(model: Any, position: int) -> str:
     rule = model.rules[position]
-    which = f"Rule {position + 1}: {rule.text}" if rule.conditions else "No rule fits: everyone else"
-    predict.answer(which, f"{release.target} = {model.classes[shown]}", rule, shown)
+    return f"Rule {position + 1}: {rule.text}" if rule.conditions else "No rule fits: everyone else"

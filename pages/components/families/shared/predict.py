@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -10,7 +12,9 @@ import streamlit as st
 from dpcore.domain.columns import OTHER, NumericColumn, format_number
 from dpcore.released.noisy_counts import are_nobody, percent
 from dpcore.released.release import Release
+from pages.components.families.shared import cells
 from pages.components.kit import markup
+from pages.components.kit.texts import text
 
 
 def ask(release: Release, used: Sequence[str], key: str, label: str) -> dict[str, Any] | None:
@@ -52,21 +56,59 @@ def _field(column: Any, key: str) -> Any:
     )
 
 
-def answer(title: str, label: str, node: Any, shown: int) -> None:
-    """The noisy chance of a class in the rule or group that a case falls into."""
-    if are_nobody(node.noisy_counts):
-        st.warning(
-            f"Too few people to tell the chance of {markup.plain(label)}: the noisy counts of this group "
-            "add up to nobody.",
-            title=markup.plain(title),
-            icon="➡️",
-        )
-        return
-    low, high = (percent(end) for end in node.intervals[shown])
-    st.success(
-        f"Noisy chance of {markup.plain(label)}: "
-        f"**{percent(node.estimates[shown])}** (noise alone: {low} to {high}). "
-        "This describes a group of people, not this person's future.",
-        title=markup.plain(title),
-        icon="➡️",
-    )
+@dataclass(frozen=True)
+class Place:
+    """A rule, group or clause that a case may fall into, and the noise on its counts."""
+
+    name: str
+    numbers: Any
+    margin: int
+
+
+def answer(title: str, label: str, places: Sequence[Place], shown: int, caveat: str = "") -> None:
+    """The noisy chance of a class where a case falls; a range if what is not known decides where.
+
+    No chance is told that the noise hides. The caveat, Markdown, stands after it.
+    """
+    told = [place for place in places if _is_told(place, shown)]
+    chance = _chance(markup.plain(label), places, told, shown)
+    show = st.success if told else st.warning
+    show(f"{chance} {caveat or text('case_is_a_group')}", title=markup.plain(title), icon="➡️")
+    if len(places) > 1:
+        rows = [markup.row([escape(place.name), _row(place, shown)]) for place in places]
+        markup.table("Where the case may fall", ["Where", f"Noisy chance of {label}"], rows)
+
+
+def _chance(label: str, places: Sequence[Place], told: Sequence[Place], shown: int) -> str:
+    low, high = _ends(told or places, shown)
+    estimates = [place.numbers.estimates[shown] for place in told]
+    if len(places) > 1 and told:
+        chances = " to ".join(dict.fromkeys(percent(end(estimates)) for end in (min, max)))
+        hidden = f" Noise hides it in {len(places) - len(told)} of them." if len(told) < len(places) else ""
+        noise = f"(with the noise: {low} to {high})"
+        return f"What is not known decides which. Noisy chance of {label}: **{chances}** {noise}.{hidden}"
+    if len(places) > 1:
+        return f"What is not known decides which, and noise hides the chance of {label} in each."
+    if told:
+        return f"Noisy chance of {label}: **{percent(estimates[0])}** (noise alone: {low} to {high})."
+    if are_nobody(places[0].numbers.noisy_counts):
+        return f"Too few people to tell the chance of {label}: the noisy counts of this group add up to nobody."
+    return f"Too noisy to tell the chance of {label}: it may lie anywhere from {low} to {high}."
+
+
+def _ends(places: Sequence[Place], shown: int) -> tuple[str, str]:
+    """Lowest and highest end of the intervals."""
+    edges = [place.numbers.intervals[shown] for place in places]
+    return percent(min(low for low, _ in edges)), percent(max(high for _, high in edges))
+
+
+def _is_told(place: Place, shown: int) -> bool:
+    """Whether the noise leaves something to say of a place."""
+    from dpcore.plots.style import clearly
+
+    counts = place.numbers.noisy_counts
+    return not are_nobody(counts) and clearly(counts, place.margin, *place.numbers.intervals[shown])
+
+
+def _row(place: Place, shown: int) -> str:
+    return cells.estimate(place.numbers, shown, None, 0) + cells.unclear(place.numbers, shown, place.margin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -57,23 +58,32 @@ def follow_case(release: Release, tree: Any, shown: int, key: str) -> tuple[int,
             st.session_state[memory] = values
         if (values := st.session_state.get(memory)) is None:
             return ()
-        path, _ = tree.predict_case(values, release.domain)
-        view.path_in_words(tree, path, values)
-        _arrival(release, tree, shown, path[-1])
+        ends = tree.possible_finals(values, release.domain)
+        view.path_in_words(tree, ends, values)
+        _arrival(release, tree, shown, ends)
         st.button("Forget this case", key=f"{key}-forget", on_click=_forget, args=(memory,))
-    return tuple(path)
+    return tuple(sorted({step for end in ends for step in tree.path(end)}))
 
 
 def _forget(memory: str) -> None:
     st.session_state.pop(memory, None)
 
 
-def _arrival(release: Release, tree: Any, shown: int, position: int) -> None:
+def _arrival(release: Release, tree: Any, shown: int, ends: Sequence[int]) -> None:
     from dpcore.plots.tree_layout import group_numbers
 
-    node = tree.nodes[position]
-    title = f"Group {group_numbers(tree)[position]}: the prediction is {release.target} = {tree.classes[node.label]}"
-    predict.answer(title, f"{release.target} = {tree.classes[shown]}", node, shown)
+    numbers, nodes = group_numbers(tree), [tree.nodes[end] for end in ends]
+    labels = dict.fromkeys(tree.classes[node.label] for node in nodes)
+    decided = f"the prediction is {release.target} = {next(iter(labels))}"
+    title = f"Group {numbers[ends[0]]}: {decided}"
+    if len(ends) > 1:
+        told = decided if len(labels) == 1 else "the prediction depends on what is not known"
+        title = f"{len(ends)} groups are possible: {told}"
+    places = [
+        predict.Place(f"Group {numbers[end]}: {tree.condition(end)}", node, node.count_margin)
+        for end, node in zip(ends, nodes, strict=True)
+    ]
+    predict.answer(title, f"{release.target} = {tree.classes[shown]}", places, shown)
 
 
 def side(release: Release, model: Any, key: str) -> None:

@@ -225,15 +225,24 @@ def _node(tree: Any, position: int) -> str:
     )
 
 
-def path_in_words(tree: Any, path: Sequence[int], values: dict[str, Any]) -> None:
-    """The way of one case through the tree, one sentence per question."""
+def path_in_words(tree: Any, ends: Sequence[int], values: dict[str, Any]) -> None:
+    """The way of one case through the tree, one sentence per question, as far as it is certain."""
     from dpcore.plots.style import pretty
 
+    path = _common([tree.path(end) for end in ends])
     for step, (above, here) in enumerate(pairwise(path), start=1):
         column = tree.nodes[above].split.column
         value = values.get(column)
-        known = "not known" if value is None else str(value)
+        known = "not known, but all that is possible leads" if value is None else f"{value}, so go"
         st.markdown(
-            f"{step}. {markup.plain(column)} is {markup.plain(known)}, so go to "
+            f"{step}. {markup.plain(column)} is {markup.plain(known)} to "
             f"**{markup.plain(pretty(tree.nodes[here].text))}**."
         )
+    if len(ends) > 1:
+        column = markup.plain(tree.nodes[path[-1]].split.column)
+        st.markdown(f"{len(path)}. {column} is not known, so go **every way**.")
+
+
+def _common(paths: Sequence[Sequence[int]]) -> list[int]:
+    """What paths from the root have in common."""
+    return [steps[0] for steps in zip(*paths, strict=False) if len(set(steps)) == 1]

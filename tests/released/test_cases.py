@@ -1,0 +1,66 @@
+"""A case with values that are not known: what may hold is what holds for some completion."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dpcore.domain.conditions import Condition
+from dpcore.domain.schema import Schema
+from dpcore.released import cases
+from dpcore.released.cases import first_possible, possible_cells
+
+SCHEMA = Schema.from_mapping(
+    {
+        "name": "cases",
+        "max_rows": 10,
+        "columns": [
+            {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60]},
+            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+            {"name": "ill", "type": "boolean", "target": True},
+        ],
+    }
+)
+COLUMNS = ("age", "sex", "ill")
+SIZES = {name: len(SCHEMA.column(name).cells) for name in COLUMNS}
+
+
+def test_a_known_value_has_one_cell_and_another_any():
+    cells = possible_cells({"age": 45, "sex": None}, SCHEMA, ["age", "sex", "age"])
+    assert {name: sorted(own) for name, own in cells.items()} == {"age": [1], "sex": list(range(SIZES["sex"]))}
+    missing = SCHEMA.column("age").cells.index("(missing)")
+    assert possible_cells({"age": ""}, SCHEMA, ["age"])["age"] == {missing}
+    assert len(possible_cells({"age": float("nan")}, SCHEMA, ["age"])["age"]) == SIZES["age"]
+    assert possible_cells({"age": 3}, SCHEMA, []) == {}
+
+
+def first(rules, case):
+    return next((i for i, rule in enumerate(rules) if all(c.holds(case[c.column]) for c in rule)), None)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_exactly_the_rules_that_come_first_for_some_completion_are_possible(seed):
+    draw = np.random.default_rng(seed)
+
+    def condition():
+        name = str(draw.choice(COLUMNS))
+        low, high = sorted(int(x) for x in draw.integers(0, SIZES[name], 2))
+        return Condition(column=name, first=low, last=high)
+
+    rules = [[condition() for _ in range(draw.integers(1, 4))] for _ in range(6)] + [[]]
+    box = {name: frozenset(draw.choice(SIZES[name], draw.integers(1, SIZES[name] + 1)).tolist()) for name in COLUMNS}
+    completions = (dict(zip(COLUMNS, cells, strict=True)) for cells in product(*(box[name] for name in COLUMNS)))
+    assert first_possible(box, rules) == tuple(sorted({first(rules, case) for case in completions}))
+
+
+def test_beyond_many_parts_no_rule_is_left_out(monkeypatch):
+    monkeypatch.setattr(cases, "_MOST_BOXES", 1)
+    rules = [
+        [Condition(column=name, first=0, last=0) for name in COLUMNS],
+        [Condition(column="age", first=1, last=9)],
+        [],
+    ]
+    box = {name: frozenset(range(SIZES[name])) for name in COLUMNS}
+    assert first_possible(box, rules) == (0, 1, 2)
