@@ -15,6 +15,7 @@ from dpcore.released.plain_text import text_table
 from dpcore.released.plan import guaranteed_odds
 from dpcore.released.regression_evaluation import RegressionEvaluation
 from dpcore.released.release import Certificate, Release
+from dpcore.released.verdict import verdict
 from dpcore.report.spending import adds_sentence, fitting, plain_sum, rho_sentence
 from dpcore.report.timing import time_sentence
 from dpcore.workspace.requests import Balance, Quote
@@ -36,7 +37,8 @@ def release_text(release: Release) -> str:
         "so may be negative. Ranges in brackets show the noise alone.",
     ]
     if release.target and model.evaluation is not None:
-        parts.append(_evaluation(model.evaluation))
+        told = verdict(model.evaluation, release.target, getattr(model, "classes", ()))
+        parts.append(f"{told.headline}. {told.sentence}\n{_evaluation(model.evaluation)}")
     learned = [release.domain.learned.words] if release.domain.learned else []
     return "\n\n".join([*parts, certificate_text(release.certificate), *learned])
 

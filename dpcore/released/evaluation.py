@@ -39,12 +39,22 @@ class Evaluation(FrozenModel):
         them, each against all others. ``None`` if noise drowns the counts.
     count_margin : int
         Noise on each count of a group stays within plus or minus this, with 95 % confidence.
+    group_estimates : tuple of tuple of float, shape (n_groups, n_classes)
+        Released class probabilities of the groups that all of this is worked out from; of a forest
+        shares of the votes. Empty in releases of earlier versions, as is ``group_counts``.
+    group_counts : tuple of tuple of int, shape (n_groups, n_classes)
+        Hold-out records per group and true class, with noise.
+    scale : float
+        Of the two-sided geometric noise on each of these counts.
     """
 
     noisy_confusion: tuple[tuple[int, ...], ...]
     accuracy: Figure | None
     auc: Figure | None
     count_margin: int
+    group_estimates: tuple[tuple[float, ...], ...] = ()
+    group_counts: tuple[tuple[int, ...], ...] = ()
+    scale: float = 0.0
 
     @property
     def has_auc(self) -> bool:
@@ -73,14 +83,22 @@ def evaluate(
     """
     predicted = estimates.argmax(axis=1) if labels is None else labels
     confusion = confusion_of(noisy_counts, predicted)
-    noise = SeededRandom(0).geometric_noise(scale, REDRAWS * noisy_counts.size)
-    redraws = noisy_counts + noise.reshape(REDRAWS, *noisy_counts.shape)
+    redraws = redrawn(noisy_counts, scale)
     return Evaluation(
         noisy_confusion=tuple(tuple(int(n) for n in row) for row in confusion),
         accuracy=_figure(noisy_counts, redraws, partial(accuracy_of, labels=predicted), _accuracy_error),
         auc=_figure(noisy_counts, redraws, partial(auc_of, estimates=estimates), _auc_error),
         count_margin=count_margin,
+        group_estimates=tuple(tuple(float(share) for share in row) for row in estimates),
+        group_counts=tuple(tuple(int(n) for n in row) for row in noisy_counts),
+        scale=scale,
     )
+
+
+def redrawn(noisy_counts: Ints, scale: float) -> Ints:
+    """The counts with public noise of the same size on top: shape (REDRAWS, n_groups, n_classes)."""
+    noise = SeededRandom(0).geometric_noise(scale, REDRAWS * noisy_counts.size)
+    return noisy_counts + noise.reshape(REDRAWS, *noisy_counts.shape)
 
 
 def confusion_of(counts: Ints, labels: Ints) -> Ints:

@@ -37,6 +37,7 @@ from dpcore.plots.summaries_pairs import pairs_alt, pairs_figure
 from dpcore.plots.tree import branches_width, tree_alt, tree_figure
 from dpcore.plots.tree_layout import group_numbers, readable_levels
 from dpcore.released.release import Release
+from dpcore.released.verdict import verdict
 from dpcore.report.summaries import columns_table, pairs_table, table_one_table
 from dpcore.report.tables import (
     FEW_ROWS,
@@ -101,7 +102,10 @@ def content(release: Release) -> Content:
     checked = getattr(model, "evaluation", None)
     if checked is None:
         return found
-    return dataclasses.replace(found, tables=[*found.tables, quality_table(checked)])
+    told = verdict(checked, called(release.domain, release.target), getattr(model, "classes", ()))
+    return dataclasses.replace(
+        found, sentences=[told.sentence, *found.sentences], tables=[*found.tables, quality_table(checked)]
+    )
 
 
 def _shortened(found: Content) -> Content:

@@ -15,6 +15,7 @@ from dpcore.models.redescriptions.released.redescription_set import Redescriptio
 from dpcore.released.evaluation import Figure
 from dpcore.released.noisy_counts import percent, told_share
 from dpcore.released.regression_evaluation import RegressionEvaluation
+from dpcore.released.verdict import auc_number
 
 #: Rows of one table that are printed, and of one that few read; the downloads of a release
 #: hold all.
@@ -167,7 +168,7 @@ def quality_table(evaluation: Any) -> Table:
     else:
         rows = [("Noisy accuracy", *_share(evaluation.accuracy))]
         if evaluation.has_auc:
-            rows.append(("Noisy AUC", *_share(evaluation.auc)))
+            rows.append(("Noisy AUC", *_auc(evaluation.auc)))
     head = ("Measure", "Value", "Noise alone, 95%", "Sampling, 95%")
     return Table.of("Checked on people who were set aside", head, rows)
 
@@ -177,6 +178,13 @@ def _share(figure: Figure | None) -> tuple[str, str, str]:
         return ("not known: noise drowns the counts", "", "")
     noise, sampling = (f"±{percent(m)}" for m in (figure.noise_margin, figure.sampling_margin))
     return percent(figure.value), noise, sampling
+
+
+def _auc(figure: Figure | None) -> tuple[str, str, str]:
+    if figure is None:
+        return ("not known: noise drowns the counts", "", "")
+    noise, sampling = (f"±{auc_number(m)}" for m in (figure.noise_margin, figure.sampling_margin))
+    return auc_number(figure.value), noise, sampling
 
 
 def _number(figure: Figure | None) -> tuple[str, str, str]:

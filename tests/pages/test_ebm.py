@@ -306,8 +306,8 @@ def test_a_number_is_checked_beside_a_constant_guess(monkeypatch):
     app = open_page("releases")
     text = words(app)
     assert [item.value for item in app.metric][:2] == ["6.2 days", "9.1 days"]
-    assert "guess of the same number for everyone errs by 9.1 days" in text.replace("\\", "")
-    assert "32% less" in text
+    assert "typical error 6.2; one number for everyone: 9.1" in text.replace("\\", "")
+    assert "Errors are 32% smaller" in text
     assert '<th scope="row">5 to 10</th><td>40</td>' in text
     assert "<td>−3</td>" in text
 
@@ -315,8 +315,8 @@ def test_a_number_is_checked_beside_a_constant_guess(monkeypatch):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"rmse": None}, "worth something only if"),
-        ({"constant_rmse": small_ebm("regression").evaluation.rmse}, "may be worthless"),
+        ({"rmse": None}, "Noise drowns the errors"),
+        ({"constant_rmse": small_ebm("regression").evaluation.rmse}, "read nothing into the picture"),
     ],
 )
 def test_a_number_that_cannot_be_judged_is_not_praised(monkeypatch, change, sentence):
@@ -325,7 +325,7 @@ def test_a_number_that_cannot_be_judged_is_not_praised(monkeypatch, change, sent
     by_hand(monkeypatch, model.model_copy(update={"evaluation": check}))
     text = words(open_page("releases"))
     assert sentence in text
-    assert "% less" not in text
+    assert "% smaller" not in text
 
 
 @pytest.mark.parametrize("task", TARGETS)
@@ -375,7 +375,7 @@ def test_two_results_are_compared_line_by_line(monkeypatch):
     for name, left, right in (
         ("Stand out from the noise", "3 of 4", "3 of 4"),
         ("Noisy typical error (RMSE)", "none", "6.2 (noise alone ±0.3)"),
-        ("Noisy AUC", "81% (noise alone ±2.0%)", "none"),
+        ("Noisy AUC", "0.81 (noise alone ±0.02)", "none"),
     ):
         row = f'<th scope="row">{name}</th><td>{left}</td><td>{right}</td>'
         assert row in text

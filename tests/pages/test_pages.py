@@ -12,6 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.origins import INFERRED
 from dpcore.domain.schema import Schema
+from dpcore.models.released import parse_model
+from dpcore.released.noisy_counts import percent
+from dpcore.released.thresholds import operating_points
+from dpcore.released.verdict import verdict
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest, RunStatus
 from pages.components.custodian import schema_rows
@@ -380,6 +384,20 @@ def test_true_values_are_offered_for_public_data_only():
     app = _rule_list(run_id)
     app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
     assert "true</b>" in words(checked(app))
+
+
+def test_the_verdict_comes_first_and_a_threshold_is_moved():
+    run_id = fit(add_ward(), "2.5")
+    app = _rule_list(run_id)
+    text = "".join(str(item.value) for item in app.get("html"))
+    model = parse_model(access.service().releases()[0])
+    assert text.index(verdict(model.evaluation, "died", model.classes).headline) < text.index("fg-if")
+    points = operating_points(model.evaluation, 1)
+    slider = app.select_slider(key=f"run-{run_id}-threshold-{len(points)}")
+    for place, point in ((0, points[-1]), (len(points) - 1, points[0])):
+        slider.set_value(place).run()
+        assert f"From {percent(point.threshold)} on, among the people set aside" in words(checked(app))
+    assert "Number needed to examine" in words(app)
 
 
 def test_predict_a_case_names_the_rule():

@@ -163,8 +163,10 @@ def test_a_tree_shows_diagram_table_sentences_quality_and_budget():
         assert f"Group {number}. " in text
     for part in ("always saying", "different people", "Spent here", "unconditional"):
         assert part in text, part
-    [spec] = figures(app)
-    assert "predictions" in spec
+    diagram, curve, calibration = figures(app)
+    assert "predictions" in diagram
+    assert "flagged wrongly" in curve
+    assert "share among the people set aside" in calibration
 
 
 def test_true_values_stand_beside_noisy_ones_on_public_data():

@@ -12,6 +12,7 @@ import streamlit as st
 from dpcore.domain.labels import called
 from dpcore.released.noisy_counts import percent
 from dpcore.released.release import Release
+from dpcore.released.verdict import auc_number
 from pages.components.families import registry
 from pages.components.families.shared import certificate, number_check
 from pages.components.kit import markup
@@ -108,8 +109,14 @@ def _quality(check: Any) -> dict[str, str]:
         }
     return {
         "Noisy accuracy": _figure(check.accuracy if check else None),
-        "Noisy AUC": _figure(check.auc if check else None),
+        "Noisy AUC": _auc(check.auc if check else None),
     }
+
+
+def _auc(figure: Any) -> str:
+    if figure is None:
+        return "not known"
+    return f"{auc_number(figure.value)} (noise alone ±{auc_number(figure.noise_margin)})"
 
 
 def _figure(figure: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
@@ -10,6 +12,9 @@ from pages.components.families import registry
 from pages.components.kit import markup
 from pages.components.kit.texts import small
 from pages.components.visitor import access
+
+#: Ground of the verdict by its grade.
+_STYLES = {"good": "public", "fair": "plain", "none": "amber", "unknown": "plain"}
 
 
 def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
@@ -32,8 +37,18 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
             "Noise on a count": f"{most}±{model.count_margin:,}, 95%",
         }
     )
+    if family.targeted:
+        _verdict(release, model)
     with st.container(key=f"{key}-body"):
         family.body(release, model, key, public=public)
+
+
+def _verdict(release: Release, model: Any) -> None:
+    """How good it is, in one sentence, before anything that could be read as a finding."""
+    from dpcore.released.verdict import verdict
+
+    told = verdict(model.evaluation, release.target, getattr(model, "classes", ()))
+    markup.notice(_STYLES[told.grade], f"{told.headline}.", told.sentence)
 
 
 def not_private(release: Release) -> str:

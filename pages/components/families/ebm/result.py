@@ -39,7 +39,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
             st.markdown(text("reading_odds"))
         st.markdown(text("noise"))
     with check:
-        _check(words)
+        _check(words, key)
     with card:
         certificate.show(release)
     with files:
@@ -91,8 +91,8 @@ def _shape(words: Any, true: Truth | None, key: str) -> None:
     view.shape(words, term, outputs, true, key)
 
 
-def _check(words: Any) -> None:
+def _check(words: Any, key: str) -> None:
     if words.model.classes:
-        evaluation.show(words.model, words.target)
+        evaluation.show(words.model, words.target, key)
     else:
         number_check.show(words.model, words.target, words.unit)

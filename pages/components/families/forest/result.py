@@ -49,7 +49,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
         st.markdown(text("reading_forest"))
         st.markdown(text("noise"))
     with check:
-        evaluation.show(model, release.target)
+        evaluation.show(model, release.target, key, chances=False)
     with single:
         _single(release, model, key)
     with card:

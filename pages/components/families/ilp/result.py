@@ -46,7 +46,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     with case:
         try_case.show(release, model, key)
     with check:
-        evaluation.show(model, release.target)
+        evaluation.show(model, release.target, key)
     with card:
         certificate.show(release)
     with files:

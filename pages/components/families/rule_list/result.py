@@ -35,7 +35,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     with chart:
         _chart(release, key)
     with check:
-        evaluation.show(model, release.target)
+        evaluation.show(model, release.target, key)
     with case:
         _predict(release, model, shown, key)
     with card:

@@ -8,14 +8,19 @@ from typing import Any
 import streamlit as st
 
 from dpcore.released.noisy_counts import percent
+from dpcore.released.verdict import auc_number, baseline
+from pages.components.families.shared import thresholds
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 
 DROWNED = "The noise is larger than the counts: no figure can be given. Use a larger ε."
 
 
-def show(model: Any, target: str) -> None:
-    """Noisy accuracy, AUC and confusion table, each with what the noise does to it."""
+def show(model: Any, target: str, key: str, *, chances: bool = True) -> None:
+    """Noisy accuracy and AUC, what a threshold does, how far chances hold, and the confusion table.
+
+    ``chances``: whether the estimates of the model are chances, and not shares of votes.
+    """
     evaluation = model.evaluation
     if evaluation is None:
         st.info(text("evaluation_missing"))
@@ -24,11 +29,13 @@ def show(model: Any, target: str) -> None:
     left, right = st.columns(2)
     with left:
         _figure("Noisy accuracy", evaluation.accuracy, percent)
-        st.caption(markup.plain(_baseline(evaluation.noisy_confusion, model.classes)))
+        st.caption(markup.plain(_baseline(evaluation, model.classes)))
     if evaluation.has_auc:
         with right:
-            _figure("Noisy AUC", evaluation.auc, lambda value: f"{value:.3f}")
+            _figure("Noisy AUC", evaluation.auc, auc_number)
             st.caption(markup.plain(_auc_words(target, model.classes)))
+    if evaluation.group_counts and evaluation.accuracy is not None:
+        thresholds.show(model, target, key, chances=chances)
     _confusion(evaluation, model.classes, target)
 
 
@@ -56,13 +63,11 @@ def _figure(title: str, figure: Any, shown: Any) -> None:
     )
 
 
-def _baseline(confusion: Any, classes: tuple[str, ...]) -> str:
-    sizes = [max(0, sum(row)) for row in confusion]
-    if not sum(sizes):
+def _baseline(evaluation: Any, classes: tuple[str, ...]) -> str:
+    if (common := baseline(evaluation)) is None:
         return ""
-    largest = max(range(len(sizes)), key=sizes.__getitem__)
-    share = percent(sizes[largest] / sum(sizes))
-    return f"For comparison: always saying '{classes[largest]}' would be right for {share} (noisy)."
+    label, share = classes[common[0]], percent(common[1])
+    return f"For comparison: always saying '{label}' would be right for {share} (noisy)."
 
 
 def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:

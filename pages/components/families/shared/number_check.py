@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import format_number
+from dpcore.released.verdict import verdict
 from pages.components.families.shared.evaluation import DROWNED
 from pages.components.kit import markup
 from pages.components.kit.texts import text
@@ -26,7 +27,7 @@ def show(model: Any, target: str, unit: str) -> None:
         _figure("Noisy typical error (RMSE)", check.rmse, unit)
     with right:
         _figure("The same number for everyone", check.constant_rmse, unit)
-    st.markdown(markup.plain(_verdict(check, target, unit)))
+    st.markdown(markup.plain(verdict(check, target, ()).sentence))
     with st.expander("How large the errors are"):
         _errors(check, target, unit)
 
@@ -55,20 +56,6 @@ def _figure(title: str, figure: Any, unit: str) -> None:
         f"Noise alone: {_amount(low, '')} to {_amount(high, '')} (95%). With chance in who was "
         f"set aside: {_amount(least, '')} to {_amount(most, '')}."
     )
-
-
-def _verdict(check: Any, target: str, unit: str) -> str:
-    if check.rmse is None or check.constant_rmse is None:
-        return f"A model is worth something only if it errs less than one guess of {target} for all."
-    constant, own = check.constant_rmse, check.rmse
-    start = (
-        f"A guess of the same number for everyone errs by {_amount(constant.value, unit)}; this "
-        f"model errs by {_amount(own.value, unit)}."
-    )
-    if constant.value - own.value <= max(own.noise_margin, constant.noise_margin):
-        return f"{start} The difference is not larger than the noise: the model may be worthless."
-    share = 1 - own.value / constant.value
-    return f"{start} That is {share:.0%} less."
 
 
 def _errors(check: Any, target: str, unit: str) -> None:

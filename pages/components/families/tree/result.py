@@ -35,7 +35,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
         view.in_words(model, release.target)
         st.markdown(text("noise"))
     with check:
-        evaluation.show(model, release.target)
+        evaluation.show(model, release.target, key)
     with budget:
         view.budget_table(model)
     with card:

@@ -1,0 +1,127 @@
+"""How good a released model is, in one sentence: from the noisy check on people set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dpcore.released.evaluation import Evaluation, Figure
+from dpcore.released.noisy_counts import percent
+from dpcore.released.regression_evaluation import RegressionEvaluation
+
+Grade = Literal["good", "fair", "none", "unknown"]
+_CHANCE = 0.5
+#: An AUC from which on a model is said to separate so well (the ranges of Hosmer and Lemeshow 2000, section 5.2.4).
+_SEPARATES = ((0.9, "very well"), (0.8, "well"), (0.7, "fairly well"), (0.0, "only a little"))
+_GOOD = 0.8
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a reader should know before she looks at anything else.
+
+    Attributes
+    ----------
+    grade : {"good", "fair", "none", "unknown"}
+        ``none``: not shown to be better than chance. ``unknown``: not checked, or noise hides it.
+    """
+
+    grade: Grade
+    headline: str
+    sentence: str
+
+
+def verdict(evaluation: Evaluation | RegressionEvaluation | None, target: str, classes: Sequence[str]) -> Verdict:
+    """Verdict on a model of classes or of a number; ``target`` is what it predicts."""
+    if evaluation is None:
+        return Verdict(
+            "unknown",
+            "Not checked",
+            "No people were set aside, so nothing tells how well this predicts.",
+        )
+    if isinstance(evaluation, RegressionEvaluation):
+        return _of_a_number(evaluation, target)
+    return _of_classes(evaluation, target, classes)
+
+
+def auc_number(value: float) -> str:
+    """An AUC as it is written everywhere: two digits, no percent."""
+    return f"{value:.2f}"
+
+
+def auc_words(figure: Figure) -> str:
+    """An AUC with the interval for noise and chance together, such as ``AUC 0.81 (0.78 to 0.84)``."""
+    low, high = both_ends(figure)
+    return f"AUC {auc_number(figure.value)} ({auc_number(low)} to {auc_number(min(1.0, high))})"
+
+
+def both_ends(figure: Figure) -> tuple[float, float]:
+    """Interval for the noise and for chance in who was set aside, together, at 95 %."""
+    reach = (figure.noise_margin**2 + figure.sampling_margin**2) ** 0.5
+    return max(0.0, figure.value - reach), figure.value + reach
+
+
+def baseline(evaluation: Evaluation) -> tuple[int, float] | None:
+    """The commonest class of the people set aside and its noisy share; ``None`` if nobody is left after the noise."""
+    sizes = [max(0, sum(row)) for row in evaluation.noisy_confusion]
+    if not sum(sizes):
+        return None
+    largest = max(range(len(sizes)), key=sizes.__getitem__)
+    return largest, sizes[largest] / sum(sizes)
+
+
+def _of_classes(evaluation: Evaluation, target: str, classes: Sequence[str]) -> Verdict:
+    one = f"{target} = {classes[1]}" if len(classes) == len(("no", "yes")) else f"the values of {target}"
+    labels = _labels(evaluation, classes)
+    if evaluation.auc is None:
+        if not evaluation.has_auc:
+            return Verdict("unknown", "Checked by its labels only", labels)
+        return Verdict(
+            "unknown",
+            "Noise hides how good it is",
+            f"The noise on the people set aside is larger than what there is to see. {labels}".strip(),
+        )
+    low, _ = both_ends(evaluation.auc)
+    told = auc_words(evaluation.auc)
+    if low <= _CHANCE:
+        return Verdict(
+            "none",
+            "Not shown to be better than chance",
+            f"{told} for {one}, and 0.5 is a coin: read nothing into the picture. {labels}".strip(),
+        )
+    auc = float(auc_number(evaluation.auc.value))  # As it is read.
+    how = next(words for least, words in _SEPARATES if auc >= least)
+    grade: Grade = "good" if auc >= _GOOD else "fair"
+    return Verdict(grade, f"Separates {how}", f"{told} for {one}. {labels}".strip())
+
+
+def _labels(evaluation: Evaluation, classes: Sequence[str]) -> str:
+    """Whether the predicted label does better than always saying the commonest class."""
+    common = baseline(evaluation)
+    if evaluation.accuracy is None or common is None:
+        return ""
+    (code, share), right = common, evaluation.accuracy
+    always = f"always saying '{classes[code]}'"
+    if right.value - (right.noise_margin**2 + right.sampling_margin**2) ** 0.5 > share:
+        return f"Its label is right for {percent(right.value)}; {always} would be for {percent(share)}."
+    return f"Its label is right for {percent(right.value)}, no more often than {always} ({percent(share)})."
+
+
+def _of_a_number(evaluation: RegressionEvaluation, target: str) -> Verdict:
+    error, constant = evaluation.rmse, evaluation.constant_rmse
+    if error is None or constant is None:
+        return Verdict("unknown", "Noise hides how good it is", "Noise drowns the errors on people set aside.")
+    gain = 1 - error.value / constant.value if constant.value > 0 else 0.0
+    told = f"typical error {error.value:.3g}; one number for everyone: {constant.value:.3g}"
+    # Both errors are of the same people: chance in who they are moves both alike, and noise each by its own.
+    if constant.value - error.value <= (error.noise_margin**2 + constant.noise_margin**2) ** 0.5:
+        return Verdict(
+            "none",
+            "Not shown to be better than one number for everyone",
+            f"It may tell nothing of {target} ({told}): read nothing into the picture.",
+        )
+    grade: Grade = "good" if gain >= _CHANCE / 2 else "fair"
+    return Verdict(
+        grade, f"Errors are {percent(gain)} smaller", f"It predicts {target} better than one number does ({told})."
+    )

@@ -1,0 +1,96 @@
+"""Where to draw the line: what follows if people from some chance on are flagged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.released.noisy_counts import percent
+from pages.components.families.shared import cells
+from pages.components.kit import figure, markup
+from pages.components.kit.texts import text
+
+
+@st.fragment
+def show(model: Any, target: str, key: str, *, chances: bool) -> None:
+    """A threshold to move, its noisy figures, the ROC curve, and chances as told and as seen."""
+    from dpcore.plots.quality import roc_alt, roc_figure
+    from dpcore.released.thresholds import operating_points
+
+    st.markdown("#### Where to draw the line")
+    shown = cells.choose_class(model, target, f"{key}-threshold")
+    label = f"{target} = {model.classes[shown]}"
+    points = operating_points(model.evaluation, shown)
+    if len(points) < 2:
+        st.info("Everyone gets the same estimate, so there is no line to draw.")
+        return
+    st.markdown(text("thresholds"))
+    chosen = _choose(points, label, key, chances=chances)
+    left, right = st.columns(2)
+    with left:
+        _table(chosen, label)
+    with right:
+        figure.show(roc_figure(points, chosen), key=f"{key}-roc", alt=roc_alt(points, label))
+    if chances:
+        _calibration(model, shown, label, key)
+
+
+def _choose(points: Any, label: str, key: str, *, chances: bool) -> Any:
+    """The points from the lowest threshold up; the one nearest to an even trade is chosen first."""
+    rising = points[::-1]
+    unit = "chance" if chances else "share of the votes"
+    place = st.select_slider(
+        markup.plain(f"Flag people from this {unit} of {label} on"),
+        range(len(rising)),
+        value=max(range(len(rising)), key=lambda n: _gain(rising[n])),
+        format_func=lambda n: percent(rising[n].threshold),
+        key=f"{key}-threshold-{len(rising)}",
+    )
+    return rising[place]
+
+
+def _gain(point: Any) -> float:
+    """Youden's index: sensitivity + specificity - 1."""
+    from dpcore.released.thresholds import SENSITIVITY, SPECIFICITY
+
+    both = [point.figures[measure] for measure in (SENSITIVITY, SPECIFICITY)]
+    return -1.0 if None in both else sum(item.value for item in both) - 1
+
+
+def _table(point: Any, label: str) -> None:
+    from dpcore.released.thresholds import FLAGGED, NEGATIVE_VALUE, POSITIVE_VALUE, SENSITIVITY, SPECIFICITY
+
+    meaning = {
+        FLAGGED: "of all people",
+        SENSITIVITY: f"of those with {label} are flagged",
+        SPECIFICITY: "of the others are not",
+        POSITIVE_VALUE: f"of the flagged have {label}",
+        NEGATIVE_VALUE: "of those not flagged do not",
+    }
+    rows = {f"{name.capitalize()}: {what}": _told(point.figures[name]) for name, what in meaning.items()}
+    needed = point.number_needed_to_examine
+    rows["Number needed to examine: flagged people for each one found"] = (
+        "too few to tell" if needed is None else f"{needed[0]:.1f} ({needed[1]:.1f} to {needed[2]:.1f})"
+    )
+    caption = f"From {percent(point.threshold)} on, among the people set aside"
+    markup.pairs_table(caption, ("Measure", "Noisy (noise alone)"), rows)
+
+
+def _told(item: Any) -> str:
+    if item is None:
+        return "too few to tell"
+    low, high = max(0.0, item.value - item.noise_margin), min(1.0, item.value + item.noise_margin)
+    return f"{percent(item.value)} ({percent(low)} to {percent(high)})"
+
+
+def _calibration(model: Any, shown: int, label: str, key: str) -> None:
+    from dpcore.plots.quality import calibration_alt, calibration_figure
+    from dpcore.released.thresholds import group_shares
+
+    groups = group_shares(model.evaluation, shown)
+    if not groups:
+        return
+    with st.expander("Do the chances hold?"):
+        st.markdown(text("calibration"))
+        figure.show(calibration_figure(groups), key=f"{key}-calibration", alt=calibration_alt(groups, label))

@@ -1,0 +1,114 @@
+"""What follows from a threshold: right without noise, and honest about it otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpcore.plots.quality import calibration_alt, calibration_figure, roc_alt, roc_figure
+from dpcore.released import thresholds
+from dpcore.released.evaluation import Evaluation, auc_of, evaluate
+from dpcore.released.thresholds import (
+    FLAGGED,
+    NEGATIVE_VALUE,
+    POSITIVE_VALUE,
+    SENSITIVITY,
+    SPECIFICITY,
+    group_shares,
+    operating_points,
+    roc_curve,
+)
+
+ESTIMATES = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8], [0.5, 0.5]])
+COUNTS = np.array([[900, 100], [30, 40], [10, 60], [20, 20]])
+QUIET = 1e-6
+
+
+def check(counts=COUNTS, scale=QUIET, estimates=ESTIMATES):
+    return evaluate(counts, estimates, scale, 1)
+
+
+def test_shares_are_those_of_the_counts():
+    high, middle, low = operating_points(check(), 1)
+    assert [point.threshold for point in (high, middle, low)] == [0.8, 0.5, 0.1]
+    told = {name: figure.value for name, figure in middle.figures.items()}
+    assert told[SENSITIVITY] == pytest.approx(120 / 220)
+    assert told[SPECIFICITY] == pytest.approx(900 / 960)
+    assert told[POSITIVE_VALUE] == pytest.approx(120 / 180)
+    assert told[NEGATIVE_VALUE] == pytest.approx(900 / 1000)
+    assert told[FLAGGED] == pytest.approx(180 / 1180)
+    assert middle.number_needed_to_examine == pytest.approx((1.5, 1.5, 1.5))
+    assert all(figure.noise_margin < 1e-9 for figure in middle.figures.values())
+    assert low.figures[NEGATIVE_VALUE] is None, "nobody is left who is not flagged"
+    assert low.figures[SENSITIVITY].value == 1
+    assert low.figures[SENSITIVITY].sampling_margin > 0.005, "all of 220 is not all of everybody"
+
+
+def test_each_class_of_several_has_its_own_points():
+    estimates = np.array([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]])
+    evaluation = check(np.array([[50, 20, 10], [5, 5, 80]]), estimates=estimates)
+    assert [p.threshold for p in operating_points(evaluation, 0)] == [0.6, 0.2]
+    assert operating_points(evaluation, 2)[0].figures[SENSITIVITY].value == pytest.approx(80 / 90)
+
+
+def test_the_area_below_the_curve_is_the_auc():
+    x, y = roc_curve(operating_points(check(), 1))
+    assert np.trapezoid(y, x) == pytest.approx(auc_of(COUNTS, ESTIMATES))
+    noisy = check(COUNTS - 60, scale=40.0)
+    x, y = roc_curve(operating_points(noisy, 1))
+    assert (np.diff(x) >= 0).all()
+    assert (np.diff(y) >= 0).all()
+    assert (x[0], y[0], x[-1], y[-1]) == (0, 0, 1, 1)
+
+
+def test_margins_hold_what_noise_does():
+    draw, scale = np.random.default_rng(5), 6.0
+    truth = {name: f.value for name, f in operating_points(check(), 1)[1].figures.items()}
+    held = dict.fromkeys(truth, 0)
+    for _ in range(150):
+        p = 1 - np.exp(-1 / scale)
+        noise = draw.geometric(p, COUNTS.shape) - draw.geometric(p, COUNTS.shape)
+        figures = operating_points(check(COUNTS + noise, scale), 1)[1].figures
+        for name, figure in figures.items():
+            held[name] += abs(figure.value - truth[name]) <= figure.noise_margin
+    # 95 % of 150 are 142; fewer than 130 have a chance below 1e-4.
+    assert min(held.values()) >= 130, held
+
+
+def test_what_noise_drowns_is_not_told():
+    points = operating_points(check(COUNTS // 20, scale=50.0), 1)
+    assert points[0].figures[POSITIVE_VALUE] is None
+    assert points[0].number_needed_to_examine is None
+    assert "Noise hides every point" in roc_alt(points, "ill = yes")
+    assert group_shares(check(np.full((4, 2), -3)), 1) == ()
+
+
+def test_releases_of_earlier_versions_have_none():
+    earlier = Evaluation(noisy_confusion=((1, 2), (3, 4)), accuracy=None, auc=None, count_margin=3)
+    assert operating_points(earlier, 1) == ()
+    assert group_shares(earlier, 1) == ()
+    assert Evaluation.model_validate_json(earlier.model_dump_json()) == earlier
+
+
+def test_groups_tell_what_was_said_and_what_was_seen():
+    groups = group_shares(check(), 1)
+    assert [group.told for group in groups] == [0.1, 0.5, 0.5, 0.8]
+    assert groups[0].seen.value == pytest.approx(0.1)
+    assert groups[-1].seen.value == pytest.approx(60 / 70)
+    figure = calibration_figure(groups)
+    assert list(figure.data[1].y) == [group.seen.value for group in groups]
+    assert "told 10%, seen 10%" in calibration_alt(groups, "ill = yes")
+
+
+def test_the_chosen_threshold_is_marked_on_the_curve():
+    points = operating_points(check(), 1)
+    figure = roc_figure(points, points[1])
+    mark = figure.data[-1]
+    assert (mark.x[0], mark.y[0]) == pytest.approx((60 / 960, 120 / 220))
+    assert "55% found at 6.2% flagged wrongly" in roc_alt(points, "ill = yes")
+    assert len(roc_figure(points).data) == len(figure.data) - 1
+
+
+def test_a_wider_reading_of_noise_would_be_seen(monkeypatch):
+    monkeypatch.setattr(thresholds, "redrawn", lambda counts, scale: counts[None].repeat(9, axis=0))
+    assert operating_points(check(scale=6.0), 1)[1].figures[SENSITIVITY].noise_margin == 0

@@ -1,0 +1,87 @@
+"""One sentence that says how good a result is, and never more than noise and chance allow."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpcore.released.evaluation import Evaluation, Figure
+from dpcore.released.regression_evaluation import RegressionEvaluation
+from dpcore.released.verdict import auc_words, baseline, verdict
+
+
+def figure(value, noise=0.02, sampling=0.02):
+    return Figure(value=value, noise_margin=noise, sampling_margin=sampling)
+
+
+def classes(auc, accuracy=0.9, confusion=((800, 20), (100, 80)), **more):
+    return Evaluation(
+        noisy_confusion=confusion,
+        accuracy=None if accuracy is None else figure(accuracy),
+        auc=None if auc is None else figure(auc, **more),
+        count_margin=5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("auc", "more", "grade", "headline"),
+    [
+        (0.93, {}, "good", "Separates very well"),
+        (0.85, {}, "good", "Separates well"),
+        (0.75, {}, "fair", "Separates fairly well"),
+        (0.57, {}, "fair", "Separates only a little"),
+        (0.57, {"noise": 0.07}, "none", "Not shown to be better than chance"),
+        (0.85, {"sampling": 0.4}, "none", "Not shown to be better than chance"),
+        (None, {}, "unknown", "Noise hides how good it is"),
+    ],
+)
+def test_the_headline_follows_the_interval(auc, more, grade, headline):
+    told = verdict(classes(auc, **more), "died", ("no", "yes"))
+    assert (told.grade, told.headline) == (grade, headline)
+    if grade == "none":
+        assert "read nothing into the picture" in told.sentence
+
+
+def test_a_label_that_is_right_as_often_as_the_commonest_class_is_no_praise():
+    same = verdict(classes(0.8, accuracy=0.83), "died", ("no", "yes")).sentence
+    assert "right for 83%, no more often than always saying 'no' (82%)" in same
+    better = verdict(classes(0.8, accuracy=0.9), "died", ("no", "yes")).sentence
+    assert "right for 90%; always saying 'no' would be for 82%" in better
+    assert "label" not in verdict(classes(0.8, accuracy=None), "died", ("no", "yes")).sentence
+    assert baseline(classes(0.8, confusion=((-3, 2), (-9, 1)))) is None
+
+
+def test_several_classes_and_earlier_releases_of_them():
+    three = verdict(classes(0.75, confusion=((9, 1, 0),) * 3), "goes", ("a", "b", "c"))
+    assert "for the values of goes" in three.sentence
+    earlier = verdict(classes(None, confusion=((9, 1, 0),) * 3), "goes", ("a", "b", "c"))
+    assert (earlier.grade, earlier.headline) == ("unknown", "Checked by its labels only")
+
+
+@pytest.mark.parametrize(
+    ("own", "constant", "grade", "headline"),
+    [
+        (4.0, 9.0, "good", "Errors are 56% smaller"),
+        (8.0, 9.0, "fair", "Errors are 11% smaller"),
+        (8.8, 9.0, "none", "Not shown to be better than one number for everyone"),
+        (9.5, 9.0, "none", "Not shown to be better than one number for everyone"),
+        (None, 9.0, "unknown", "Noise hides how good it is"),
+    ],
+)
+def test_a_number_is_judged_beside_one_number_for_everyone(own, constant, grade, headline):
+    evaluation = RegressionEvaluation(
+        error_edges=(0, 10),
+        noisy_errors=(5,),
+        rmse=None if own is None else figure(own, 0.3, 0.9),
+        constant_rmse=figure(constant, 0.3, 0.9),
+        count_margin=4,
+    )
+    told = verdict(evaluation, "stay", ())
+    assert (told.grade, told.headline) == (grade, headline)
+
+
+def test_without_people_set_aside_nothing_is_known():
+    assert verdict(None, "died", ("no", "yes")).grade == "unknown"
+
+
+def test_an_auc_is_written_with_two_digits_and_stays_below_one():
+    assert auc_words(figure(0.987, 0.02, 0.02)) == "AUC 0.99 (0.96 to 1.00)"
