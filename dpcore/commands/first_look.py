@@ -26,10 +26,11 @@ def ask(
     ],
 ) -> None:
     """Say how many records satisfy some conditions, by a first look; costs nothing."""
+    from dpcore.domain.conditions import parse_conjunction
     from dpcore.models.summaries.released.questions import how_many
 
     found, model = _first_look(release)
-    told = how_many(model, found.domain, question)
+    told = how_many(model, parse_conjunction(question, found.domain))
     share = told.value / max(model.estimates.total, 1.0)
     typer.echo(
         f"About {told.value:,.0f} records ({told.low:,.0f} to {told.high:,.0f} for the noise, 95%), "

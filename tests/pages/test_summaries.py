@@ -9,9 +9,12 @@ import pandas as pd
 import pyarrow.parquet as pq
 from streamlit.testing.v1 import AppTest
 
+from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema
 from dpcore.models.released import parse_model
+from dpcore.models.summaries.released.questions import how_many
 from dpcore.models.summaries.released.synthesis import WHAT_IT_IS
+from dpcore.models.summaries.released.words import count_words
 from pages.components.families.summaries import records
 from pages.components.families.summaries.state import STANDING_OUT, Look
 from pages.components.visitor import access
@@ -39,7 +42,7 @@ def look(dataset_id: str, epsilon: str = "2", **parameters: object) -> str:
     return submit(dataset_id, "summaries", epsilon, "", **parameters)
 
 
-def at_tab(run_id: str, name: str, tabs: int = 7) -> AppTest:
+def at_tab(run_id: str, name: str, tabs: int = 8) -> AppTest:
     """A result with one of its tabs open."""
     app = at_run(PAGE, run_id)
     [release] = access.service().releases()
@@ -204,18 +207,18 @@ def test_files_of_invented_records_say_what_they_are() -> None:
 
 
 def test_what_is_expected_without_pairs_is_said() -> None:
-    text = words(at_tab(look(add_ward()), "Invented records", 5))
+    text = words(at_tab(look(add_ward()), "Invented records", 6))
     assert "no pair was counted that stands out" in text
 
 
 def test_without_groups_and_pairs_there_are_no_such_tabs() -> None:
     app = at_run(PAGE, look(add_ward()))
     labels = [tab.label for tab in app.tabs]
-    assert labels == ["Columns", "In words", "Invented records", "Certificate", "Download"]
+    assert labels == ["Columns", "Ask", "In words", "Invented records", "Certificate", "Download"]
 
 
 def test_what_was_found_is_told_in_words_too() -> None:
-    text = words(at_tab(look(add_ward()), "In words", 5))
+    text = words(at_tab(look(add_ward()), "In words", 6))
     assert "Mean " in text
     assert "have no value" in text or "do not stand out from the noise" in text
 
@@ -228,7 +231,7 @@ def test_labels_and_units_are_those_of_the_schema_and_markup_is_none() -> None:
     schema = Schema.from_mapping({"name": "told", "max_rows": 2000, "columns": columns})
     people = ward(300).rename(columns={"age": "a"}).assign(g=["x", HOSTILE, HOSTILE] * 100)[["a", "g"]]
     info = access.service().add_dataset(people, schema, budget=Decimal(9))
-    text = words(at_tab(look(str(info.id), by="g"), "Columns", 6))
+    text = words(at_tab(look(str(info.id), by="g"), "Columns", 7))
     assert "<h4>Age</h4>" in text
     assert " years (" in text
     assert "Ward X" in text
@@ -243,3 +246,47 @@ def test_two_results_stand_side_by_side() -> None:
     text = words(app)
     assert "Noisy number of all" in text
     assert text.count("<h4>age</h4>") >= 2
+
+
+# Questions
+
+
+def _ask(app: AppTest, place: str) -> str:
+    """Key of a part of the question box."""
+    keys = [item.key for kind in ("selectbox", "select_slider", "button") for item in getattr(app, kind)]
+    return next(key for key in keys if key and key.endswith(f"-ask-{place}"))
+
+
+def test_a_question_is_answered_from_what_was_counted() -> None:
+    app = at_tab(look(add_ward(), **ALL), "Ask")
+    model = parse_model(access.service().releases()[0])
+    app.selectbox(key=_ask(app, "0-0")).set_value("sex").run()
+    app.selectbox(key=_ask(app, "0-sex")).set_value(1).run()
+    told = next(item for item in checked(app).success)
+    sex = SCHEMA.column("sex").cells[1]
+    amount = how_many(model, [Condition(column="sex", first=1, last=1)])
+    assert told.proto.title.replace("\\", "") == f"People with sex = {sex}"
+    assert f"**{count_words(amount)}**" in told.value
+    app.selectbox(key=_ask(app, "by")).set_value("died").run()
+    assert "sex = " + sex + ": noisy numbers" in words(checked(app))
+    balance = access.service().balance(access.service().datasets()[0].id)
+    assert balance.spent == Decimal(2)
+
+
+def test_a_question_that_is_not_held_is_offered_as_a_small_run() -> None:
+    app = at_tab(look(add_ward()), "Ask", 6)
+    app.selectbox(key=_ask(app, "0-0")).set_value("sex").run()
+    app.selectbox(key=_ask(app, "1-1")).set_value("age").run()
+    assert "not counted these columns together" in "".join(item.value for item in checked(app).warning)
+    button(app, "Set up a small run").click().run()
+    assert list(checked(app).multiselect(key=f"set-look-columns-{OWN}").value) == ["age", "sex"]
+    assert list(app.multiselect(key=f"set-look-crosstabs-{OWN}").value) == ["age by sex"]
+
+
+def test_three_columns_are_refused_in_a_sentence() -> None:
+    app = at_tab(look(add_ward(), **ALL), "Ask")
+    app.selectbox(key=_ask(app, "0-0")).set_value("sex").run()
+    app.selectbox(key=_ask(app, "1-1")).set_value("age").run()
+    app.selectbox(key=_ask(app, "by")).set_value("died").run()
+    assert "counts 2 together at most" in "".join(item.value for item in checked(app).warning)
+    assert not [item for item in app.button if "small run" in item.label]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpcore.domain.conditions import Condition, parse_conjunction
 from dpcore.errors import RequestError, SchemaError
-from dpcore.models.summaries.released.questions import how_many
+from dpcore.models.summaries.released.questions import how_many, how_many_by, is_held
 from tests.models.summaries.test_learner import people, plan, released, schema
 from tests.models.summaries.test_reading import looks
 
@@ -24,7 +25,7 @@ from tests.models.summaries.test_reading import looks
 @pytest.mark.parametrize("delta", ["0", "0.000001"])
 def test_answers_are_held_by_their_intervals(question, holds, delta):
     truth = int(holds(people()).sum())
-    answers = [how_many(model, schema(), question) for model in looks(delta=delta)]
+    answers = [how_many(model, parse_conjunction(question, schema())) for model in looks(delta=delta)]
     held = [one.low - 1e-9 <= truth <= one.high + 1e-9 for one in answers]
     assert np.mean(held) >= 0.85  # Of 40: fewer by chance once in some thousands.
     assert all(one.low <= one.value <= one.high for one in answers)
@@ -33,7 +34,7 @@ def test_answers_are_held_by_their_intervals(question, holds, delta):
 def test_a_sum_of_cells_has_the_noise_of_its_cells_together():
     """Fewer and fewer cells: of all of them it is the noise on the number of people, of one that of a cell."""
     own = looks()[0].estimates
-    one, most = (how_many(looks()[0], schema(), text) for text in ("ward = w3", "age > 30"))
+    one, most = (how_many(looks()[0], parse_conjunction(text, schema())) for text in ("ward = w3", "age > 30"))
     assert (one.high - one.low) / 3.92 == pytest.approx(own.deviation((2,)), rel=0.05)
     assert (most.high - most.low) / 3.92 < 3 * own.deviation((0,))
 
@@ -41,19 +42,39 @@ def test_a_sum_of_cells_has_the_noise_of_its_cells_together():
 @pytest.mark.parametrize(
     ("question", "sentence"),
     [
-        ("ward = w1 and sex = f", "has not counted together: make one with the pair 'ward by sex'"),
+        ("ward = w1 and sex = f", "has not counted these columns together: make one with the pair 'ward by sex'"),
         ("age > 60 and sex = f and ill = yes", "asks of 3 columns"),
-        ("age > 60 and age <= 80", "uses a column twice"),
+        ("age > 60 and age <= 80", "A column is used twice"),
         ("weight > 3", "weight"),
         ("nonsense", "nonsense"),
     ],
 )
 def test_what_cannot_be_told_is_refused_in_a_sentence(question, sentence):
     with pytest.raises((RequestError, SchemaError), match=sentence):
-        how_many(looks()[0], schema(), question)
+        how_many(looks()[0], parse_conjunction(question, schema()))
 
 
 def test_a_column_that_was_not_counted_is_named():
     model = released(plan(columns=("age", "sex")))
     with pytest.raises(RequestError, match="has not counted 'ill'"):
-        how_many(model, schema(), "ill = yes")
+        how_many(model, parse_conjunction("ill = yes", schema()))
+
+
+def test_the_cells_of_one_more_column_add_up():
+    [model] = looks()[:1]
+    with pytest.raises(RequestError, match="at least one column"):
+        how_many(model, [])
+    assert sum(one.value for one in how_many_by(model, [], "sex")) == pytest.approx(model.estimates.total, rel=0.05)
+    old = Condition(column="age", first=3, last=4)
+    by = how_many_by(model, [old], "sex")
+    assert len(by) == len(schema().column("sex").cells)
+    assert sum(one.value for one in by) == pytest.approx(how_many(model, [old]).value, rel=0.2)
+    for cell, one in enumerate(by):
+        assert one == how_many(model, [old, Condition(column="sex", first=cell, last=cell)])
+
+
+def test_what_was_counted_together_is_known_beforehand():
+    [model] = looks()[:1]
+    assert is_held(model, ["sex", "age"])
+    assert not is_held(model, ["ward", "sex"])
+    assert not is_held(model, ["age", "sex", "ill"])

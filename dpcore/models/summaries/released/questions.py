@@ -8,44 +8,58 @@ from itertools import pairwise
 
 import numpy as np
 
-from dpcore.domain.conditions import Condition, parse_conjunction
-from dpcore.domain.schema import Schema
+from dpcore.domain.conditions import Condition
 from dpcore.errors import RequestError
 from dpcore.models.summaries.released.estimates import Axes, Estimates, cells_beside, parts_of
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount
 
+#: Columns that a table has at most.
+_MOST = 2
 
-def how_many(model: SummaryModel, schema: Schema, question: str) -> Amount:
-    """How many records satisfy conditions such as ``age > 60 and sex = female``, with an interval for the noise.
+
+def how_many(model: SummaryModel, conditions: Sequence[Condition]) -> Amount:
+    """How many records satisfy all conditions, with an interval for the noise.
 
     Raises
     ------
     RequestError
-        If it cannot be read, or asks of columns that were not counted together.
+        If there is no condition, two are of one column, or they ask of columns that were not counted together.
     """
-    conditions = parse_conjunction(question, schema)
-    places = [_place(model, condition) for condition in conditions]
+    if not conditions:
+        raise RequestError("Ask of at least one column.")
+    places = [_place(model, condition.column) for condition in conditions]
     if any(one == other for one, other in pairwise(sorted(places))):
-        raise RequestError(f"'{question}' uses a column twice: combine them into one condition.")
+        raise RequestError("A column is used twice: combine its conditions into one.")
     order = sorted(range(len(places)), key=lambda number: places[number])
     axes = tuple(places[number] for number in order)
-    if axes not in model.estimates:
+    if not is_held(model, [condition.column for condition in conditions]):
         raise RequestError(
-            f"'{question}' asks of columns that this first look has not counted together: make one with the pair "
+            "This first look has not counted these columns together: make one with the pair "
             f"'{' by '.join(condition.column for condition in conditions)}'."
-            if len(axes) == 2
-            else f"'{question}' asks of {len(axes)} columns: a first look counts two together at most."
+            if len(axes) == _MOST
+            else f"This asks of {len(axes)} columns: a first look counts {_MOST} together at most."
         )
     return _within(model.estimates, axes, [conditions[number] for number in order])
 
 
-def _place(model: SummaryModel, condition: Condition) -> int:
+def how_many_by(model: SummaryModel, conditions: Sequence[Condition], by: str) -> list[Amount]:
+    """The same for each cell of one more column. Raises as :func:`how_many` does."""
+    cells = range(model.sizes[_place(model, by)])
+    return [how_many(model, [*conditions, Condition(column=by, first=cell, last=cell)]) for cell in cells]
+
+
+def is_held(model: SummaryModel, columns: Sequence[str]) -> bool:
+    """Whether columns were counted together, so that what is asked of them is free."""
+    return tuple(sorted(_place(model, column) for column in columns)) in model.estimates
+
+
+def _place(model: SummaryModel, column: str) -> int:
     try:
-        return model.place(condition.column)
+        return model.place(column)
     except KeyError:
-        raise RequestError(f"This first look has not counted '{condition.column}'.") from None
+        raise RequestError(f"This first look has not counted '{column}'.") from None
 
 
 def _within(own: Estimates, axes: Axes, conditions: Sequence[Condition]) -> Amount:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -40,6 +40,16 @@ def parameters() -> dict[str, Any]:
         chosen["records"] = tick(OWN["records"], "look-for-records")
         chosen["method"] = method(OWN, METHODS["summaries"], "summaries")
     return chosen
+
+
+def preset(schema: Schema, columns: Sequence[str]) -> None:
+    """Fill in the form, and open it, for a run that counts these columns, and the first two together."""
+    own = schema.hash[:8]
+    order = [column.name for column in schema if column.name in columns]
+    st.session_state[f"set-look-columns-{own}"] = order
+    st.session_state[f"set-look-by-{own}"] = None
+    st.session_state[f"set-look-crosstabs-{own}"] = [BETWEEN.join(order)] if len(order) > 1 else []
+    st.session_state["set-up-summaries"] = True
 
 
 def _columns(schema: Schema) -> list[str]:

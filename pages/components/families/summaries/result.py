@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.released.release import Release
 from pages.components.families.shared import certificate, downloads, truth
-from pages.components.families.summaries import cards, column, groups, pairs, records
+from pages.components.families.summaries import cards, column, groups, pairs, questions, records
 from pages.components.families.summaries.state import IN_ORDER, STANDING_OUT, Look, order_key
 from pages.components.kit import markup
 from pages.components.kit.texts import text
@@ -17,6 +17,7 @@ from pages.components.visitor import access
 
 CSV = "noisy count and share of every value of every column, with intervals"
 _COLUMNS, _TABLE_ONE, _PAIRS, _INVENTED = "Columns", "Table 1", "Pairs", "Invented records"
+_QUESTIONS = "Ask"
 
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
@@ -37,7 +38,7 @@ def _body(look: Look) -> None:
     names = [_COLUMNS]
     names += [_TABLE_ONE] if look.model.by is not None else []
     names += [_PAIRS] if look.model.pairs else []
-    names += ["In words", _INVENTED, "Certificate", "Download"]
+    names += [_QUESTIONS, "In words", _INVENTED, "Certificate", "Download"]
     # Only the open tab is made.
     tabs = dict(zip(names, st.tabs(names, key=f"{look.key}-tabs-{len(names)}", on_change="rerun"), strict=True))
     shown = next(name for name, tab in tabs.items() if tab.open)
@@ -95,6 +96,7 @@ _SHOWN: dict[str, Callable[[Look], None]] = {
     _TABLE_ONE: groups.show,
     _PAIRS: pairs.show,
     "In words": _in_words,
+    _QUESTIONS: questions.show,
     _INVENTED: records.show,
     "Certificate": lambda look: certificate.show(look.release),
     "Download": _files,
