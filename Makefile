@@ -8,8 +8,8 @@ SHELL := /bin/sh
 PYTHON ?= python3
 PORT ?= 8501
 ADDRESS ?= localhost
-# Test processes side by side; `make test WORKERS=0` runs them one after the other.
-WORKERS ?= 2
+# Test processes side by side, one more than most machines have cores, as browsers are waited for; `make test WORKERS=0` runs them one after the other.
+WORKERS ?= 3
 # Further arguments of pytest, for example TESTS="tests/domain/test_schema.py".
 TESTS ?=
 # Which benchmark, and its arguments, for example SUITE=rules BENCH="--quick".

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -29,15 +28,16 @@ SelectboxMixin.selectbox = late
 """
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    (tmp_path / "sitecustomize.py").write_text(LATE_CHOICE)
-    home = tmp_path / "home"
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("choice")
+    (folder / "sitecustomize.py").write_text(LATE_CHOICE)
+    home = folder / "home"
     with Service(home=home, workers=0) as service:
         for name in ("ward 1", "ward 2"):
             schema = Schema.from_text(SCHEMA_TEXT.replace("name: ward", f"name: {name}"))
             service.add_dataset(invented(), schema, budget=Decimal(2), public=True)
-    with serve(home, PYTHONPATH=str(tmp_path)) as running:
+    with serve(home, PYTHONPATH=str(folder)) as running:
         running.dataset = "ward 2"
         yield running
 

@@ -27,6 +27,7 @@ def _value(counts, eighths):
     return GRID * whole - impurity * eighths // 8
 
 
+@cache
 def _lists():
     """Every list of at most two rules that a block may make, with its prior."""
     following, prior = Following.of(_antecedents(), SCHEMA), _prior()
@@ -42,13 +43,19 @@ def _lists():
 
 
 @cache
+def _groups(rows):
+    """People per rule and class, of every list."""
+    labels, held = [row[2] for row in rows], [PLAIN[m] for m in range(len(PLAIN))]
+    return [rules_oracle.capture_counts(rows, labels, [held[m] for m in members], 2) for members in _lists()]
+
+
+@cache
 def _logs(rows, max_rows, eighths=8, times=1.0):
     """Log-probability of every list, prior x exp(weight x value), by enumeration."""
     weight = times * block_weight(EPSILON, ALL, 2, max_rows).value
     chances = _lists()
     logs = []
-    for members, chance in chances.items():
-        groups = rules_oracle.capture_counts(rows, [r[2] for r in rows], [PLAIN[m] for m in members], 2)
+    for (members, chance), groups in zip(chances.items(), _groups(rows), strict=True):
         value = sum(_value(group, 8) for group in groups[:-1]) + _value(groups[-1], eighths if len(members) == 2 else 8)
         logs.append(math.log(chance) + weight * value)
     return np.array(logs) - np.logaddexp.reduce(logs)
