@@ -10,7 +10,7 @@ from dpcore.released.release import Release
 from dpcore.workspace.requests import ReleaseNote, Sharing
 from pages.components.families import registry
 from pages.components.kit import markup, slot
-from pages.components.releases import comparison, release_filter, release_names, result, sharing
+from pages.components.releases import comparison, library, release_filter, release_names, result, sharing
 from pages.components.run import progress, runs_list
 from pages.components.visitor import access, login
 
@@ -51,6 +51,9 @@ def _find(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers
 
 def _browse(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], readers: Mapping[str, Sharing]) -> None:
     by = sharing.others(readers)
+    with slot.kept():
+        if len(releases) > 1:
+            library.show(releases, notes, by)
     names = {r.id: release_names.label(r, notes.get(r.id), by.get(r.id, "")) for r in releases}
     reading, comparing = st.tabs(["Read one", "Compare two"], key="releases-view")
     with reading:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal, InvalidOperation
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -28,6 +28,8 @@ _DELTA_LIMIT = Decimal("0.00001")
 FINE_SCALE = 2**20
 #: Largest share of an epsilon that may pay for the difference between the two.
 _SLACK_SHARE = 0.1
+#: Digits after a comma that may part thousands.
+_OF_A_THOUSAND: Final = 3
 
 Definition = Literal["pure", "approximate"]
 
@@ -89,6 +91,10 @@ def _digits(value: object) -> str:
     text = str(value).strip()
     if "_" in text:  # Decimal would read 1_0 as ten.
         raise ValueError
+    whole, comma, part = text.partition(",")
+    # 0,5 can be nothing but a half; 1,000 may be one or a thousand.
+    if comma and part.isdecimal() and (whole in {"", "0"} or (whole.isdecimal() and len(part) != _OF_A_THOUSAND)):
+        return f"{whole}.{part}"
     return text
 
 
@@ -199,8 +205,8 @@ def parse_delta(value: object) -> Decimal:
         If it is not a number from 0 to below 1.
     """
     try:
-        delta = value if isinstance(value, Decimal) else Decimal(str(value))
-    except InvalidOperation:
+        delta = value if isinstance(value, Decimal) else Decimal(_digits(value))
+    except (InvalidOperation, ValueError):
         raise BudgetError("Delta must be a number, for example 0.000001.") from None
     if not (delta.is_finite() and 0 <= delta < 1):
         raise BudgetError("Delta must be at least 0 and below 1.")

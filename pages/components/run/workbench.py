@@ -8,7 +8,7 @@ from dpcore.workspace.requests import DatasetInfo, RunStatus
 from pages.components.families import registry
 from pages.components.families.registry import Family
 from pages.components.kit import markup, slot
-from pages.components.releases import result
+from pages.components.releases import latest, result
 from pages.components.run import compare_methods, progress, review
 from pages.components.run import set_up as setting_up
 from pages.components.visitor import access, menu
@@ -29,6 +29,8 @@ def page(family: Family) -> None:
         named, shown = progress.show(dataset.id)
         if named is not None and named.release_id is not None:
             _read(named, named.release_id, family)
+        elif not shown and latest.show(dataset.id, family):
+            shown = "latest"
     if not _set_up(dataset, family, shown):
         access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.
     if dataset.public and family.methods and family.targeted:

@@ -73,7 +73,7 @@ def counts(numbers: Sequence[int], classes: Sequence[str], shown: int, margin: s
 def _count_lines(counts: Sequence[int], classes: Sequence[str], margin: str) -> list[str]:
     lines = []
     for label, count in zip(classes, counts, strict=True):
-        number = str(count).replace("-", "−")
+        number = f"{count:,}".replace("-", "−")
         style = ' class="neg"' if count < 0 else ""
         lines.append(f"<div>{escape(label)}: <span{style}>{number}</span>{margin}</div>")
     return lines

@@ -73,7 +73,7 @@ def _baseline(evaluation: Any, classes: tuple[str, ...]) -> str:
 def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:
     header = [f"True {target}", *(f"Predicted {label}" for label in classes)]
     rows = [
-        markup.row([escape(label), *(str(n).replace("-", "−") for n in counts)])
+        markup.row([escape(label), *(f"{n:,}".replace("-", "−") for n in counts)])
         for label, counts in zip(classes, evaluation.noisy_confusion, strict=True)
     ]
     caption = (

@@ -1,0 +1,79 @@
+"""All results as a table to sort and choose from: what each is, how good, what it cost, when and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.domain.labels import called
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.release import Release
+from dpcore.workspace.requests import ReleaseNote
+from pages.components.families import registry
+from pages.components.releases import release_names
+
+_KEY = "library"
+_ROW, _HIGHEST = 35, 400
+#: What a dataframe is called by tests and by the styles.
+AUC, ERROR = "AUC", "Typical error"
+
+
+def show(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapping[str, str]) -> None:
+    """The table; one row chosen opens it below, two are compared."""
+    st.dataframe(
+        frame(releases, notes, by),
+        key=f"{_KEY}-{len(releases)}-{releases[0].id[:6]}",
+        hide_index=True,
+        height=min(_HIGHEST, 40 + _ROW * len(releases)),
+        column_config={
+            AUC: st.column_config.NumberColumn(format="%.2f", help="Noisy, on people set aside"),
+            ERROR: st.column_config.NumberColumn(format="%.3g", help="Noisy, on people set aside"),
+            "Made (UTC)": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
+        },
+        on_select=lambda: chosen(releases),
+        selection_mode="multi-row",
+        alt=f"Table of {len(releases)} results, the newest first.",
+    )
+    st.caption("Choose a row to read it below, or two to compare them. A click on a heading sorts.")
+
+
+def chosen(releases: Sequence[Release]) -> None:
+    """Carry a choice of rows over to what is read and compared below. For use in callbacks."""
+    state = st.session_state.get(f"{_KEY}-{len(releases)}-{releases[0].id[:6]}")
+    rows = [releases[row].id for row in state.selection.rows if row < len(releases)] if state else []
+    if rows:
+        st.session_state[release_names.OPEN] = rows[-1]
+    for box, release_id in zip(release_names.SIDES, rows, strict=False):
+        if len(rows) > 1:
+            st.session_state[box] = release_id
+
+
+def frame(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapping[str, str]) -> pd.DataFrame:
+    """One row for each result; columns that none fills are left out."""
+    table = pd.DataFrame([_row(release, notes.get(release.id), by.get(release.id, "")) for release in releases])
+    empty = [name for name in ("Name", AUC, ERROR, "By") if table[name].isna().all() or (table[name] == "").all()]
+    return table.drop(columns=empty)
+
+
+def _row(release: Release, note: ReleaseNote | None, by: str) -> dict[str, Any]:
+    card, family = release.certificate, registry.of_release(release)
+    return {
+        "Name": note.name if note is not None else "",
+        "Kind": family.title,
+        "Predicts": called(release.domain, release.target),
+        AUC: figure(release, "auc"),
+        ERROR: figure(release, "rmse"),
+        "ε": format_epsilon(card.epsilon),
+        "Made (UTC)": card.created.replace(tzinfo=None),
+        "By": by,
+        "Data set": release.dataset_name,
+    }
+
+
+def figure(release: Release, name: str) -> float | None:
+    """A figure of quality, read without the rest of the model; ``None`` if there is none."""
+    found = (release.model.get("evaluation") or {}).get(name)
+    return None if found is None else float(found["value"])

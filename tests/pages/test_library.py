@@ -1,0 +1,67 @@
+"""Results that stay: a table to choose from, and the latest ones on the page of each family."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import streamlit as st
+
+from dpcore.privacy.budgets import format_epsilon
+from pages.components.releases import library, release_names
+from pages.components.visitor import access
+from tests.support.page_tools import add_ward, button, checked, fit, open_page, submit, words
+
+
+def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:
+    dataset_id = add_ward(budget="90")
+    fit(dataset_id, "0.5")
+    submit(dataset_id, "ebm", "20", "age", epochs=2)
+    releases = access.service().releases()
+    access.service().note_release(releases[0].id, "first draft", "")
+    table = library.frame(releases, access.service().release_notes(), {})
+    assert table["Kind"].tolist() == ["Shape functions", "Rule list"]
+    assert table["Predicts"].tolist() == ["age", "died"]
+    assert table["ε"].tolist() == [format_epsilon(release.certificate.epsilon) for release in releases]
+    assert table["Name"].tolist() == ["first draft", ""]
+    assert table[library.AUC].notna().tolist() == [False, True]
+    assert table[library.ERROR].notna().tolist() == [True, False]
+    assert "By" not in table
+    [shown] = [item for item in open_page("releases").dataframe if "Kind" in item.value]
+    assert shown.value["Kind"].tolist() == table["Kind"].tolist()
+
+
+def test_chosen_rows_are_read_and_compared(monkeypatch) -> None:
+    dataset_id = add_ward()
+    for epsilon in ("0.3", "0.4", "0.5"):
+        fit(dataset_id, epsilon)
+    releases = access.service().releases()
+    state: dict[str, object] = {}
+    monkeypatch.setattr(st, "session_state", state)
+    key = f"library-3-{releases[0].id[:6]}"
+    state[key] = SimpleNamespace(selection=SimpleNamespace(rows=[2]))
+    library.chosen(releases)
+    assert state[release_names.OPEN] == releases[2].id
+    assert not set(release_names.SIDES) & set(state)
+    state[key] = SimpleNamespace(selection=SimpleNamespace(rows=[2, 0]))
+    library.chosen(releases)
+    assert [state[box] for box in release_names.SIDES] == [releases[2].id, releases[0].id]
+    state[key] = SimpleNamespace(selection=SimpleNamespace(rows=[]))
+    library.chosen(releases)
+    assert state[release_names.OPEN] == releases[0].id
+
+
+def test_a_page_begins_with_its_latest_results() -> None:
+    dataset_id = add_ward(budget="9")
+    assert "Latest results" not in words(open_page("rule_list"))
+    for epsilon in ("0.3", "0.4", "0.5", "0.6"):
+        fit(dataset_id, epsilon)
+    app = open_page("rule_list")
+    text = words(app).replace("\\", "")
+    assert "**Latest results**" in text
+    assert text.count("died · AUC") == 3, "the oldest is among all"
+    assert [link.label for link in app.get("page_link")] == ["All 4 results"]
+    assert "Latest results" not in words(open_page("tree")), "those of another family stand there"
+    button(app, "Read").click().run()
+    assert "<th>Rule</th>" in words(checked(app)) or "ELSE" in words(app)
+    button(app, "Close").click().run()
+    assert "**Latest results**" in words(checked(app))
