@@ -80,6 +80,12 @@ def row(cells: Iterable[str], *, style: str = "", head: bool = False) -> str:
     return f'<tr class="{escape(style)}"><th scope="{scope}">{first}</th>{tail}</tr>'
 
 
+def folded(summary: str, rows: str, width: int) -> str:
+    """A table row over ``width`` columns that opens to further rows, from :func:`row`."""
+    opened = f'<summary>{escape(summary)}</summary><table class="fg-table">{rows}</table>'
+    return f'<tr class="folded"><td colspan="{width}"><details>{opened}</details></td></tr>'
+
+
 def unbroken(words: str) -> str:
     """A text as HTML that stays on one line, for a cell of a table."""
     return f'<span class="fg-counts">{escape(words)}</span>'

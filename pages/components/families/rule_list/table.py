@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import groupby
 from typing import Any
 
 import streamlit as st
@@ -20,7 +21,12 @@ def show(release: Release, model: Any, shown: int, truth: Truth | None = None) -
     label = f"{release.target} = {model.classes[shown]}"
     header = ["Rule", f"Noisy chance of {label}", "Noisy counts"]
     header += ["True values"] if truth else []
-    rows = [_row(model, release.domain, position, shown, truth) for position in range(len(model.rules))]
+    rows = [
+        _folded(model, release.domain, group, shown, len(header))
+        if hidden and truth is None
+        else "".join(_row(model, release.domain, position, shown, truth) for position in group)
+        for hidden, group in _runs(model, shown)
+    ]
     caption = (
         f"Read from the top: the first rule that fits decides. Bars run from 0% to 100%; the band "
         f"is the 95% interval for the noise. Counts are of records (rows); noise on each: "
@@ -29,6 +35,21 @@ def show(release: Release, model: Any, shown: int, truth: Truth | None = None) -
     markup.table(caption, header, rows)
     if any(count < 0 for rule in model.rules for count in rule.noisy_counts):
         st.caption(text("negative_counts"))
+
+
+def _runs(model: Any, shown: int) -> list[tuple[bool, list[int]]]:
+    """Rules in their order, those beside each other together of which the noise hides the chance."""
+    hidden = [bool(rule.conditions) and not cells.is_told(rule, shown, model.count_margin) for rule in model.rules]
+    return [(bool(key), list(group)) for key, group in groupby(range(len(hidden)), key=hidden.__getitem__)]
+
+
+def _folded(model: Any, schema: Schema, positions: list[int], shown: int, width: int) -> str:
+    """One row for rules that the noise hides, which opens."""
+    named = f"Rule {positions[0] + 1}: {cells.HIDDEN}"
+    if len(positions) > 1:
+        named = f"Rules {positions[0] + 1} to {positions[-1] + 1}: {cells.HIDDEN}"
+    inner = "".join(_row(model, schema, position, shown, None) for position in positions)
+    return markup.folded(named, inner, width)
 
 
 def _row(model: Any, schema: Schema, position: int, shown: int, truth: Truth | None) -> str:

@@ -13,6 +13,8 @@ from pages.components.families.shared.truth import Truth
 
 #: With more classes than this, only the chosen one's counts are open.
 MANY_CLASSES = 4
+#: Of a chance that the noise hides.
+HIDDEN = "too noisy to tell"
 
 
 def choose_class(model: Any, target: str, key: str) -> int:
@@ -47,16 +49,19 @@ def estimate(node: Any, shown: int, truth: Truth | None, position: int) -> str:
     )
 
 
-def unclear(node: Any, shown: int, margin: int) -> str:
-    """A warning where the noise hides what a rule or node says."""
+def is_told(node: Any, shown: int, margin: int) -> bool:
+    """Whether the noise leaves something to say of the chance in a rule or node."""
     from dpcore.plots.style import clearly
 
-    low, high = node.intervals[shown]
+    counts = node.noisy_counts
+    return not are_nobody(counts) and clearly(counts, margin, *node.intervals[shown])
+
+
+def unclear(node: Any, shown: int, margin: int) -> str:
+    """A warning where the noise hides what a rule or node says."""
     if are_nobody(node.noisy_counts):
         return ""  # Said where the chance would be.
-    if clearly(node.noisy_counts, margin, low, high):
-        return ""
-    return '<div class="fg-unclear">too noisy to tell</div>'
+    return "" if is_told(node, shown, margin) else f'<div class="fg-unclear">{HIDDEN}</div>'
 
 
 def counts(numbers: Sequence[int], classes: Sequence[str], shown: int, margin: str) -> str:

@@ -70,7 +70,7 @@ def answer(title: str, label: str, places: Sequence[Place], shown: int, caveat: 
 
     No chance is told that the noise hides. The caveat, Markdown, stands after it.
     """
-    told = [place for place in places if _is_told(place, shown)]
+    told = [place for place in places if cells.is_told(place.numbers, shown, place.margin)]
     chance = _chance(markup.plain(label), places, told, shown)
     show = st.success if told else st.warning
     show(f"{chance} {caveat or text('case_is_a_group')}", title=markup.plain(title), icon="➡️")
@@ -100,14 +100,6 @@ def _ends(places: Sequence[Place], shown: int) -> tuple[str, str]:
     """Lowest and highest end of the intervals."""
     edges = [place.numbers.intervals[shown] for place in places]
     return percent(min(low for low, _ in edges)), percent(max(high for _, high in edges))
-
-
-def _is_told(place: Place, shown: int) -> bool:
-    """Whether the noise leaves something to say of a place."""
-    from dpcore.plots.style import clearly
-
-    counts = place.numbers.noisy_counts
-    return not are_nobody(counts) and clearly(counts, place.margin, *place.numbers.intervals[shown])
 
 
 def _row(place: Place, shown: int) -> str:

@@ -1,0 +1,49 @@
+"""The table of a rule list: rules that the noise hides are folded, and all are there."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from dpcore.domain.conditions import Condition
+from dpcore.models.registry import get_learner
+from dpcore.models.rules.released.model import Rule, RuleListModel, rule_text
+from dpcore.released.release import make_release
+from dpcore.service import Service
+from tests.support.page_tools import SCHEMA, add_ward, open_page
+
+CLEAR, WIDE = ((0.2, 0.3), (0.7, 0.8)), ((0.0, 1.0), (0.0, 1.0))
+
+
+def rule(cell: int | None, counts: tuple[int, int], intervals: tuple[tuple[float, float], ...]) -> Rule:
+    conditions = () if cell is None else (Condition(column="age", first=cell, last=cell),)
+    return Rule(
+        conditions=conditions,
+        text=rule_text(conditions, SCHEMA),
+        noisy_counts=counts,
+        estimates=(0.25, 0.75),
+        intervals=intervals,
+    )
+
+
+def test_rules_that_the_noise_hides_are_folded_together(monkeypatch) -> None:
+    rules = (
+        rule(0, (400, 1500), CLEAR),
+        rule(1, (6, 14), WIDE),
+        rule(2, (-9, 4), WIDE),
+        rule(3, (300, 900), CLEAR),
+        rule(None, (3, 1), WIDE),
+    )
+    model = RuleListModel(classes=("no", "yes"), rules=rules, count_margin=28, antecedent_count=9, evaluation=None)
+    plan = get_learner("rule_list").plan(SCHEMA, "died", Decimal(1), {})
+    dataset_id = add_ward()
+    release = make_release("rule_list", plan, model, secure=True, dataset_id=dataset_id)
+    monkeypatch.setattr(Service, "releases", lambda *_: [release])
+    [table] = [str(item.value) for item in open_page("releases").get("html") if "Read from the top" in str(item.value)]
+    assert table.count("<details>") == 1
+    opening = table.index("<summary>Rules 2 to 3: too noisy to tell</summary>")
+    inside, after = table[opening:].split("</details>")
+    assert inside.count("ELSE IF") == 2
+    assert "too few people to tell" in inside
+    assert after.count("ELSE IF") == 1
+    assert "everyone else" in after, "the last line is never folded"
+    assert "<span>1,500</span> ±28" in table
