@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import streamlit as st
 
-from dpcore.privacy.budgets import format_epsilon
 from pages.components.releases import library, release_names
 from pages.components.visitor import access
 from tests.support.page_tools import add_ward, button, checked, fit, open_page, submit, words
@@ -21,7 +20,7 @@ def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:
     table = library.frame(releases, access.service().release_notes(), {})
     assert table["Kind"].tolist() == ["Shape functions", "Rule list"]
     assert table["Predicts"].tolist() == ["age", "died"]
-    assert table["ε"].tolist() == [format_epsilon(release.certificate.epsilon) for release in releases]
+    assert table["ε"].tolist() == [float(release.certificate.epsilon) for release in releases]
     assert table["Name"].tolist() == ["first draft", ""]
     assert table[library.AUC].notna().tolist() == [False, True]
     assert table[library.ERROR].notna().tolist() == [True, False]
@@ -45,9 +44,13 @@ def test_chosen_rows_are_read_and_compared(monkeypatch) -> None:
     state[key] = SimpleNamespace(selection=SimpleNamespace(rows=[2, 0]))
     library.chosen(releases)
     assert [state[box] for box in release_names.SIDES] == [releases[2].id, releases[0].id]
+    assert state[release_names.OPEN] == releases[0].id, "what was added last"
+    state[key] = SimpleNamespace(selection=SimpleNamespace(rows=[0, 1, 2]))
+    library.chosen(releases)
+    assert state[release_names.OPEN] == releases[1].id
     state[key] = SimpleNamespace(selection=SimpleNamespace(rows=[]))
     library.chosen(releases)
-    assert state[release_names.OPEN] == releases[0].id
+    assert state[release_names.OPEN] == releases[1].id, "what is read stays open"
 
 
 def test_a_page_begins_with_its_latest_results() -> None:

@@ -9,13 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.domain.labels import called
-from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.requests import ReleaseNote
 from pages.components.families import registry
 from pages.components.releases import release_names
 
-_KEY = "library"
+_KEY, _BEFORE = "library", "library-before"
 _ROW, _HIGHEST = 35, 400
 #: What a dataframe is called by tests and by the styles.
 AUC, ERROR = "AUC", "Typical error"
@@ -31,10 +30,12 @@ def show(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapp
         column_config={
             AUC: st.column_config.NumberColumn(format="%.2f", help="Noisy, on people set aside"),
             ERROR: st.column_config.NumberColumn(format="%.3g", help="Noisy, on people set aside"),
+            "ε": st.column_config.NumberColumn(format="%.4g"),
             "Made (UTC)": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
         },
         on_select=lambda: chosen(releases),
         selection_mode="multi-row",
+        placeholder="",
         alt=f"Table of {len(releases)} results, the newest first.",
     )
     st.caption("Choose a row to read it below, or two to compare them. A click on a heading sorts.")
@@ -44,8 +45,11 @@ def chosen(releases: Sequence[Release]) -> None:
     """Carry a choice of rows over to what is read and compared below. For use in callbacks."""
     state = st.session_state.get(f"{_KEY}-{len(releases)}-{releases[0].id[:6]}")
     rows = [releases[row].id for row in state.selection.rows if row < len(releases)] if state else []
+    before = st.session_state.get(_BEFORE, [])
+    added = [release_id for release_id in rows if release_id not in before]
+    st.session_state[_BEFORE] = rows
     if rows:
-        st.session_state[release_names.OPEN] = rows[-1]
+        st.session_state[release_names.OPEN] = (added or rows)[-1]
     for box, release_id in zip(release_names.SIDES, rows, strict=False):
         if len(rows) > 1:
             st.session_state[box] = release_id
@@ -66,7 +70,7 @@ def _row(release: Release, note: ReleaseNote | None, by: str) -> dict[str, Any]:
         "Predicts": called(release.domain, release.target),
         AUC: figure(release, "auc"),
         ERROR: figure(release, "rmse"),
-        "ε": format_epsilon(card.epsilon),
+        "ε": float(card.epsilon),
         "Made (UTC)": card.created.replace(tzinfo=None),
         "By": by,
         "Data set": release.dataset_name,

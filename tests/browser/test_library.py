@@ -1,0 +1,50 @@
+"""Results in a real browser: two of them are compared in three clicks."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from dpcore.domain.schema import Schema
+from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
+from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve
+
+_ROW = 35
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    home = tmp_path / "home"
+    with Service(home=home, workers=1) as service:
+        dataset = service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(9), public=True).id
+        for algorithm in ("tree", "rule_list"):
+            request = RunRequest(dataset_id=dataset, algorithm=algorithm, target="died", epsilon=Decimal(1))
+            assert service.wait(service.submit(request, os.urandom(8).hex()), 120).state == "done"
+    with serve(home) as running:
+        yield running
+
+
+def tick(table: Locator, row: int) -> None:
+    """The box before a row of a table that is drawn on a canvas."""
+    table.click(position={"x": 15, "y": _ROW * row + 50})
+
+
+def test_two_results_are_compared_in_three_clicks(page: Page, server: Server) -> None:
+    page.goto(server.url)
+    go(page, "Releases")
+    table = page.get_by_test_id("stDataFrame").first
+    expect(table).to_be_visible()
+    tick(table, 1)
+    expect(page.get_by_label("Result", exact=True)).to_have_value(re.compile("Tree for died"))
+    tick(table, 0)
+    expect(page.get_by_label("Result", exact=True)).to_have_value(re.compile("Rule list for died"))
+    page.get_by_role("tab", name="Compare two").click()
+    expect(page.get_by_label("First result")).to_have_value(re.compile("Rule list for died|Tree for died"))
+    expect(page.get_by_role("table", name="Certificates and quality")).to_be_visible()
