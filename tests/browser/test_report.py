@@ -76,6 +76,7 @@ def test_from_results_to_a_dossier(page: Page, server: Server, browser: Browser,
     expect(box).to_have_value(re.compile("^Who dies · Tree for died"))
     go(page, "Report")
     expect(page.get_by_text("Choose at least one result")).to_be_visible()
+    settled(page)  # A list that is open closes when the page is drawn.
     page.get_by_role("combobox", name="Results").click()
     page.get_by_role("option", name="Who dies · Tree for died").click()
     page.get_by_role("option", name="Rule list for died").click()

@@ -29,7 +29,8 @@ def page(family: Family) -> None:
         named, shown = progress.show(dataset.id)
         if named is not None and named.release_id is not None:
             _read(named, named.release_id, family)
-        elif not shown and latest.show(dataset.id, family):
+    with slot.kept():
+        if not shown and latest.show(dataset.id, family):
             shown = "latest"
     if not _set_up(dataset, family, shown):
         access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.
