@@ -167,6 +167,17 @@ def settled(page: Page, pause: int = 800) -> None:
     expect(drawn).to_have_attribute("data-test-script-state", "notRunning")
 
 
+def choose(page: Page, box: Locator, *options: str | re.Pattern[str], search: str = "") -> None:
+    """Choose from a list, once the page is drawn: a list that gets other options meanwhile closes."""
+    expect(box).to_be_visible()
+    settled(page)
+    box.click()
+    if search:
+        box.fill(search)
+    for option in options:
+        page.get_by_role("option", name=option).click()
+
+
 def open_rule_list(page: Page, server: Server) -> None:
     page.goto(server.page())
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
-from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve
+from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, serve
 
 #: The menu is there well before the choice of the data set is.
 LATE_CHOICE = """
@@ -60,8 +60,7 @@ def test_another_choice_takes_its_place(page: Page, server: Server) -> None:
     page.goto(server.page())
     choice = page.get_by_label("Data set", exact=True)
     expect(choice).to_have_value("ward 2")
-    choice.click()
-    page.get_by_role("option", name="ward 1").click()
+    choose(page, choice, "ward 1")
     expect(page).to_have_url(f"{server.url}/")
     go(page, "Releases")
     expect(choice).to_have_value("ward 1")

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dpcore.domain.schema import Schema
 from dpcore.workspace.users import User
-from tests.browser.test_browser import SCHEMA_TEXT, Server, finished, go, invented, serve, settled, type_epsilon
+from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, finished, go, invented, serve, settled, type_epsilon
 from tests.browser.test_report import written_dossier
 from tests.support.identity_provider import log_in, provider
 
@@ -182,9 +182,7 @@ def dossier(page: Page, folder: Path) -> str:
     """Everything of an analyst in a report, as it is downloaded."""
     go(page, "Report")
     for name in ("Rule list for died", "Tree for died"):
-        page.get_by_role("combobox", name="Results").click()
-        page.get_by_role("option", name=re.compile(name)).click()
-        settled(page)
+        choose(page, page.get_by_role("combobox", name="Results"), re.compile(name))
     page.keyboard.press("Escape")
     return written_dossier(page, folder).read_text(encoding="utf-8")
 

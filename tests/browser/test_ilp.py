@@ -16,6 +16,7 @@ from dpcore.service import Service
 from tests.browser.test_browser import (
     ONE_SPEND,
     Server,
+    choose,
     click_until,
     finished,
     go,
@@ -97,8 +98,7 @@ def test_from_trains_to_a_case_of_ones_own(page: Page, server: Server) -> None:
     expect(_drawn(page)).to_have_count(1)
     tab(page, "Try a case")
     expect(page.get_by_text("Clause 1 covers it")).to_be_visible()
-    page.get_by_role("combobox", name="Start from").click()
-    page.get_by_role("option", name="an empty case").click()
+    choose(page, page.get_by_role("combobox", name="Start from"), "an empty case")
     expect(page.get_by_text("No clause covers it")).to_be_visible()
     tab(page, "Download")
     with page.expect_download() as download:

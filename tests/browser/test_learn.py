@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_browser import Server, go, serve
+from tests.browser.test_browser import Server, choose, go, serve
 
 
 @pytest.fixture
@@ -52,8 +52,7 @@ def noise(page: Page) -> None:
 def neighbours(page: Page) -> None:
     panel = lesson(page, "2 Neighbours")
     picture(panel, "factor of 1.65")
-    panel.get_by_role("combobox", name="Remove").click()
-    page.get_by_role("option", name="Person 2").click()
+    choose(page, panel.get_by_role("combobox", name="Remove"), "Person 2")
     picture(panel, "every answer has the same chance")
 
 

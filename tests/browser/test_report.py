@@ -15,7 +15,7 @@ from dpcore.domain.schema import Schema
 from dpcore.report.page import dossier
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
-from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve, settled
+from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, serve, settled
 from tests.support import reports
 
 
@@ -76,10 +76,7 @@ def test_from_results_to_a_dossier(page: Page, server: Server, browser: Browser,
     expect(box).to_have_value(re.compile("^Who dies · Tree for died"))
     go(page, "Report")
     expect(page.get_by_text("Choose at least one result")).to_be_visible()
-    settled(page)  # A list that is open closes when the page is drawn.
-    page.get_by_role("combobox", name="Results").click()
-    page.get_by_role("option", name="Who dies · Tree for died").click()
-    page.get_by_role("option", name="Rule list for died").click()
+    choose(page, page.get_by_role("combobox", name="Results"), "Who dies · Tree for died", "Rule list for died")
     page.keyboard.press("Escape")
     file = written_dossier(page, tmp_path)
     alone, asked = opened_alone(browser, file)

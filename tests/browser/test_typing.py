@@ -17,7 +17,7 @@ from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from dpcore.workspace.users import User
 from pages.components.visitor import menu
-from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve
+from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, serve
 from tests.browser.test_cancel import Queue, queue, standing, ward
 from tests.browser.test_day import ANALYST, OFFICE, PEOPLE, ROLES, show
 from tests.support.identity_provider import log_in, provider
@@ -99,8 +99,7 @@ def grant(page: Page, email: str) -> None:
 def give_budgets(page: Page, rounds: int) -> None:
     show(page, "Analysts")
     for number in range(rounds):
-        page.get_by_role("combobox", name="Analyst").first.click()
-        page.get_by_role("option", name="Somebody else").click()
+        choose(page, page.get_by_role("combobox", name="Analyst").first, "Somebody else")
         grant(page, f"a{number}@hospital.example")
 
 

@@ -11,7 +11,9 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.comparison import MethodScore
 from dpcore.models.released import parse_model
+from dpcore.models.trees.learning.forest_learner import ForestLearner
 from dpcore.models.trees.learning.learner import TreeLearner
+from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.released.release import make_release
 from dpcore.service import Service
@@ -180,10 +182,11 @@ def test_true_values_stand_beside_noisy_ones_on_public_data():
     assert f"true count {counts[0][1]}" in figures(app)[0]
 
 
-def _by_hand(monkeypatch: pytest.MonkeyPatch, tree: TreeModel) -> str:
-    """Let the page Releases show a tree made by hand; returns the key of its widgets."""
-    plan = TreeLearner().plan(small_trees.SCHEMA, "died", Decimal(1), {})
-    release = make_release("tree", plan, tree, secure=True, dataset_id=add_ward())
+def _by_hand(monkeypatch: pytest.MonkeyPatch, model: TreeModel | ForestModel) -> str:
+    """Let the page Releases show a tree or a forest made by hand; returns the key of its widgets."""
+    family, learner = ("tree", TreeLearner()) if isinstance(model, TreeModel) else ("forest", ForestLearner())
+    plan = learner.plan(small_trees.SCHEMA, "died", Decimal(1), {})
+    release = make_release(family, plan, model, secure=True, dataset_id=add_ward())
     monkeypatch.setattr(Service, "releases", lambda *_: [release])
     return f"release-{release.id}"
 
@@ -256,28 +259,30 @@ def test_a_tree_without_a_question_says_so(monkeypatch):
 # Result of a forest
 
 
-def test_a_forest_shows_votes_use_quality_and_single_trees():
+def test_a_forest_shows_use_quality_and_single_trees():
     run_id = fit_forest(add_ward(public=True), "3", method="random_trees", depth=2)
     app = at_run("forest", run_id)
     text = words(app)
     for part in ("**3 trees**", "harder to read", "always saying", "How to read this forest"):
         assert part in text, part
+    assert any("weighted share of the splits" in spec for spec in figures(app))
+    app.selectbox(key=f"run-{run_id}-tree-number").set_value(2).run()
+    assert any("predictions" in spec for spec in figures(checked(app)))
+
+
+def test_trees_vote_on_a_case_as_far_as_it_is_known(monkeypatch):
+    forest = small_trees.small_forest()
+    key = _by_hand(monkeypatch, forest)
+    app = open_page("releases")
     button(app, "How do they vote?").click().run()
     warned = "".join(f"{item.proto.title} {item.value}" for item in checked(app).warning)
     assert "The vote depends on what is not known" in warned
     assert any("depends on what is not known" in spec for spec in figures(app))
-    model = parse_model(access.service().releases()[0])
-    for name in model.columns():
-        if name == "age":
-            app.number_input(key=f"run-{run_id}-case-age").set_value(90)
-        else:
-            app.selectbox(key=f"run-{run_id}-case-{name}").select_index(0)
+    for name in forest.columns():
+        app.selectbox(key=f"{key}-case-{name}").select_index(0)
     button(app, "How do they vote?").click().run()
     assert "of 3 trees say so." in _said(checked(app))
     assert any("trees that vote for it" in spec for spec in figures(app))
-    assert any("weighted share of the splits" in spec for spec in figures(app))
-    app.selectbox(key=f"run-{run_id}-tree-number").set_value(2).run()
-    assert any("predictions" in spec for spec in figures(checked(app)))
 
 
 def test_groups_of_votes_show_how_often_they_are_right_on_public_data():
