@@ -8,6 +8,7 @@ reads it; it is the analyst's work that is kept from others. Each change is a li
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, RowMapping
@@ -20,6 +21,8 @@ from dpcore.workspace.requests import Sharing
 
 _E, _R = ledger_entries.c, releases.c
 _NONE = "There is no such release."
+#: Characters up to which a release is kept after it was read: a page may list hundreds, and they never change.
+_SMALL = 200_000
 
 
 class Released:
@@ -40,14 +43,14 @@ class Released:
         content = read(self._engine, lambda connection: connection.execute(chosen).scalar())
         if content is None:
             raise NotFoundError(_NONE)
-        return Release.from_json(content)
+        return _parsed(content)
 
     def releases(self, datasets: Collection[str], *, reader: str | None) -> list[Release]:
         """Releases on data sets that ``reader`` (``None``: anybody) may read, newest first."""
         chosen = sa.select(_R.content).where(_R.dataset_id.in_(datasets), _readable(reader))
         chosen = chosen.order_by(_R.number.desc())
         contents = read(self._engine, lambda connection: connection.execute(chosen).scalars().all())
-        return [Release.from_json(content) for content in contents]
+        return [_parsed(content) for content in contents]
 
     def sharing(self, datasets: Collection[str], *, reader: str | None) -> dict[str, Sharing]:
         """Owner of each release that ``reader`` may read, and whether it is shared."""
@@ -96,6 +99,15 @@ def _shared() -> sa.ColumnElement[bool]:
         .scalar_subquery()
     )
     return sa.func.coalesce(last, "unshare") == "share"
+
+
+def _parsed(content: str) -> Release:
+    return _kept(content) if len(content) <= _SMALL else Release.from_json(content)
+
+
+@lru_cache(maxsize=512)
+def _kept(content: str) -> Release:
+    return Release.from_json(content)
 
 
 def _readable(reader: str | None) -> sa.ColumnElement[bool]:
