@@ -39,6 +39,7 @@ from benchmarks import (
     scale,
     scale_clusters,
     scale_rivals,
+    screenshots,
     summaries,
     summaries_models,
     summaries_rivals,
@@ -414,9 +415,18 @@ def _check_known(what: str, given: list[str] | None, known: Collection[str]) -> 
 
 @_suite("app")
 def app_command(report: Report, quick: Quick = False) -> None:
-    """Seconds until a person sees an answer, in a real browser (needs Chromium)."""
+    """Seconds until a person sees an answer (needs Chromium), and what pages take with 200 results."""
     report.records += app_suite.run(quick=quick)
     report.show(table_of("Application", report.records))
+
+
+@app.command("screenshots")
+def screenshots_command(
+    folder: Annotated[Path, typer.Option("--folder", help="Where the pictures go.")],
+) -> None:
+    """Pictures of every page and of a result of every family: light, dark, 800 pixels wide (needs Chromium)."""
+    for file in screenshots.run(folder):
+        typer.echo(file)
 
 
 if __name__ == "__main__":

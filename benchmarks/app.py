@@ -1,26 +1,21 @@
-"""How fast the application answers, measured in a real browser on the demonstration data."""
+"""How fast the application answers in a real browser, what its pages weigh, and pictures of them."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from benchmarks import app_pages
+from benchmarks.app_server import chromium, served
 from benchmarks.records import Record, summarise
 from dpcore.service import Service
 
 SUITE = "app"
-_ROOT = Path(__file__).resolve().parent.parent
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def run(*, quick: bool) -> Iterator[Record]:
@@ -52,17 +47,21 @@ def run(*, quick: bool) -> Iterator[Record]:
             goals.get(what, 0.3),
             "goal",
         )
+    yield from _with_many_results(quick=quick)
+
+
+def _with_many_results(*, quick: bool) -> Iterator[Record]:
+    results = app_pages.RESULTS // 10 if quick else app_pages.RESULTS
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        app_pages.fill(home, results)
+        yield from app_pages.drawn(SUITE, home, results, repeats=3 if quick else 9)
+        with served(home) as url, chromium() as browser:
+            yield from app_pages.weighed(SUITE, browser, url, results)
 
 
 def _one_visit(home: Path, times: dict[str, list[float]], repeats: int) -> None:
-    from playwright.sync_api import sync_playwright
-
-    program = next((found for name in _BROWSERS if (found := shutil.which(name))), None)
-    if program is None:
-        raise RuntimeError("no Chromium found: install Debian's package chromium")
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1360, "height": 900})
 
         def seen(name: str) -> None:
@@ -75,7 +74,7 @@ def _one_visit(home: Path, times: dict[str, list[float]], repeats: int) -> None:
             times.setdefault(what, []).append(time.perf_counter() - start)
 
         start = time.perf_counter()
-        with _served(home) as url:
+        with served(home) as url:
             page.goto(url)
             seen("Data sets")
             times.setdefault("start to first page", []).append(time.perf_counter() - start)
@@ -86,44 +85,16 @@ def _one_visit(home: Path, times: dict[str, list[float]], repeats: int) -> None:
                     link = page.get_by_role("link", name=name, exact=True).first
                     note(f"open page {name}", link.click, name)
             _use_chooser(page, times, repeats)
-        browser.close()
 
 
-def _use_chooser(page: object, times: dict[str, list[float]], repeats: int) -> None:
+def _use_chooser(page: Any, times: dict[str, list[float]], repeats: int) -> None:
     """Move between epsilon presets: the expected noise must follow."""
-    page.get_by_role("link", name="Rule list", exact=True).first.click()  # type: ignore[attr-defined]
+    page.get_by_role("link", name="Rule list", exact=True).first.click()
     for turn in range(repeats):
         name, noise = (("Strict", "0.05"), ("Detailed", "0.50"))[turn % 2]
-        button = page.get_by_text(f"{name} (").first  # type: ignore[attr-defined]
+        button = page.get_by_text(f"{name} (").first
         button.wait_for()
         start = time.perf_counter()
         button.click()
-        page.get_by_text(f"ε {noise} for choosing the list").first.wait_for(timeout=10_000)  # type: ignore[attr-defined]
+        page.get_by_text(f"ε {noise} for choosing the list").first.wait_for(timeout=10_000)
         times.setdefault("choose another epsilon", []).append(time.perf_counter() - start)
-
-
-@contextmanager
-def _served(home: Path) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    environment = {**os.environ, "FROSTGLASS_HOME": str(home)}
-    process = subprocess.Popen(
-        command, cwd=_ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        _wait_for_port(port, process)
-        yield f"http://localhost:{port}"
-    finally:
-        process.kill()  # A request to stop would wait for the browser to hang up.
-        process.wait(30)
-
-
-def _wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
-    while process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.02)
-    raise RuntimeError("the application did not start")

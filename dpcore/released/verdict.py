@@ -15,6 +15,8 @@ _CHANCE = 0.5
 #: An AUC from which on a model is said to separate so well (the ranges of Hosmer and Lemeshow 2000, section 5.2.4).
 _SEPARATES = ((0.9, "very well"), (0.8, "well"), (0.7, "fairly well"), (0.0, "only a little"))
 _GOOD = 0.8
+#: A share of right labels that may be off by more is not told.
+_VAGUE = 0.1
 
 
 @dataclass(frozen=True)
@@ -90,20 +92,27 @@ def _of_classes(evaluation: Evaluation, target: str, classes: Sequence[str]) -> 
             "Not shown to be better than chance",
             f"{told} for {one}, and 0.5 is a coin: read nothing into the picture. {labels}".strip(),
         )
-    auc = float(auc_number(evaluation.auc.value))  # As it is read.
-    how = next(words for least, words in _SEPARATES if auc >= least)
-    grade: Grade = "good" if auc >= _GOOD else "fair"
-    return Verdict(grade, f"Separates {how}", f"{told} for {one}. {labels}".strip())
+    least, likely = (_how_well(float(auc_number(value))) for value in (low, evaluation.auc.value))  # As they are read.
+    grade: Grade = "good" if float(auc_number(low)) >= _GOOD else "fair"
+    headline = f"Separates {least}" if least == likely else f"Separates {least} or better"
+    return Verdict(grade, headline, f"{told} for {one}. {labels}".strip())
+
+
+def _how_well(auc: float) -> str:
+    return next(words for least, words in _SEPARATES if auc >= least)
 
 
 def _labels(evaluation: Evaluation, classes: Sequence[str]) -> str:
-    """Whether the predicted label does better than always saying the commonest class."""
+    """Whether the predicted label does better than always saying the commonest class; empty if noise hides it."""
     common = baseline(evaluation)
     if evaluation.accuracy is None or common is None:
         return ""
     (code, share), right = common, evaluation.accuracy
     always = f"always saying '{classes[code]}'"
-    if right.value - (right.noise_margin**2 + right.sampling_margin**2) ** 0.5 > share:
+    reach = (right.noise_margin**2 + right.sampling_margin**2) ** 0.5
+    if reach > _VAGUE:
+        return ""
+    if right.value - reach > share:
         return f"Its label is right for {percent(right.value)}; {always} would be for {percent(share)}."
     return f"Its label is right for {percent(right.value)}, no more often than {always} ({percent(share)})."
 

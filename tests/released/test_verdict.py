@@ -29,6 +29,7 @@ def classes(auc, accuracy=0.9, confusion=((800, 20), (100, 80)), **more):
         (0.85, {}, "good", "Separates well"),
         (0.75, {}, "fair", "Separates fairly well"),
         (0.57, {}, "fair", "Separates only a little"),
+        (0.92, {"noise": 0.2}, "fair", "Separates fairly well or better"),
         (0.57, {"noise": 0.07}, "none", "Not shown to be better than chance"),
         (0.85, {"sampling": 0.4}, "none", "Not shown to be better than chance"),
         (None, {}, "unknown", "Noise hides how good it is"),
@@ -47,6 +48,8 @@ def test_a_label_that_is_right_as_often_as_the_commonest_class_is_no_praise():
     better = verdict(classes(0.8, accuracy=0.9), "died", ("no", "yes")).sentence
     assert "right for 90%; always saying 'no' would be for 82%" in better
     assert "label" not in verdict(classes(0.8, accuracy=None), "died", ("no", "yes")).sentence
+    vague = classes(0.8, accuracy=0.9).model_copy(update={"accuracy": figure(0.99, noise=0.2)})
+    assert "label" not in verdict(vague, "died", ("no", "yes")).sentence
     assert baseline(classes(0.8, confusion=((-3, 2), (-9, 1)))) is None
 
 

@@ -1,0 +1,59 @@
+"""Pictures of every page and of a result of every family: light, dark, and on a narrow screen."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.app_pages import KINDS, fill, rested
+from benchmarks.app_server import chromium, served
+from pages.components.families import registry
+from pages.components.visitor.menu import MENU
+
+#: Name, width in pixels, colours of the visitor's system.
+_LOOKS = (("light", 1280, "light"), ("dark", 1280, "dark"), ("narrow", 800, "light"))
+_HEIGHT = 900
+
+
+def run(folder: Path) -> Iterator[Path]:
+    """Make them; each file as it is written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        home = Path(place) / "home"
+        fill(home, len(KINDS))
+        with served(home) as url, chromium() as browser:
+            for look, width, colours in _LOOKS:
+                page = browser.new_page(viewport={"width": width, "height": _HEIGHT}, color_scheme=colours)
+                page.goto(url)
+                for entry in MENU:
+                    address = "" if entry is MENU[0] else entry.path.removesuffix(".py")
+                    page.goto(f"{url}/{address}")
+                    page.get_by_role("heading", name=entry.title, exact=True).wait_for(timeout=30_000)
+                    yield _picture(page, folder / f"{look}-{entry.path.removesuffix('.py')}.png")
+                    if registry.sets_up(entry.path.removesuffix(".py")) and _read_a_result(page):
+                        yield _picture(page, folder / f"{look}-{entry.path.removesuffix('.py')}-result.png")
+                page.close()
+
+
+def _read_a_result(page: Any) -> bool:
+    box = page.get_by_role("combobox", name="Read a result")
+    if not box.count():
+        return False
+    box.click()
+    page.get_by_role("option").first.click()
+    return True
+
+
+def _picture(page: Any, file: Path) -> Path:
+    """The whole page, as long as it is."""
+    rested(page)
+    part = page.get_by_test_id("stMain")
+    height = int(part.evaluate("part => part.scrollHeight"))
+    width = page.viewport_size["width"]
+    page.set_viewport_size({"width": width, "height": max(_HEIGHT, height)})
+    page.wait_for_timeout(500)
+    page.screenshot(path=file)
+    page.set_viewport_size({"width": width, "height": _HEIGHT})
+    return file
