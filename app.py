@@ -19,7 +19,7 @@ from starlette.routing import Route
 from dpcore.errors import InstallationError
 from dpcore.workspace.desks import spool
 from pages.components.kit import faults
-from pages.components.server import delivery, gate
+from pages.components.server import delivery, gate, programs
 from pages.components.server.upload_gate import UploadGate
 from pages.components.visitor import access
 
@@ -73,6 +73,6 @@ app = st.App(
     "pages/navigation.py",
     lifespan=lifespan,
     on_script_error=faults.report,
-    routes=[Route("/health", health)],
+    routes=[Route("/health", health), *programs.ROUTES],
     middleware=[Middleware(gate.Gate), Middleware(UploadGate)],
 )

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from dpcore.client import Client
     from dpcore.domain.schema import Schema
     from dpcore.models.ebm.learning.estimator import DPEBMClassifier, DPEBMRegressor
     from dpcore.models.ilp.learning.estimator import DPILPClassifier
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from dpcore.models.summaries.learning.estimator import DPSummary
     from dpcore.models.trees.learning.estimator import DPForestClassifier, DPTreeClassifier
     from dpcore.privacy.accountant import BudgetAccountant
+    from dpcore.report.notebook import figures
 
 __version__ = "0.1.0"
 __all__ = [
     "BudgetAccountant",
+    "Client",
     "DPEBMClassifier",
     "DPEBMRegressor",
     "DPForestClassifier",
@@ -32,9 +35,11 @@ __all__ = [
     "DPTreeClassifier",
     "RedescriptionMiner",
     "Schema",
+    "figures",
 ]
 _MODULES: Final = {
     "BudgetAccountant": "dpcore.privacy.accountant",
+    "Client": "dpcore.client",
     "DPEBMClassifier": "dpcore.models.ebm.learning.estimator",
     "DPEBMRegressor": "dpcore.models.ebm.learning.estimator",
     "DPForestClassifier": "dpcore.models.trees.learning.estimator",
@@ -44,6 +49,7 @@ _MODULES: Final = {
     "DPTreeClassifier": "dpcore.models.trees.learning.estimator",
     "RedescriptionMiner": "dpcore.models.redescriptions.learning.estimator",
     "Schema": "dpcore.domain.schema",
+    "figures": "dpcore.report.notebook",
 }
 
 

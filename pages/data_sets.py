@@ -13,7 +13,7 @@ from dpcore.workspace.requests import DatasetInfo
 from pages.components.families import registry
 from pages.components.kit import amounts, made_file, markup, schema_view
 from pages.components.run import ask
-from pages.components.visitor import access, login, menu
+from pages.components.visitor import access, for_programs, login, menu
 
 
 def page() -> None:
@@ -26,6 +26,7 @@ def page() -> None:
     chosen = access.chosen_dataset()
     for info in known.values():
         _card(info, chosen=chosen is not None and info.id == chosen.id)
+    for_programs.show()
 
 
 def _nothing_yet() -> None:

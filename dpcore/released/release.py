@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime
 from decimal import Decimal
+from importlib import import_module
 from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
@@ -143,6 +144,10 @@ class Release(FrozenModel):
         shown = self.model_copy(update=changes)
         shown._stored = self.stored
         return shown
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: made by reports, which know every family, and loaded only here."""
+        return str(import_module("dpcore.report.notebook").shown(self))
 
     def to_json(self) -> str:
         """JSON text of the whole release, as it is stored."""

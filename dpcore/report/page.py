@@ -86,6 +86,13 @@ def release_page(release: Release, note: ReleaseNote | None = None, *, stored: b
     return _render("release.html", section=section, stored=stored)
 
 
+def fragment(template: str, release: Release, **values: Any) -> str:
+    """A part of a page about one release, by a template that draws no figure."""
+    kind = heading(release)
+    section = Section(kind, kind, release, None, content(release), [])
+    return _templates().get_template(template).render(section=section, **values)
+
+
 def dossier(
     dataset: DatasetInfo,
     releases: Sequence[Release],

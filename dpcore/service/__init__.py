@@ -9,9 +9,10 @@ from dpcore.service.budgets import Budgets
 from dpcore.service.datasets import DEMO_BUDGET, Datasets
 from dpcore.service.public_truth import PublicTruth
 from dpcore.service.rehearsals import Rehearsals
+from dpcore.service.tokens import Tokens
 
 __all__ = ["DEMO_BUDGET", "Service"]
 
 
-class Service(Datasets, Budgets, Rehearsals, PublicTruth):
+class Service(Datasets, Budgets, Rehearsals, PublicTruth, Tokens):
     """Data sets, budgets, runs and releases of one installation, as one user sees them."""

@@ -27,7 +27,7 @@ from dpcore.workspace.engines import connect
 from dpcore.workspace.turns import turn
 
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
-HEAD: Final = "0007"
+HEAD: Final = "0008"
 _ATTEMPTS = 10
 #: SQLSTATEs after which PostgreSQL asks for the transaction to be repeated.
 _REPEAT = frozenset({"40001", "40P01"})
@@ -249,6 +249,16 @@ report_drafts = sa.Table(
     sa.Column("time", UtcTime, nullable=False),
 )
 
+# What programs show in place of a login: hashes, until a second since 1970.
+tokens = sa.Table(
+    "tokens",
+    metadata,
+    sa.Column("hash", sa.String(64), primary_key=True),
+    sa.Column("owner", sa.String(128), nullable=False),
+    sa.Column("roles", sa.String(128), nullable=False),
+    sa.Column("ends", sa.BigInteger, nullable=False),
+)
+sa.Index("tokens_by_owner", tokens.c.owner)
 
 # Which home folder this database belongs to; at most one row.
 installation = sa.Table(

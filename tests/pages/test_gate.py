@@ -176,10 +176,14 @@ def test_doors_that_no_page_needs_are_closed(client, settings, base, path, is_op
 
 
 @pytest.mark.parametrize("path", ["/", "/custodian", "/_stcore/health", "/media/x"])
-def test_only_uploads_have_a_body(client: TestClient, path: str) -> None:
+def test_only_uploads_and_programs_send_a_body(client: TestClient, path: str) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         assert client.request(method, path, content=b"x" * 10).status_code == 405
     assert client.put(UPLOAD, content=b"x").is_success
+    assert client.post("/api/v1/runs", content=b"{}").status_code != 405
+    assert (
+        client.post("/api/v1/runs", content=b"{}", headers={"origin": "https://elsewhere.example"}).status_code == 403
+    )
 
 
 def test_strangers_can_hold_only_so_many_sockets(client, monkeypatch) -> None:

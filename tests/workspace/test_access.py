@@ -25,7 +25,7 @@ ONE = Decimal(1)
 FAR = datetime(2999, 1, 1, tzinfo=UTC)
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
 #: Methods that say who somebody is or end the installation: nothing of a data set is in them.
-ABOUT_THE_PROGRAM = {"acting", "user", "on_cluster", "warm_up", "sweep", "close"}
+ABOUT_THE_PROGRAM = {"acting", "user", "on_cluster", "warm_up", "sweep", "close", "acting_by"}
 
 
 def user(name: str, *roles: Role, expires: datetime = FAR) -> User:
@@ -134,6 +134,9 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "dossier_totals": lambda s: s.dossier_totals(private, [release]),
         "draft": lambda s: s.draft(private),
         "save_draft": lambda s: s.save_draft(private, Draft()),
+        "issue_token": lambda s: s.issue_token(),
+        "tokens": lambda s: s.tokens(),
+        "end_tokens": lambda s: s.end_tokens(),
     }
 
 
@@ -284,6 +287,7 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
     assert [dataset.id for dataset in teacher.datasets()] == [house.public]
     assert [release.id for release in teacher.releases()] == [house.public_release]
     open_to_all = {"datasets", "runs", "releases", "sharing", "release_notes", "budget_requests"}
+    open_to_all |= {"issue_token", "tokens", "end_tokens"}
     for name in set(methods(house)) - CUSTODIANS - open_to_all - {"add_demo_datasets"}:
         assert refused(lambda name=name: methods(house)[name](teacher)) is NotFoundError, name
     for name in CUSTODIANS:
@@ -375,6 +379,16 @@ def test_demonstration_data_of_a_name_that_a_private_data_set_has(
     monkeypatch.setattr(demo, "DEMOS", {small_schema().name: lambda: pytest.fail("made")})
     assert house.as_(TEACHER).add_demo_datasets() == []
     assert [info.id for info in house.as_(OFFICE).add_demo_datasets()] == [house.private]
+
+
+def test_a_token_opens_what_its_owner_may_but_the_custodian_s_work(house: House) -> None:
+    both = house.as_(user("both", "custodian", "analyst"))
+    by_token = house.service.acting_by(both.issue_token().text)
+    assert (by_token.user.name, by_token.user.roles) == (both.user.name, {"analyst"})
+    assert by_token.balance(house.private) == both.balance(house.private)
+    for name in CUSTODIANS:
+        assert refused(lambda name=name: methods(house)[name](by_token)) is AccessError, name
+    assert refused(house.as_(OFFICE).issue_token) is AccessError
 
 
 def test_pages_act_as_nobody_but_their_visitor() -> None:

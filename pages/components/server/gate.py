@@ -22,6 +22,7 @@ from streamlit import config, file_util
 from streamlit.web.server.server_util import is_allowed_origin
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from pages.components.server import programs
 from pages.components.visitor import login
 
 #: The addresses of Streamlit that its pages in the browser need. Everything else of it is closed:
@@ -157,7 +158,7 @@ def _refusal(scope: Scope, place: str) -> Response | None:
         return PlainTextResponse(_WRONG_ORIGIN, 403)
     if not _is_open(place):
         return PlainTextResponse("Not found", 404)
-    if scope["type"] == "http" and changes and not place.startswith(_UPLOADS):
+    if scope["type"] == "http" and changes and not place.startswith((_UPLOADS, programs.PLACE)):
         return PlainTextResponse("Method not allowed", 405)
     return None
 

@@ -33,6 +33,11 @@ def service() -> Service:
     return installation().acting(login.user())
 
 
+def service_by(token: str) -> Service:
+    """The service, acting as whoever got a token for their programs. Raises ``LoginError``."""
+    return installation().acting_by(token)
+
+
 def installation() -> Service:
     """The one service of this process. Not for pages: it acts as the local user."""
     with _LOCK:

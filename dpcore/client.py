@@ -1,0 +1,237 @@
+"""A running Frostglass from a notebook or a program: budget, run, release.
+
+The server applies the same rules, budgets and refusals as to a person at its pages. It needs
+httpx: ``pip install "frostglass[client]"``.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from dpcore.errors import FrostglassError, RequestError
+from dpcore.released.release import Release
+
+if TYPE_CHECKING:
+    import httpx
+
+_VARIABLE = "FROSTGLASS_TOKEN"
+_HOME_NAMES = ("localhost", "127.0.0.1", "::1")
+#: Attempts to send a request to a server that does not answer, and the pause before the second.
+_ATTEMPTS, _PAUSE = 5, 0.5
+_POLL_SECONDS = 0.5
+
+
+class RefusedError(FrostglassError):
+    """The server refused a request; the message is its sentence.
+
+    Attributes
+    ----------
+    status : int
+        HTTP status: 401 no good token, 403 not allowed, 404 not there, 409 not in the budget, 422
+        not a request that can be honoured, 503 the server cannot answer now.
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class RunFailedError(FrostglassError):
+    """A run ended without a result; the message says why, and whether it is spent."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the token's owner may still spend on a data set, in epsilons at ``delta``."""
+
+    dataset: str
+    cap: Decimal
+    spent: Decimal
+    reserved: Decimal
+    left: Decimal
+    delta: Decimal
+
+
+class Client:
+    """A running Frostglass, entered as whoever got the token.
+
+    Parameters
+    ----------
+    url : str
+        Where the application is served, for example ``https://frostglass.hospital.example``. Other
+        machines must be reached by ``https``: whoever reads the token can spend the budget.
+    token : str, optional
+        From the page Data sets, "For programs". Default: ``FROSTGLASS_TOKEN``.
+    transport : httpx.BaseTransport, optional
+        In place of the network, for tests.
+
+    Raises
+    ------
+    RequestError
+        If there is no token, or the address would send it in the clear.
+
+    Examples
+    --------
+    ::
+
+        client = Client("http://localhost:8501", token)
+        client.budget("stroke").left
+        release = client.run("stroke", "tree", target="stroke_within_year", epsilon=0.5)
+        client.release(release.id)  # the same, at any later time, for free
+    """
+
+    def __init__(self, url: str, token: str | None = None, *, transport: httpx.BaseTransport | None = None) -> None:
+        try:
+            import httpx
+        except ImportError:
+            raise RequestError('The client needs httpx: pip install "frostglass[client]".') from None
+        token = token or os.environ.get(_VARIABLE, "")
+        if not token:
+            raise RequestError(f"Get a token on the page Data sets, and pass it or put it into {_VARIABLE}.")
+        self._error = httpx.TransportError
+        self._http = httpx.Client(
+            base_url=f"{_checked(url)}/api/v1/",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=30.0,
+            transport=transport,
+        )
+
+    def budget(self, dataset: str) -> Budget:
+        """What may still be spent on a data set, by name or identifier. Free.
+
+        Raises
+        ------
+        RefusedError
+            If the token is no longer good, or there is no such data set for its owner.
+        """
+        found = self._ask("GET", "budget", params={"dataset": dataset})
+        return Budget(found.pop("dataset"), **{name: Decimal(amount) for name, amount in found.items()})
+
+    def run(
+        self,
+        dataset: str,
+        algorithm: str,
+        *,
+        epsilon: float | str | Decimal,
+        target: str = "",
+        pure: bool = False,
+        nonce: str | None = None,
+        timeout: float | None = None,
+        progress: Callable[[int, int], object] | None = None,
+        **parameters: Any,
+    ) -> Release:
+        """Spend on a run, wait for it, and return its result.
+
+        A connection that breaks costs nothing: the request is sent again under the same nonce, and
+        spends once.
+
+        Parameters
+        ----------
+        algorithm : str
+            As ``python -m dpcore fit`` names them, with ``_`` for ``-``: ``rule_list``, ``tree``,
+            ``forest``, ``ebm``, ``redescriptions``, ``ilp``, ``summaries``.
+        epsilon : float, str or Decimal
+            What the run costs.
+        target : str
+            Column to be predicted; left out by methods that predict none.
+        pure : bool
+            Whether its guarantee must have no delta.
+        nonce : str, optional
+            16 to 128 characters that name this request: given again, the run is the same and is
+            not paid for a second time. Default: random.
+        timeout : float, optional
+            Seconds to wait. Default: until the run ends.
+        progress : callable, optional
+            Called with the work done so far and the whole work of the run.
+        **parameters
+            Parameters of the method; those left out have defaults.
+
+        Raises
+        ------
+        RefusedError
+            If the run is not accepted: nothing is spent then.
+        RunFailedError
+            If it ends without a result.
+        TimeoutError
+            If it takes longer than ``timeout``; it goes on, and the same nonce waits for it again.
+        """
+        name = nonce or secrets.token_urlsafe(24)
+        asked = {
+            "dataset": dataset,
+            "algorithm": algorithm,
+            "target": target,
+            "epsilon": str(epsilon),
+            "parameters": parameters,
+            "pure": pure,
+            "nonce": name,
+        }
+        run_id = self._ask("POST", "runs", json=asked)["run"]
+        until = None if timeout is None else time.monotonic() + timeout
+        while (status := self._ask("GET", f"runs/{run_id}"))["active"]:
+            if progress is not None:
+                progress(status["done"], status["total"])
+            if until is not None and time.monotonic() >= until:
+                raise TimeoutError(f"The run {run_id} goes on. Wait for it again with nonce={name!r}.")
+            time.sleep(_POLL_SECONDS)
+        if status["release"] is None:
+            raise RunFailedError(status["message"])
+        return self.release(status["release"])
+
+    def release(self, release_id: str) -> Release:
+        """A result that the token's owner may read. Free.
+
+        Raises
+        ------
+        RefusedError
+            If there is none.
+        """
+        return Release.model_validate(self._ask("GET", f"releases/{release_id}"))
+
+    def close(self) -> None:
+        """Give up the connection. Also ``with Client(url) as client:``."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ask(self, method: str, place: str, **more: Any) -> dict[str, Any]:
+        """One request, sent again if the server does not answer: all of them may be repeated."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                answer = self._http.request(method, place, **more)
+                break
+            except self._error as error:
+                if attempt == _ATTEMPTS:
+                    raise RefusedError(f"The server cannot be reached: {error}.", 503) from None
+                time.sleep(_PAUSE * 2 ** (attempt - 1))
+        try:
+            content = answer.json()
+        except ValueError:
+            content = None
+        if not isinstance(content, dict):
+            raise RefusedError("What answers at this address is not Frostglass.", answer.status_code)
+        if answer.status_code != 200:
+            raise RefusedError(str(content.get("error", "The server refused this.")), answer.status_code)
+        return content
+
+
+def _checked(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise RequestError("The address must begin with https://, as https://frostglass.hospital.example.")
+    if parts.scheme == "http" and parts.hostname not in _HOME_NAMES:
+        raise RequestError("The address of another machine must begin with https://: anybody could read the token.")
+    return url.rstrip("/")

@@ -1,0 +1,46 @@
+"""A token for the visitor's own programs and notebooks."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.components.kit import slot
+from pages.components.kit.texts import text
+from pages.components.visitor import access, login
+
+
+@st.fragment
+def show() -> None:
+    """Get a token, see it once, end those that there are."""
+    if not login.may("analyst", "teacher"):
+        return
+    with st.expander("For programs and notebooks", icon=":material/terminal:", key="for-programs"):
+        st.markdown(text("for_programs"))
+        left, right, _ = st.columns([2, 2, 3])
+        wanted = left.button("Get a token", key="token-get")
+        unwanted = right.button("End all my tokens", key="token-end")
+        with slot.kept():
+            if wanted:
+                _get()
+            if unwanted:
+                _end()
+
+
+def _get() -> None:
+    token, problem = access.attempt(access.service().issue_token)
+    if token is None:
+        st.warning(problem)
+        return
+    st.code(token.text, language=None)
+    st.caption(
+        f"It is shown this once. It ends {token.ends:%Y-%m-%d %H:%M} UTC. Whoever has it can spend your budget: "
+        "keep it out of notebooks that you share."
+    )
+
+
+def _end() -> None:
+    ended, problem = access.attempt(access.service().end_tokens)
+    if ended is None:
+        st.warning(problem)
+        return
+    st.caption(f"{ended} token{'' if ended == 1 else 's'} ended. Runs that they started go on.")
