@@ -30,6 +30,8 @@ from benchmarks import (
     learned,
     ledger,
     persons,
+    rare,
+    rare_results,
     redescriptions,
     redescriptions_data,
     redescriptions_growth,
@@ -384,6 +386,21 @@ def intake_command(
     report.show(table_of("Rows coming in", report.records))
     if intake.POSTGRES not in os.environ:
         report.show(intake.LEFT_OUT)
+
+
+@_suite("records")
+def records_command(
+    report: Report,
+    quick: Annotated[bool, typer.Option("--quick", help="Two splits at epsilon 1.")] = False,
+    data: Data = None,
+    epsilon: Epsilon = None,
+    peers: Annotated[bool, typer.Option(help="Whether interpret and diffprivlib take part; installs them.")] = True,
+) -> None:
+    """AUC on six tables with rare outcomes or few records, beside private rivals and no privacy."""
+    _check_known("data set", data, rare.TABLES)
+    found = list(rare_results.run(data, epsilon, quick=quick, peers=peers))
+    report.records += [one for one in found if isinstance(one, Record)]
+    report.show(*rare_results.tables(report.records), *(one for one in found if isinstance(one, str)))
 
 
 @_suite("persons")

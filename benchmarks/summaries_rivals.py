@@ -10,12 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
-import venv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -25,6 +21,7 @@ from typing import Final
 
 import numpy as np
 
+from benchmarks.environments import PROGRAMS, LeftOutError, UnfinishedError, called, environment, folder
 from benchmarks.records import Record, summarise
 from benchmarks.summaries import DELTA, EPSILONS, SUITE, Truth
 from dpcore import DPSummary
@@ -34,14 +31,10 @@ from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom
 
 DATA: Final = ("adult", "telco_churn", "npas", "checkups")
-FOLDER_VARIABLE: Final = "FROSTGLASS_RIVALS"
 #: Seconds by the clock that a rival may take for one table of records.
 LONGEST: Final = 75
-_INSTALLING: Final = 900
 _SCRIPT: Final = Path(__file__).parent / "peer_synthesis.py"
-#: Programs by the name that the script knows, each with what is installed for it.
-PROGRAMS: Final = {"smartnoise": "smartnoise-synth==1.0.8", "dpmm": "dpmm==0.1.9"}
-_RIVALS: Final = tuple(f"{program} {name}" for program in PROGRAMS for name in ("mst", "aim"))
+_RIVALS: Final = tuple(f"{program} {name}" for program in ("smartnoise", "dpmm") for name in ("mst", "aim"))
 HISTOGRAMS: Final = "OpenDP histograms of columns"
 COLUMNS, PAIRS, VARIATION, SECONDS = (
     "share of a cell of a column, mean error",
@@ -49,14 +42,6 @@ COLUMNS, PAIRS, VARIATION, SECONDS = (
     "total variation of a pair, mean",
     "seconds of a core",
 )
-
-
-class LeftOutError(Exception):
-    """A rival has no figures; the text says why."""
-
-
-class UnfinishedError(LeftOutError):
-    """It took too long."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +131,7 @@ def _rival(name: str) -> Way:
 
 def _kept(digest: str, make: Callable[[], Made]) -> Made:
     """What was made before, or was not finished in as much time; else it is made, and kept."""
-    place = _folder() / "kept"
+    place = folder() / "kept"
     place.mkdir(parents=True, exist_ok=True)
     records, unfinished = place / f"{digest}.npz", place / f"{digest}.{LONGEST}.txt"
     if unfinished.exists():
@@ -165,47 +150,13 @@ def _kept(digest: str, make: Callable[[], Made]) -> Made:
 
 def _asked(name: str, codes: Ints, sizes: list[int], epsilon: float) -> Made:
     python = environment(name.partition(" ")[0])
-    with tempfile.TemporaryDirectory() as folder:
-        problem, records = Path(folder) / "problem.npz", Path(folder) / "records.npz"
+    with tempfile.TemporaryDirectory() as place:
+        problem, records = Path(place) / "problem.npz", Path(place) / "records.npz"
         np.savez(problem, codes=codes, sizes=sizes)
         command = [str(python), str(_SCRIPT), str(problem), str(records), name, repr(epsilon), repr(DELTA)]
-        told = _called(command, LONGEST, f"not finished in {LONGEST} s")
+        told = called(command, LONGEST, f"not finished in {LONGEST} s")
         with np.load(records, allow_pickle=False) as made:
             return Made(made["codes"], float(json.loads(told)["seconds"]))
-
-
-def _folder() -> Path:
-    return Path(os.environ.get(FOLDER_VARIABLE) or Path(tempfile.gettempdir()) / "frostglass-rivals")
-
-
-def environment(program: str) -> Path:
-    """The Python of a program's environment, which is made at the first time.
-
-    Raises
-    ------
-    LeftOutError
-        If it cannot be installed.
-    """
-    folder = _folder() / PROGRAMS[program].replace("==", "-")
-    python, ready = folder / "bin" / "python", folder / "ready"
-    if not ready.exists():
-        print(f"Installing {PROGRAMS[program]} into {folder} ...", file=sys.stderr)
-        venv.create(folder, with_pip=True, clear=True)
-        command = [str(python), "-m", "pip", "install", "--quiet", PROGRAMS[program]]
-        _called(command, _INSTALLING, "it could not be installed in time")
-        ready.touch()
-    return python
-
-
-def _called(command: list[str], seconds: int, too_long: str) -> str:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise UnfinishedError(too_long) from None
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines()
-        raise LeftOutError(f"it failed: {said[-1][:200] if said else 'no message'}")
-    return done.stdout
 
 
 def measures(truth: Truth, made: Made) -> dict[str, float]:

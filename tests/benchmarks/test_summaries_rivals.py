@@ -10,8 +10,9 @@ import pytest
 
 from benchmarks import summaries_models, summaries_rivals
 from benchmarks.datasets import BenchData
+from benchmarks.environments import LeftOutError, called
 from benchmarks.summaries import Truth
-from benchmarks.summaries_rivals import COLUMNS, PAIRS, VARIATION, LeftOutError, Made, measures
+from benchmarks.summaries_rivals import COLUMNS, PAIRS, VARIATION, Made, measures
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import axes_of
@@ -56,9 +57,9 @@ def test_a_first_look_follows_the_pair_and_histograms_do_not(truth: Truth) -> No
 
 def test_a_rival_that_fails_or_takes_too_long_is_said() -> None:
     with pytest.raises(LeftOutError, match=r"it failed: .*no such thing"):
-        summaries_rivals._called([sys.executable, "-c", "raise SystemExit('no such thing')"], 60, "")
+        called([sys.executable, "-c", "raise SystemExit('no such thing')"], 60, "")
     with pytest.raises(LeftOutError, match="too long"):
-        summaries_rivals._called([sys.executable, "-c", "import time; time.sleep(60)"], 1, "too long")
+        called([sys.executable, "-c", "import time; time.sleep(60)"], 1, "too long")
 
 
 def test_half_a_guess_is_worth_nothing(truth: Truth) -> None:
