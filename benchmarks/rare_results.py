@@ -13,6 +13,7 @@ from benchmarks import privatree, rare_peers
 from benchmarks.environments import LeftOutError
 from benchmarks.rare import SEEN, TABLES, Problem, problem
 from benchmarks.records import Record, summarise
+from benchmarks.summaries_rivals import rival_records
 from dpcore import DPSummary
 from dpcore.arrays import Flags, Floats
 from dpcore.data.ingest import frame_chunks, ingest
@@ -30,14 +31,8 @@ METRIC: Final = "AUC on records set aside"
 #: Learners of the house with their defaults, nobody set aside within the run.
 HOUSE: Final = {"tree": "tree", "rule list": "rule_list", "forest": "forest", "shape functions": "ebm"}
 INVENTED: Final = "first look, then regression"
+AIM: Final = "SmartNoise AIM, then regression"
 PRIVATREE, AS_PUBLISHED = "PrivaTree, budget divided among columns", "PrivaTree as its program has it (not private)"
-PEERS: Final = (
-    "interpret DP-EBM",
-    "diffprivlib tree",
-    "diffprivlib forest",
-    "diffprivlib logistic regression",
-)
-PLAIN: Final = ("logistic regression", "tree", "gradient boosting", "interpret EBM, not private")
 Scores = dict[rare_peers.Fit, Floats]
 
 
@@ -56,6 +51,10 @@ def run(names: list[str] | None, epsilons: list[float] | None, *, quick: bool, p
                 found |= rare_peers.diffprivlib(one, apart, asked)
             except LeftOutError as fault:
                 yield f"{name}: rivals are missing: {fault}"
+            try:
+                found |= _aim(one, apart, asked)
+            except LeftOutError as fault:
+                yield f"{name}: no figures of {AIM}: {fault}"
         yield from _records(name, one, apart, found)
 
 
@@ -90,16 +89,26 @@ def _invented(one: Problem, epsilon: float, rows: Flags) -> Floats:
     codes = draw_codes(look.fit(one.data.frame[~rows]).model_, int((~rows).sum()), np.random.default_rng())
     places = {axis.column: place for place, axis in enumerate(axes_of(schema, None))}
     training = np.stack([codes[places[name]] for name in one.columns], axis=1)
-    truth = codes[places[target]] == 1
-    if truth.all() or not truth.any():
-        return np.zeros(int(rows.sum()))
-    return _regressed(one, training, truth, rows)
+    return _regressed(one, training, codes[places[target]] == 1, rows)
+
+
+def _aim(one: Problem, apart: Flags, epsilons: list[float]) -> Scores:
+    """The same regression on records of a rival. Raises ``LeftOutError`` if one of them takes too long."""
+    found: Scores = {}
+    for epsilon in epsilons:
+        for split, rows in enumerate(apart):
+            codes, sizes = np.column_stack([one.codes, one.truth]), [*one.sizes, 2]
+            made = rival_records("smartnoise aim", codes[~rows], sizes, epsilon, split).codes
+            found[AIM, epsilon, split] = _regressed(one, made[:, :-1], made[:, -1] == 1, rows)
+    return found
 
 
 def _regressed(one: Problem, training: Any, truth: Any, rows: Flags) -> Floats:
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import OneHotEncoder
 
+    if truth.all() or not truth.any():
+        return np.zeros(int(rows.sum()))
     hot = OneHotEncoder(categories=[np.arange(size) for size in one.sizes])
     model = LogisticRegression(max_iter=500).fit(hot.fit_transform(training), truth)
     return np.asarray(model.predict_proba(hot.transform(one.codes[rows]))[:, 1])
@@ -128,7 +137,9 @@ def _plain(one: Problem, apart: Flags, epsilons: list[float]) -> Scores:  # noqa
     }
     found: Scores = {}
     for split, rows in enumerate(apart):
-        found[f"{PLAIN[0]}, not private", None, split] = _regressed(one, one.codes[~rows], one.truth[~rows], rows)
+        found["logistic regression, not private", None, split] = _regressed(
+            one, one.codes[~rows], one.truth[~rows], rows
+        )
         for method, make in kinds.items():
             model = make().fit(one.codes[~rows], one.truth[~rows])
             found[f"{method}, not private", None, split] = model.predict_proba(one.codes[rows])[:, 1]

@@ -121,12 +121,22 @@ OWN: Final = {
 def _rival(name: str) -> Way:
     def make(truth: Truth, epsilon: float, turn: int) -> Made:
         codes = np.stack([truth.codes[axis.column] for axis in truth.axes], axis=1)
-        sizes = [axis.size(truth.data.schema) for axis in truth.axes]
-        asked = f"{name} {PROGRAMS[name.partition(' ')[0]]} {sizes} {epsilon!r} {DELTA!r} {turn}"
-        digest = hashlib.sha256(asked.encode() + codes.tobytes()).hexdigest()[:24]
-        return _kept(digest, lambda: _asked(name, codes, sizes, epsilon))
+        return rival_records(name, codes, [axis.size(truth.data.schema) for axis in truth.axes], epsilon, turn)
 
     return make
+
+
+def rival_records(name: str, codes: Ints, sizes: list[int], epsilon: float, turn: int) -> Made:
+    """Records of a rival that follow a table of cells, those made before if it was asked before.
+
+    Raises
+    ------
+    LeftOutError
+        If it fails, or takes longer than ``LONGEST``.
+    """
+    asked = f"{name} {PROGRAMS[name.partition(' ')[0]]} {sizes} {epsilon!r} {DELTA!r} {turn}"
+    digest = hashlib.sha256(asked.encode() + codes.tobytes()).hexdigest()[:24]
+    return _kept(digest, lambda: _asked(name, codes, sizes, epsilon))
 
 
 def _kept(digest: str, make: Callable[[], Made]) -> Made:
