@@ -41,6 +41,9 @@ class _Column(SchemaPart):
     ----------
     label : str
         What people call the column: ``Discharge``. Its name, if empty.
+    missing : str
+        ``never``: everybody has a value, so that texts do not speak of missing ones. One that is
+        missing all the same has its cell as in any other column.
     missing_codes : tuple of str
         Values that stand for an absent one: ``-9``, ``?``. Case does not count; ``-9`` and
         ``-9.0`` are the same number in a numeric column.
@@ -59,6 +62,7 @@ class _Column(SchemaPart):
     target: bool = False
     view: View | None = None
     modes: tuple[Mode, ...] | None = None
+    missing: Literal["possible", "never"] = "possible"
     missing_codes: tuple[Name, ...] = Field(default=(), max_length=MAX_MISSING_CODES)
     origin: Origin | None = None
     derive: Derivation | None = None
@@ -84,6 +88,11 @@ class _Column(SchemaPart):
     def sign(self) -> str:
         """What stands behind its name where it has one of its cells: ``sex = male``, ``Sex: male``."""
         return ":" if self.for_people else " ="
+
+    @property
+    def unsaid(self) -> frozenset[int]:
+        """Codes of cells that texts leave out: that of missing values, if there are none."""
+        return frozenset({self.cells.index(MISSING)} if self.missing == "never" else ())
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -65,6 +65,8 @@ class Finding:
     cells: int
     binned: bool
     corrections: list[Correction] = field(default_factory=list)
+    #: Whether the schema says that no value is missing.
+    never_missing: bool = False
 
     @property
     def known(self) -> int:
@@ -84,7 +86,7 @@ class Finding:
     @property
     def needs_yes(self) -> bool:
         """Whether the column is stored on an explicit yes only."""
-        return self.loses or self.cells < 2
+        return self.loses or self.cells < 2 or (self.never_missing and self.missing > 0)
 
     @property
     def loses(self) -> bool:
@@ -98,6 +100,8 @@ class Finding:
         return f"'{self.place}': {'; '.join(parts)}." if parts else ""
 
     def _losses(self) -> Iterator[str]:
+        if self.never_missing and self.missing:
+            yield f"{self.missing:,} of {self.rows:,} values are missing, though the schema says that none is"
         if self.unmatched:
             listed = ", ".join(f"{text!r} {count:,}" for text, count in self.strange)
             more = f" and {self.kinds - len(self.strange):,} more" if self.kinds > len(self.strange) else ""
@@ -254,6 +258,7 @@ class _Tally:
             cells=len([cell for cell in used if cell not in RESERVED]) + self._differs_within_its_bin(),
             binned=self._numeric,
             corrections=corrections(self._column, self._strange, unused, self._used) if self._unmatched else [],
+            never_missing=self._column.missing == "never",
         )
 
     def _differs_within_its_bin(self) -> bool:

@@ -54,6 +54,13 @@ def test_values_are_counted(chunks):
     assert "3 of 6 values fit nowhere: 'c' 2, 'd' 1" in found.sentence
 
 
+def test_missing_values_of_a_column_that_never_misses_one_need_a_yes():
+    found = finding(category("a", "b", missing="never"), ["a", "b", "", "a"])
+    assert found.needs_yes
+    assert "1 of 4 values are missing, though the schema says that none is" in found.sentence
+    assert not finding(category("a", "b", missing="never"), ["a", "b"]).sentence
+
+
 def test_a_number_without_bins_is_not_the_same_everywhere():
     stay = {"type": "real", "lower": 0, "upper": 40, "bins": 1}
     assert not finding(stay, ["1", "2.5", "x"] * 20, 3).cells < 2

@@ -14,7 +14,7 @@ from pages.components.custodian.intake_tables import TableDraft
 _HEAD = """\
 # Public description of a data set: everybody who sees a result may read it.
 # type: boolean; categorical or ordinal (categories); integer or real (lower, upper, and
-# either bins: NUMBER or edges: [..]). Any column may have label, description, missing_codes
+# either bins: NUMBER or edges: [..]). Any column may have label, description, missing: never, missing_codes
 # ('-9'), target: true, view: left or right, origin; listed ones matching: loose and
 # labels: {'11': died}. Columns that are not here are not stored. With learn: true in place of
 # bins or categories these are learned privately, paid from the budget.

@@ -398,3 +398,18 @@ def test_every_condition_on_one_column_has_words_of_its_own():
             words([one, {"ill_2009": YES}], SMALL_DOMAIN) for one in SINGLE
         ]
         assert len(set(pairs)) == len(pairs)
+
+
+def test_words_do_not_speak_of_missing_values_where_there_are_none():
+    content = CLINIC.to_mapping()
+    for column in content["columns"]:
+        column["missing"] = "never"
+    whole = Domain(Schema.from_mapping(content))
+    age = {"high": {"age": 0b11100}, "low": {"age": 0b00011}, "nobody": {"age": 0b10000}}
+    assert plain([age["high"]], whole) == "age above 60 years"
+    assert plain([age["low"]], whole) == "age at most 60 years"
+    assert "missing" in plain([age["nobody"]], whole)
+    assert plain([{"sex": cells("sex", "male", "(other)", "(missing)")}], whole) == plain(
+        [{"sex": cells("sex", "male", "(other)")}], whole
+    )
+    assert plain([{"asthma": NO}], whole) == plain([{"asthma": NO}], DOMAIN)

@@ -67,6 +67,22 @@ def test_every_branch_reads_as_what_it_takes(chosen, texts):
     assert [chosen.text(branch, SCHEMA) for branch in range(chosen.branch_count)] == texts
 
 
+def test_texts_do_not_speak_of_missing_values_where_there_are_none():
+    columns = [
+        {"name": "age", "type": "integer", "lower": 0, "upper": 100, "edges": [30, 60], "missing": "never"},
+        {"name": "odor", "type": "categorical", "categories": ["foul", "none"], "missing": "never"},
+        {"name": "ill", "type": "boolean", "target": True},
+    ]
+    whole = schema_of(columns, max_rows=500)
+    texts = {
+        text for asked in split_conditions(whole, "ill", reserved=True) for text in split_on(asked, whole).texts(whole)
+    }
+    assert {"age <= 60", "age > 60", "odor = foul", "odor is not other"} <= texts
+    assert not [text for text in texts if "missing" in text]
+    only_missing = Split(column="age", branches=(0, 0, 0, 1))
+    assert only_missing.text(1, whole) == "age = missing"
+
+
 def test_no_two_branches_of_the_offered_splits_read_alike():
     seen = set()
     for literal in split_conditions(SCHEMA, "ill", reserved=True):

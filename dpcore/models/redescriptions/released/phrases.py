@@ -59,17 +59,17 @@ class Saying:
 def saying(name: str, cells: int, domain: Domain) -> Saying:
     """Say that a column has one of some cells."""
     column, (stem, year) = domain.column(name), _spoken(name)
-    held = codes(cells)
-    reserved = [code for code, cell in enumerate(column.cells) if cell in RESERVED]
+    held = [code for code in codes(cells) if code not in column.unsaid] or codes(cells)
+    reserved = [code for code, cell in enumerate(column.cells) if cell in RESERVED and code not in column.unsaid]
     if isinstance(column, BooleanColumn):
         if held == [1]:
             return Saying("yes", stem, year)
         if held == [0, *reserved]:
             return Saying("no", stem, year)
-    known = [code for code in held if code not in reserved]
-    counted = [code for code in held if code in reserved]
+    known = [code for code in held if column.cells[code] not in RESERVED]
+    counted = [code for code in held if column.cells[code] in RESERVED]
     unknown = " or ".join(column.cells[code].strip("()") for code in counted)
-    absent = [code for code in codes(domain.everything(name) & ~cells) if code not in reserved]
+    absent = [code for code in codes(domain.everything(name) & ~cells) if column.cells[code] not in RESERVED]
     if not known:
         return Saying("value", stem, year, unknown, len(counted) > 1, "", False, False)
     if not absent:

@@ -39,8 +39,9 @@ class Split(FrozenModel):
     def text(self, branch: int, schema: Schema) -> str:
         """Condition under which a record goes to a branch, such as ``age > 60 or missing``."""
         column = schema.column(self.column)
-        cells = [code for code, place in enumerate(self.branches) if place == branch]
-        others = [code for code, place in enumerate(self.branches) if place != branch]
+        places = [code for code, place in enumerate(self.branches) if place == branch]
+        cells = [code for code in places if code not in column.unsaid] or places
+        others = [code for code, place in enumerate(self.branches) if place != branch and code not in column.unsaid]
         known = all(column.cells[code] in RESERVED for code in others)
         shorter = known if column.ordered else len(others) < len(cells) and not _one_of_two(column)
         if others and shorter:
@@ -88,7 +89,8 @@ def split_conditions(schema: Schema, target: str, *, reserved: bool) -> list[Con
 
     Ordered columns: ``<=`` at every inner edge; others: ``= category``, but for a column of
     two categories only one, ``yes`` of a yes/no column. If ``reserved``, ``= (missing)`` too,
-    and ``= (other)`` if the column has that cell.
+    and ``= (other)`` if the column has that cell; nobody is asked for missing values of a column
+    that has none.
     """
     conditions: list[Condition] = []
     for column in schema:
@@ -103,7 +105,8 @@ def split_conditions(schema: Schema, target: str, *, reserved: bool) -> list[Con
             conditions += one if len(named) == 2 else named
         if reserved:
             every = cell_conditions(column, reserved=True)
-            conditions += [item for item in every if column.cells[item.first] in RESERVED]
+            asked = (item for item in every if item.first not in column.unsaid)
+            conditions += [item for item in asked if column.cells[item.first] in RESERVED]
     return conditions
 
 
