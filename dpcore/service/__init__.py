@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dpcore.service.budgets import Budgets
 from dpcore.service.datasets import DEMO_BUDGET, Datasets
+from dpcore.service.imports import Imports
 from dpcore.service.public_truth import PublicTruth
 from dpcore.service.rehearsals import Rehearsals
 
 __all__ = ["DEMO_BUDGET", "Service"]
 
 
-class Service(Datasets, Budgets, Rehearsals, PublicTruth):
+class Service(Datasets, Budgets, Rehearsals, Imports, PublicTruth):
     """Data sets, budgets, runs and releases of one installation, as one user sees them."""

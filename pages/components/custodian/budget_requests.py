@@ -12,7 +12,7 @@ from dpcore.privacy.budgets import parse_limit, plain_epsilon
 from dpcore.workspace.requests import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
 from pages.components.kit import amounts, markup, slot
 from pages.components.kit.texts import text
-from pages.components.visitor import access, outcome
+from pages.components.visitor import access, login, outcome
 
 _SAID, _SEEN = "requests-said", "requests-seen"
 _HEADER = ("Asked", "Analyst", "Data set", "More, ε", "Reason", "Answer", "By", "What was written")
@@ -21,6 +21,11 @@ _HEADER = ("Asked", "Analyst", "Data set", "More, ε", "Reason", "Answer", "By",
 def open_ones() -> list[BudgetRequest]:
     """Requests that nobody has answered, oldest first."""
     return [one for one in access.service().budget_requests() if one.state == "open"]
+
+
+def waiting() -> int:
+    """How many requests wait for the visitor to answer them, for the menu."""
+    return len(open_ones()) if login.may("custodian") else 0
 
 
 def show() -> None:
