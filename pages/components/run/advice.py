@@ -19,7 +19,8 @@ from pages.components.kit.epsilon import STOPS
 COUNT, DESCRIBE, PREDICT, RELATE = "count", "describe", "predict", "relate"
 #: A count that is so many times its margin stands out clearly; in a group so many times as large as the
 #: margin, a chance is known to within 5 points.
-_CLEAR, _CHANCE: Final = 3, 20
+_CLEAR: Final = 3
+_CHANCE: Final = 20
 #: With fewer records than this, many trees would share too few people each.
 _FEW: Final = 2_000
 _WHY: Final = {
