@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpcore.errors import RequestError
+from dpcore.released.imported import Imported
 from dpcore.released.release import Release
 from dpcore.service.base import ServiceBase
 from dpcore.workspace.imports import forget_import, keep_import, read_imports
@@ -50,7 +51,7 @@ class Imports(ServiceBase):
         keep_import(self._engine, self._user.name, release)
         return release
 
-    def imported_releases(self) -> list[Release]:
+    def imported_releases(self) -> list[Imported]:
         """Results that the caller has brought as files, newest first. Nobody else reads them."""
         self._require(*ROLES)
         return read_imports(self._engine, self._user.name)

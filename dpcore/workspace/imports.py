@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from dpcore.errors import RequestError
+from dpcore.released.imported import Imported, imported
 from dpcore.released.release import Release
 from dpcore.workspace.database import imported_releases, read, utc_now, write
 
@@ -34,11 +35,11 @@ def keep_import(engine: Engine, owner: str, release: Release) -> None:
     write(engine, work)
 
 
-def read_imports(engine: Engine, owner: str) -> list[Release]:
+def read_imports(engine: Engine, owner: str) -> list[Imported]:
     """What somebody has brought, newest first."""
     chosen = sa.select(_R.content).where(_R.owner == owner).order_by(_R.time.desc(), _R.id)
     contents = read(engine, lambda connection: connection.execute(chosen).scalars().all())
-    return [Release.from_json(content) for content in contents]
+    return [imported(content) for content in contents]
 
 
 def forget_import(engine: Engine, owner: str, release_id: str) -> None:

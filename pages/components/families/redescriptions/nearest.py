@@ -38,8 +38,8 @@ SLIDERS = (
         "Least gain over chance",
         "min_above_chance",
         0.0,
-        lambda item: item.interval[0] - item.chance,
-        lambda v: f"{v:.2f} (at the lower end of its interval)",
+        lambda item: item.jaccard - item.chance,
+        lambda v: f"{v:.2f}",
     ),
 )
 
@@ -66,7 +66,7 @@ def nearest(found: Any, asked: Any) -> tuple[list[Slider], Any]:
 
 
 def _told(item: Any, blocking: list[Slider], asked: Any) -> str:
-    wanted = [slider.shown(float(getattr(asked, slider.field))).split(" (")[0] for slider in blocking]
+    wanted = [slider.shown(float(getattr(asked, slider.field))) for slider in blocking]
     short = ", ".join(
         f"{slider.shown(slider.has(item))} where {limit} is asked for"
         for slider, limit in zip(blocking, wanted, strict=True)
