@@ -201,9 +201,19 @@ def _direction(column: Any, filled: list[int], profile: Floats, classes: Sequenc
             return f"rises with it, {least} to {most}"
         if change < -span / 2:
             return f"falls with it, {most} to {least}"
-    high = cell_called(column, column.cells[filled[int(profile.argmax())]])
-    low = cell_called(column, column.cells[filled[int(profile.argmin())]])
+    high, low = (_cell(column, filled[int(place)]) for place in (profile.argmax(), profile.argmin()))
     return f"highest for {high} ({most}), lowest for {low} ({least})"
+
+
+def _cell(column: Any, code: int) -> str:
+    """A cell in words: ``140 to 160`` for a range of numbers."""
+    cell: str = column.cells[code]
+    return _range_words(cell) if isinstance(column, NumericColumn) else cell_called(column, cell)
+
+
+def _range_words(cell: str) -> str:
+    low, _, high = cell.strip("[]()").partition(", ")
+    return cell if not high else low if low == high else f"{low} to {high}"
 
 
 def _told(value: float, classes: Sequence[str]) -> str:
@@ -248,7 +258,8 @@ def _counted(release: Release, model: Any) -> Iterator[Finding]:
     for item in readings(model, release.domain):
         shares = np.asarray(item.shares.values, dtype=np.float64)
         most = int(shares.argmax())
-        words = f"most often {item.cells[most]} ({percent(float(shares[most]))})"
+        cell = item.cells[most] if item.ends is None else _range_words(item.cells[most])
+        words = f"most often {cell} ({percent(float(shares[most]))})"
         yield Finding(item.label, item.label, words, float(shares[most]), shares)
 
 

@@ -27,7 +27,9 @@ def show(releases: Sequence[Release], names: Mapping[str, str]) -> None:
         return
     st.markdown(text("compare"))
     places = st.columns(2, gap="large")
-    pair = [_choose(place, releases, names, n) for n, place in enumerate(places)]
+    first = _choose(places[0], releases, names, 0, 0)
+    alike = [n for n, release in enumerate(releases) if release.target == first.target and release.id != first.id]
+    pair = [first, _choose(places[1], releases, names, 1, alike[0] if alike else 1)]
     more = _further(releases, names, pair)
     with slot.kept():
         found.show([*pair, *more])
@@ -38,11 +40,11 @@ def show(releases: Sequence[Release], names: Mapping[str, str]) -> None:
     _differences([*pair, *more])
 
 
-def _choose(place: Any, releases: Sequence[Release], names: Mapping[str, str], n: int) -> Release:
+def _choose(place: Any, releases: Sequence[Release], names: Mapping[str, str], n: int, at: int) -> Release:
     chosen = place.selectbox(
         ("First result", "Second result")[n],
         list(names),
-        index=n,
+        index=at,
         format_func=names.__getitem__,
         key=release_names.SIDES[n],
     )

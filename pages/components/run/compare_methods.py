@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import streamlit as st
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 FIRST_EPSILONS = ("0.1", "0.5", "2")
 FIRST_METHODS = 3
-ACCURACY, AUC, JACCARD = "accuracy", "AUC", "Jaccard index"
+Measure = Literal["accuracy", "AUC", "Jaccard index"]
+ACCURACY: Final = "accuracy"
+AUC: Final = "AUC"
+JACCARD: Final = "Jaccard index"
 #: With a commonest class of this share and more, accuracy says little.
 _SKEWED = 0.75
 #: With fewer people set aside, the reader is told what chance does.
@@ -42,7 +45,7 @@ class Question:
     methods: tuple[tuple[str, str], ...]
     epsilons: tuple[str, ...]
     repeats: int
-    measure: str = ACCURACY
+    measure: Measure = ACCURACY
     sides: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
@@ -156,14 +159,16 @@ def _ask(dataset: DatasetInfo, family: Family) -> Question | None:
     return Question(dataset.id, target, tuple(methods), order, int(repeats), measure, sides)
 
 
-def _measure(family: Family) -> str:
+def _measure(family: Family) -> Measure:
     """By what methods are compared; redescriptions by how well both sides agree."""
     if not family.targeted:
         return JACCARD
-    told = {ACCURACY: "Accuracy: how often the label is right", AUC: "AUC: how well chances rank people"}
-    return str(
-        st.selectbox("Compare by", list(told), format_func=told.__getitem__, key=f"compare-measure-{family.name}")
-    )
+    told: dict[Measure, str] = {
+        ACCURACY: "Accuracy: how often the label is right",
+        AUC: "AUC: how well chances rank people",
+    }
+    key = f"compare-measure-{family.name}"
+    return st.selectbox("Compare by", list(told), format_func=told.__getitem__, key=key)
 
 
 def _sides(dataset: DatasetInfo) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -204,8 +209,8 @@ def _result(work: Comparing, key: str) -> None:
     target = run_names.column(asked.dataset_id, asked.target) if asked.target else ""
     st.caption(
         markup.plain(
-            f"Each method {'predicts ' + target if target else 'searches'} {times} for each ε. Points are means, bars reach "
-            f"from the lowest to the highest repetition. {_meaning(work)} {_certainty(work)}"
+            f"Each method {'predicts ' + target if target else 'searches'} {times} for each ε. Points are means, "
+            f"bars reach from the lowest to the highest repetition. {_meaning(work)} {_certainty(work)}"
         )
     )
     header = ["Method", *(f"ε {epsilon}" for epsilon in asked.epsilons)]
