@@ -138,17 +138,22 @@ def _without_what_is_hidden(model: Any) -> Any:
 
 
 def _neutral(groups: Sequence[Any], final: Sequence[Any]) -> tuple[Any, ...]:
-    counts = np.maximum(np.array([group.noisy_counts for group in final], dtype=np.float64), 0).sum(axis=0)
-    whole = tuple(float(share) for share in counts / max(counts.sum(), 1.0))
+    """Groups of which those that say nothing give what all the others give together."""
+    whole = _shares(final)
 
     def hidden(group: Any) -> bool:
         inside = all(low <= share <= high for share, (low, high) in zip(whole, group.intervals, strict=True))
         return inside or are_nobody(group.noisy_counts)
 
+    rest = _shares([group for group in final if group.intervals and not hidden(group)] or final)
     return tuple(
-        group.model_copy(update={"estimates": whole}) if group.intervals and hidden(group) else group
-        for group in groups
+        group.model_copy(update={"estimates": rest}) if group.intervals and hidden(group) else group for group in groups
     )
+
+
+def _shares(groups: Sequence[Any]) -> tuple[float, ...]:
+    counts = np.maximum(np.array([group.noisy_counts for group in groups], dtype=np.float64), 0).sum(axis=0)
+    return tuple(float(share) for share in counts / max(counts.sum(), 1.0))
 
 
 def _mean(evidence: Any, records: Records, code: int | None) -> float:

@@ -9,7 +9,7 @@ from dpcore.released.imported import Imported
 from dpcore.released.release import Release
 from dpcore.service.base import ServiceBase
 from dpcore.workspace.imports import forget_import, keep_import, read_imports
-from dpcore.workspace.marks import has_mark, set_mark
+from dpcore.workspace.seen import has_mark, set_mark
 from dpcore.workspace.users import ROLES
 
 #: Bytes of the largest file that is read as a result.

@@ -37,5 +37,6 @@ def remember(name: str, value: str) -> None:
 
 def remembered(name: str) -> str:
     """What the browser remembered when it came; empty if nothing."""
-    value = unquote(st.context.cookies.get(cookie(name), ""))
+    kept: object = st.context.cookies.get(cookie(name))
+    value = unquote(kept) if isinstance(kept, str) else ""  # Without a server there are none.
     return value if fits(name, value) else ""

@@ -6,14 +6,15 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from pages.components.visitor import login, menu, remembered
+from pages.components.visitor import access, login, menu, remembered
 
 _STATE = "returned"
 
 
 def note(url_path: str) -> None:
     """Remember the address of somebody who has to log in first."""
-    if not login.login_needed():
+    needed, _ = access.attempt(login.login_needed)  # It may not be known, if the settings are faulty.
+    if not needed:
         return
     query = urlencode([(name, value) for name in st.query_params for value in st.query_params.get_all(name)])
     if url_path or query:
