@@ -348,6 +348,18 @@ def test_nothing_found_says_why_and_what_to_try(monkeypatch):
         assert part in text, part
 
 
+def test_what_is_nearly_found_is_named_with_the_slider_that_blocks(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = open_page("releases")
+    best = max(small_pairs().extract(SCHEMA, Constraints()).found, key=lambda item: item.jaccard)
+    app.slider(key=f"{key}-jaccard").set_value(0.95).run()
+    text = words(checked(app)).replace("\\", "")
+    assert "Nothing found" in text
+    assert "The slider that blocks: 'Least noisy Jaccard index'" in text
+    assert f"{best.jaccard:.2f} where 0.95 is asked for" in text
+    assert best.left in text
+
+
 def test_tabs_hold_words_trees_certificate_and_files(monkeypatch):
     model = small_pairs()
     [key] = by_hand(monkeypatch, model)

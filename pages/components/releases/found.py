@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.models.findings import Finding, agreement, findings, outcome
 from dpcore.released.release import Release
+from pages.components.families import registry
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 
@@ -35,12 +36,17 @@ def show(releases: Sequence[Release]) -> None:
         return
     same = len(set(goals)) == 1
     markup.sentences(_sentences(rows, goals, same=same))
-    names = [f"{number}. {goal or 'counts'}" for number, goal in enumerate(goals, 1)]
+    titles = [
+        registry.of_release(release).heading("" if same else goal)
+        for release, goal in zip(releases, goals, strict=True)
+    ]
+    names = [f"{number}. {title}" for number, title in enumerate(titles, 1)]
+    about = f"What each says of {goals[0]}" if same and goals[0] else "What each says"
     drawn = [_row(label, items, same=same) for label, items in rows]
     if len(drawn) > _OPEN:
         rest = markup.folded(f"{len(drawn) - _OPEN} more columns", "".join(drawn[_OPEN:]), len(names) + 2)
         drawn = [*drawn[:_OPEN], rest]
-    markup.table("Column by column, where they disagree first", ["Column", *names, "Together"], drawn)
+    markup.table(f"{about}, column by column; where they disagree first", ["Column", *names, "Together"], drawn)
     st.caption(text("compare_findings"))
 
 

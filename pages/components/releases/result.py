@@ -34,7 +34,7 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
             "Result": family.describe(release.parameters),
             **registry.predicted("Predicts", release.target),
             "Spent": "nothing" if rehearsal else _spent(release),
-            "Guarantee": "none: rehearsal" if rehearsal else release.certificate.guarantee,
+            "Guarantee": "none: rehearsal" if rehearsal else _guarantee(release),
             "Noise on a count": f"{most}±{model.count_margin:,}, 95%",
         }
     )
@@ -55,6 +55,11 @@ def _verdict(release: Release, model: Any) -> None:
 def not_private(release: Release) -> str:
     """Why a result has no guarantee."""
     return " ".join((*release.certificate.problems, "It carries no privacy guarantee."))
+
+
+def _guarantee(release: Release) -> str:
+    said = release.certificate.guarantee
+    return f"{said}, as its file says" if isinstance(release, Imported) else said
 
 
 def _spent(release: Release) -> str:

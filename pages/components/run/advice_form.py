@@ -26,7 +26,12 @@ _AIMS: Mapping[str, tuple[str, str]] = {
     RELATE: ("Relate", "what on one side goes with what on the other"),
 }
 _GROUPS = {"0.1": "Large ones: 1 in 10", "0.03": "Middling ones: 1 in 30", "0.01": "Small ones: 1 in 100"}
-_PARTS = {"0.1": "A tenth of what is left", "0.25": "A quarter", "0.5": "Half", "1": "All of it"}
+_PARTS = {
+    "0.1": "A tenth of what is left",
+    "0.25": "A quarter of what is left",
+    "0.5": "Half of what is left",
+    "1": "All that is left",
+}
 
 
 def show(dataset: DatasetInfo) -> None:

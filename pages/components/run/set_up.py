@@ -115,7 +115,9 @@ def _meaning(quote: Quote) -> str:
     first, *others = quote.plan.count_noise
     more = "".join(f" Noise on {kind.what}: ±{kind.margin()}." for kind in others)
     clear = 3 * first.margin()
-    return f"Counts of {clear} and more stand out clearly.{more} This uses {_split(quote)}."
+    if not clear:
+        return f"Every count is as good as exact.{more} This uses {_split(quote)}."
+    return f"Counts of {clear:,} and more stand out clearly.{more} This uses {_split(quote)}."
 
 
 def _split(quote: Quote) -> str:
