@@ -351,12 +351,13 @@ def test_nothing_found_says_why_and_what_to_try(monkeypatch):
 def test_what_is_nearly_found_is_named_with_the_slider_that_blocks(monkeypatch):
     [key] = by_hand(monkeypatch, small_pairs())
     app = open_page("releases")
-    best = max(small_pairs().extract(SCHEMA, Constraints()).found, key=lambda item: item.jaccard)
-    app.slider(key=f"{key}-jaccard").set_value(0.95).run()
+    app.slider(key=f"{key}-jaccard").set_value(0.95)
+    app.slider(key=f"{key}-chance").set_value(0.5).run()
+    [best] = small_pairs().extract(SCHEMA, Constraints(min_jaccard=0.95)).found
     text = words(checked(app)).replace("\\", "")
     assert "Nothing found" in text
-    assert "The slider that blocks: 'Least noisy Jaccard index'" in text
-    assert f"{best.jaccard:.2f} where 0.95 is asked for" in text
+    assert "The slider that blocks: 'Least gain over chance'. The nearest miss:" in text
+    assert f"{best.jaccard - best.chance:.2f} where 0.50 is asked for" in text
     assert best.left in text
 
 
