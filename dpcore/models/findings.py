@@ -62,7 +62,8 @@ class Finding:
 def findings(release: Release) -> dict[str, Finding]:
     """What a release says of each column that it says anything of, the strongest first."""
     release = release.stored
-    told = _LOOKS.get(release.kind, _dependence)(release, parse_model(release))
+    look = _LOOKS.get(release.kind, _dependence if release.target else _nothing)
+    told = look(release, parse_model(release))
     ranked = sorted(told, key=lambda item: -item.strength)
     return {item.column: item for item in ranked}
 
@@ -266,6 +267,10 @@ def _counted(release: Release, model: Any) -> Iterator[Finding]:
         cell = item.cells[most] if item.ends is None else _range_words(item.cells[most])
         words = f"most often {cell} ({percent(float(shares[most]))})"
         yield Finding(item.label, item.label, words, float(shares[most]), shares)
+
+
+def _nothing(_release: Release, _model: Any) -> Iterator[Finding]:
+    return iter(())
 
 
 _LOOKS: Mapping[str, Callable[[Release, Any], Iterator[Finding]]] = {

@@ -17,6 +17,7 @@ from dpcore.released.release import Release
 from dpcore.service import Service
 from pages.components.families.redescriptions.state import JACCARD
 from pages.components.families.shared import downloads
+from pages.components.run import compare_methods
 from pages.components.visitor import access
 from tests.support.page_tools import (
     add_ward,
@@ -191,11 +192,20 @@ def test_without_sides_in_the_schema_the_analyst_chooses_them():
     assert not button(app, "Review and spend").disabled
 
 
-def test_there_is_nothing_to_predict_and_no_comparison_of_methods():
+def test_there_is_nothing_to_predict_and_methods_are_compared_by_what_they_find():
     add_sides(public=True)
     app = open_page(PAGE)
     assert not any(box.label.startswith("What should be predicted") for box in app.selectbox)
-    assert not any("Compare methods" in item.label for item in app.expander)
+    methods = app.multiselect(key="compare-methods-redescriptions")
+    assert {family for family, _ in compare_methods.titles(targeted=False)} == {"redescriptions"}
+    app.multiselect(key="compare-epsilons-redescriptions").set_value(["2"])
+    app.number_input(key="compare-repeats-redescriptions").set_value(1)
+    methods.set_value(methods.options[:1])
+    button(app, "Compare methods").click().run()
+    app.session_state["methods-redescriptions"].thread.join(120)
+    text = words(checked(app.run()))
+    assert "<caption>Jaccard index on all people</caption>" in text
+    assert "the ten best redescriptions that are kept" in text
 
 
 # Result

@@ -30,6 +30,8 @@ Measure = Literal["accuracy", "AUC", "Jaccard index"]
 ACCURACY: Final = "accuracy"
 AUC: Final = "AUC"
 JACCARD: Final = "Jaccard index"
+#: The family that predicts nothing, and is compared by what it finds.
+_RELATING: Final = "redescriptions"
 #: With a commonest class of this share and more, accuracy says little.
 _SKEWED = 0.75
 #: With fewer people set aside, the reader is told what chance does.
@@ -111,6 +113,11 @@ def show(dataset: DatasetInfo, family: Family) -> None:
             _follow(key)
 
 
+def offered(family: Family) -> bool:
+    """Whether there is more than one way to learn, and a measure for all of them."""
+    return bool(family.compared) and (family.targeted or family.name == _RELATING)
+
+
 def _stop(work: Comparing | None) -> None:
     if work is not None:
         work.stop.set()
@@ -121,7 +128,7 @@ def titles(*, targeted: bool = True) -> dict[tuple[str, str], str]:
     return {
         (family.name, name): f"{family.title}: {title.removesuffix(' (recommended)')}"
         for family in registry.FAMILIES.values()
-        if (family.targeted if targeted else family.released.views)
+        if (family.targeted if targeted else family.name == _RELATING)
         for name, title in family.compared.items()
     }
 
@@ -259,7 +266,7 @@ def _certainty(work: Comparing) -> str:
 def _lines(work: Comparing) -> list[EpsilonCurve]:
     from dpcore.plots.methods import EpsilonCurve
 
-    names, lines = titles(), []
+    names, lines = titles() | titles(targeted=False), []
     for place, method in enumerate(work.question.methods):
         own = sorted(
             (score for score in work.scores or () if score.method == place),

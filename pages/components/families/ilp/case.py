@@ -102,7 +102,7 @@ def _table(schema: Schema, name: str, frame: pd.DataFrame, own_key: str, marked:
 
 
 def _mark(fits: bool) -> str:
-    return "✔ fulfils it" if fits else "–"
+    return markup.unbroken("✔ fulfils it") if fits else "–"
 
 
 def _rows(count: int) -> str:

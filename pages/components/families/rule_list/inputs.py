@@ -38,7 +38,8 @@ OWN, SHARES = parameters_of(RuleListParameters), parameters_of(BudgetShares)
 def parameters() -> dict[str, Any]:
     """Every parameter of a rule list run, as the visitor set it."""
     how = slot.kept()
-    chosen = _antecedents()
+    with slot.kept():
+        chosen = _antecedents()
     with st.expander("Advanced settings"):
         chosen |= _sampler(how)
         chosen |= _advanced(chosen)
