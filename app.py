@@ -19,9 +19,9 @@ from starlette.routing import Route
 from dpcore.errors import InstallationError
 from dpcore.workspace.desks import spool
 from pages.components.kit import faults
-from pages.components.server import delivery, gate, programs
+from pages.components.server import delivery, gate, programs, remembering
 from pages.components.server.upload_gate import UploadGate
-from pages.components.visitor import access
+from pages.components.visitor import access, remembered
 
 SECONDS_FOR_THE_FIRST_PAGE = 4
 SECONDS_BETWEEN_SWEEPS = 3600
@@ -73,6 +73,10 @@ app = st.App(
     "pages/navigation.py",
     lifespan=lifespan,
     on_script_error=faults.report,
-    routes=[Route("/health", health), *programs.ROUTES],
+    routes=[
+        Route("/health", health),
+        Route(f"/{remembered.ADDRESS}", remembering.remember),
+        *programs.ROUTES,
+    ],
     middleware=[Middleware(gate.Gate), Middleware(UploadGate)],
 )

@@ -10,10 +10,12 @@ import streamlit as st
 from dpcore.domain.labels import called
 from dpcore.intake.dictionaries.writing import FORMS, text_of
 from dpcore.workspace.requests import DatasetInfo
-from pages.components.families import registry
 from pages.components.kit import amounts, made_file, markup, schema_view
 from pages.components.run import ask
 from pages.components.visitor import access, for_programs, login, menu
+
+#: Outcomes that a card names.
+_MOST_TARGETS = 3
 
 
 def page() -> None:
@@ -47,32 +49,55 @@ def _nothing_yet() -> None:
 
 
 def _card(info: DatasetInfo, *, chosen: bool) -> None:
+    """One data set in a few lines; what is more opens on a click."""
     with st.container(border=True, key=f"card-{'chosen-' if chosen else ''}{info.id}"):
-        st.subheader(markup.plain(info.name), anchor=False)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader(markup.plain(info.name), anchor=False, width="stretch")
+            _choose(info, chosen=chosen)
         labels = {"Selected": "chosen"} if chosen else {}
         labels |= {"Public demonstration data": "public"} if info.public else {"Private": "private"}
         labels |= {"Retired": "private"} if info.retired else {}
         labels |= {f"Version {info.version}": "private"} if info.version > 1 else {}
-        markup.tags(labels)
+        markup.tags(labels | dict.fromkeys(_in_short(info), "plain"))
         if info.description:
             st.text(info.description)
-        _facts(info)
         if info.sharing:
             st.caption(markup.plain(info.sharing))
-        if info.public:
-            markup.banner("public", "public_banner")
         if info.schema.problem:
             markup.notice("amber", "No result is private.", info.schema.problem)
-        with st.expander(_columns_title(info)):
-            schema_view.show(info.schema)
-            _downloads(info)
-        if info.public and info.truth:
-            with st.expander("What is true of these records (public)"):
-                st.markdown(info.truth)
-        if login.login_needed() and login.may("analyst"):
-            with st.expander("Ask for more budget"):
-                ask.offer(info)
-        _choose(info, chosen=chosen)
+        _more(info, chosen=chosen)
+
+
+def _more(info: DatasetInfo, *, chosen: bool) -> None:
+    """What opens below a card, and ways to go on."""
+    with st.expander(_columns_title(info)):
+        if info.public:
+            markup.banner("public", "public_banner")
+        st.caption(markup.plain(f"Protected: {schema_view.privacy_unit(info.schema)}."))
+        schema_view.show(info.schema)
+        _downloads(info)
+    if info.public and info.truth:
+        with st.expander("What is true of these records (public)"):
+            st.markdown(info.truth)
+    if login.login_needed() and login.may("analyst"):
+        with st.expander("Ask for more budget"):
+            ask.offer(info)
+    if chosen:
+        with st.container(horizontal=True):
+            menu.link("first_look.py", "Continue to First look")
+            menu.link(menu.GUIDE, "Which method? Help me choose")
+
+
+def _in_short(info: DatasetInfo) -> list[str]:
+    """What matters most, a few words each."""
+    schema, balance = info.schema, access.balance(info.id)
+    targets = ", ".join(called(schema, name) for name in schema.targets[:_MOST_TARGETS])
+    more = len(schema.targets) - _MOST_TARGETS
+    return [
+        f"at most {schema.max_rows:,} rows",
+        *([f"to predict: {targets}{f' and {more} more' if more > 0 else ''}"] if targets else []),
+        f"{amounts.left(balance.left)} left of {amounts.total(balance)}",
+    ]
 
 
 def _downloads(info: DatasetInfo) -> None:
@@ -95,31 +120,9 @@ def _columns_title(info: DatasetInfo) -> str:
     return f"Columns ({len(info.schema.columns)}){tables}"
 
 
-def _facts(info: DatasetInfo) -> None:
-    balance = access.balance(info.id)
-    markup.facts(
-        {
-            "Who is protected": schema_view.privacy_unit(info.schema),
-            "Row limit (public)": f"{info.schema.max_rows:,}",
-            "Targets": ", ".join(called(info.schema, name) for name in info.schema.targets) or "none marked",
-            "Budget": amounts.total(balance),
-            "Left": amounts.left(balance.left),
-        }
-    )
-
-
 def _choose(info: DatasetInfo, *, chosen: bool) -> None:
-    if chosen:
-        with st.container(horizontal=True):
-            for family in registry.FAMILIES.values():
-                menu.link(family.page, f"Continue to {family.title}")
-        return
-    st.button(
-        "Select this data set",
-        key=f"choose-{info.id}",
-        on_click=access.choose_dataset,
-        args=(info.id,),
-    )
+    if not chosen:
+        st.button("Select this data set", key=f"choose-{info.id}", on_click=access.choose_dataset, args=(info.id,))
 
 
 page()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.components.custodian import budget_requests
 from pages.components.families import registry
 from pages.components.kit import theme
 from pages.components.kit.texts import ASSETS
-from pages.components.run import meter, review
-from pages.components.visitor import access, login, menu, tour
+from pages.components.run import meter, review, stop_run
+from pages.components.visitor import access, login, menu, return_to, tour
 
 
 def frame() -> None:
@@ -19,16 +20,17 @@ def frame() -> None:
     theme.declare()
     st.logo(str(ASSETS / "logo.svg"), size="large")
     if not (login.admit() and access.ready()):
-        st.navigation(menu.every_page(), position="hidden")
+        return_to.note(st.navigation(menu.every_page(), position="hidden").url_path)
         return
     access.keep_choice()
-    page = st.navigation(menu.pages())
+    page = st.navigation(menu.pages(budget_requests.waiting()), expanded=True)
+    return_to.go(page.url_path)
     if not registry.sets_up(page.url_path):
         review.close_review()
     _choose_dataset()
     access.show_cost_of_this_run(None)
-    tour.show(page.url_path)
     page.run()
+    tour.show(page.url_path, busy=review.is_open() or stop_run.being_asked() is not None)
     _finish(page.url_path)
 
 

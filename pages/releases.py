@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from dpcore.released.imported import Imported
 from dpcore.released.release import Release
 from dpcore.workspace.requests import ReleaseNote, Sharing
 from pages.components.families import registry
 from pages.components.kit import markup, slot
-from pages.components.releases import comparison, library, release_filter, release_names, result, sharing
+from pages.components.releases import comparison, importing, library, release_filter, release_names, result, sharing
 from pages.components.run import progress, runs_list
 from pages.components.visitor import access, login
 
@@ -26,7 +27,8 @@ def page() -> None:
         progress.watch_active(dataset.id)
     everything = st.toggle("Show results of all data sets", key="all-releases")
     shown = None if everything else dataset.id
-    releases = access.service().releases(shown)
+    importing.offer()
+    releases = [*access.service().releases(shown), *importing.read()]
     if releases:
         _find(releases, access.service().release_notes(shown), sharing.read(shown))
     else:
@@ -55,12 +57,15 @@ def _browse(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], reade
         if len(releases) > 1:
             library.show(releases, notes, by)
     names = {r.id: release_names.label(r, notes.get(r.id), by.get(r.id, "")) for r in releases}
-    reading, comparing = st.tabs(["Read one", "Compare two"], key="releases-view")
+    reading, comparing = st.tabs(["Read one", "Compare"], key="releases-view")
     with reading:
         chosen = st.selectbox("Result", list(names), format_func=names.__getitem__, key=release_names.OPEN)
         release = next(release for release in releases if release.id == chosen)
-        release_names.show(release, notes.get(chosen), own=sharing.own(chosen, readers))
-        sharing.show(chosen, readers)
+        if isinstance(release, Imported):
+            importing.remove(release)
+        else:
+            release_names.show(release, notes.get(chosen), own=sharing.own(chosen, readers))
+            sharing.show(chosen, readers)
         result.show(release, key=f"release-{chosen}")
     with comparing:
         comparison.show(releases, names)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpcore.arrays import Array, Flags, Ints
+from dpcore.arrays import Flags, Ints
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.encoding import encode_columns
@@ -33,6 +33,11 @@ _PLAIN_LEAVES = 64
 _ASIDE, _LEARNED = ("set aside", "measured"), ("to learn from", "learned")
 
 
+Measure = Literal["accuracy", "AUC", "RMSE", "Jaccard index"]
+#: Redescriptions of a run that are judged.
+_BEST = 10
+
+
 @dataclass(frozen=True)
 class MethodScore:
     """Quality of one method at one epsilon on the people set aside.
@@ -45,9 +50,11 @@ class MethodScore:
         Mean, least and largest value of the measure over the repeats.
     people : int
         How many people set aside have a known target: the measure is over them.
-    measure : {"accuracy", "RMSE"}
-        Share predicted correctly, or root mean squared error, in units of a numeric target:
-        the less the better.
+    measure : {"accuracy", "AUC", "RMSE", "Jaccard index"}
+        Share predicted correctly; how often one of two people with and without a class gets the
+        higher chance of it, as a mean over the classes; root mean squared error, in units of a
+        numeric target: the less the better; or mean exact Jaccard index of the best ten
+        redescriptions, where one that is not found counts as 0.
     """
 
     method: int
@@ -56,7 +63,7 @@ class MethodScore:
     low: float
     high: float
     people: int
-    measure: Literal["accuracy", "RMSE"] = "accuracy"
+    measure: Measure = "accuracy"
 
 
 def compare_methods(
@@ -66,6 +73,7 @@ def compare_methods(
     epsilons: Sequence[Decimal],
     repeats: int,
     progress: Callable[[int, int], None],
+    measure: Measure = "accuracy",
 ) -> list[MethodScore]:
     """Fit every method at every epsilon on the training part, with seeded noise.
 
@@ -74,6 +82,8 @@ def compare_methods(
     methods : sequence of (algorithm, parameters)
     progress : callable
         Told how many of how many fits are done.
+    measure : {"accuracy", "AUC"}
+        Of methods that predict classes.
 
     Raises
     ------
@@ -81,36 +91,91 @@ def compare_methods(
         If a method cannot be used (its name and epsilon stand before the reason), nobody is set
         aside, or there is too much to fit.
     """
+    _check_size(methods, epsilons, repeats)
     _check_targeted(methods)
     numbers = _as_numbers(table, target, methods)
     _check_part(table, target, numbers=numbers)
-    total = len(methods) * len(epsilons) * repeats
-    if not 0 < total <= _MOST_FITS:
-        raise RequestError(f"Choose methods and epsilons for 1 to {_MOST_FITS} fits.")
     plans = [_plan(table, target, method, epsilon) for method in methods for epsilon in epsilons]
     frame = table.public_frame("holdout")
     read = {name: public_records(get_learner(name).family, table, "holdout") for name in {kind for kind, _ in methods}}
-    people, measured = _rmse(target, frame) if numbers else _accuracy(table, target, frame)
-    scores = []
+    if numbers:
+        people, measured = _rmse(target, frame)
+    else:
+        people, measured = (_area if measure == "AUC" else _accuracy)(table, target, frame)
+    names = [algorithm for algorithm, _ in methods]
+    return _scored(
+        table,
+        names,
+        plans,
+        repeats,
+        progress,
+        (people, lambda name, model: measured(model, read[name], table.schema), "RMSE" if numbers else measure),
+    )
+
+
+def compare_redescriptions(
+    table: PrivateTable,
+    methods: Sequence[Mapping[str, Any]],
+    epsilons: Sequence[Decimal],
+    repeats: int,
+    progress: Callable[[int, int], None],
+) -> list[MethodScore]:
+    """Search with every method at every epsilon, with seeded noise; what is found is judged by the exact records.
+
+    Parameters
+    ----------
+    methods : sequence of mapping
+        Parameters of redescriptions, the sides among them.
+
+    Raises
+    ------
+    RequestError
+        If a method cannot be used, or there is too much to search.
+    """
+    from dpcore.models.redescriptions.released.agreement import exact_agreement
+    from dpcore.models.redescriptions.released.extraction import Constraints
+
+    named = [("redescriptions", parameters) for parameters in methods]
+    _check_size(named, epsilons, repeats)
+    plans = [_plan(table, "", method, epsilon) for method in named for epsilon in epsilons]
+    frame = table.public_frame("all")
+
+    def measured(_: str, model: Any) -> float:
+        found = model.extract(table.schema, Constraints())
+        best = found.pruned(found.suggested_support)[:_BEST]
+        exact = exact_agreement(model.exact_tables(frame, table.schema), best) if best else ()
+        return float(sum(item.jaccard for item in exact)) / _BEST
+
+    return _scored(
+        table, [name for name, _ in named], plans, repeats, progress, (len(frame), measured, "Jaccard index")
+    )
+
+
+def _scored(
+    table: PrivateTable,
+    names: Sequence[str],
+    plans: Sequence[RunPlan],
+    repeats: int,
+    progress: Callable[[int, int], None],
+    judged: tuple[int, Callable[[str, Any], float], Measure],
+) -> list[MethodScore]:
+    """Run every plan, as many for each method, and judge its models: people, function and its name."""
+    people, measured, measure = judged
+    scores, each = [], len(plans) // len(names)
     for place, plan in enumerate(plans):
-        method = place // len(epsilons)
-        learner, values = get_learner(methods[method][0]), []
+        learner, values = get_learner(names[place // each]), []
         for repeat in range(repeats):
             model: Any = learner.run(Run(table, plan, SeededRandom(repeat)))
-            values.append(measured(np.asarray(model.predict(read[learner.name], table.schema))))
-            progress(place * repeats + repeat + 1, total)
-        scores.append(
-            MethodScore(
-                method,
-                plan.epsilon,
-                float(np.mean(values)),
-                min(values),
-                max(values),
-                people,
-                "RMSE" if numbers else "accuracy",
-            )
-        )
+            values.append(measured(learner.name, model))
+            progress(place * repeats + repeat + 1, len(plans) * repeats)
+        mean = float(np.mean(values))
+        scores.append(MethodScore(place // each, plan.epsilon, mean, min(values), max(values), people, measure))
     return scores
+
+
+def _check_size(methods: Sequence[Any], epsilons: Sequence[Decimal], repeats: int) -> None:
+    if not 0 < len(methods) * len(epsilons) * repeats <= _MOST_FITS:
+        raise RequestError(f"Choose methods and epsilons for 1 to {_MOST_FITS} fits.")
 
 
 def _plan(table: PrivateTable, target: str, method: tuple[str, Mapping[str, Any]], epsilon: Decimal) -> RunPlan:
@@ -143,14 +208,42 @@ def _as_numbers(table: PrivateTable, target: str, methods: Sequence[tuple[str, M
     return kinds == {True}
 
 
-#: How many people a measure is over, and the measure of what was predicted.
-_Measure = tuple[int, Callable[[Array], float]]
+#: How many people a measure is over, and the measure of a model, records and a schema.
+_Measure = tuple[int, Callable[[Any, Any, Any], float]]
 
 
 def _accuracy(table: PrivateTable, target: str, frame: Any) -> _Measure:
     """Share of a frame's known classes that is predicted correctly."""
     truth, known = _labels(table, target, frame)
-    return int(known.sum()), lambda predicted: float((predicted == truth)[known].mean())
+
+    def right(model: Any, records: Any, schema: Any) -> float:
+        return float((np.asarray(model.predict(records, schema)) == truth)[known].mean())
+
+    return int(known.sum()), right
+
+
+def _area(table: PrivateTable, target: str, frame: Any) -> _Measure:
+    """Area under the ROC curve of a frame's known classes, as a mean over those that occur."""
+    from sklearn.metrics import roc_auc_score
+
+    truth, known = _labels(table, target, frame)
+    present = [code for code in np.unique(truth[known]) if 0 < (truth[known] == code).mean() < 1]
+    if not present:
+        raise RequestError(f"All people set aside have the same '{target}', so there is nothing to tell apart.")
+    told = present[1:] if len(table.schema.column(target).classes) == len(("no", "yes")) else present
+
+    def area(model: Any, records: Any, schema: Any) -> float:
+        chances = np.asarray(model.predict_proba(records, schema))[known]
+        return float(np.mean([roc_auc_score(truth[known] == code, chances[:, code]) for code in told]))
+
+    return int(known.sum()), area
+
+
+def commonest_share(table: PrivateTable, target: str) -> float:
+    """Share of the people set aside for whom always saying the commonest class is right."""
+    _check_part(table, target, numbers=False)
+    truth, known = _labels(table, target, table.public_frame("holdout"))
+    return float(np.bincount(truth[known]).max() / known.sum())
 
 
 def _rmse(target: str, frame: Any) -> _Measure:
@@ -159,7 +252,12 @@ def _rmse(target: str, frame: Any) -> _Measure:
     known = ~np.isnan(truth)
     if not known.any():
         raise RequestError(_nobody(target, *_ASIDE))
-    return int(known.sum()), lambda predicted: float(np.sqrt(np.mean((predicted - truth)[known] ** 2)))
+
+    def error(model: Any, records: Any, schema: Any) -> float:
+        missed = np.asarray(model.predict(records, schema)) - truth
+        return float(np.sqrt(np.mean(missed[known] ** 2)))
+
+    return int(known.sum()), error
 
 
 def plain_tree_accuracy(table: PrivateTable, target: str) -> float | None:

@@ -11,8 +11,10 @@ from dpcore.plots.style import DASHES, GRID, SOFT, SYMBOLS, clear_layout, colour
 from dpcore.released.noisy_counts import percent
 
 #: How values of each measure are written, beside a point and on the axis.
-NUMBERS = {"accuracy": ".1%", "RMSE": ".3g"}
-_TICKS = {"accuracy": ".0%", "RMSE": ".3~g"}
+NUMBERS = {"accuracy": ".1%", "AUC": ".2f", "RMSE": ".3g", "Jaccard index": ".2f"}
+#: What the same answer for everybody is called.
+FLOORS = {"accuracy": "Always the commonest", "AUC": "A coin"}
+_TICKS = {"accuracy": ".0%", "AUC": ".2f", "RMSE": ".3~g", "Jaccard index": ".2f"}
 
 
 @dataclass(frozen=True)
@@ -26,18 +28,28 @@ class EpsilonCurve:
     highs: tuple[float, ...]
 
 
-def methods_figure(lines: Sequence[EpsilonCurve], ceiling: float | None = None, measure: str = "accuracy") -> go.Figure:
-    """Accuracy or RMSE on people set aside against epsilon; error bars from lowest to highest.
+def methods_figure(
+    lines: Sequence[EpsilonCurve],
+    ceiling: float | None = None,
+    measure: str = "accuracy",
+    *,
+    floor: float | None = None,
+    people: str = "people set aside",
+) -> go.Figure:
+    """A measure on some people against epsilon; error bars from lowest to highest.
 
-    ``ceiling`` is the accuracy of a tree that is not private.
+    ``ceiling`` is the accuracy of a tree that is not private, ``floor`` what the same answer for everybody gives.
     """
     numbers = NUMBERS[measure]
     figure = go.Figure([_trace(line, place, numbers) for place, line in enumerate(lines)])
     ticks = sorted({epsilon for line in lines for epsilon in line.epsilons})
-    lay_out_over_epsilon(figure, ticks, measure, "people set aside", height=420)
+    lay_out_over_epsilon(figure, ticks, measure, people, height=420)
     if ceiling is not None:
         line = {"color": SOFT, "dash": "dot", "width": 2}
         figure.add_hline(ceiling, line=line, name="Tree without privacy", showlegend=True)
+    if floor is not None:
+        line = {"color": SOFT, "dash": "dash", "width": 2}
+        figure.add_hline(floor, line=line, name=FLOORS[measure], showlegend=True)
     return figure
 
 
@@ -83,12 +95,21 @@ def _trace(line: EpsilonCurve, place: int, numbers: str) -> go.Scatter:
     )
 
 
-def methods_alt(lines: Sequence[EpsilonCurve], ceiling: float | None = None, measure: str = "accuracy") -> str:
+def methods_alt(
+    lines: Sequence[EpsilonCurve],
+    ceiling: float | None = None,
+    measure: str = "accuracy",
+    *,
+    floor: float | None = None,
+    people: str = "people set aside",
+) -> str:
     """The chart in words."""
     told = [f"{line.name}: {_points(line, measure)}." for line in lines]
     if ceiling is not None:
         told.append(f"A tree that is not private: {percent(ceiling)}.")
-    return f"{measure[0].upper()}{measure[1:]} on people set aside. " + " ".join(told)
+    if floor is not None:
+        told.append(f"{FLOORS[measure]}: {percent(floor) if measure == 'accuracy' else f'{floor:.2f}'}.")
+    return f"{measure[0].upper()}{measure[1:]} on {people}. " + " ".join(told)
 
 
 def _points(line: EpsilonCurve, measure: str) -> str:

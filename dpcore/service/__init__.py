@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dpcore.service.budgets import Budgets
 from dpcore.service.datasets import DEMO_BUDGET, Datasets
+from dpcore.service.imports import Imports
 from dpcore.service.public_truth import PublicTruth
 from dpcore.service.rehearsals import Rehearsals
 from dpcore.service.tokens import Tokens
@@ -14,5 +15,5 @@ from dpcore.service.tokens import Tokens
 __all__ = ["DEMO_BUDGET", "Service"]
 
 
-class Service(Datasets, Budgets, Rehearsals, PublicTruth, Tokens):
+class Service(Datasets, Budgets, Rehearsals, Imports, PublicTruth, Tokens):
     """Data sets, budgets, runs and releases of one installation, as one user sees them."""

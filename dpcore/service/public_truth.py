@@ -14,7 +14,7 @@ from dpcore.workspace.requests import DatasetInfo
 if TYPE_CHECKING:
     from dpcore.arrays import Ints
     from dpcore.domain.schema import Part
-    from dpcore.models.comparison import MethodScore
+    from dpcore.models.comparison import Measure, MethodScore
 
 
 class PublicTruth(ServiceBase):
@@ -79,6 +79,7 @@ class PublicTruth(ServiceBase):
         epsilons: Sequence[str],
         repeats: int,
         progress: Callable[[int, int], None],
+        measure: Measure = "accuracy",
     ) -> list[MethodScore]:
         """Exact quality of methods over epsilons. Free: nothing of a public data set is secret.
 
@@ -91,7 +92,33 @@ class PublicTruth(ServiceBase):
 
         table = self._store.table(self._public(dataset_id).id)
         wanted = [parse_epsilon(epsilon) for epsilon in epsilons]
-        return compare_methods(table, target, methods, wanted, repeats, progress)
+        return compare_methods(table, target, methods, wanted, repeats, progress, measure)
+
+    def compare_redescriptions(
+        self,
+        dataset_id: str,
+        methods: Sequence[Mapping[str, Any]],
+        epsilons: Sequence[str],
+        repeats: int,
+        progress: Callable[[int, int], None],
+    ) -> list[MethodScore]:
+        """What methods of redescriptions find over epsilons, judged by exact records. Free, on public data.
+
+        Raises
+        ------
+        RequestError
+            If the data set is not marked public, or a method cannot be used.
+        """
+        from dpcore.models.comparison import compare_redescriptions
+
+        table = self._store.table(self._public(dataset_id).id)
+        return compare_redescriptions(table, methods, [parse_epsilon(e) for e in epsilons], repeats, progress)
+
+    def commonest_share(self, dataset_id: str, target: str) -> float:
+        """How often always saying the commonest class is right; public data sets only."""
+        from dpcore.models.comparison import commonest_share
+
+        return commonest_share(self._store.table(self._public(dataset_id).id), target)
 
     def plain_tree_accuracy(self, dataset_id: str, target: str) -> float | None:
         """Accuracy of a tree that is not private, as a ceiling; public data sets only.

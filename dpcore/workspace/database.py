@@ -27,7 +27,7 @@ from dpcore.workspace.engines import connect
 from dpcore.workspace.turns import turn
 
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
-HEAD: Final = "0008"
+HEAD: Final = "0009"
 _ATTEMPTS = 10
 #: SQLSTATEs after which PostgreSQL asks for the transaction to be repeated.
 _REPEAT = frozenset({"40001", "40P01"})
@@ -259,6 +259,26 @@ tokens = sa.Table(
     sa.Column("ends", sa.BigInteger, nullable=False),
 )
 sa.Index("tokens_by_owner", tokens.c.owner)
+
+# What each visitor has seen already, such as the guide for the first visit.
+visitor_marks = sa.Table(
+    "visitor_marks",
+    metadata,
+    sa.Column("visitor", sa.String(128), primary_key=True),
+    sa.Column("mark", sa.String(32), primary_key=True),
+    sa.Column("time", UtcTime, nullable=False),
+)
+
+# Results that somebody brought as files: nothing here was charged, and nobody else reads them.
+imported_releases = sa.Table(
+    "imported_releases",
+    metadata,
+    sa.Column("owner", sa.String(128), primary_key=True),
+    sa.Column("id", _ID, primary_key=True),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("time", UtcTime, nullable=False),
+)
+
 
 # Which home folder this database belongs to; at most one row.
 installation = sa.Table(

@@ -6,8 +6,9 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from pages.components.visitor import remembered
 from tests.support.identity_provider import WAIT
 
 expect.set_options(timeout=WAIT)
@@ -35,8 +36,16 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
+def knows_the_tour(context: BrowserContext) -> BrowserContext:
+    """A browser that has been here before: the tour does not open by itself."""
+    context.add_cookies(
+        [{"name": remembered.cookie(remembered.TOUR), "value": "seen", "domain": "localhost", "path": "/"}]
+    )
+    return context
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
+    context = knows_the_tour(browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce"))
     yield context.new_page()
     context.close()

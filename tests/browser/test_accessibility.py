@@ -21,6 +21,7 @@ from dpcore.domain.schema import Schema
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from pages.components.visitor.menu import MENU
+from tests.browser.conftest import knows_the_tour
 from tests.browser.test_browser import SCHEMA_TEXT, Server, go, invented, serve, spent
 from tests.support.refusals import listen
 
@@ -121,7 +122,7 @@ Ground = Literal["light", "dark"]
 def window(browser: Browser, ground: Ground = "light") -> Page:
     """The empty window of a visitor whose system is light or dark."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=ground, reduced_motion="reduce")
-    return context.new_page()
+    return knows_the_tour(context).new_page()
 
 
 def visit(browser: Browser, server: Server, ground: Ground = "light") -> Page:

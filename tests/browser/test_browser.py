@@ -241,10 +241,10 @@ ONE_SPEND = (Decimal("0.5"), 1, 1)
 
 def test_from_data_set_to_result(page: Page, server: Server) -> None:
     page.goto(server.url)
-    expect(page.get_by_text("Public demonstration data.")).to_be_visible()
     page.get_by_text("Columns (4)").click()
+    expect(page.get_by_text("Public demonstration data.")).to_be_visible()
     expect(page.get_by_text("20 to 100, in 8 bins")).to_be_visible()
-    page.get_by_role("link", name="Continue to Rule list").click()
+    go(page, "Rule list")
     expect(page.get_by_text("Noise on a count: ±")).to_be_visible()
     page.get_by_role("button", name="Rehearse (free)").click()
     expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible()

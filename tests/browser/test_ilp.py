@@ -68,8 +68,7 @@ def tab(page: Page, name: str) -> None:
 
 def test_from_trains_to_a_case_of_ones_own(page: Page, server: Server) -> None:
     page.goto(server.url)
-    expect(page.get_by_text("Public demonstration data.")).to_be_visible()
-    page.get_by_role("link", name="Continue to Relational rules").click()
+    go(page, "Relational rules")
     expect(page.get_by_text("37 conditions make")).to_be_visible()
     expect(page.get_by_text("no private method can be reliable")).to_be_visible()
     assert spent(server) == (0, 0, 0)

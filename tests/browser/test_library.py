@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from dpcore.domain.schema import Schema
 from dpcore.service import Service
@@ -45,6 +45,26 @@ def test_two_results_are_compared_in_three_clicks(page: Page, server: Server) ->
     expect(page.get_by_label("Result", exact=True)).to_have_value(re.compile("Tree for died"))
     tick(table, 0)
     expect(page.get_by_label("Result", exact=True)).to_have_value(re.compile("Rule list for died"))
-    page.get_by_role("tab", name="Compare two").click()
+    page.get_by_role("tab", name="Compare").click()
     expect(page.get_by_label("First result")).to_have_value(re.compile("Rule list for died|Tree for died"))
-    expect(page.get_by_role("table", name="Certificates and quality")).to_be_visible()
+    expect(page.get_by_role("table", name=re.compile("column by column"))).to_be_visible()
+    expect(page.get_by_role("table", name="Quality")).to_be_visible()
+    expect(page.get_by_role("table", name="Certificates")).to_be_hidden()
+
+
+def test_from_the_first_visit_to_a_result_in_six_clicks(browser: Browser, server: Server) -> None:
+    """By the tour and the page that proposes a method; two minutes are far more than it takes."""
+    context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
+    page, clicks = context.new_page(), 0
+    page.goto(server.url)
+    for name in ("Which method? Help me choose", "Set this run up", "Review and spend", "Run and spend"):
+        button = page.get_by_role("button", name=name)
+        expect(button).to_be_enabled()
+        button.click()
+        clicks += 1
+    expect(page.get_by_text("Finished.", exact=False).first).to_be_visible()
+    expect(page.get_by_role("tab", name="Certificate")).to_be_visible()
+    assert clicks <= 6
+    cookies = {cookie["name"]: cookie["value"] for cookie in context.cookies()}
+    assert cookies["frostglass-tour"] == "seen", "it does not open again"
+    context.close()

@@ -10,7 +10,12 @@ from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
-from dpcore.models.comparison import compare_methods, plain_tree_accuracy
+from dpcore.models.comparison import (
+    commonest_share,
+    compare_methods,
+    compare_redescriptions,
+    plain_tree_accuracy,
+)
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.service import Service
 from tests.support.fake_learner import register_pairs
@@ -184,3 +189,28 @@ def test_machines_are_compared_with_trees_by_accuracy():
     scores = compare_methods(table(), "c", [("ebm", {}), METHODS[0]], [Decimal(10)], 1, lambda *_: None)
     assert [score.measure for score in scores] == ["accuracy", "accuracy"]
     assert min(score.mean for score in scores) > 0.85
+
+
+def test_ranking_is_measured_by_the_area_under_the_curve():
+    scores = compare_methods(table(), "c", METHODS[:1], [Decimal("0.0001"), Decimal(10)], 3, lambda *_: None, "AUC")
+    weak, strong = scores
+    assert {score.measure for score in scores} == {"AUC"}
+    assert 0 <= weak.low <= weak.mean <= weak.high <= 1
+    assert strong.mean > 0.8
+
+
+def test_always_saying_the_commonest_is_right_as_often_as_it_occurs():
+    shares = table().public_frame("holdout")["c"].value_counts(normalize=True)
+    assert commonest_share(table(), "c") == pytest.approx(shares.max())
+
+
+def test_redescriptions_are_judged_by_the_exact_records():
+    sides = {"left": ["a", "c"], "right": ["b"], "starts": 2}
+    told = []
+    scores = compare_redescriptions(table(), [sides], [Decimal("0.001"), Decimal(20)], 2, lambda *at: told.append(at))
+    assert [score.measure for score in scores] == ["Jaccard index"] * 2
+    assert told[-1] == (4, 4)
+    assert all(0 <= score.low <= score.mean <= score.high <= 1 for score in scores)
+    assert scores[0].people == len(table().public_frame("all"))
+    with pytest.raises(RequestError, match="1 to"):
+        compare_redescriptions(table(), [], [Decimal(1)], 1, lambda *_: None)

@@ -15,9 +15,11 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.domain.origins import INFERRED
 from dpcore.service import Service
+from dpcore.workspace.requests import RunRequest
 from dpcore.workspace.users import LOCAL_USER, Role, User
+from pages.components.custodian import budget_requests
 from pages.components.run import meter
-from pages.components.visitor import access
+from pages.components.visitor import access, menu
 from pages.components.visitor import login as logins
 from tests.support.page_tools import (
     SCHEMA,
@@ -393,6 +395,54 @@ def test_a_card_says_what_a_grant_would_not_change() -> None:
     assert f"The reason given: {escape(HOSTILE)}" in told
 
 
+def test_a_grant_can_raise_the_total_that_would_stop_it() -> None:
+    dataset = new_ward(budget="0.25", each="0")
+    number = asked(dataset)
+    app = view("Requests")
+    assert "raise the total by" in notices(app)
+    app.checkbox(key=f"answer-raise-{number}").set_value(True)
+    app.text_input(key=f"answer-limit-{number}").set_value("1")
+    app.button(key=f"Grant-{number}").click().run()
+    assert "The request is granted." in words(checked(app))
+    assert as_(LOCAL_USER).total_balance(dataset).cap == ONE
+    assert as_(ANN).balance(dataset).left == ONE
+
+
+def test_a_grant_that_the_total_stops_says_so_to_the_analyst(login: Login) -> None:
+    dataset = new_ward(budget="0.25", each="0")
+    as_(OFFICE).answer(asked(dataset), ONE)
+    login(ANN)
+    told = page_words(open_page("data_sets"))
+    assert "the data set has only ε 0.25 left for everybody" in told
+    as_(OFFICE).raise_caps(dataset, budget=Decimal(2))
+    assert "for everybody, so" not in page_words(open_page("data_sets"))
+
+
+def test_grants_are_added_up_beside_the_total() -> None:
+    dataset = new_ward(budget="3", each="0")
+    for person, limit in ((ANN, "2"), (BOB, "1.5")):
+        as_(OFFICE).grant(dataset, person.name, Decimal(limit), "a pilot")
+    told = page_words(view("Analysts"))
+    assert "<dt>All grants together</dt><dd>ε 3.50</dd>" in told
+    assert "More is granted than the data set may spend" in told
+    assert "<dt>All grants together</dt><dd>ε 3.50</dd>" in page_words(view("Budget"))
+
+
+def test_waiting_requests_are_counted_in_the_menu(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = new_ward(each="0")
+    login(OFFICE)
+    assert budget_requests.waiting() == 0
+    asked(dataset)
+    assert budget_requests.waiting() == 1
+    shown: list[str] = []
+    page = menu.st.Page
+    monkeypatch.setattr(menu.st, "Page", lambda *file, **more: shown.append(more["title"]) or page(*file, **more))
+    open_page()
+    assert "Custodian (1)" in shown
+    login(ANN)
+    assert budget_requests.waiting() == 0
+
+
 # Audit log
 
 
@@ -591,6 +641,27 @@ def test_the_meter_says_when_the_total_of_the_data_set_is_nearer() -> None:
     told = meter.render("x", balance("1", "0.5", "0.19999"), whole)
     assert "The data set has ε 0.1999 left in all." in told
     assert "Left ε 0.1999" in told
+
+
+def test_who_was_never_given_a_budget_is_not_over_it(login: Login) -> None:
+    dataset = new_ward(each="0")
+    login(ANN)
+    price = access.service().quote(RunRequest(dataset_id=dataset, target="died", epsilon=HALF))
+    told = meter.render("x", as_(ANN).balance(dataset), as_(ANN).total_balance(dataset), price)
+    assert "No budget yet: ask" in told
+    assert "fg-over" not in told
+    app = open_page("rule_list")
+    assert "The custodian has not given you any budget" in page_words(app)
+    assert not errors(app)
+    assert button(app, "Ask the custodian")
+
+
+def test_a_bar_that_is_over_shows_no_room() -> None:
+    dataset = add_ward(budget="0.3")
+    told = meter.render("x", *[access.service().balance(dataset)] * 2, quote(dataset))
+    bar = told.partition('class="fg-bar"')[2].partition("</div>")[0]
+    assert "fg-left" not in bar
+    assert 'class="fg-this over" style="width:100.000%"' in bar
 
 
 def test_a_frozen_meter_keeps_its_numbers_and_escapes_the_reason() -> None:

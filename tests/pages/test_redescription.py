@@ -17,6 +17,7 @@ from dpcore.released.release import Release
 from dpcore.service import Service
 from pages.components.families.redescriptions.state import JACCARD
 from pages.components.families.shared import downloads
+from pages.components.run import compare_methods
 from pages.components.visitor import access
 from tests.support.page_tools import (
     add_ward,
@@ -191,11 +192,20 @@ def test_without_sides_in_the_schema_the_analyst_chooses_them():
     assert not button(app, "Review and spend").disabled
 
 
-def test_there_is_nothing_to_predict_and_no_comparison_of_methods():
+def test_there_is_nothing_to_predict_and_methods_are_compared_by_what_they_find():
     add_sides(public=True)
     app = open_page(PAGE)
     assert not any(box.label.startswith("What should be predicted") for box in app.selectbox)
-    assert not any("Compare methods" in item.label for item in app.expander)
+    methods = app.multiselect(key="compare-methods-redescriptions")
+    assert {family for family, _ in compare_methods.titles(targeted=False)} == {"redescriptions"}
+    app.multiselect(key="compare-epsilons-redescriptions").set_value(["2"])
+    app.number_input(key="compare-repeats-redescriptions").set_value(1)
+    methods.set_value(methods.options[:1])
+    button(app, "Compare methods").click().run()
+    app.session_state["methods-redescriptions"].thread.join(120)
+    text = words(checked(app.run()))
+    assert "<caption>Jaccard index on all people</caption>" in text
+    assert "the ten best redescriptions that are kept" in text
 
 
 # Result
@@ -346,6 +356,19 @@ def test_nothing_found_says_why_and_what_to_try(monkeypatch):
     text = words(open_page("releases"))
     for part in ("Nothing found", "larger ε", "fewer searches", "lower Jaccard index"):
         assert part in text, part
+
+
+def test_what_is_nearly_found_is_named_with_the_slider_that_blocks(monkeypatch):
+    [key] = by_hand(monkeypatch, small_pairs())
+    app = open_page("releases")
+    app.slider(key=f"{key}-jaccard").set_value(0.95)
+    app.slider(key=f"{key}-chance").set_value(0.5).run()
+    [best] = small_pairs().extract(SCHEMA, Constraints(min_jaccard=0.95)).found
+    text = words(checked(app)).replace("\\", "")
+    assert "Nothing found" in text
+    assert "The slider that blocks: 'Least gain over chance'. The nearest miss:" in text
+    assert f"{best.jaccard - best.chance:.2f} where 0.50 is asked for" in text
+    assert best.left in text
 
 
 def test_tabs_hold_words_trees_certificate_and_files(monkeypatch):

@@ -1,12 +1,14 @@
-"""The guide for the first visit: once per session, closed for good, open again on demand."""
+"""The guide for the first visit: a dialog once, remembered, open again on demand."""
 
 from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from tests.support.page_tools import ROOT, add_ward, checked, fit, open_page, words
+from pages.components.visitor import remembered
+from tests.support.page_tools import ROOT, add_ward, button, checked, fit, open_page, words
+from tests.support.page_visitors import ANN, BOB
 
-TITLE = "New here? Five steps."
+TITLE = "Choose a data set</strong>"
 
 
 def press(app, key):
@@ -54,3 +56,38 @@ def test_who_comes_for_a_result_is_not_held_up():
     assert TITLE not in words(checked(app.run()))
     press(app, "tour-show")
     assert TITLE in words(app)
+
+
+def test_a_browser_that_has_seen_it_is_spared(monkeypatch):
+    app = press(open_page(), "tour-hide")
+    assert 'src="remember?name=tour&value=seen"' in words(app)
+    monkeypatch.setattr(remembered, "remembered", lambda name: "seen" if name == remembered.TOUR else "")
+    again = open_page()
+    assert TITLE not in words(again)
+    assert "tour-show" in keys(again)
+
+
+def test_with_a_login_it_is_remembered_by_name_and_not_by_browser(visit):
+    visit(ANN)
+    app = open_page()
+    assert TITLE in words(app)
+    press(app, "tour-hide")
+    assert "remember?" not in words(app)
+    assert TITLE not in words(open_page())
+    visit(BOB)
+    assert TITLE in words(open_page())
+
+
+def test_it_does_not_stand_in_the_way_of_a_review():
+    add_ward()
+    app = press(open_page("rule_list"), "tour-show")
+    assert TITLE in words(app)
+    button(app, "Review and spend").click().run()
+    assert TITLE not in words(checked(app))
+    assert "spend" in keys(app)
+
+
+def test_it_leads_to_the_page_that_proposes_a_method():
+    add_ward()
+    app = press(open_page(), "tour-guide")
+    assert [item.value for item in app.title] == ["Which method?"]

@@ -373,6 +373,13 @@ def test_methods_are_compared_on_public_data_without_spending():
     for title in ("Tree: Exact lookahead", "Tree: DiffP-ID3"):
         assert f'<th scope="row">{title}' in text
     assert "an ordinary tree without privacy" in text
+    assert "The dashed line always says the commonest value." in text
+    app.selectbox(key="compare-measure-tree").set_value("AUC")
+    app = _finished(_compare(app, ("tree", "lookahead"), ("rule_list", "pool")))
+    text = words(app)
+    assert "AUC on people set aside" in text
+    assert "The dashed line is a coin." in text
+    assert '<th scope="row">Rule list: Candidate pool' in text
     assert access.service().balance(dataset_id).left == Decimal(3)
     assert not access.service().runs(dataset_id)
 
@@ -381,8 +388,8 @@ def test_a_comparison_shows_exactly_what_the_service_answers(monkeypatch):
     add_ward(public=True)
     asked = {}
 
-    def answer(_service, dataset_id, target, methods, epsilons, repeats, progress):
-        asked.update(target=target, methods=methods, epsilons=epsilons, repeats=repeats)
+    def answer(_service, dataset_id, target, methods, epsilons, repeats, progress, measure):
+        asked.update(target=target, methods=methods, epsilons=epsilons, repeats=repeats, measure=measure)
         progress(1, 2)
         return [
             MethodScore(place, Decimal(epsilon), 0.123 + place / 2, 0.1, 0.9, 40)
@@ -397,6 +404,7 @@ def test_a_comparison_shows_exactly_what_the_service_answers(monkeypatch):
         "methods": [("tree", {"method": "sulq_id3"}), ("forest", {"method": "random_trees"})],
         "epsilons": ["0.1", "0.5", "2"],
         "repeats": 3,
+        "measure": "accuracy",
     }
     assert "<b>12.3%</b>" in words(app)
     assert "<b>62.3%</b> <small>10.0% to 90.0%</small>" in words(app)
@@ -437,7 +445,7 @@ def test_a_comparison_can_be_stopped(monkeypatch):
 
     begun, go_on = Event(), Event()
 
-    def slow(_service, _dataset, _target, _methods, _epsilons, _repeats, progress):
+    def slow(_service, _dataset, _target, _methods, _epsilons, _repeats, progress, _measure):
         begun.set()
         go_on.wait(60)
         progress(1, 2)

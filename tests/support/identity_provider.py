@@ -102,6 +102,8 @@ def log_in(page: Page, app_url: str, email: str, button: str = "Log in") -> None
     page.get_by_placeholder("sub").fill(email)
     page.get_by_role("button", name="Authorize", exact=True).click()
     page.wait_for_url(f"{app_url}/", timeout=WAIT)
+    # The tour opens once for everybody; it is closed as soon as it stands in the way.
+    page.add_locator_handler(page.get_by_role("button", name="Got it"), lambda found: found.click())
 
 
 def log_out(page: Page, app_url: str, button: str = "Log out") -> None:

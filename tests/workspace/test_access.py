@@ -100,6 +100,13 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "true_cells": lambda s: s.true_cells(s.release(release)),
         "compare_methods": lambda s: s.compare_methods(private, "ill", [], [], 1, print),
         "plain_tree_accuracy": lambda s: s.plain_tree_accuracy(private, "ill"),
+        "commonest_share": lambda s: s.commonest_share(private, "ill"),
+        "compare_redescriptions": lambda s: s.compare_redescriptions(private, [], [], 1, print),
+        "import_release": lambda s: s.import_release(b"\xff"),
+        "imported_releases": lambda s: s.imported_releases(),
+        "forget_import": lambda s: s.forget_import(release),
+        "has_seen": lambda s: s.has_seen("tour"),
+        "note_seen": lambda s: s.note_seen("tour"),
         "balance": lambda s: s.balance(private),
         "total_balance": lambda s: s.total_balance(private),
         "raise_caps": lambda s: s.raise_caps(private, budget=ONE),
@@ -288,6 +295,7 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
     assert [release.id for release in teacher.releases()] == [house.public_release]
     open_to_all = {"datasets", "runs", "releases", "sharing", "release_notes", "budget_requests"}
     open_to_all |= {"issue_token", "tokens", "end_tokens"}
+    open_to_all |= {"import_release", "imported_releases", "forget_import", "has_seen", "note_seen"}
     for name in set(methods(house)) - CUSTODIANS - open_to_all - {"add_demo_datasets"}:
         assert refused(lambda name=name: methods(house)[name](teacher)) is NotFoundError, name
     for name in CUSTODIANS:
@@ -299,6 +307,7 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
 
 def test_nobody_gets_the_records_of_a_private_data_set(house: House) -> None:
     calls = ("true_counts", "true_tables", "true_cells", "compare_methods", "plain_tree_accuracy")
+    calls += ("commonest_share", "compare_redescriptions")
     for caller in (house.service, house.as_(OFFICE), house.as_(ANN)):
         for name in calls:
             with pytest.raises(FrostglassError, match="private: nobody may see them"):

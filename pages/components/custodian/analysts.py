@@ -29,7 +29,7 @@ def show() -> None:
     st.header(markup.plain(dataset.name), anchor=False)
     outcome.tell(_SAID)
     accounts = {one.analyst: one for one in access.service().accounts(dataset.id)}
-    _everybody(dataset)
+    _everybody(dataset, accounts)
     if accounts:
         caption = f"Analysts of {dataset.name}; what is left obeys the total of the data set too"
         markup.table(caption, _HEADER, map(_row, accounts.values()))
@@ -43,15 +43,20 @@ def show() -> None:
         _stop(dataset, accounts)
 
 
-def _everybody(dataset: DatasetInfo) -> None:
+def _everybody(dataset: DatasetInfo, accounts: Mapping[str, Account]) -> None:
     balance = access.service().total_balance(dataset.id)
     limits = budgets.limits(access.service().ledger_entries(dataset.id))
+    granted = budgets.granted(accounts.values())
     markup.facts(
         {
+            "Total budget": amounts.total(balance),
+            **({"All grants together": amounts.left(granted)} if granted else {}),
             "Left in all": amounts.left(balance.left),
             "Most per analyst": amounts.each(limits.analyst_cap),
         }
     )
+    if granted > balance.cap:
+        st.caption(text("more_granted"))
 
 
 def _row(account: Account) -> str:

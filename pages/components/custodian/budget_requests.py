@@ -12,7 +12,7 @@ from dpcore.privacy.budgets import parse_limit, plain_epsilon
 from dpcore.workspace.requests import REASON_LIMIT, Account, Balance, BudgetRequest, LedgerEntry
 from pages.components.kit import amounts, markup, slot
 from pages.components.kit.texts import text
-from pages.components.visitor import access, outcome
+from pages.components.visitor import access, login, outcome
 
 _SAID, _SEEN = "requests-said", "requests-seen"
 _HEADER = ("Asked", "Analyst", "Data set", "More, ε", "Reason", "Answer", "By", "What was written")
@@ -21,6 +21,11 @@ _HEADER = ("Asked", "Analyst", "Data set", "More, ε", "Reason", "Answer", "By",
 def open_ones() -> list[BudgetRequest]:
     """Requests that nobody has answered, oldest first."""
     return [one for one in access.service().budget_requests() if one.state == "open"]
+
+
+def waiting() -> int:
+    """How many requests wait for the visitor to answer them, for the menu."""
+    return len(open_ones()) if login.may("custodian") else 0
 
 
 def show() -> None:
@@ -49,7 +54,7 @@ def _card(request: BudgetRequest, names: Mapping[str, str]) -> None:
         st.text(request.reason)
         with slot.kept():
             _advise(request, account, whole)
-        _form(request, account)
+        _form(request, account, whole)
 
 
 def _heading(request: BudgetRequest, names: Mapping[str, str]) -> None:
@@ -77,20 +82,30 @@ def _advise(request: BudgetRequest, account: Account, whole: Balance) -> None:
             "This analyst is frozen.",
             f"A grant alone does not unfreeze them. The reason given: {account.standing.frozen}",
         )
-    if request.epsilon > whole.left:
+    if _missing(_proposed(request, account), account, whole):
         markup.notice(
             "amber",
             "The data set has less left than is asked for.",
-            "Its total stops every grant. Raise it in the view Budget if this is to be spent.",
+            f"A grant alone could not be spent. Tick the box below to raise the total by "
+            f"{amounts.cost(_missing(_proposed(request, account), account, whole))}, too.",
         )
 
 
-def _form(request: BudgetRequest, account: Account) -> None:
-    keys = f"answer-limit-{request.number}", f"answer-reason-{request.number}"
+def _missing(limit: Decimal, account: Account, whole: Balance) -> Decimal:
+    """By how much the total of a data set keeps its analyst from spending a limit."""
+    used = account.balance.spent + account.balance.reserved
+    return max(Decimal(0), limit - used - whole.left)
+
+
+def _form(request: BudgetRequest, account: Account, whole: Balance) -> None:
+    keys = tuple(f"answer-{part}-{request.number}" for part in ("limit", "reason", "raise"))
     with st.form(f"answer-{request.number}", border=False, enter_to_submit=False):
         left, right = st.columns([1, 2])
         left.text_input("New limit in all, ε", plain_epsilon(_proposed(request, account)), key=keys[0])
         right.text_input("Answer (the analyst reads it; needed to decline)", key=keys[1], max_chars=REASON_LIMIT)
+        with slot.kept():
+            if _missing(_proposed(request, account), account, whole):
+                st.checkbox("Also raise the total of the data set, so that the grant can be spent", key=keys[2])
         with st.container(horizontal=True):
             for label, grants in (("Grant", True), ("Decline", False)):
                 st.form_submit_button(
@@ -108,16 +123,29 @@ def _proposed(request: BudgetRequest, account: Account) -> Decimal:
     return max(used, account.standing.limit or Decimal(0)) + request.epsilon
 
 
-def _answer(request: BudgetRequest, grants: bool, limit: str, reason: str) -> None:
+def _answer(request: BudgetRequest, grants: bool, limit: str, reason: str, raises: str) -> None:
     """For use as a callback."""
     state = st.session_state
 
     def act() -> BudgetRequest:
         amount = parse_limit(state[limit]) if grants else None
-        return access.service().answer(request.number, amount, state[reason])
+        answered = access.service().answer(request.number, amount, state[reason])
+        if amount is not None and state.get(raises):
+            _raise_total(request, amount)
+        return answered
 
     done = "granted" if grants else "declined"
     outcome.of(_SAID, act, f"The request is {done}.")
+
+
+def _raise_total(request: BudgetRequest, limit: Decimal) -> None:
+    """Let a data set have room for a limit that was granted."""
+    service = access.service()
+    account = next(one for one in service.accounts(request.dataset_id) if one.analyst == request.analyst)
+    whole = service.total_balance(request.dataset_id)
+    if more := _missing(limit, account, whole):
+        note = f"raised with the grant to {request.analyst}"[:REASON_LIMIT]
+        service.raise_caps(request.dataset_id, budget=whole.cap + more, note=note)
 
 
 def _answered(answered: Sequence[BudgetRequest], names: Mapping[str, str]) -> None:

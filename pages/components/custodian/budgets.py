@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 import streamlit as st
 
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
 from dpcore.report.spending import plain_sum
-from dpcore.workspace.requests import DatasetInfo, LedgerEntry
+from dpcore.workspace.requests import Account, DatasetInfo, LedgerEntry
 from pages.components.kit import amounts, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access
@@ -35,13 +35,20 @@ def limits(entries: Sequence[LedgerEntry]) -> LedgerEntry:
     return [entry for entry in entries if entry.kind in ("open", "caps")][-1]
 
 
+def granted(accounts: Iterable[Account]) -> Decimal:
+    """Sum of the limits that were given to single analysts."""
+    given = (one.standing.limit for one in accounts if one.standing.granted)
+    return sum((limit for limit in given if limit is not None), Decimal(0))
+
+
 def _facts(dataset: DatasetInfo) -> None:
     balance = access.service().total_balance(dataset.id)
     present = limits(access.service().ledger_entries(dataset.id))
-    added = plain_sum(balance)
+    added, given = plain_sum(balance), granted(access.service().accounts(dataset.id))
     markup.facts(
         {
             "Total budget": amounts.total(balance),
+            **({"All grants together": amounts.left(given)} if given else {}),
             "Spent by all analysts": amounts.cost(balance.spent),
             "Reserved": amounts.cost(balance.reserved),
             **({} if added is None else {"Added up, run by run": amounts.cost(added)}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpcore.models.released import get_family
@@ -56,6 +56,10 @@ class Family:
     asked : callable or None
         (parameters) -> name and value of each line of the review that says what a run is about,
         if that is not a target.
+    way : str
+        Parameter whose values are compared over epsilon.
+    ways : mapping of str to str
+        Title of each of its values, if it is not the method.
     """
 
     released: ReleasedFamily
@@ -69,6 +73,8 @@ class Family:
     repeats: int = 3
     hint: Callable[[Quote], None] | None = None
     asked: Callable[[Mapping[str, Any]], dict[str, str]] | None = None
+    way: str = "method"
+    ways: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -89,6 +95,11 @@ class Family:
     def methods(self) -> Mapping[str, str]:
         """Title of each method; empty if there is no choice."""
         return self.released.methods
+
+    @property
+    def compared(self) -> Mapping[str, str]:
+        """Title of each way to learn that may be compared with others; empty if there is one."""
+        return self.ways or self.methods
 
     @property
     def numbers(self) -> bool:
@@ -130,6 +141,8 @@ RULE_LIST = Family(
     side=rule_list_result.side,
     figures=rule_list_result.figures,
     csv="the rules",
+    way="sampler",
+    ways=rule_list_inputs.SAMPLERS,
 )
 TREE = Family(
     released=get_family("tree"),

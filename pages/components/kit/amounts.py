@@ -23,6 +23,12 @@ def total(balance: Balance) -> str:
     return f"{left(balance.cap)}{at_delta(balance.delta)}"
 
 
+def none_yet(balance: Balance, whole: Balance) -> bool:
+    """Whether somebody has not been given any budget so far, though the data set has some left."""
+    used = balance.spent or balance.reserved or balance.left
+    return not used and balance.frozen is None and whole.left > 0
+
+
 def limit(cap: Decimal | None) -> str:
     """A limit on a total or on a run."""
     return "no limit" if cap is None else left(cap)

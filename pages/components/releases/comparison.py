@@ -1,4 +1,4 @@
-"""Two results side by side."""
+"""Two or more results: what they say first, then side by side, then their certificates."""
 
 from __future__ import annotations
 
@@ -15,34 +15,53 @@ from dpcore.released.release import Release
 from dpcore.released.verdict import auc_number
 from pages.components.families import registry
 from pages.components.families.shared import certificate, number_check
-from pages.components.kit import markup
+from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
-from pages.components.releases import release_names
+from pages.components.releases import found, release_names
 
 
 def show(releases: Sequence[Release], names: Mapping[str, str]) -> None:
-    """Choose two results and see them with their certificates, beside each other."""
+    """Choose results; see what they say of each column, then two of them in full, then certificates."""
     if len(releases) < 2:
         st.info("Comparing needs two results. There is one so far.")
         return
     st.markdown(text("compare"))
     places = st.columns(2, gap="large")
-    pair = [_choose(place, releases, names, n) for n, place in enumerate(places)]
-    for place, release, side in zip(places, pair, "ab", strict=True):
+    first = _choose(places[0], releases, names, 0, 0)
+    alike = [n for n, release in enumerate(releases) if release.target == first.target and release.id != first.id]
+    pair = [first, _choose(places[1], releases, names, 1, alike[0] if alike else 1)]
+    more = _further(releases, names, pair)
+    with slot.kept():
+        found.show([*pair, *more])
+    st.markdown("#### The first two in full")
+    for place, release, side in zip(st.columns(2, gap="large"), pair, "ab", strict=True):
         with place:
             _side(release, f"compare-{side}")
-    _differences(*pair)
+    _differences([*pair, *more])
 
 
-def _choose(place: Any, releases: Sequence[Release], names: Mapping[str, str], n: int) -> Release:
+def _choose(place: Any, releases: Sequence[Release], names: Mapping[str, str], n: int, at: int) -> Release:
     chosen = place.selectbox(
         ("First result", "Second result")[n],
         list(names),
-        index=n,
+        index=at,
         format_func=names.__getitem__,
         key=release_names.SIDES[n],
     )
     return next(release for release in releases if release.id == chosen)
+
+
+def _further(releases: Sequence[Release], names: Mapping[str, str], pair: Sequence[Release]) -> list[Release]:
+    chosen = st.multiselect(
+        "Further results",
+        list(names),
+        format_func=names.__getitem__,
+        key=release_names.FURTHER,
+        max_selections=4,
+        placeholder="None",
+    )
+    taken = {release.id for release in pair}
+    return [release for release in releases if release.id in chosen and release.id not in taken]
 
 
 def _side(release: Release, key: str) -> None:
@@ -54,29 +73,32 @@ def _side(release: Release, key: str) -> None:
     registry.of_release(release).side(release, model, key)
 
 
-def _differences(first: Release, second: Release) -> None:
-    left, right = _lines(first), _lines(second)
-    rows = [
-        markup.row(
-            [
-                escape(name),
-                *(escape(side.get(name, "none")) for side in (left, right)),
-                _same(same),
-            ],
-            style="" if same else "diff",
-        )
-        for name in _in_order(left, right)
-        for same in [left.get(name) == right.get(name)]
-    ]
-    markup.table("Certificates and quality", ["What", "First", "Second", "Same?"], rows)
+def _differences(releases: Sequence[Release]) -> None:
+    """How good each is; what each promises is folded."""
+    from dpcore.models.readable import readable
+
+    shown = [readable(release) for release in releases]
+    _table("Quality", [_lines(release) for release in shown])
+    with st.expander("Certificates", key="compare-certificates"):
+        _table("Certificates", [certificate.lines(release) for release in shown])
 
 
-def _in_order(left: Mapping[str, str], right: Mapping[str, str]) -> list[str]:
-    """Names of the lines of either side; those of one side stay near their neighbours."""
-    order = list(left)
-    for before, name in pairwise(right):
-        if name not in left:
-            order.insert(order.index(before) + 1, name)
+def _table(caption: str, sides: Sequence[Mapping[str, str]]) -> None:
+    rows = []
+    for name in _in_order(sides):
+        told = [side.get(name, "none") for side in sides]
+        same = len(set(told)) == 1
+        rows.append(markup.row([escape(name), *map(escape, told), _same(same)], style="" if same else "diff"))
+    markup.table(caption, ["What", *(f"Result {place + 1}" for place in range(len(sides))), "Same?"], rows)
+
+
+def _in_order(sides: Sequence[Mapping[str, str]]) -> list[str]:
+    """Names of the lines of any side; those of one side stay near their neighbours."""
+    order = list(sides[0])
+    for side in sides[1:]:
+        for before, name in pairwise(["", *side]):
+            if name not in order:
+                order.insert(order.index(before) + 1 if before else 0, name)
     return order
 
 
@@ -96,7 +118,6 @@ def _lines(release: Release) -> dict[str, str]:
         **family.figures(model),
         "Noise on a count": f"±{model.count_margin:,}, 95%",
         **(_quality(model.evaluation) if family.targeted else {}),
-        **certificate.lines(release),
     }
 
 

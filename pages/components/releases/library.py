@@ -16,6 +16,7 @@ from pages.components.releases import release_names
 
 _KEY, _BEFORE = "library", "library-before"
 _ROW, _HIGHEST = 35, 400
+_MOST_FURTHER = 4
 #: What a dataframe is called by tests and by the styles.
 AUC, ERROR = "AUC", "Typical error"
 
@@ -38,7 +39,7 @@ def show(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapp
         placeholder="",
         alt=f"Table of {len(releases)} results, the newest first.",
     )
-    st.caption("Choose a row to read it below, or two to compare them. A click on a heading sorts.")
+    st.caption("Choose a row to read it below, or two and more to compare them. A click on a heading sorts.")
 
 
 def chosen(releases: Sequence[Release]) -> None:
@@ -50,9 +51,10 @@ def chosen(releases: Sequence[Release]) -> None:
     st.session_state[_BEFORE] = rows
     if rows:
         st.session_state[release_names.OPEN] = (added or rows)[-1]
-    for box, release_id in zip(release_names.SIDES, rows, strict=False):
-        if len(rows) > 1:
+    if len(rows) > 1:
+        for box, release_id in zip(release_names.SIDES, rows, strict=False):
             st.session_state[box] = release_id
+        st.session_state[release_names.FURTHER] = rows[len(release_names.SIDES) :][:_MOST_FURTHER]
 
 
 def frame(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapping[str, str]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from pages.components.kit.texts import text
 from pages.components.visitor import access, outcome
 
 #: Boxes in which a release is chosen by its name.
-OPEN, SIDES = "release", ("compare-0", "compare-1")
+OPEN, SIDES, FURTHER = "release", ("compare-0", "compare-1"), "compare-more"
 _SAID = "release-note-said"
 
 

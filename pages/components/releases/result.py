@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.privacy.budgets import format_epsilon
+from dpcore.released.imported import Imported
 from dpcore.released.release import Release
 from pages.components.families import registry
 from pages.components.kit import markup
@@ -24,7 +25,7 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
 
     release = readable(release)
     model = parse_model(release)
-    public = False if rehearsal else _is_public(release)
+    public = False if rehearsal or isinstance(release, Imported) else _is_public(release)
     _banners(release, rehearsal=rehearsal, public=public)
     family = registry.of_release(release)
     most = "at most " if family.methods else ""
@@ -33,7 +34,7 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
             "Result": family.describe(release.parameters),
             **registry.predicted("Predicts", release.target),
             "Spent": "nothing" if rehearsal else _spent(release),
-            "Guarantee": "none: rehearsal" if rehearsal else release.certificate.guarantee,
+            "Guarantee": "none: rehearsal" if rehearsal else _guarantee(release),
             "Noise on a count": f"{most}±{model.count_margin:,}, 95%",
         }
     )
@@ -56,6 +57,11 @@ def not_private(release: Release) -> str:
     return " ".join((*release.certificate.problems, "It carries no privacy guarantee."))
 
 
+def _guarantee(release: Release) -> str:
+    said = release.certificate.guarantee
+    return f"{said}, as its file says" if isinstance(release, Imported) else said
+
+
 def _spent(release: Release) -> str:
     card = release.certificate
     delta = f", δ {small(card.delta)}" if card.delta else ""
@@ -70,7 +76,9 @@ def _is_public(release: Release) -> bool:
 def _banners(release: Release, *, rehearsal: bool, public: bool) -> None:
     if rehearsal:
         markup.banner("rehearsal", "rehearsal_banner")
-    elif not release.certificate.private:
+    elif isinstance(release, Imported):
+        markup.banner("amber", "imported")
+    if not rehearsal and not release.certificate.private:
         markup.notice("amber", "Not private.", not_private(release))
     if public:
         markup.banner("public", "public_banner")

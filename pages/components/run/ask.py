@@ -34,6 +34,7 @@ def offer(dataset: DatasetInfo, short_by: Decimal | None = None) -> None:
     with slot.kept():
         if last is not None:
             st.markdown(_state(last))
+            st.markdown(_blocked(dataset, last))
     if access.service().balance(dataset.id).frozen is not None:
         st.markdown("More budget does not help while yours is frozen: write to the custodian.")
     elif last is None or last.state != "open":
@@ -61,6 +62,21 @@ def _state(last: BudgetRequest) -> str:
     told = f"Your request of {day} for {more} more was {last.state}."
     answer = plain(" ".join(last.answer.split()))
     return f"{told} The custodian wrote: {answer}" if answer else told
+
+
+def _blocked(dataset: DatasetInfo, last: BudgetRequest) -> str:
+    """What keeps somebody from spending what was granted, if the total of the data set does."""
+    service = access.service()
+    if last.state != "granted":
+        return ""
+    own, whole = service.balance(dataset.id), service.total_balance(dataset.id)
+    given = own.cap - own.spent - own.reserved
+    if own.left >= min(given, last.epsilon):
+        return ""
+    return (
+        f"Yet the data set has only {amounts.left(whole.left)} left for everybody, so you can spend no more than "
+        f"{amounts.left(own.left)}. Ask the custodian to raise its total."
+    )
 
 
 def _form(dataset: DatasetInfo, short_by: Decimal | None) -> None:

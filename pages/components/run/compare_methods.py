@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import streamlit as st
 
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.families import registry, run_names
+from pages.components.families.redescriptions.inputs import SIDES
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
 from pages.components.kit import figure, markup
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 EPSILONS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10")
 FIRST_EPSILONS = ("0.1", "0.5", "2")
 FIRST_METHODS = 3
+Measure = Literal["accuracy", "AUC", "Jaccard index"]
+ACCURACY: Final = "accuracy"
+AUC: Final = "AUC"
+JACCARD: Final = "Jaccard index"
+#: The family that predicts nothing, and is compared by what it finds.
+_RELATING: Final = "redescriptions"
+#: With a commonest class of this share and more, accuracy says little.
+_SKEWED = 0.75
 #: With fewer people set aside, the reader is told what chance does.
 _MANY = 400
 
@@ -38,6 +47,8 @@ class Question:
     methods: tuple[tuple[str, str], ...]
     epsilons: tuple[str, ...]
     repeats: int
+    measure: Measure = ACCURACY
+    sides: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass
@@ -53,25 +64,36 @@ class Comparing(Work):
     relational: bool
     scores: Sequence[Any] | None = None
     ceiling: float | None = None
+    floor: float | None = None
 
     @property
     def measure(self) -> str:
-        """What is compared: ``accuracy`` or ``RMSE``."""
-        return str(self.scores[0].measure) if self.scores else "accuracy"
+        """What is compared."""
+        return str(self.scores[0].measure) if self.scores else ACCURACY
+
+    @property
+    def people(self) -> str:
+        """Whose records judge."""
+        return "all people" if self.measure == JACCARD else "people set aside"
 
     def make(self, service: Service) -> None:
         """Fit every method at every epsilon."""
         asked = self.question
+        epsilons, repeats = list(asked.epsilons), asked.repeats
+        ways = [(family, {registry.FAMILIES[family].way: name}) for family, name in asked.methods]
+        if asked.measure == JACCARD:
+            sides = {side: list(columns) for side, columns in asked.sides}
+            searches = [{**way, **sides} for _, way in ways]
+            self.scores = service.compare_redescriptions(asked.dataset_id, searches, epsilons, repeats, self.tell)
+            return
         self.scores = service.compare_methods(
-            asked.dataset_id,
-            asked.target,
-            [(family, {"method": name}) for family, name in asked.methods],
-            list(asked.epsilons),
-            asked.repeats,
-            self.tell,
+            asked.dataset_id, asked.target, ways, epsilons, repeats, self.tell, asked.measure
         )
-        if self.measure == "accuracy":
+        if self.measure == ACCURACY:
             self.ceiling = service.plain_tree_accuracy(asked.dataset_id, asked.target)
+            self.floor = service.commonest_share(asked.dataset_id, asked.target)
+        elif self.measure == AUC:
+            self.floor = 0.5
 
 
 def show(dataset: DatasetInfo, family: Family) -> None:
@@ -91,27 +113,33 @@ def show(dataset: DatasetInfo, family: Family) -> None:
             _follow(key)
 
 
+def offered(family: Family) -> bool:
+    """Whether there is more than one way to learn, and a measure for all of them."""
+    return bool(family.compared) and (family.targeted or family.name == _RELATING)
+
+
 def _stop(work: Comparing | None) -> None:
     if work is not None:
         work.stop.set()
 
 
-def titles() -> dict[tuple[str, str], str]:
-    """Every method of every family that predicts, with a title."""
+def titles(*, targeted: bool = True) -> dict[tuple[str, str], str]:
+    """Every method of every family that predicts, with a title; or of those that relate two sides."""
     return {
         (family.name, name): f"{family.title}: {title.removesuffix(' (recommended)')}"
         for family in registry.FAMILIES.values()
-        if family.targeted
-        for name, title in family.methods.items()
+        if (family.targeted if targeted else family.name == _RELATING)
+        for name, title in family.compared.items()
     }
 
 
 def _ask(dataset: DatasetInfo, family: Family) -> Question | None:
-    names = titles()
+    names = titles(targeted=family.targeted)
     with st.form(f"compare-{family.name}", border=False):
         left, right = st.columns(2)
         with left:
-            target = inputs.target(dataset.schema, f"compare-{family.name}-")
+            target = inputs.target(dataset.schema, f"compare-{family.name}-") if family.targeted else ""
+            measure = _measure(family)
             repeats = st.number_input(
                 "Repetitions", 1, 20, family.repeats, key=f"compare-repeats-{family.name}", help=text("repetitions")
             )
@@ -130,7 +158,31 @@ def _ask(dataset: DatasetInfo, family: Family) -> Question | None:
     if target is None or not methods or not epsilons:
         st.error("Choose what should be predicted, at least one method and at least one ε.")
         return None
-    return Question(dataset.id, target, tuple(methods), tuple(sorted(epsilons, key=float)), int(repeats))
+    sides = () if family.targeted else _sides(dataset)
+    if not all(columns for _, columns in sides):
+        st.error("Choose columns for both sides in the form above first.")
+        return None
+    order = tuple(sorted(epsilons, key=float))
+    return Question(dataset.id, target, tuple(methods), order, int(repeats), measure, sides)
+
+
+def _measure(family: Family) -> Measure:
+    """By what methods are compared; redescriptions by how well both sides agree."""
+    if not family.targeted:
+        return JACCARD
+    told: dict[Measure, str] = {
+        ACCURACY: "Accuracy: how often the label is right",
+        AUC: "AUC: how well chances rank people",
+    }
+    key = f"compare-measure-{family.name}"
+    return st.selectbox("Compare by", list(told), format_func=told.__getitem__, key=key)
+
+
+def _sides(dataset: DatasetInfo) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Columns of both sides, as the form of a run has them."""
+    schema, state = dataset.schema, st.session_state
+    own = {side: state.get(f"set-{side}-{schema.hash[:8]}") or schema.view(side) for side in SIDES}
+    return tuple((side, tuple(columns)) for side, columns in own.items())
 
 
 def _follow(key: str) -> None:
@@ -152,20 +204,24 @@ def _result(work: Comparing, key: str) -> None:
     lines, measure = _lines(work), work.measure
     asked = work.question
     figure.show(
-        methods_figure(lines, work.ceiling, measure),
+        methods_figure(lines, work.ceiling, measure, floor=work.floor, people=work.people),
         key=f"{key}-chart",
-        alt=methods_alt(lines, work.ceiling, measure),
+        alt=methods_alt(lines, work.ceiling, measure, floor=work.floor, people=work.people),
     )
+    if measure == ACCURACY and work.floor is not None and work.floor >= _SKEWED:
+        st.info(
+            f"Always saying the commonest value is right for {work.floor:.0%}. Compare by AUC to see who tells more."
+        )
     times = "once" if asked.repeats == 1 else f"{asked.repeats} times"
-    target = run_names.column(asked.dataset_id, asked.target)
+    target = run_names.column(asked.dataset_id, asked.target) if asked.target else ""
     st.caption(
         markup.plain(
-            f"Each method predicts {target} {times} for each ε. Points are means, bars reach "
-            f"from the lowest to the highest repetition. {_meaning(work)} {_certainty(work)}"
+            f"Each method {'predicts ' + target if target else 'searches'} {times} for each ε. Points are means, "
+            f"bars reach from the lowest to the highest repetition. {_meaning(work)} {_certainty(work)}"
         )
     )
     header = ["Method", *(f"ε {epsilon}" for epsilon in asked.epsilons)]
-    title = f"{measure[0].upper()}{measure[1:]} on people set aside"
+    title = f"{measure[0].upper()}{measure[1:]} on {work.people}"
     markup.table(title, header, (_row(line, measure) for line in lines))
 
 
@@ -175,7 +231,14 @@ def _meaning(work: Comparing) -> str:
             "The RMSE is the typical error, in units of what is predicted: the less the better. It "
             "is exact, because the records are public."
         )
-    exact = "The accuracy is exact, because the records are public."
+    if work.measure == JACCARD:
+        return (
+            "It is the mean exact Jaccard index of the ten best redescriptions that are kept; one that is not found "
+            "counts as 0."
+        )
+    if work.measure == AUC:
+        return "The AUC is exact, because the records are public. The dashed line is a coin."
+    exact = "The accuracy is exact, because the records are public. The dashed line always says the commonest value."
     if work.ceiling is None:
         return exact
     sees = " that sees the main table alone" if work.relational else ""
@@ -189,10 +252,10 @@ def _meaning(work: Comparing) -> str:
 def _certainty(work: Comparing) -> str:
     """On how many people it was measured, and what so few cannot show."""
     people = work.scores[0].people if work.scores else 0
-    measured = f"It was measured on {people:,} people set aside"
+    measured = f"It was measured on {people:,} {work.people.removeprefix('all ')}"
     if people >= _MANY:
         return f"{measured}."
-    if work.measure == "RMSE":
+    if work.measure != ACCURACY:
         return f"{measured}: so few that small differences between methods may be chance."
     # Two standard errors of a share of one half.
     return (
@@ -203,7 +266,7 @@ def _certainty(work: Comparing) -> str:
 def _lines(work: Comparing) -> list[EpsilonCurve]:
     from dpcore.plots.methods import EpsilonCurve
 
-    names, lines = titles(), []
+    names, lines = titles() | titles(targeted=False), []
     for place, method in enumerate(work.question.methods):
         own = sorted(
             (score for score in work.scores or () if score.method == place),
@@ -223,7 +286,7 @@ def _lines(work: Comparing) -> list[EpsilonCurve]:
 
 def _row(line: EpsilonCurve, measure: str) -> str:
     def exact(value: float) -> str:
-        return f"{value:.1%}" if measure == "accuracy" else f"{value:.3g}"
+        return f"{value:.1%}" if measure == ACCURACY else f"{value:.3g}"
 
     figures = (
         f"<b>{exact(mean)}</b> <small>{exact(low)} to {exact(high)}</small>"

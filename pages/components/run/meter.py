@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from html import escape
@@ -17,6 +18,8 @@ from pages.components.run import review
 from pages.components.visitor import access, login
 
 REFRESH_SECONDS = 4
+_ALL = Decimal(1)
+_NONE_YET = "No budget yet: ask for some where you set up a run."
 
 
 @refresh.every(REFRESH_SECONDS)
@@ -49,13 +52,12 @@ def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = No
     title = "Your budget" if own else "Privacy budget"
     shown = _parts(balance, quote)
     words = "; ".join(f"{label} {amount}" for _, label, _, amount in shown)
-    total = balance.spent + balance.reserved + balance.left
-    bar = "".join(_segment(style, value, total) for style, _, value, _ in shown)
+    bar = "".join(_bar(balance, quote, shown))
     legend = "".join(
         f'<li><i class="{style}" aria-hidden="true"></i><span>{label}</span><b>{amount}</b></li>'
         for style, label, _, amount in shown
     )
-    below = "".join(f'<p class="fg-over">{escape(line)}</p>' for line in _warnings(balance, quote))
+    below = "".join(f'<p class="fg-over">{escape(line)}</p>' for line in _warnings(balance, whole, quote))
     notes = [*_notes(balance, whole, quote, own=own), sharing]
     below += "".join(f'<p class="fg-note">{escape(line)}</p>' for line in notes if line)
     return (
@@ -80,17 +82,30 @@ def _parts(balance: Balance, quote: Quote | None) -> list[tuple[str, str, Decima
     return [*((*cost, amounts.cost(cost[2])) for cost in costs), ("fg-left", label, after, amounts.left(after))]
 
 
-def _warnings(balance: Balance, quote: Quote | None) -> list[str]:
+def _bar(balance: Balance, quote: Quote | None, shown: list[tuple[str, str, Decimal, str]]) -> Iterator[str]:
+    """The bar; a run that does not fit takes all the room that is left, so that none is shown."""
+    total, over = balance.spent + balance.reserved + balance.left, quote is not None and not quote.affordable
+    for style, _, value, _ in shown:
+        if over and style == "fg-this":
+            yield _segment("fg-this over", balance.left, total) if total else _segment("fg-this over", _ALL, _ALL)
+        elif not (over and style == "fg-left"):
+            yield _segment(style, value, total)
+
+
+def _warnings(balance: Balance, whole: Balance, quote: Quote | None) -> list[str]:
     if balance.frozen is not None:
         return [f"Frozen by the custodian: {balance.frozen}"]
+    if amounts.none_yet(balance, whole):
+        return []
     if quote is not None and quote.short_by:
         return [f"Over budget: short by {amounts.cost(quote.short_by)}."]
     return []
 
 
 def _notes(balance: Balance, whole: Balance, quote: Quote | None, *, own: bool) -> list[str]:
-    near = own and whole.left < balance.cap - balance.spent - balance.reserved
+    near = own and not amounts.none_yet(balance, whole) and whole.left < balance.cap - balance.spent - balance.reserved
     return [
+        _NONE_YET if amounts.none_yet(balance, whole) else "",
         fitting(quote) if quote is not None and quote.affordable else "",
         plain_sum_sentence(balance),
         f"The data set has {amounts.left(whole.left)} left in all." if near else "",

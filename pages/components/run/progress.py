@@ -13,7 +13,7 @@ import streamlit as st
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.workload import duration
 from dpcore.workspace.requests import RunStatus
-from pages.components.families import run_names
+from pages.components.families import registry, run_names
 from pages.components.kit import markup, refresh
 from pages.components.kit.texts import text
 from pages.components.run import stop_run
@@ -133,6 +133,9 @@ def _panel(status: RunStatus) -> None:
 def _heading(status: RunStatus) -> None:
     heading = markup.plain(run_names.heading(status.request))
     st.subheader(f"{heading}, ε = {format_epsilon(status.request.epsilon)}", anchor=False)
+    family = registry.of_request(status.request)
+    started = f"{status.created.astimezone(_zone()):%Y-%m-%d %H:%M}"
+    st.caption(markup.plain(f"{family.describe(status.request.parameters)} · started {started}"))
     _by(status)
 
 

@@ -79,6 +79,11 @@ def is_answered() -> bool:
     return review is not None and review.answered
 
 
+def is_open() -> bool:
+    """Whether a page shows a review."""
+    return KEY in st.session_state
+
+
 def show() -> None:
     """Show the review that is open, if one is."""
     review: Review | None = st.session_state.get(KEY)

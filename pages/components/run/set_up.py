@@ -13,7 +13,7 @@ from dpcore.privacy.budgets import format_epsilon, parse_epsilon
 from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest
 from pages.components.families.registry import Family
 from pages.components.families.shared import inputs
-from pages.components.kit import epsilon, markup, slot
+from pages.components.kit import amounts, epsilon, markup, slot
 from pages.components.kit.texts import step_name, text
 from pages.components.releases import result
 from pages.components.run import ask, planner, review
@@ -97,16 +97,27 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
             st.caption(markup.plain(quote.form))
     epsilon.advise(quote.cost)
     if not quote.affordable:
-        frozen = quote.balance_before.frozen is not None
-        st.error(markup.plain(quote.refusal), title="Budget frozen" if frozen else "Over budget")
+        _refused(request, quote)
     return quote
+
+
+def _refused(request: RunRequest | None, quote: Quote) -> None:
+    """Why the run cannot be made now; nobody is over a budget that they were never given."""
+    whole, _ = access.attempt(lambda: access.service().total_balance(request.dataset_id)) if request else (None, None)
+    if whole is not None and amounts.none_yet(quote.balance_before, whole):
+        st.info(text("no_budget_yet"), title="No budget yet")
+        return
+    frozen = quote.balance_before.frozen is not None
+    st.error(markup.plain(quote.refusal), title="Budget frozen" if frozen else "Over budget")
 
 
 def _meaning(quote: Quote) -> str:
     first, *others = quote.plan.count_noise
     more = "".join(f" Noise on {kind.what}: ±{kind.margin()}." for kind in others)
     clear = 3 * first.margin()
-    return f"Counts of {clear} and more stand out clearly.{more} This uses {_split(quote)}."
+    if not clear:
+        return f"Every count is as good as exact.{more} This uses {_split(quote)}."
+    return f"Counts of {clear:,} and more stand out clearly.{more} This uses {_split(quote)}."
 
 
 def _split(quote: Quote) -> str:

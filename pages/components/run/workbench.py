@@ -34,7 +34,7 @@ def page(family: Family) -> None:
             shown = "latest"
     if not _set_up(dataset, family, shown):
         access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.
-    if dataset.public and family.methods and family.targeted:
+    if dataset.public and compare_methods.offered(family):
         compare_methods.show(dataset, family)
     review.show()
 

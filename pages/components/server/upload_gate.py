@@ -1,7 +1,7 @@
 """Who may send files, and how much at once: a layer around the application.
 
 Streamlit takes files from whoever has a connection, and holds them in memory. Here a connection may
-send some only once a page has asked its visitor for them, which it does for custodians alone; and
+send some only once a page has asked its visitor for them, custodians for data, others for small ones; and
 what is on its way or waits in memory is bounded, for each connection and for all together.
 """
 
@@ -21,6 +21,7 @@ from streamlit import config
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dpcore.workspace.users import ROLES
 from pages.components.visitor import login
 
 Scope = MutableMapping[str, Any]
@@ -43,7 +44,7 @@ AWAY_AT_ONCE = 128
 SILENCE = 60
 #: Most bytes around a file in a request.
 _FRAME = 1 << 20
-_NOT_LET_IN = "Only a custodian's open page may send files. Reload the page and try again."
+_NOT_LET_IN = "Only an open page that asks for a file may send one. Reload the page and try again."
 _BROKE_OFF = "Nothing more came of the file. Upload it again."
 _ADDRESS = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)/?$")
 
@@ -53,6 +54,8 @@ class _Guest:
     """A connection that may send files."""
 
     until: float
+    #: Bytes of the largest file that it may send; ``None``: what the server takes.
+    largest: int | None = None
     #: Bytes of each file that is on its way or waits to be taken.
     holds: dict[str, int] = field(default_factory=dict)
     #: The files that are on their way.
@@ -69,10 +72,13 @@ _guests: dict[str, _Guest] = {}
 _lock = Lock()
 
 
-def let_in() -> None:
-    """Let the visitor's connection send files. For pages, where they ask for some."""
+def let_in(largest: int | None = None) -> None:
+    """Let the visitor's connection send files. For pages, where they ask for some.
+
+    ``largest``: bytes of the largest; visitors who are no custodians may send small ones alone.
+    """
     context = get_script_run_ctx()
-    if context is None or not login.may("custodian"):
+    if context is None or not (login.may("custodian") or (largest is not None and login.may(*ROLES))):
         return
     expires = login.user().expires
     until = time.time() + SECONDS
@@ -80,7 +86,10 @@ def let_in() -> None:
         until = min(until, expires.timestamp())
     with _lock:
         _forget_who_has_left()
-        _guests.setdefault(context.session_id, _Guest(until)).until = until
+        guest = _guests.setdefault(context.session_id, _Guest(until, largest))
+        guest.until = until
+        if largest is None:
+            guest.largest = None
 
 
 def taken(session: str, file: str) -> None:
@@ -174,6 +183,8 @@ def _admit(session: str, file: str, length: int | None) -> PlainTextResponse | N
         guest = _guests.get(session)
         if guest is None or guest.until < time.time():
             return PlainTextResponse(_NOT_LET_IN, 403)
+        if guest.largest is not None and length > guest.largest + _FRAME:
+            return PlainTextResponse("The file is too large.", 413)
         if file in guest.coming:
             return PlainTextResponse("This file is on its way already.", 409)
         full = guest.bytes + length > 2 * largest or len(guest.holds) >= FILES_OF_ONE

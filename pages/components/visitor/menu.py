@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -13,43 +14,60 @@ _MODELLERS: tuple[Role, ...] = ("analyst", "teacher")
 
 
 class Entry(NamedTuple):
-    """A page, and the roles of which one is needed to open it."""
+    """A page, the group of the menu that it stands in, and the roles of which one is needed to open it."""
 
     path: str
     title: str
     icon: str
     roles: tuple[Role, ...]
+    group: str
 
 
+_EXPLORE, _MODELS, _RESULTS, _MANAGE = "Explore", "Models", "Results", "Manage"
+GUIDE = "which_method.py"
 MENU = (
-    Entry("data_sets.py", "Data sets", ":material/table_view:", ROLES),
-    Entry("first_look.py", "First look", ":material/bar_chart:", _MODELLERS),
-    Entry("rule_list.py", "Rule list", ":material/rule:", _MODELLERS),
-    Entry("tree.py", "Tree", ":material/account_tree:", _MODELLERS),
-    Entry("forest.py", "Forest", ":material/forest:", _MODELLERS),
-    Entry("shape_functions.py", "Shape functions", ":material/stacked_line_chart:", _MODELLERS),
-    Entry("redescriptions.py", "Redescriptions", ":material/join_inner:", _MODELLERS),
-    Entry("relational_rules.py", "Relational rules", ":material/family_history:", _MODELLERS),
-    Entry("releases.py", "Releases", ":material/inventory_2:", ROLES),
-    Entry("report.py", "Report", ":material/description:", ROLES),
-    Entry("learn.py", "Learn", ":material/school:", ROLES),
-    Entry("custodian.py", "Custodian", ":material/shield_person:", ("custodian",)),
+    Entry("data_sets.py", "Data sets", ":material/table_view:", ROLES, _EXPLORE),
+    Entry(GUIDE, "Which method?", ":material/explore:", _MODELLERS, _EXPLORE),
+    Entry("first_look.py", "First look", ":material/bar_chart:", _MODELLERS, _EXPLORE),
+    Entry("learn.py", "Learn", ":material/school:", ROLES, _EXPLORE),
+    Entry("rule_list.py", "Rule list", ":material/rule:", _MODELLERS, _MODELS),
+    Entry("tree.py", "Tree", ":material/account_tree:", _MODELLERS, _MODELS),
+    Entry("forest.py", "Forest", ":material/forest:", _MODELLERS, _MODELS),
+    Entry("shape_functions.py", "Shape functions", ":material/stacked_line_chart:", _MODELLERS, _MODELS),
+    Entry("redescriptions.py", "Redescriptions", ":material/join_inner:", _MODELLERS, _MODELS),
+    Entry("relational_rules.py", "Relational rules", ":material/family_history:", _MODELLERS, _MODELS),
+    Entry("releases.py", "Releases", ":material/inventory_2:", ROLES, _RESULTS),
+    Entry("report.py", "Report", ":material/description:", ROLES, _RESULTS),
+    Entry("custodian.py", "Custodian", ":material/shield_person:", ("custodian",), _MANAGE),
 )
 _ROLES = {entry.path: entry.roles for entry in MENU}
 
 
-def pages() -> list[Any]:
-    """Pages that the visitor may open. Others do not exist for them, whatever the address says."""
-    return [_page(entry) for entry in MENU if login.may(*entry.roles)]
+def pages(waiting: int = 0) -> dict[str, list[Any]]:
+    """Pages that the visitor may open, by group. Others do not exist for them, whatever the address says.
+
+    ``waiting`` requests are counted beside the page on which custodians answer them.
+    """
+    return _grouped([entry for entry in MENU if login.may(*entry.roles)], waiting)
 
 
-def every_page() -> list[Any]:
+def every_page() -> dict[str, list[Any]]:
     """All pages, for visitors who are not admitted yet: every address leads to the same refusal."""
-    return [_page(entry) for entry in MENU]
+    return _grouped(MENU, 0)
 
 
-def _page(entry: Entry) -> Any:
-    return st.Page(entry.path, title=entry.title, icon=entry.icon)
+def _grouped(entries: Iterable[Entry], waiting: int) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for entry in entries:
+        count = f" ({waiting})" if waiting and entry.group == _MANAGE else ""
+        found.setdefault(entry.group, []).append(st.Page(entry.path, title=entry.title + count, icon=entry.icon))
+    return found
+
+
+def path_of(url_path: str) -> str | None:
+    """The page at an address that the visitor may open."""
+    path = f"{url_path}.py"
+    return path if path in _ROLES and may_open(path) else None
 
 
 def may_open(path: str) -> bool:

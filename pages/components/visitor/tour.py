@@ -1,4 +1,4 @@
-"""A guide in a few steps, on the first page that a visitor opens."""
+"""A guide in a few steps: a dialog on the first visit, remembered, and open again on demand."""
 
 from __future__ import annotations
 
@@ -6,37 +6,66 @@ import streamlit as st
 
 from pages.components.kit import slot
 from pages.components.kit.texts import text
-from pages.components.visitor import access, menu
+from pages.components.visitor import access, login, menu, remembered
 
 #: Holds the page on which the tour is open; nothing before the first page, empty when closed.
 _KEY = "tour"
+#: Set once it was closed in this session, and still has to be remembered for the next.
+_CLOSED = "tour-closed"
 #: The first page of the menu has no name of its own.
 _FIRST = "first"
 
 
-def show(page: str) -> None:
-    """The tour, if it is open on this page; a visitor who comes back for a result needs none."""
-    page = page or _FIRST
-    opened = "" if access.RUN_PARAMETER in st.query_params else page
-    above = slot.kept()
-    if st.session_state.setdefault(_KEY, opened) != page:
-        return
-    with above, st.container(border=True, key="card-tour"):
-        steps = text("tour" if menu.may_open("rule_list.py") else "tour_custodian")
-        st.html(f'<section class="fg-tour" aria-label="Tour">{steps}</section>')
-        st.button("Got it, hide the tour", key="tour-hide", on_click=_hide)
+def show(page: str, *, busy: bool) -> None:
+    """The tour, if it is open on this page; a visitor who comes back for a result needs none.
+
+    ``busy``: another dialog is open, and a page shows one at a time.
+    """
+    page, state = page or _FIRST, st.session_state
+    with slot.kept():
+        if state.get(_CLOSED) and not login.login_needed():
+            remembered.remember(remembered.TOUR, "seen")
+    if _KEY not in state:
+        state[_KEY] = "" if access.RUN_PARAMETER in st.query_params or _seen() else page
+    if state[_KEY] == page and not busy:
+        _dialog()
 
 
 def offer(page: str) -> None:
     """A button that opens the tour again."""
     page = page or _FIRST
     if st.session_state.get(_KEY) != page:
-        st.button("Show the tour", key="tour-show", on_click=_open, args=(page,))
+        st.button("Show the tour", key="tour-show", on_click=_open, args=(page,), icon=":material/tour:")
+
+
+def _seen() -> bool:
+    """Whether the visitor has closed it before: by name where there is a login, else by browser."""
+    if not login.login_needed():
+        return remembered.remembered(remembered.TOUR) != ""
+    seen, _ = access.attempt(lambda: access.service().has_seen(remembered.TOUR))
+    return bool(seen)
 
 
 def _open(page: str) -> None:
     st.session_state[_KEY] = page
 
 
-def _hide() -> None:
+def _close() -> None:
     st.session_state[_KEY] = ""
+    if not st.session_state.get(_CLOSED):
+        st.session_state[_CLOSED] = True
+        if login.login_needed():
+            access.attempt(lambda: access.service().note_seen(remembered.TOUR))
+
+
+@st.dialog("New here? Five steps.", width="medium", on_dismiss=_close)
+def _dialog() -> None:
+    if not st.session_state.get(_KEY):
+        st.rerun()
+    steps = text("tour" if menu.may_open("rule_list.py") else "tour_custodian")
+    st.html(f'<section class="fg-tour" aria-label="Tour">{steps}</section>')
+    with st.container(horizontal=True):
+        if st.button("Which method? Help me choose", key="tour-guide") and menu.may_open(menu.GUIDE):
+            _close()
+            st.switch_page(menu.GUIDE)
+        st.button("Got it", key="tour-hide", type="primary", on_click=_close)

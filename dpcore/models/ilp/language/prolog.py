@@ -97,6 +97,12 @@ class Prolog:
                 return f"{name}{ending}({variable}, {constant})"
         return f"{name}({variable}, {_constant(asked.removeprefix(' = '))})"
 
+    def known(self, table: str, column: str = "") -> str:
+        """Predicate of a column; without one, of a row of a child table, or of the entity itself."""
+        if column:
+            return self._columns[table, column]
+        return self._has[table] if table else self._entity
+
 
 def _written(head: str, lines: Sequence[str]) -> str:
     return f"{head} :-\n{_INDENT}" + f",\n{_INDENT}".join(lines) + "."

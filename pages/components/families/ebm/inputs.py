@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.inputs import evaluate, method, number
+from pages.components.kit import slot
 from pages.components.kit.texts import METHODS
 
 OWN = parameters_of(EBMParameters)
@@ -16,15 +17,14 @@ OWN = parameters_of(EBMParameters)
 
 def parameters() -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it."""
-    left, right = st.columns(2, gap="large")
-    with left:
-        chosen: dict[str, Any] = {"method": method(OWN, METHODS["ebm"], "ebm")}
-    published = chosen["method"] == "random_splits"
-    with right:
+    place, asked = slot.kept(), slot.kept()
+    with st.expander("Advanced settings"):
+        chosen: dict[str, Any] = {"method": method(OWN, METHODS["ebm"], "ebm", place)}
+        published = chosen["method"] == "random_splits"
+        chosen |= _advanced(published=published)
+    with asked:
         if not published:
             chosen["pairs"] = number(OWN["pairs"], 1, "ebm-pairs")
-    with st.expander("Advanced settings"):
-        chosen |= _advanced(published=published)
     return chosen
 
 

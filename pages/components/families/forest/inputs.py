@@ -10,6 +10,7 @@ from dpcore.models.trees.released.parameters import ForestParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.inputs import evaluate, method, number, radio
 from pages.components.families.tree.inputs import adaptive, criterion, prune
+from pages.components.kit import slot
 from pages.components.kit.texts import METHODS, text
 
 SHARING = {"parts": "Split the people", "split": "Split the budget"}
@@ -18,13 +19,15 @@ OWN = parameters_of(ForestParameters)
 
 def parameters() -> dict[str, Any]:
     """Every parameter of a forest run, as the visitor set it."""
+    place = slot.kept()
     left, right = st.columns(2, gap="large")
     with left:
-        chosen: dict[str, Any] = {"method": method(OWN, METHODS["forest"], "forest")}
+        trees = number(OWN["trees"], 1, "forest-trees")
     with right:
-        chosen["trees"] = number(OWN["trees"], 1, "forest-trees")
-        chosen["sharing"] = _sharing()
+        sharing = _sharing()
     with st.expander("Advanced settings"):
+        chosen: dict[str, Any] = {"method": method(OWN, METHODS["forest"], "forest", place)}
+        chosen |= {"trees": trees, "sharing": sharing}
         chosen |= _advanced(chosen["method"])
     return chosen
 

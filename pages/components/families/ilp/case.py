@@ -11,6 +11,7 @@ import streamlit as st
 from dpcore.domain.schema import Schema
 from dpcore.released.release import Release
 from pages.components.kit import figure, markup
+from pages.components.kit.texts import text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,8 @@ def show(release: Release, model: Any, key: str) -> None:
     seed_key = f"{key}-seed"
     tables = made_up(release, model, place, st.session_state.get(seed_key, 1))
     if tables:
-        draw(release.domain, tables, f"{key}-made-up")
+        draw(release.domain, tables, f"{key}-made-up", fulfilling(release, model, place, tables))
+        st.caption(text("ilp_marked"))
     else:
         st.info("No case that the schema allows is covered by this clause.")
     st.button("Another one", key=f"{key}-another", icon=":material/refresh:", on_click=_another, args=(seed_key,))
@@ -48,12 +50,19 @@ def made_up(release: Release, model: Any, place: int, seed: int) -> dict[str, pd
     return made_up_case(model.clauses[place], release.domain, release.target, seed)
 
 
+def fulfilling(release: Release, model: Any, place: int, tables: Mapping[str, pd.DataFrame]) -> Mapping[str, Any]:
+    """For each table the rows that fulfil what a clause asks for."""
+    from dpcore.models.ilp.released.fulfilled import fulfilling_rows
+
+    return fulfilling_rows(model.clauses[place], release.domain, tables)
+
+
 def _another(seed_key: str) -> None:
     st.session_state[seed_key] = st.session_state.get(seed_key, 1) + 1
 
 
-def draw(schema: Schema, tables: Mapping[str, pd.DataFrame], key: str) -> None:
-    """A train as a picture, or any case; its tables below."""
+def draw(schema: Schema, tables: Mapping[str, pd.DataFrame], key: str, marked: Mapping[str, Any]) -> None:
+    """A train as a picture, or any case; its tables below, the rows that fulfil a clause marked."""
     from dpcore.plots.train import is_train
 
     if is_train(schema):
@@ -62,7 +71,7 @@ def draw(schema: Schema, tables: Mapping[str, pd.DataFrame], key: str) -> None:
     if len(person.columns) > 1:
         _table(schema, schema.entity, person, str(schema.privacy_unit.column))
     for child in schema.children:
-        _table(schema, child.name, tables[child.name], schema.key_of(child))
+        _table(schema, child.name, tables[child.name], schema.key_of(child), marked.get(child.name))
 
 
 def picture(cars: pd.DataFrame, key: str) -> None:
@@ -74,17 +83,26 @@ def picture(cars: pd.DataFrame, key: str) -> None:
         figure.show(drawn, key=f"{key}-train", alt=train_alt(cars), width=int(drawn.layout.meta["width"]))
 
 
-def _table(schema: Schema, name: str, frame: pd.DataFrame, own_key: str) -> None:
-    """Rows of one table, without the key: all are of one case."""
+def _table(schema: Schema, name: str, frame: pd.DataFrame, own_key: str, marked: Any = None) -> None:
+    """Rows of one table, without the key: all are of one case; what fulfils the clause is marked."""
     columns = [column for column in frame.columns if column != own_key]
     if not len(frame):
         st.markdown(f"**{markup.plain(name)}**: no row.")
         return
     title = f"The {schema.entity}" if name == schema.entity else f"{name}: {_rows(len(frame))}"
+    marks = [None] * len(frame) if marked is None else [bool(mark) for mark in marked]
     rows = [
-        markup.row(_cell(value) for value in record) for record in frame[columns].itertuples(index=False, name=None)
+        markup.row(
+            [*([] if mark is None else [_mark(mark)]), *(_cell(value) for value in record)],
+            style="fits" if mark else "",
+        )
+        for record, mark in zip(frame[columns].itertuples(index=False, name=None), marks, strict=True)
     ]
-    markup.table(title, columns, rows)
+    markup.table(title, columns if marked is None else ["Clause", *columns], rows)
+
+
+def _mark(fits: bool) -> str:
+    return markup.unbroken("✔ fulfils it") if fits else "–"
 
 
 def _rows(count: int) -> str:

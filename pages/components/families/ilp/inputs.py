@@ -21,7 +21,7 @@ from pages.components.families.shared.inputs import (
     number,
     tick,
 )
-from pages.components.kit import markup
+from pages.components.kit import markup, slot
 from pages.components.kit.texts import METHODS, text
 from pages.components.visitor import access
 
@@ -46,13 +46,11 @@ def parameters() -> dict[str, Any]:
     if not schema.children:
         st.info(text("ilp_one_table"))
     chosen: dict[str, Any] = {"positive": _positive(schema, target)}
-    left, right = st.columns(2, gap="large")
-    with left:
-        chosen["method"] = method(OWN, METHODS["ilp"], "ilp", texts="ilp")
-    with right:
-        chosen |= _limits(schema)
+    how = slot.kept()
+    chosen |= _limits(schema)
     place = st.container()
     with st.expander("Advanced settings"):
+        chosen["method"] = method(OWN, METHODS["ilp"], "ilp", how, texts="ilp")
         chosen |= _advanced(chosen["method"])
     with place:
         chosen["literals"] = _literals(schema, target, reserved=chosen["reserved_literals"])

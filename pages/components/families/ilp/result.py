@@ -68,9 +68,9 @@ def _chart(release: Release, key: str) -> None:
 
 
 def _files(release: Release, model: Any, key: str) -> None:
-    from dpcore.plots.ilp import prolog_program
+    from dpcore.plots.ilp_prolog import prolog_file
 
-    program = downloads.File("Prolog", "pl", prolog_program(release))
+    program = downloads.File("Prolog", "pl", prolog_file(release))
     twin = model.to_frame(release.domain, release.target)
     downloads.show(release, model, key, CSV, (program,), twin)
 

@@ -48,25 +48,26 @@ def parameters() -> dict[str, Any]:
     """
     dataset = access.chosen_dataset()
     assert dataset is not None
-    with slot.kept():
-        chosen = _method()
+    place = slot.kept()
     sides = _sides(dataset.schema)
     with st.expander("Advanced settings"):
+        with slot.kept():
+            chosen = _method(place)
         chosen |= _advanced(chosen)
     _check(sides)
     return chosen | sides
 
 
-def _method() -> dict[str, Any]:
-    """The method; where it may walk at random, what that means for the guarantee."""
-    name = method(OWN, METHODS["redescriptions"], "redescriptions", texts="pairs")
+def _method(place: Any) -> dict[str, Any]:
+    """The method; in its place what it does, and what a random walk means for the guarantee."""
+    name = method(OWN, METHODS["redescriptions"], "redescriptions", place, texts="pairs")
     chosen: dict[str, Any] = {"method": name}
     if name == "mcmc_tree_pair":
         chosen["sampler"] = choice(OWN["sampler"], SAMPLERS, "pairs-sampler")
     if chosen.get("sampler") == "pool":
-        st.markdown(text("pairs_pool"))
+        place.markdown(text("pairs_pool"))
     elif name in {"alt_mcmc", "mcmc_tree_pair"}:
-        st.warning(text("pairs_chain"), icon="⚠️")
+        place.warning(text("pairs_chain"), icon="⚠️")
     return chosen
 
 

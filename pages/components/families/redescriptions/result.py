@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.released.release import Release
-from pages.components.families.redescriptions import pair, table, view
+from pages.components.families.redescriptions import nearest, pair, table, view
 from pages.components.families.redescriptions.state import Reading, remembered
 from pages.components.families.shared import certificate, downloads, truth
 from pages.components.kit import markup, slot
@@ -37,10 +37,10 @@ def _true_tables(release: Release) -> Sequence[Any]:
 @st.fragment
 def _body(release: Release, model: Any, tables: Sequence[Any] | None, key: str) -> None:
     """Everything that moves with the threshold; no record and no budget is touched."""
-    found = remembered(release, model, view.constraints(key))
+    asked = view.constraints(key)
+    found = remembered(release, model, asked)
     if not found.found:
-        markup.empty("Nothing found", "No two conditions fulfil what is asked for above.")
-        st.markdown(text("nothing_found"))
+        nearest.show(release, model, asked)
         _tabs(_OTHER_TABS, Reading.of(release, model, found, 0, None, key))
         return
     threshold = view.threshold(found, key)

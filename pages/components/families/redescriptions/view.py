@@ -199,8 +199,10 @@ def _choose(reading: Reading, chosen: Any) -> None:
 
 
 def _selected(reading: Reading, box: str) -> None:
-    choose(reading.found.found[reading.places[st.session_state[box]]], reading.key)
-    forget_row(reading.key)
+    place = reading.places.get(st.session_state[box])
+    if place is not None:  # What was chosen may be gone, if a slider was moved meanwhile.
+        choose(reading.found.found[place], reading.key)
+        forget_row(reading.key)
 
 
 def _label(item: Any) -> str:

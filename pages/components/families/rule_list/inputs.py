@@ -18,6 +18,7 @@ from pages.components.families.shared.inputs import (
     radio,
     tick,
 )
+from pages.components.kit import slot
 from pages.components.kit.texts import text
 
 ANTECEDENTS = {
@@ -36,12 +37,11 @@ OWN, SHARES = parameters_of(RuleListParameters), parameters_of(BudgetShares)
 
 def parameters() -> dict[str, Any]:
     """Every parameter of a rule list run, as the visitor set it."""
-    left, right = st.columns(2, gap="large")
-    with left:
+    how = slot.kept()
+    with slot.kept():
         chosen = _antecedents()
-    with right:
-        chosen |= _sampler()
     with st.expander("Advanced settings"):
+        chosen |= _sampler(how)
         chosen |= _advanced(chosen)
     return chosen
 
@@ -62,12 +62,13 @@ def _antecedents() -> dict[str, Any]:
     return {"antecedents": source, "given": [li.strip() for li in lines.splitlines() if li.strip()]}
 
 
-def _sampler() -> dict[str, Any]:
+def _sampler(how: Any) -> dict[str, Any]:
+    """How the list is chosen; what that means stands where it is always in sight."""
     sampler = radio(OWN["sampler"], SAMPLERS, "sampler")
     if sampler == "mcmc":
-        st.warning(text("sampler_mcmc"), icon="⚠️")
+        how.warning(text("sampler_mcmc"), icon="⚠️")
     else:
-        st.markdown(text(f"sampler_{sampler}"))
+        how.markdown(text(f"sampler_{sampler}"))
     return {"sampler": sampler}
 
 

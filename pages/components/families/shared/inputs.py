@@ -42,6 +42,11 @@ def target(schema: Schema, key: str = "", *, numbers: bool = False) -> str | Non
     return None if chosen is None else str(chosen)
 
 
+def choose_target(schema: Schema, name: str) -> None:
+    """Let the form of every method ask for this column. For other pages, where the form is not."""
+    st.session_state[f"target-{schema.hash[:8]}"] = name
+
+
 def _described(schema: Schema, name: str) -> str:
     title, description = called(schema, name), schema.column(name).description
     return f"{title}: {description}" if description else title
@@ -67,10 +72,13 @@ def evaluate(own: Own) -> dict[str, bool]:
     return {"evaluate": tick(own["evaluate"], "evaluate")}
 
 
-def method(own: Own, titles: Mapping[str, str], family: str, texts: str = "method") -> str:
-    """One of the methods of a family, each explained by a help text ``<texts>_<name>``."""
+def method(own: Own, titles: Mapping[str, str], family: str, place: Any, texts: str = "method") -> str:
+    """One of the methods of a family, each explained by a help text ``<texts>_<name>`` in a place of its own.
+
+    The recommended one stands first; published variants are for those who look for them.
+    """
     chosen = radio(own["method"], titles, f"{family}-method")
-    st.markdown(text(f"{texts}_{chosen}"))
+    place.markdown(text(f"{texts}_{chosen}"))
     return chosen
 
 

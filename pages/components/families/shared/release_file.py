@@ -6,7 +6,10 @@ from collections.abc import Callable
 from html import escape
 
 from dpcore.errors import FrostglassError
+from dpcore.released.imported import Imported
 from dpcore.released.release import Release
+from dpcore.workspace.requests import ReleaseNote
+from pages.components.kit.texts import text
 from pages.components.visitor import access
 
 _SENTENCE = (
@@ -25,6 +28,9 @@ def maker(release: Release) -> Callable[[], str]:
 
         if isinstance(release, Rehearsal):  # It is not stored.
             return release_page(release, stored=False)
+        if isinstance(release, Imported):
+            made = release.certificate.created
+            return release_page(release, ReleaseNote(release.id, "", text("imported_note"), "", made))
         return or_sentence(lambda: service.release_page(release.id))
 
     return make

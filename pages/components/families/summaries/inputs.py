@@ -13,6 +13,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.inputs import KEEP, explained, label, method, number, tick
+from pages.components.kit import slot
 from pages.components.kit.texts import METHODS, text
 from pages.components.visitor import access
 
@@ -38,16 +39,17 @@ def parameters() -> dict[str, Any]:
         chosen["pairs"] = number(OWN["pairs"], 1, "look-pairs")
     with st.expander("Advanced settings"):
         chosen["records"] = tick(OWN["records"], "look-for-records")
-        chosen["method"] = method(OWN, METHODS["summaries"], "summaries")
+        place = slot.kept()
+        chosen["method"] = method(OWN, METHODS["summaries"], "summaries", place)
     return chosen
 
 
-def preset(schema: Schema, columns: Sequence[str]) -> None:
+def preset(schema: Schema, columns: Sequence[str], by: str | None = None) -> None:
     """Fill in the form, and open it, for a run that counts these columns, and the first two together."""
     own = schema.hash[:8]
     order = [column.name for column in schema if column.name in columns]
     st.session_state[f"set-look-columns-{own}"] = order
-    st.session_state[f"set-look-by-{own}"] = None
+    st.session_state[f"set-look-by-{own}"] = by
     st.session_state[f"set-look-crosstabs-{own}"] = [BETWEEN.join(order)] if len(order) > 1 else []
     st.session_state["set-up-summaries"] = True
 

@@ -17,6 +17,7 @@ from pages.components.families.shared.inputs import (
     pick,
     tick,
 )
+from pages.components.kit import slot
 from pages.components.kit.texts import METHODS
 
 CRITERIA = {
@@ -44,15 +45,17 @@ OWN = parameters_of(TreeParameters)
 
 def parameters() -> dict[str, Any]:
     """Every parameter of a tree run, as the visitor set it."""
-    chosen: dict[str, Any] = {"method": method(OWN, METHODS["tree"], "tree")}
-    chosen["criterion"] = criterion(OWN, chosen["method"], "tree")
+    place, asked = slot.kept(), slot.kept()
     with st.expander("Advanced settings"):
+        chosen: dict[str, Any] = {"method": method(OWN, METHODS["tree"], "tree", place)}
         one, two = st.columns(2)
         with one:
             chosen |= _shape(chosen["method"])
         with two:
             chosen["prune"] = prune(OWN, "tree")
             chosen |= evaluate(OWN)
+    with asked:
+        chosen["criterion"] = criterion(OWN, chosen["method"], "tree")
     return chosen
 
 

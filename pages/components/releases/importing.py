@@ -1,0 +1,57 @@
+"""Results that come as files: brought here, marked as what they are, and taken away again."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dpcore.models.readable import readable
+from dpcore.released.release import Release
+from dpcore.service.imports import LARGEST_IMPORT
+from pages.components.kit import slot
+from pages.components.kit.texts import text
+from pages.components.server import upload_gate
+from pages.components.visitor import access, outcome
+
+_SAID, _TURN = "import-said", "import-turn"
+
+
+def read() -> list[Release]:
+    """The visitor's imports in the words of people, their data sets called imported."""
+    return [
+        shown.told(dataset_name=f"{shown.dataset_name} (imported)")
+        for shown in map(readable, access.service().imported_releases())
+    ]
+
+
+def offer() -> None:
+    """A place to bring a file to."""
+    upload_gate.let_in(LARGEST_IMPORT)
+    with st.expander("Import a result", icon=":material/upload_file:"):
+        st.markdown(text("import"))
+        turn, most = st.session_state.setdefault(_TURN, 0), LARGEST_IMPORT >> 20
+        file = st.file_uploader("A result as JSON", type=["json"], key=f"import-{turn}", max_upload_size=most)
+        if file is not None:
+            _take(file)
+        outcome.tell(_SAID)
+
+
+def _take(file: st.runtime.uploaded_file_manager.UploadedFile) -> None:
+    """Read a file, say what became of it, and make room for another."""
+    content, context = file.getvalue(), get_script_run_ctx()
+    with st.spinner("Checking the file …"):
+        outcome.of(_SAID, lambda: access.service().import_release(content), "Imported. It stands in the table below.")
+    if context is not None:
+        upload_gate.taken(context.session_id, file.file_id)
+    st.session_state[_TURN] += 1
+    st.rerun()
+
+
+def remove(release: Release) -> None:
+    """A button that takes an import away."""
+    with slot.kept():
+        st.button("Remove this import", key=f"forget-{release.id}", on_click=_forget, args=(release.id,))
+
+
+def _forget(release_id: str) -> None:
+    outcome.of(_SAID, lambda: access.service().forget_import(release_id), "The import is removed.")

@@ -1,0 +1,236 @@
+"""Which method answers a question, and at which epsilon: from the schema, the row limit and the budget alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.labels import called
+from dpcore.domain.schema import Schema
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.report.spending import fitting
+from dpcore.workspace.requests import Quote
+from pages.components.kit import amounts
+from pages.components.kit.epsilon import STOPS
+
+COUNT, DESCRIBE, PREDICT, RELATE = "count", "describe", "predict", "relate"
+#: A count that is so many times its margin stands out clearly; in a group so many times as large as the
+#: margin, a chance is known to within 5 points.
+_CLEAR: Final = 3
+_CHANCE: Final = 20
+#: With fewer records than this, many trees would share too few people each.
+_FEW: Final = 2_000
+_WHY: Final = {
+    "summaries": "A first look counts every column once, and whatever you ask of it later is free.",
+    "rule_list": "A rule list is read aloud from the top: each rule names a group and its noisy chance.",
+    "ilp": "Relational rules look into all tables: who has a prescription, a visit or a measurement of some kind.",
+    "tree": "A tree can be followed by hand, question by question, and its groups add up to everybody.",
+    "forest": "A forest lets many trees vote. It is harder to follow than one tree.",
+    "ebm": "Shape functions say what each column adds, and they predict well with little budget.",
+    "redescriptions": "Redescriptions find two descriptions, one from each side, of nearly the same people.",
+}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody wants.
+
+    Attributes
+    ----------
+    aim : str
+        To count, to describe who has an outcome, to predict one, or to relate two sides.
+    target : str
+        The outcome, or the groups to compare; may be empty when counting.
+    tables : bool
+        Whether further tables count, too.
+    by_hand : bool
+        Whether a prediction must be followed by hand.
+    group : Decimal
+        The smallest group that should stand out, as a share of the row limit.
+    part : Decimal
+        Share of what is left that the run may add to what is spent.
+    """
+
+    aim: str
+    target: str = ""
+    tables: bool = False
+    by_hand: bool = False
+    group: Decimal = Decimal("0.01")
+    part: Decimal = Decimal("0.25")
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A method with an epsilon, and why.
+
+    Attributes
+    ----------
+    reasons, cautions : tuple of str
+        Sentences.
+    others : mapping of str to str
+        Further families that would do, with what speaks for each.
+    """
+
+    family: str
+    target: str
+    epsilon: Decimal
+    quote: Quote
+    reasons: tuple[str, ...]
+    cautions: tuple[str, ...]
+    others: Mapping[str, str] = field(default_factory=dict)
+
+
+def family_for(wish: Wish, schema: Schema) -> str:
+    """The family that answers a question."""
+    if wish.aim == COUNT:
+        return "summaries"
+    if wish.aim == RELATE:
+        return "redescriptions"
+    if wish.tables and schema.children:
+        return "ilp"
+    if wish.aim == PREDICT:
+        return "ebm" if not wish.by_hand or _is_number(wish, schema) else "tree"
+    return "rule_list"
+
+
+def others_for(wish: Wish, schema: Schema) -> dict[str, str]:
+    """Further families that would answer it, and what each is good for."""
+    found: list[str] = []
+    if wish.aim in (DESCRIBE, PREDICT) and not _is_number(wish, schema):
+        found = ["rule_list", "tree", "ebm"]
+        if schema.max_rows >= _FEW:
+            found.append("forest")
+    own = family_for(wish, schema)
+    return {name: _WHY[name] for name in found if name != own}
+
+
+def parameters_for(wish: Wish, schema: Schema) -> dict[str, Any]:
+    """What its form will hold, as far as it has no default."""
+    if wish.aim == RELATE:
+        return {"left": list(schema.view("left")), "right": list(schema.view("right"))}
+    if wish.aim == COUNT and wish.target:
+        return {"by": wish.target}
+    return {}
+
+
+def advise(wish: Wish, schema: Schema, quoted: Callable[[Decimal], Quote]) -> Advice:
+    """Propose a method, and the smallest of the usual epsilons that shows the groups that are wanted.
+
+    Parameters
+    ----------
+    quoted : callable
+        Price of the run at an epsilon. It may raise ``FrostglassError``.
+    """
+    family = family_for(wish, schema)
+    asked = {Decimal(stop): None for stop in STOPS}
+    prices: dict[Decimal, Quote] = {}
+
+    def price(epsilon: Decimal) -> Quote:
+        if epsilon not in prices:
+            prices[epsilon] = quoted(epsilon)
+        return prices[epsilon]
+
+    def shows(epsilon: Decimal) -> bool:
+        return _clear(wish) * price(epsilon).plan.count_margin() <= wish.group * schema.max_rows
+
+    def allowed(epsilon: Decimal) -> bool:
+        found = price(epsilon)
+        return found.affordable and found.adds <= wish.part * found.balance_before.left
+
+    stops = list(asked)
+    enough = _first(stops, shows)
+    most = _last(stops, allowed)
+    chosen = stops[min(enough, max(most, 0), len(stops) - 1)]
+    quote = price(chosen)
+    cautions = []
+    if enough > most:
+        cautions.append(_not_enough(wish, schema, quote, chosen, stops[enough] if enough < len(stops) else None))
+    if family == "ilp":
+        cautions += _too_few(quote)
+    reasons = (_WHY[family], *_about(wish, schema, family), _shown(wish, schema, quote), _costs(quote))
+    target = wish.target if family not in ("summaries", "redescriptions") else ""
+    return Advice(family, target, chosen, quote, reasons, tuple(cautions), others_for(wish, schema))
+
+
+def _first(stops: list[Decimal], holds: Callable[[Decimal], bool]) -> int:
+    """Place of the first that holds, where all after it do; the number of all if none does."""
+    low, high = 0, len(stops)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(stops[middle]) else (middle + 1, high)
+    return low
+
+
+def _last(stops: list[Decimal], holds: Callable[[Decimal], bool]) -> int:
+    """Place of the last that holds, where all before it do; -1 if none does."""
+    return _first(stops, lambda stop: not holds(stop)) - 1
+
+
+def _is_number(wish: Wish, schema: Schema) -> bool:
+    """Whether an outcome is a number to be predicted as such."""
+    return wish.aim == PREDICT and bool(wish.target) and isinstance(schema.column(wish.target), NumericColumn)
+
+
+def _about(wish: Wish, schema: Schema, family: str) -> list[str]:
+    """What the schema says for the method."""
+    told = []
+    if _is_number(wish, schema):
+        told.append(f"'{called(schema, wish.target)}' is a number: shape functions alone predict it as one.")
+    if schema.children and family not in ("ilp", "summaries"):
+        told.append("It looks at the main table alone.")
+    return told
+
+
+def _clear(wish: Wish) -> int:
+    """How many margins a group must hold to be told from the noise."""
+    return _CHANCE if wish.aim in (DESCRIBE, PREDICT) else _CLEAR
+
+
+def _shown(wish: Wish, schema: Schema, quote: Quote) -> str:
+    margin = quote.plan.count_margin()
+    clear, most = _clear(wish) * margin, schema.max_rows
+    share = f", 1 in {most // clear:,} of them" if 0 < clear <= most else ""
+    seen = f"groups of {clear:,} and more stand out{share}"
+    if _clear(wish) == _CHANCE:
+        seen = f"the chance in a group of {clear:,}{share}, is known to within 5 points"
+    return (
+        f"The records hold at most {most:,} rows, as everybody knows. At ε = {format_epsilon(quote.cost)} the noise on "
+        f"a count is ±{margin:,} (95%), so {seen}."
+    )
+
+
+def _costs(quote: Quote) -> str:
+    left = amounts.left(quote.balance_before.left)
+    takes = f"It takes {quote.forecast.text}."
+    if not quote.affordable:
+        return f"You have {left} left. {takes}"
+    return f"Of {left} left it adds {amounts.cost(quote.adds)}. {fitting(quote)} {takes}"
+
+
+def _not_enough(wish: Wish, schema: Schema, quote: Quote, chosen: Decimal, enough: Decimal | None) -> str:
+    if not quote.affordable:
+        return "Not even a small run fits into what is left: ask for more budget."
+    clear = _clear(wish) * quote.plan.count_margin()
+    if clear > schema.max_rows:
+        told = f"ε = {format_epsilon(chosen)} is too little to see any group"
+    else:
+        told = f"At ε = {format_epsilon(chosen)}, the most that you allow, only groups of {clear:,} and more stand out"
+    if enough is None:
+        return f"{told}, and no usual ε shows smaller ones: choose larger groups."
+    return f"{told}. Yours take ε = {format_epsilon(enough)}: allow more, or ask for larger ones."
+
+
+def _too_few(quote: Quote) -> list[str]:
+    """What relational rules need of people, if there may be fewer."""
+    from dpcore.models.ilp.language.hypotheses import hypotheses
+
+    space = hypotheses(quote.plan)
+    if space.people >= space.enough:
+        return []
+    return [
+        f"To choose among {space.clauses:,} possible clauses, {space.enough:,} records are enough; there are at most "
+        f"{space.people:,}. Leave out conditions on the page, or allow a larger ε."
+    ]

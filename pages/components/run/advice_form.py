@@ -1,0 +1,167 @@
+"""The questions of the page 'Which method?', and the proposal with a button that sets it up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+import streamlit as st
+
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.labels import called
+from dpcore.privacy.budgets import format_epsilon
+from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest
+from pages.components.families import registry
+from pages.components.families.shared.inputs import KEEP, choose_target
+from pages.components.families.summaries import inputs as summaries
+from pages.components.kit import epsilon, markup, slot
+from pages.components.run import advice, ask
+from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Advice, Wish
+from pages.components.visitor import access, menu
+
+_AIMS: Mapping[str, tuple[str, str]] = {
+    COUNT: ("Count", "how many people are so and so, column by column"),
+    DESCRIBE: ("Describe", "which groups have an outcome, in rules to read aloud"),
+    PREDICT: ("Predict", "an outcome of a person, as well as may be"),
+    RELATE: ("Relate", "what on one side goes with what on the other"),
+}
+_GROUPS = {"0.1": "Large ones: 1 in 10", "0.03": "Middling ones: 1 in 30", "0.01": "Small ones: 1 in 100"}
+_PARTS = {
+    "0.1": "A tenth of what is left",
+    "0.25": "A quarter of what is left",
+    "0.5": "Half of what is left",
+    "1": "All that is left",
+}
+
+
+def show(dataset: DatasetInfo) -> None:
+    """Ask, and propose."""
+    with st.container(border=True, key="card-wish"):
+        wish = _ask(dataset)
+    with slot.kept():
+        _propose(dataset, wish)
+
+
+def _ask(dataset: DatasetInfo) -> Wish:
+    aim = str(
+        st.radio(
+            "What do you want to know?",
+            list(_AIMS),
+            format_func=lambda name: f"**{_AIMS[name][0]}**: {_AIMS[name][1]}",
+            key="guide-aim",
+            **KEEP,
+        )
+    )
+    with slot.kept():
+        target = _target(dataset, aim)
+    with slot.kept():
+        tables = aim == DESCRIBE and _tables(dataset)
+    with slot.kept():
+        by_hand = aim == PREDICT and _by_hand()
+    left, right = st.columns(2)
+    with left:
+        group = _choice("How small a group should stand out?", _GROUPS, "0.03", "guide-group")
+    with right:
+        part = _choice("How much may it cost?", _PARTS, "0.25", "guide-part")
+    return Wish(aim, target, tables, by_hand, group, part)
+
+
+def _choice(label: str, options: Mapping[str, str], first: str, key: str) -> Decimal:
+    chosen = st.selectbox(
+        label, list(options), list(options).index(first), format_func=options.__getitem__, key=key, **KEEP
+    )
+    return Decimal(str(chosen))
+
+
+def _target(dataset: DatasetInfo, aim: str) -> str:
+    """The outcome, or the groups to compare."""
+    schema = dataset.schema
+    if aim == RELATE:
+        return ""
+    numbers = aim == PREDICT
+    names = [c.name for c in schema if len(c.classes) > 1 or (numbers and isinstance(c, NumericColumn))]
+    marked = [name for name in schema.targets if name in names]
+    label = "Which groups should be compared? (may stay empty)" if aim == COUNT else "Which column is the outcome?"
+    chosen = st.selectbox(
+        label,
+        marked + [name for name in names if name not in marked],
+        index=0 if marked and aim != COUNT else None,
+        format_func=lambda name: called(schema, name),
+        placeholder="No groups" if aim == COUNT else "Choose a column",
+        key=f"guide-{aim}-{schema.hash[:8]}",
+        **KEEP,
+    )
+    return "" if chosen is None else str(chosen)
+
+
+def _tables(dataset: DatasetInfo) -> bool:
+    if not dataset.schema.children:
+        return False
+    named = ", ".join(child.name for child in dataset.schema.children)
+    return bool(st.toggle(f"Look into further tables, too ({markup.plain(named)})", True, key="guide-tables", **KEEP))
+
+
+def _by_hand() -> bool:
+    return bool(st.toggle("It must be possible to follow it by hand", key="guide-hand", **KEEP))
+
+
+def _propose(dataset: DatasetInfo, wish: Wish) -> None:
+    if wish.aim in (DESCRIBE, PREDICT) and not wish.target:
+        st.info("Choose the column that is the outcome.")
+        return
+    found, problem = access.attempt(lambda: advice.advise(wish, dataset.schema, lambda e: _quote(dataset, wish, e)))
+    if found is None:
+        st.warning(f"{problem} Choose something else above.")
+        return
+    with st.container(border=True, key="card-advice"):
+        _tell(dataset, wish, found)
+    if not found.quote.affordable:
+        ask.offer(dataset)
+
+
+def _quote(dataset: DatasetInfo, wish: Wish, at: Decimal) -> Quote:
+    family = registry.FAMILIES[advice.family_for(wish, dataset.schema)]
+    request = RunRequest(
+        dataset_id=dataset.id,
+        algorithm=family.name,
+        target=wish.target if family.targeted else "",
+        epsilon=at,
+        parameters=advice.parameters_for(wish, dataset.schema),
+    )
+    return access.service().quote(request)
+
+
+def _tell(dataset: DatasetInfo, wish: Wish, found: Advice) -> None:
+    family = registry.FAMILIES[found.family]
+    st.subheader(f"{family.title}, ε = {format_epsilon(found.epsilon)}", anchor=False)
+    markup.sentences(found.reasons)
+    for caution in found.cautions:
+        markup.notice("amber", "Mind this.", caution)
+    if st.button("Set this run up", type="primary", key="guide-go"):
+        _go(dataset, wish, found.family, found.epsilon)
+    st.caption("It opens the page of the method, filled in. Nothing is spent until you confirm a review there.")
+    with slot.kept():
+        if found.others:
+            _others(dataset, wish, found)
+
+
+def _others(dataset: DatasetInfo, wish: Wish, found: Advice) -> None:
+    st.markdown("**These would answer it, too.**")
+    markup.sentences(found.others.values())
+    with st.container(horizontal=True):
+        for name in found.others:
+            if st.button(f"Set up: {registry.FAMILIES[name].title}", key=f"guide-go-{name}"):
+                _go(dataset, wish, name, found.epsilon)
+
+
+def _go(dataset: DatasetInfo, wish: Wish, name: str, at: Decimal) -> None:
+    """Open the page of a family with its form filled in."""
+    family, schema = registry.FAMILIES[name], dataset.schema
+    epsilon.enter(at)
+    st.session_state[f"set-up-{name}"] = True
+    if family.targeted:
+        choose_target(schema, wish.target)
+    elif wish.aim == COUNT:
+        summaries.preset(schema, (), by=wish.target or None)
+    if menu.may_open(family.page):
+        st.switch_page(family.page)

@@ -1,0 +1,42 @@
+"""What a browser remembers from one visit to the next: a few cookies, brought by a picture without content.
+
+Pages run beside a web socket, and no script of ours runs in the browser: only an answer to a request
+can set a cookie. So a page shows an empty picture whose address says what is to be remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote, urlencode
+
+import streamlit as st
+
+#: Whether the tour was seen, and the page on which a login ended.
+TOUR, PLACE = "tour", "place"
+#: How long each is remembered, in seconds.
+SECONDS = {TOUR: 365 * 24 * 3600, PLACE: 3600}
+ADDRESS = "remember"
+_VALUE = re.compile(r"[\w=&%+.~?-]{0,400}", re.ASCII)
+
+
+def cookie(name: str) -> str:
+    """Name of the cookie."""
+    return f"frostglass-{name}"
+
+
+def fits(name: str, value: str) -> bool:
+    """Whether this may be remembered at all."""
+    return name in SECONDS and _VALUE.fullmatch(value) is not None
+
+
+def remember(name: str, value: str) -> None:
+    """Have the browser remember this; an empty value forgets what was."""
+    if fits(name, value):
+        st.html(f'<img class="fg-nothing" alt="" src="{ADDRESS}?{urlencode({"name": name, "value": value})}">')
+
+
+def remembered(name: str) -> str:
+    """What the browser remembered when it came; empty if nothing."""
+    kept: object = st.context.cookies.get(cookie(name))
+    value = unquote(kept) if isinstance(kept, str) else ""  # Without a server there are none.
+    return value if fits(name, value) else ""

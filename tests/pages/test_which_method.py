@@ -1,0 +1,123 @@
+"""The page that proposes a method and an epsilon: from public facts alone, and set up by one press."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from dpcore.domain.schema import Schema
+from dpcore.workspace.requests import Quote, RunRequest
+from pages.components.run import advice
+from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Wish
+from pages.components.visitor import access
+from tests.support.page_tools import SCHEMA, add_ward, button, checked, open_page, words
+from tests.support.small_trains import SCHEMA as TRAINS
+
+SMALL = SCHEMA.model_copy(update={"max_rows": 1999})
+
+
+@pytest.mark.parametrize(
+    ("wish", "schema", "family"),
+    [
+        (Wish(COUNT), SCHEMA, "summaries"),
+        (Wish(RELATE), SCHEMA, "redescriptions"),
+        (Wish(DESCRIBE, "died"), SCHEMA, "rule_list"),
+        (Wish(DESCRIBE, "died", tables=True), SCHEMA, "rule_list"),
+        (Wish(DESCRIBE, "direction", tables=True), TRAINS, "ilp"),
+        (Wish(DESCRIBE, "direction"), TRAINS, "rule_list"),
+        (Wish(PREDICT, "died"), SCHEMA, "ebm"),
+        (Wish(PREDICT, "died", by_hand=True), SCHEMA, "tree"),
+        (Wish(PREDICT, "age", by_hand=True), SCHEMA, "ebm"),
+    ],
+)
+def test_the_aim_and_the_schema_choose_the_method(wish: Wish, schema: Schema, family: str) -> None:
+    assert advice.family_for(wish, schema) == family
+    assert family not in advice.others_for(wish, schema)
+
+
+def test_few_people_are_not_divided_among_trees() -> None:
+    wish = Wish(PREDICT, "died")
+    assert "forest" in advice.others_for(wish, SCHEMA)
+    assert "forest" not in advice.others_for(wish, SMALL)
+    assert advice.others_for(Wish(PREDICT, "age"), SCHEMA) == {}, "no other predicts a number"
+
+
+def quoted(dataset_id: str, algorithm: str = "rule_list", target: str = "died"):
+    def at(epsilon: Decimal) -> Quote:
+        asked.append(epsilon)
+        request = RunRequest(dataset_id=dataset_id, algorithm=algorithm, target=target, epsilon=epsilon)
+        return access.service().quote(request)
+
+    asked: list[Decimal] = []
+    at.asked = asked  # type: ignore[attr-defined]
+    return at
+
+
+def test_the_epsilon_is_the_smallest_that_shows_the_groups_wanted() -> None:
+    at = quoted(add_ward(budget="20"))
+    whole = Decimal(1)
+    found = {
+        group: advice.advise(Wish(DESCRIBE, "died", group=Decimal(group), part=whole), SCHEMA, at)
+        for group in ("0.3", "0.1", "0.03")
+    }
+    chosen = [found[group].epsilon for group in found]
+    assert chosen == sorted(chosen)
+    assert chosen[0] < chosen[-1]
+    for group, told in found.items():
+        if told.cautions:
+            continue
+        assert 20 * told.quote.plan.count_margin() <= Decimal(group) * SCHEMA.max_rows
+        below = [stop for stop in map(Decimal, advice.STOPS) if stop < told.epsilon]
+        if below:
+            assert 20 * at(below[-1]).plan.count_margin() > Decimal(group) * SCHEMA.max_rows
+    assert len(set(at.asked)) < len(advice.STOPS), "not every epsilon is tried"  # type: ignore[attr-defined]
+
+
+def test_it_never_costs_more_than_is_allowed_and_says_what_that_hides() -> None:
+    at = quoted(add_ward(budget="2"))
+    told = advice.advise(Wish(DESCRIBE, "died", group=Decimal("0.001"), part=Decimal("0.1")), SCHEMA, at)
+    assert told.quote.adds <= Decimal("0.2")
+    [caution] = told.cautions
+    assert "choose larger groups" in caution or "ask for larger ones" in caution
+
+
+def test_without_budget_it_says_so() -> None:
+    at = quoted(add_ward(budget="0.001"))
+    told = advice.advise(Wish(DESCRIBE, "died"), SCHEMA, at)
+    assert told.cautions == ("Not even a small run fits into what is left: ask for more budget.",)
+
+
+def test_a_press_opens_the_page_with_the_form_filled_in() -> None:
+    add_ward(budget="20")
+    app = open_page("which_method")
+    app.radio(key="guide-aim").set_value(DESCRIBE)
+    checked(app.run())
+    assert "Rule list, ε" in words(app)
+    app.button(key="guide-go").click()
+    checked(app.run())
+    assert app.title[0].value == "Rule list"
+    key = f"target-{SCHEMA.hash[:8]}"
+    assert app.session_state[key] == "died"
+    assert Decimal(app.text_input(key="epsilon").value) == Decimal(app.session_state["epsilon"])
+    assert button(app, "Review and spend")
+    assert not app.error
+
+
+def test_counting_in_groups_opens_a_first_look_in_these_groups() -> None:
+    add_ward(budget="20")
+    app = open_page("which_method")
+    app.selectbox(key=f"guide-{COUNT}-{SCHEMA.hash[:8]}").set_value("died")
+    checked(app.run())
+    app.button(key="guide-go").click()
+    checked(app.run())
+    assert app.title[0].value == "First look"
+    assert app.selectbox(key=f"set-look-by-{SCHEMA.hash[:8]}").value == "died"
+
+
+def test_what_cannot_be_is_a_sentence() -> None:
+    add_ward()
+    app = open_page("which_method")
+    app.radio(key="guide-aim").set_value(RELATE)
+    checked(app.run())
+    assert "Choose something else above" in words(app)

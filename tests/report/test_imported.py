@@ -1,0 +1,122 @@
+"""Results that come as files: what fits is taken and marked, what was changed is refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpcore.errors import RequestError
+from dpcore.released.imported import Imported
+from dpcore.report import imported
+from dpcore.report.imported import fault_of
+from dpcore.service import Service
+from dpcore.service import imports as service_imports
+from dpcore.workspace import imports
+from dpcore.workspace.users import LOCAL_USER
+from tests.plots.test_ilp import BOTH, release_of
+from tests.support.page_visitors import ANN, BOB
+
+RELEASE = release_of(*BOTH, dataset_name="elsewhere")
+
+
+def changed(change: Callable[[dict[str, Any]], None]) -> str:
+    content = json.loads(RELEASE.to_json())
+    change(content)
+    return json.dumps(content)
+
+
+def put(path: str, value: object) -> Callable[[dict[str, Any]], None]:
+    *above, last = path.split(".")
+
+    def change(content: dict[str, Any]) -> None:
+        here: Any = content
+        for step in above:
+            here = here[int(step) if step.isdigit() else step]
+        here[last] = value
+
+    return change
+
+
+def test_what_was_downloaded_is_taken() -> None:
+    assert fault_of(RELEASE.to_json()) == "good"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "form"),
+        ("[]", "form"),
+        ("[" * 100_000, "form"),
+        ("{}", "form"),
+        (RELEASE.to_json().replace("0.25", "NaN"), "number"),
+        (RELEASE.to_json().replace("0.25", "Infinity"), "number"),
+        (changed(put("kind", "nothing")), "form"),
+        (changed(put("model", {})), "form"),
+        (changed(put("target", "year")), "itself"),
+        (changed(put("target", "nothing")), "itself"),
+        (changed(put("target", "")), "itself"),
+        (changed(put("certificate.epsilon", "0.01")), "itself"),
+        (changed(put("certificate.epsilon", "-1")), "itself"),
+        (changed(put("certificate.max_rows", 5)), "itself"),
+        (changed(put("certificate.max_rows_per_person", 9)), "itself"),
+        (changed(put("certificate.schema_hash", "0" * 64)), "form"),
+        (changed(put("certificate.guarantee", "none")), "form"),
+        (changed(put("model.classes", ["east", "west"])), "itself"),
+        (changed(put("dataset_name", "x" * 1000)), "itself"),
+        (changed(put("model.groups.0.noisy_counts", [])), "show"),
+        (changed(put("model.groups.0.clause.variables.0.table", "nowhere")), "show"),
+    ],
+)
+def test_a_file_that_was_changed_is_refused(text: str, fault: str) -> None:
+    assert fault_of(text) == fault
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    with Service(tmp_path / "home", workers=0) as running:
+        yield running
+
+
+def test_an_import_is_its_owners_until_they_remove_it(service: Service) -> None:
+    ann, bob = service.acting(ANN), service.acting(BOB)
+    ann.import_release(RELEASE.to_json().encode())
+    [found] = ann.imported_releases()
+    assert isinstance(found, Imported)
+    assert found.to_json() == RELEASE.to_json()
+    assert bob.imported_releases() == []
+    assert ann.releases() == [], "it is none of this ledger"
+    ann.import_release(RELEASE.to_json().encode())
+    assert len(ann.imported_releases()) == 1
+    bob.forget_import(RELEASE.id)
+    assert len(ann.imported_releases()) == 1
+    ann.forget_import(RELEASE.id)
+    assert ann.imported_releases() == []
+
+
+def test_refusals_are_sentences_that_quote_nothing(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    for content in (b"\xff\xfe\x00", b"secret words", changed(put("target", "nothing")).encode()):
+        with pytest.raises(RequestError) as refusal:
+            service.import_release(content)
+        assert "secret" not in str(refusal.value)
+        assert str(refusal.value).endswith((".", "download."))
+    monkeypatch.setattr(service_imports, "LARGEST_IMPORT", 10)
+    with pytest.raises(RequestError, match="larger than"):
+        service.import_release(RELEASE.to_json().encode())
+
+
+def test_nobody_keeps_more_than_a_library(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports, "MOST", 1)
+    monkeypatch.setattr(imported, "checked", lambda text: RELEASE.model_copy(update={"id": text}))
+    service.acting(LOCAL_USER).import_release(b"first-one")
+    with pytest.raises(RequestError, match="remove some"):
+        service.import_release(b"second-one")
+
+
+def test_a_process_that_dies_or_hangs_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imported, "_SECONDS", 0)
+    with pytest.raises(RequestError, match="more time or memory"):
+        imported.checked(RELEASE.to_json())
