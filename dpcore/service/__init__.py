@@ -6,6 +6,7 @@ Who calls decides what may be called: see :mod:`dpcore.service.base`.
 from __future__ import annotations
 
 from dpcore.service.budgets import Budgets
+from dpcore.service.class_rooms import ClassRoomsOfUser
 from dpcore.service.datasets import DEMO_BUDGET, Datasets
 from dpcore.service.public_truth import PublicTruth
 from dpcore.service.rehearsals import Rehearsals
@@ -13,5 +14,5 @@ from dpcore.service.rehearsals import Rehearsals
 __all__ = ["DEMO_BUDGET", "Service"]
 
 
-class Service(Datasets, Budgets, Rehearsals, PublicTruth):
-    """Data sets, budgets, runs and releases of one installation, as one user sees them."""
+class Service(Datasets, Budgets, Rehearsals, PublicTruth, ClassRoomsOfUser):
+    """Data sets, budgets, runs, releases and class rooms of one installation, as one user sees them."""

@@ -33,6 +33,7 @@ MENU = (
     Entry("releases.py", "Releases", ":material/inventory_2:", ROLES),
     Entry("report.py", "Report", ":material/description:", ROLES),
     Entry("learn.py", "Learn", ":material/school:", ROLES),
+    Entry("class_room.py", "Class room", ":material/groups:", ROLES),
     Entry("custodian.py", "Custodian", ":material/shield_person:", ("custodian",)),
 )
 _ROLES = {entry.path: entry.roles for entry in MENU}
