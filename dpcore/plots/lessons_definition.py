@@ -111,8 +111,9 @@ def _between(grid: list[float], heights: list[tuple[float, float]]) -> go.Scatte
 def delta_alt(example: DeltaExample) -> str:
     """Both areas in words."""
     return (
-        f"Gaussian noise with a standard deviation of {example.deviation:g}, looked at with epsilon {example.epsilon:g}. "
-        f"The area delta is {small_chance(example.delta)}. The area of all answers that exceed the factor e^epsilon "
+        f"Gaussian noise with a standard deviation of {example.deviation:g}, looked at with epsilon "
+        f"{example.epsilon:g}. The area delta is {small_chance(example.delta)}. "
+        f"The area of all answers that exceed the factor e^epsilon "
         f"is {small_chance(example.exceeded)}, which is larger."
     )
 

@@ -95,7 +95,7 @@ class ServiceBase:
         self._jobs.wake()
 
     def sweep(self) -> None:
-        """Remove what dead processes left half-way in, what custodians left lying too long, class rooms of yesterday."""
+        """Remove what dead processes left half-way in, what custodians left too long, and rooms of yesterday."""
         self._store.sweep()
         self._rooms.sweep()
         clear_old(self._home)

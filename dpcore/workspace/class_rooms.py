@@ -148,7 +148,7 @@ class ClassRooms:
 
         def work(connection: Connection) -> Room:
             _remove(connection, _ended())
-            if connection.scalar(sa.select(sa.func.count()).select_from(class_rooms)) >= ROOMS:
+            if (connection.scalar(sa.select(sa.func.count()).select_from(class_rooms)) or 0) >= ROOMS:
                 _give_way(connection)
             now, code = utc_now().replace(microsecond=0), _new_code(connection)
             room = Room(code, teacher[:NAME_LENGTH], cap, revealed=False, full=False, closed=False, created=now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from html import escape
 
 import streamlit as st
@@ -89,7 +90,8 @@ def _cost(board: Board) -> None:
 
     added, counted = class_cost([answer.epsilon for answer in board.answers])
     most = max(
-        sum(answer.epsilon for answer in board.answers if answer.student == student) for student, _ in board.students
+        sum((answer.epsilon for answer in board.answers if answer.student == student), Decimal(0))
+        for student, _ in board.students
     )
     composed = "" if counted == added else f", or ε {format_epsilon(counted)} at δ = {exact_amount(DELTA)} if composed"
     markup.notice(

@@ -43,7 +43,9 @@ def show(place: Place) -> None:
     st.button("Ask", key="class-ask", on_click=_ask, args=(place,), type="primary", disabled=room.closed)
     with slot.kept():
         if room.closed:
-            st.info("Your teacher has closed this room: nobody asks any more. The board stays until tomorrow.")
+            st.info(
+                "Your teacher has closed this room: nobody asks any more. The board stays until the room is deleted."
+            )
         elif refusal := st.session_state.pop(_REFUSED, ""):
             st.warning(markup.plain(refusal), icon=":material/block:")
     toy_meter("yours", seat.budget)

@@ -23,7 +23,7 @@ def show(place: Place) -> None:
     st.html(
         f'<section class="fg-code" aria-label="Code of the room"><small>Code of the room</small>'
         f"<b>{room.code}</b><span>Toy budget of each student: ε {format_epsilon(room.cap)}. Deleted at "
-        f"{room.ends:%H:%M} UTC tomorrow.</span></section>"
+        f"{room.ends:%Y-%m-%d %H:%M} UTC.</span></section>"
     )
     st.markdown(text("class_room_lesson"))
     _controls(place, room)

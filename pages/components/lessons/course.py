@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import streamlit as st
 
@@ -168,7 +168,7 @@ def _ways(lesson: Lesson) -> None:
         st.button("Start the course again", key="lesson-restart", on_click=_restart, type="tertiary")
 
 
-def _way(word: str, lesson: Lesson, key: str, kind: str) -> None:
+def _way(word: str, lesson: Lesson, key: str, kind: Literal["primary", "secondary"]) -> None:
     st.button(f"{word}: {lesson.title}", key=key, on_click=_go, args=(lesson.title,), type=kind)
 
 

@@ -60,8 +60,9 @@ def _formulas(found: Any, before: float) -> None:
         after, odds = found.after(before), before / (1 - before)
         st.latex(rf"{found.ratio * odds:.2f}\;=\;{found.ratio:.2f}\cdot {odds:.2f}")
         st.markdown(
-            f"Whoever gave a chance of {before:.0%} to “this person is in the data”, and sees an answer in S, now gives "
-            f"{after:.1%}. The middle factor is never above e^ε = {found.factor:.2f} and never below {1 / found.factor:.2f}."
+            f"Whoever gave a chance of {before:.0%} to “this person is in the data”, and sees an answer in S, now "
+            f"gives {after:.1%}. The middle factor is never above e^ε = {found.factor:.2f} and never "
+            f"below {1 / found.factor:.2f}."
         )
     chances = {
         "With this person (D)": f"{found.present:.1%}",

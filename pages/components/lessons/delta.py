@@ -36,8 +36,8 @@ def show() -> None:
         epsilon = st.select_slider("ε", EPSILONS, 1.0, key=f"{_KEY}-epsilon", format_func=lambda e: f"{e:g}")
     found = DeltaExample(deviation, epsilon)
     st.html(
-        f'<p class="fg-noise">δ: <b>{small_chance(found.delta)}</b> · chance that the factor e<sup>ε</sup> is exceeded: '
-        f"<b>{small_chance(found.exceeded)}</b>, <b>{found.exceeded / found.delta:,.1f} times δ</b></p>"
+        f'<p class="fg-noise">δ: <b>{small_chance(found.delta)}</b> · chance that the factor e<sup>ε</sup> is '
+        f"exceeded: <b>{small_chance(found.exceeded)}</b>, <b>{found.exceeded / found.delta:,.1f} times δ</b></p>"
     )
     figure.show(delta_figure(found), key=f"{_KEY}-chart", alt=delta_alt(found))
     st.markdown(text("lesson_delta_picture"))

@@ -35,8 +35,8 @@ def show() -> None:
     lesson.again("Other noise", _KEY)
     found = study(people, epsilon, lesson.draw(_KEY))
     st.html(
-        f'<p class="fg-noise">Before: <b>{RISK_BEFORE:.1%}</b> · after, with Ann: <b>{found.risk:.1%}</b> · after, without '
-        f"her: <b>{found.risk_without:.1%}</b> · others, who do not smoke: <b>{found.risk_of_others:.1%}</b></p>"
+        f'<p class="fg-noise">Before: <b>{RISK_BEFORE:.1%}</b> · after, with Ann: <b>{found.risk:.1%}</b> · after, '
+        f"without her: <b>{found.risk_without:.1%}</b> · others: <b>{found.risk_of_others:.1%}</b></p>"
     )
     figure.show(study_figure(found), key=f"{_KEY}-chart", alt=study_alt(found))
     with st.expander("The same as a table"):

@@ -44,8 +44,8 @@ def show() -> None:
     totals = [clamped_total(one, epsilon, lesson.draw(_KEY)) for one in CLAMPS]
     chosen = next(total for total in totals if total.clamp == clamp)
     st.html(
-        f'<p class="fg-noise">Noisy answer: <b>{lesson.minus(chosen.noisy)}</b> days · truth: <b>{chosen.truth:,}</b> · '
-        f"left out by the limit: <b>{chosen.lost:,}</b> · noise: <b>±{chosen.margin:,}</b></p>"
+        f'<p class="fg-noise">Noisy answer: <b>{lesson.minus(chosen.noisy)}</b> days · truth: <b>{chosen.truth:,}</b> '
+        f"· left out by the limit: <b>{chosen.lost:,}</b> · noise: <b>±{chosen.margin:,}</b></p>"
     )
     figure.show(clamps_figure(totals, clamp), key=f"{_KEY}-chart", alt=clamps_alt(totals, clamp))
     with st.expander("The same as a table"):
