@@ -292,7 +292,16 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
     teacher = house.as_(TEACHER)
     assert [dataset.id for dataset in teacher.datasets()] == [house.public]
     assert [release.id for release in teacher.releases()] == [house.public_release]
-    open_to_all = {"open_room", "own_rooms", "datasets", "runs", "releases", "sharing", "release_notes", "budget_requests"}
+    open_to_all = {
+        "open_room",
+        "own_rooms",
+        "datasets",
+        "runs",
+        "releases",
+        "sharing",
+        "release_notes",
+        "budget_requests",
+    }
     for name in set(methods(house)) - CUSTODIANS - open_to_all - {"add_demo_datasets"}:
         assert refused(lambda name=name: methods(house)[name](teacher)) is NotFoundError, name
     for name in CUSTODIANS:
