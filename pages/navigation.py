@@ -22,7 +22,7 @@ def frame() -> None:
         st.navigation(menu.every_page(), position="hidden")
         return
     access.keep_choice()
-    page = st.navigation(menu.pages())
+    page = st.navigation(menu.pages(), expanded=True)
     if not registry.sets_up(page.url_path):
         review.close_review()
     _choose_dataset()

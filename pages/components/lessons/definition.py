@@ -15,6 +15,8 @@ from pages.components.lessons import parts as lesson
 
 STOPS = ("0.1", "0.2", "0.5", "1", "2")
 LOW, HIGH = -5, 15
+#: Wide enough for a formula, in pixels; side by side where there is room.
+_CARD = 385
 FIRST, BEFORE = Decimal("0.5"), 0.2
 _KEY = "lesson-definition"
 
@@ -44,14 +46,14 @@ def show() -> None:
 
 def _formulas(found: Any, before: float) -> None:
     """Left the definition, right the odds; below each the same with the numbers of this set."""
-    left, right = st.columns(2, border=True)
-    with left:
+    cards = st.container(horizontal=True)
+    with cards, st.container(border=True, width=_CARD):
         st.markdown("**The definition**")
         st.latex(r"\Pr[M(D)\in S]\;\le\;e^{\varepsilon}\cdot\Pr[M(D')\in S]")
         st.latex(rf"{_percent(found.present)}\;\le\;{found.factor:.2f}\cdot {_percent(found.absent)}")
         st.latex(r"\Pr[M(D')\in S]\;\le\;e^{\varepsilon}\cdot\Pr[M(D)\in S]")
         st.latex(rf"{_percent(found.absent)}\;\le\;{found.factor:.2f}\cdot {_percent(found.present)}")
-    with right:
+    with cards, st.container(border=True, width=_CARD):
         st.markdown("**The same as odds**")
         st.latex(
             r"\frac{\Pr[D\mid S]}{\Pr[D'\mid S]}="

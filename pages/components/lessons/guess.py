@@ -32,7 +32,6 @@ def number(name: str, truth: float, ends: tuple[int, int], *, form: str = "%d", 
     """
     with slot.kept():
         if name not in _made():
-            middle = _middle(ends, step)
             low, high = (end if isinstance(step, int) else float(end) for end in ends)
             _ask(
                 name,
@@ -40,7 +39,7 @@ def number(name: str, truth: float, ends: tuple[int, int], *, form: str = "%d", 
                     "Your guess",
                     low,
                     high,
-                    middle,
+                    low,  # Not in the middle, where the truth may be.
                     step,
                     format=form,
                     key=f"guess-{name}",
@@ -95,12 +94,6 @@ def _ask(name: str, widget: Callable[[], object]) -> None:
     if sure or skip:
         _made()[name] = guessed if sure else None
         st.rerun()
-
-
-def _middle(ends: tuple[int, int], step: float) -> float:
-    """Where the slider begins: in the middle, which gives nothing away."""
-    low, high = ends
-    return (low + high) // 2 if isinstance(step, int) else float((low + high) / 2)
 
 
 def _tell_number(guessed: object, truth: float, ends: tuple[int, int], form: str) -> None:

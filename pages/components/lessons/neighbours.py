@@ -34,9 +34,9 @@ def show() -> None:
         key=f"{_KEY}-person",
         format_func=lambda place: _name(place, GROUP[place]),
     )
+    _wards(person)
     epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.5")
     pair = neighbours(person, epsilon)
-    _wards(person)
     st.html(
         f'<p class="fg-noise">True count: <b>{pair.count}</b> with this person, '
         f"<b>{pair.count_without}</b> without · largest factor between two chances: "
