@@ -116,7 +116,9 @@ def test_places_of_the_silent_are_freed_and_they_are_told(teacher):
     teacher.button(key="class-free").click().run()
     assert "1 place freed" in words(checked(teacher))
     assert "In the room: Ann<" in words(teacher)
-    assert button(checked(other.run()), "Join")
+    other.button(key="class-ask").click().run()
+    assert "given it away" in errors(checked(other))
+    assert button(other, "Join")
     assert ann.run().button(key="class-ask")
 
 

@@ -61,7 +61,7 @@ def _draw(board: Board, question: int) -> None:
     truth = f" · true count: <b>{COUNTS[question].people:,}</b>" if revealed else ""
     st.html(
         f'<p class="fg-noise">Answers: <b>{found.answers}</b>, students: <b>{found.students}</b> · mean: '
-        f"<b>{_decimal(found.mean)}</b> ± {found.margin:,.1f}{truth}</p>"
+        f"<b>{_decimal(found.mean)}</b> ± {found.margin:,.1f} (95%){truth}</p>"
     )
     figure.show(
         class_figure(answers, found, revealed=revealed),

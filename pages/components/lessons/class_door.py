@@ -8,17 +8,16 @@ from dpcore.errors import FrostglassError
 from dpcore.workspace.class_rooms import CAPS, HOURS, NAME, SEATS
 from pages.components.kit import markup, slot
 from pages.components.lessons import class_place
-from pages.components.lessons.class_place import Place
+from pages.components.lessons.class_place import REFUSED, Place
 from pages.components.visitor import access, login
 
 _CODE, _NAME, _CAP = "class-code", "class-name", "class-cap"
-_REFUSED = "class-refused"
 
 
 def show() -> None:
     """Two cards, side by side where there is room."""
     with slot.kept():
-        if refusal := st.session_state.pop(_REFUSED, ""):
+        if refusal := st.session_state.pop(REFUSED, ""):
             st.error(markup.plain(refusal))
     left, right = st.columns(2)
     with left, st.container(border=True, key="card-class-join"):
@@ -48,7 +47,7 @@ def _enter() -> None:
         key = access.service().join_room(code, name)
         room = access.service().board(code).room
     except FrostglassError as refusal:
-        st.session_state[_REFUSED] = str(refusal)
+        st.session_state[REFUSED] = str(refusal)
         return
     class_place.enter(Place(room.code, key, teaches=False))
 
@@ -76,7 +75,7 @@ def _begin() -> None:
     try:
         room, key = access.service().open_room(st.session_state[_CAP])
     except FrostglassError as refusal:
-        st.session_state[_REFUSED] = str(refusal)
+        st.session_state[REFUSED] = str(refusal)
         return
     class_place.enter(Place(room.code, key, teaches=True))
 

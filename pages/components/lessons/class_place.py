@@ -14,6 +14,8 @@ from pages.components.visitor import access
 
 _ROOM, _KEY, _ROLE = "room", "key", "as"
 _PLACE = "class-place"
+#: Where a refusal is kept until the page is drawn: at the door, or beside the question.
+REFUSED = "class-refused"
 _TEACHER, _STUDENT = "teacher", "student"
 
 

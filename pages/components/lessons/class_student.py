@@ -14,11 +14,11 @@ from pages.components.kit.texts import text
 from pages.components.lessons import class_board, class_place
 from pages.components.lessons import parts as lesson
 from pages.components.lessons.budget import toy_meter
-from pages.components.lessons.class_place import Place
+from pages.components.lessons.class_place import REFUSED, Place
 from pages.components.visitor import access
 
 STOPS = ("0.05", "0.1", "0.2", "0.5", "1", "2")
-_QUESTION, _EPSILON, _REFUSED = "class-question", "class-epsilon", "class-refused-question"
+_QUESTION, _EPSILON = "class-question", "class-epsilon"
 
 
 def show(place: Place) -> None:
@@ -46,7 +46,7 @@ def show(place: Place) -> None:
             st.info(
                 "Your teacher has closed this room: nobody asks any more. The board stays until the room is deleted."
             )
-        elif refusal := st.session_state.pop(_REFUSED, ""):
+        elif refusal := st.session_state.pop(REFUSED, ""):
             st.warning(markup.plain(refusal), icon=":material/block:")
     toy_meter("yours", seat.budget)
     with slot.kept():
@@ -59,7 +59,7 @@ def _ask(place: Place) -> None:
     try:
         access.service().ask_in_room(place.code, place.key, st.session_state[_QUESTION], st.session_state[_EPSILON])
     except FrostglassError as refusal:
-        st.session_state[_REFUSED] = str(refusal)
+        st.session_state[REFUSED] = str(refusal)
 
 
 def _answers(seat: Seat, *, revealed: bool) -> None:
