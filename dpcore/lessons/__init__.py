@@ -1,7 +1,8 @@
 """What the lessons show: noise, neighbours, odds, budgets and attacks, on public numbers only.
 
-Nothing here sees a data set that somebody uploaded, and nothing here touches a ledger. Noise
-comes from the engine's own mechanisms with a seeded source: a demonstration, not a protection.
+Nothing here sees a data set that somebody uploaded, and nothing here touches a ledger. Noise comes
+from the engine's own mechanisms: in lessons with a seed, so that everybody sees the same; in a class
+room from the system's source, so that everybody's is another.
 """
 
 from __future__ import annotations
@@ -16,21 +17,34 @@ from dpcore.lessons.attacks import (
     reconstruction_attack,
     secrets,
 )
+from dpcore.lessons.coin import Survey, Toss, coin_epsilon, estimate, estimate_margin, survey, toss
 from dpcore.lessons.composition import Averages, Costs, averages, costs
+from dpcore.lessons.definition import SetChances, set_chances
+from dpcore.lessons.delta import DeltaExample, calibrated
 from dpcore.lessons.histogram import AGES, PEOPLE, BothWays, both_ways
+from dpcore.lessons.limits import RISK, RISK_BEFORE, Study, study
 from dpcore.lessons.neighbours import GROUP, Neighbours, Person, neighbours
 from dpcore.lessons.noise import COUNTS, PublicCount, margin, noise_chance, noisy_answers
 from dpcore.lessons.odds import Odds, shown_chance, worst_odds
+from dpcore.lessons.sensitivity import LONGEST_STAY, STAYS, ClampedTotal, clamped_total
+from dpcore.lessons.together import ClassAnswer, Together, class_cost, together
 from dpcore.lessons.toy import ToyAnswer, ToyBudget, toy_cap
 
 __all__ = [
     "AGES",
     "COUNTS",
     "GROUP",
+    "LONGEST_STAY",
     "PEOPLE",
+    "RISK",
+    "RISK_BEFORE",
+    "STAYS",
     "Averages",
     "BothWays",
+    "ClampedTotal",
+    "ClassAnswer",
     "Costs",
+    "DeltaExample",
     "Difference",
     "MembershipAttack",
     "Neighbours",
@@ -38,13 +52,24 @@ __all__ = [
     "Person",
     "PublicCount",
     "Reconstruction",
+    "SetChances",
+    "Study",
+    "Survey",
+    "Together",
+    "Toss",
     "ToyAnswer",
     "ToyBudget",
     "averages",
     "both_ways",
+    "calibrated",
     "ceiling",
+    "clamped_total",
+    "class_cost",
+    "coin_epsilon",
     "costs",
     "difference_attack",
+    "estimate",
+    "estimate_margin",
     "margin",
     "membership_attack",
     "neighbours",
@@ -52,7 +77,12 @@ __all__ = [
     "noisy_answers",
     "reconstruction_attack",
     "secrets",
+    "set_chances",
     "shown_chance",
+    "study",
+    "survey",
+    "together",
+    "toss",
     "toy_cap",
     "worst_odds",
 ]

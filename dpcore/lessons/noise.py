@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.arrays import Ints
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.mechanisms import GeometricMechanism
-from dpcore.privacy.randomness import SeededRandom
+from dpcore.privacy.randomness import source_for
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ COUNTS = (
 )
 
 
-def noisy_vector(counts: Ints, sensitivity: int, epsilon: Decimal, seed: int) -> Ints:
-    """Counts with the engine's two-sided geometric noise, from a seeded source.
+def noisy_vector(counts: Ints, sensitivity: int, epsilon: Decimal, seed: int | None) -> Ints:
+    """Counts with the engine's two-sided geometric noise.
 
     Parameters
     ----------
@@ -52,13 +52,14 @@ def noisy_vector(counts: Ints, sensitivity: int, epsilon: Decimal, seed: int) ->
         Largest sum of changes, over all counts, that one person makes.
     epsilon : Decimal
         Budget of all counts together.
-    seed : int
-        Names the draw: the same seed gives the same noise. Not private.
+    seed : int or None
+        Names the draw: the same seed gives the same noise, which is not private. ``None``: from
+        the system's source, another one each time.
     """
-    return GeometricMechanism(sensitivity, epsilon).release(counts, SeededRandom(seed))
+    return GeometricMechanism(sensitivity, epsilon).release(counts, source_for(seed))
 
 
-def noisy_answers(people: int, epsilon: Decimal, seeds: Iterable[int]) -> tuple[int, ...]:
+def noisy_answers(people: int, epsilon: Decimal, seeds: Iterable[int | None]) -> tuple[int, ...]:
     """One noisy answer for each seed: the same question, asked again and again."""
     count = np.array([people])
     return tuple(int(noisy_vector(count, 1, epsilon, seed)[0]) for seed in seeds)

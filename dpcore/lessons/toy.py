@@ -64,7 +64,7 @@ class ToyBudget:
         """Largest epsilon that one more question may have."""
         return self.cap.left(self.total)
 
-    def ask(self, count: PublicCount, epsilon: object, seed: int) -> ToyBudget:
+    def ask(self, count: PublicCount, epsilon: object, seed: int | None = None) -> ToyBudget:
         """Buy one noisy answer.
 
         Parameters
@@ -73,8 +73,8 @@ class ToyBudget:
             The question.
         epsilon : Decimal, int, float or str
             What may be spent on it.
-        seed : int
-            Names the draw of noise.
+        seed : int, optional
+            Names the draw of noise. Default: one that nobody can repeat.
 
         Raises
         ------
@@ -85,8 +85,7 @@ class ToyBudget:
         if not self.cap.accepts(self.total + pure_loss(price)):
             raise BudgetError(
                 f"Refused: this question costs ε {format_epsilon(price)}, but ε "
-                f"{format_epsilon(self.left, up=False)} is left for one question. Choose a "
-                "smaller ε, or start again with a full toy budget."
+                f"{format_epsilon(self.left, up=False)} is left for one question. Choose a smaller ε."
             )
         [noisy] = noisy_answers(count.people, price, [seed])
         return replace(self, answers=(*self.answers, ToyAnswer(count, price, noisy)))

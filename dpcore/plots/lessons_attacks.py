@@ -69,9 +69,9 @@ def membership_alt(found: MembershipAttack) -> str:
     )
 
 
-def people_figure(found: Reconstruction) -> go.Figure:
-    """One column per person: the secret, the guess from exact and the guess from noisy counts."""
-    rows = (found.truth, found.exact, found.private)
+def people_figure(found: Reconstruction, *, repaired: bool = True) -> go.Figure:
+    """One column per person: the secret, the guess from exact and, if repaired, the guess from noisy counts."""
+    rows = (found.truth, found.exact, found.private) if repaired else (found.truth, found.exact)
     marks: dict[str, tuple[list[int], list[int]]] = {}
     for row, guesses in enumerate(rows):
         for place, (guess, true) in enumerate(zip(guesses, found.truth, strict=True)):
@@ -81,7 +81,7 @@ def people_figure(found: Reconstruction) -> go.Figure:
     figure = go.Figure([_marks(name, *marks.get(name, ([None], [None]))) for name in _STYLES])
     figure.update_layout(
         clear_layout(),
-        height=290,
+        height=290 if repaired else 230,
         dragmode=False,
         margin={"l": 10, "r": 20, "t": 60, "b": 60},
         legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0},
@@ -96,9 +96,9 @@ def people_figure(found: Reconstruction) -> go.Figure:
         fixedrange=True,
     )
     figure.update_yaxes(
-        tickvals=[0, 1, 2],
-        ticktext=["the secret", "from exact counts", "from noisy counts"],
-        range=[2.5, -0.5],
+        tickvals=list(range(len(rows))),
+        ticktext=["the secret", "from exact counts", "from noisy counts"][: len(rows)],
+        range=[len(rows) - 0.5, -0.5],
         showgrid=False,
         zeroline=False,
         fixedrange=True,
@@ -134,11 +134,10 @@ def _marks(name: str, across: Sequence[int | None], down: Sequence[int | None]) 
     )
 
 
-def people_alt(found: Reconstruction) -> str:
+def people_alt(found: Reconstruction, *, repaired: bool = True) -> str:
     """How many people were read off, in words."""
-    people = len(found.truth)
+    noisy = f", from noisy counts {found.right(found.private)}" if repaired else ""
     return (
-        f"The secret of {people} invented people, and guesses of it. From exact counts "
-        f"{found.right(found.exact)} guesses are right, from noisy counts "
-        f"{found.right(found.private)}."
+        f"The secret of {len(found.truth)} invented people, and guesses of it. From exact counts "
+        f"{found.right(found.exact)} guesses are right{noisy}."
     )

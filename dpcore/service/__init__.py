@@ -6,6 +6,7 @@ Who calls decides what may be called: see :mod:`dpcore.service.base`.
 from __future__ import annotations
 
 from dpcore.service.budgets import Budgets
+from dpcore.service.class_rooms import ClassRoomsOfUser
 from dpcore.service.datasets import DEMO_BUDGET, Datasets
 from dpcore.service.imports import Imports
 from dpcore.service.public_truth import PublicTruth
@@ -15,5 +16,5 @@ from dpcore.service.tokens import Tokens
 __all__ = ["DEMO_BUDGET", "Service"]
 
 
-class Service(Datasets, Budgets, Rehearsals, Imports, PublicTruth, Tokens):
-    """Data sets, budgets, runs and releases of one installation, as one user sees them."""
+class Service(Datasets, Budgets, Rehearsals, Imports, PublicTruth, Tokens, ClassRoomsOfUser):
+    """Data sets, budgets, runs, releases and class rooms of one installation, as one user sees them."""

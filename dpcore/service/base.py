@@ -15,6 +15,7 @@ from typing import Self
 from dpcore.data.room import kept_bytes
 from dpcore.errors import AccessError, LoginError, NotFoundError
 from dpcore.validation import whole_number
+from dpcore.workspace.class_rooms import ClassRooms
 from dpcore.workspace.database import chosen_home, default_url
 from dpcore.workspace.desks import clear_old, spool
 from dpcore.workspace.engines import private_folder
@@ -69,7 +70,7 @@ class ServiceBase:
             url = database_url or default_url(folder)
             engine = open_installation(folder, url)
             self._home, self._engine = folder, engine
-            self._store = Store(folder, engine)
+            self._store, self._rooms = Store(folder, engine), ClassRooms(engine)
             private_folder(spool(folder))
             self.sweep()
         self._ledger, self._grants, self._queue = Ledger(engine), Grants(engine), RunQueue(engine)
@@ -94,8 +95,9 @@ class ServiceBase:
         self._jobs.wake()
 
     def sweep(self) -> None:
-        """Remove what dead processes left half-way in, and what custodians left lying too long."""
+        """Remove what dead processes left half-way in, what custodians left too long, and rooms of yesterday."""
         self._store.sweep()
+        self._rooms.sweep()
         clear_old(self._home)
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ from dpcore.workspace.engines import connect
 from dpcore.workspace.turns import turn
 
 #: Revision that this code reads and writes; the newest script in ``migrations/versions``.
-HEAD: Final = "0009"
+HEAD: Final = "0010"
 _ATTEMPTS = 10
 #: SQLSTATEs after which PostgreSQL asks for the transaction to be repeated.
 _REPEAT = frozenset({"40001", "40P01"})
@@ -279,6 +279,40 @@ imported_releases = sa.Table(
     sa.Column("time", UtcTime, nullable=False),
 )
 
+# Class rooms, swept after a day: public numbers and toy budgets, apart from data sets and ledger.
+class_rooms = sa.Table(
+    "class_rooms",
+    metadata,
+    sa.Column("code", sa.String(16), primary_key=True),
+    sa.Column("key", sa.String(64), nullable=False),
+    sa.Column("teacher", sa.String(128), nullable=False),
+    sa.Column("cap", ExactDecimal(9), nullable=False),
+    sa.Column("revealed", sa.Boolean, nullable=False),
+    sa.Column("full", sa.Boolean, nullable=False),
+    sa.Column("closed", sa.Boolean, nullable=False),
+    sa.Column("created", UtcTime, nullable=False),
+    sa.Column("used", UtcTime, nullable=False),
+)
+
+class_seats = sa.Table(
+    "class_seats",
+    metadata,
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("code", sa.String(16), sa.ForeignKey("class_rooms.code"), nullable=False, index=True),
+    sa.Column("student", sa.Integer, nullable=False),
+    sa.Column("name", sa.String(64), nullable=False),
+)
+
+class_answers = sa.Table(
+    "class_answers",
+    metadata,
+    sa.Column("number", _Key, primary_key=True, autoincrement=True),
+    sa.Column("seat", sa.String(64), sa.ForeignKey("class_seats.key"), nullable=False, index=True),
+    sa.Column("question", sa.Integer, nullable=False),
+    sa.Column("epsilon", ExactDecimal(9), nullable=False),
+    sa.Column("noisy", sa.BigInteger, nullable=False),
+    sqlite_autoincrement=True,
+)
 
 # Which home folder this database belongs to; at most one row.
 installation = sa.Table(

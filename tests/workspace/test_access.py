@@ -144,6 +144,15 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "issue_token": lambda s: s.issue_token(),
         "tokens": lambda s: s.tokens(),
         "end_tokens": lambda s: s.end_tokens(),
+        "open_room": lambda s: s.open_room(ONE),
+        "own_rooms": lambda s: s.own_rooms(),
+        "join_room": lambda s: s.join_room("NOROOM"),
+        "seat": lambda s: s.seat("NOROOM", "key"),
+        "ask_in_room": lambda s: s.ask_in_room("NOROOM", "key", 0, ONE),
+        "board": lambda s: s.board("NOROOM"),
+        "steers_room": lambda s: s.steers_room("NOROOM", "key"),
+        "steer_room": lambda s: s.steer_room("NOROOM", "key", closed=True),
+        "free_seats": lambda s: s.free_seats("NOROOM", "key"),
     }
 
 
@@ -296,6 +305,7 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
     open_to_all = {"datasets", "runs", "releases", "sharing", "release_notes", "budget_requests"}
     open_to_all |= {"issue_token", "tokens", "end_tokens"}
     open_to_all |= {"import_release", "imported_releases", "forget_import", "has_seen", "note_seen"}
+    open_to_all |= {"open_room", "own_rooms"}
     for name in set(methods(house)) - CUSTODIANS - open_to_all - {"add_demo_datasets"}:
         assert refused(lambda name=name: methods(house)[name](teacher)) is NotFoundError, name
     for name in CUSTODIANS:
@@ -303,6 +313,27 @@ def test_a_teacher_knows_of_public_data_alone(house: House) -> None:
     run = teacher.submit(fake_request(house.public), "t")
     assert teacher.run(run).state == "done"
     assert teacher.add_demo_datasets() == []
+
+
+def test_a_class_room_is_opened_by_teachers_and_joined_by_anybody_with_a_role(house: House) -> None:
+    for other in (OFFICE, ANN):
+        with pytest.raises(AccessError):
+            house.as_(other).open_room(ONE)
+    teacher = house.as_(TEACHER)
+    code = teacher.open_room(ONE)[0].code
+    seat = house.as_(ANN).join_room(code, "Ann")
+    assert house.as_(ANN).ask_in_room(code, seat, 0, "0.5").budget.spent == Decimal("0.5")
+    assert [room.code for room in teacher.own_rooms()] == [code]
+    assert house.as_(user("tom", "teacher")).own_rooms() == house.service.own_rooms() == []
+    with pytest.raises(AccessError):
+        house.as_(user("tom", "teacher")).steer_room(code, "", closed=True)
+    assert teacher.steer_room(code, "", closed=True).closed
+
+
+def test_without_a_login_a_room_is_steered_by_its_key_alone(house: House) -> None:
+    room, key = house.service.open_room(ONE)
+    assert not house.service.steers_room(room.code, "")
+    assert house.service.steers_room(room.code, key)
 
 
 def test_nobody_gets_the_records_of_a_private_data_set(house: House) -> None:

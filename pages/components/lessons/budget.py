@@ -1,4 +1,4 @@
-"""Lesson 4: ask again and average; what the answers cost, added and composed; the budget's end."""
+"""Ask again and average; what the answers cost, added and composed; the budget's end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon
 from pages.components.kit import figure, markup, slot
 from pages.components.kit.texts import text
+from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 
 STOPS = ("0.05", "0.1", "0.2", "0.5", "1", "2")
@@ -26,6 +27,9 @@ def show() -> None:
     from dpcore.plots.lessons import averages_alt, averages_figure
 
     lesson.begin("Composition and the budget", text("lesson_budget"))
+    most = len(ask_often(_MOST_QUESTIONS, Decimal("0.1"), 1)[0].answers)
+    if not guess.number("budget", most, (1, _MOST_QUESTIONS), form="%d questions"):
+        return
     left, right = st.columns(2)
     with left:
         questions = st.slider("Ask this often", 1, _MOST_QUESTIONS, 50, key=f"{_KEY}-questions")
@@ -33,7 +37,7 @@ def show() -> None:
         epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.1", "ε of one question")
     lesson.again("Start again with other noise", _KEY)
     budget, refusal = ask_often(questions, epsilon, lesson.draw(_KEY))
-    toy_meter("lesson 4", budget)
+    toy_meter("this lesson", budget)
     with slot.kept():
         if refusal:
             st.warning(markup.plain(refusal), title="The toy budget refuses", icon=":material/block:")
@@ -89,7 +93,7 @@ def toy_meter(name: str, budget: Any) -> None:
     )
     total = budget.cap.epsilon
     share = min(100.0, float(100 * budget.spent / total))
-    cap = f"{name.capitalize()}: ε {format_epsilon(total)} in total, at δ = {exact_amount(budget.cap.delta)}"
+    cap = f"{name[0].upper()}{name[1:]}: ε {format_epsilon(total)} in total, at δ = {exact_amount(budget.cap.delta)}"
     st.html(
         f'<section class="fg-meter" aria-label="Toy budget of {name}"><h3>Toy budget</h3>'
         f'<div class="name">{cap}, without any effect on real budgets</div>'

@@ -1,13 +1,15 @@
-"""Lesson 5: many questions asked one by one, and the same answers added up from one measurement."""
+"""Many questions asked one by one, and the same answers added up from one measurement."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
+from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ def show() -> None:
     from dpcore.plots.lessons_histogram import both_ways_alt, both_ways_figure
 
     lesson.begin("Many questions, one measurement", text("lesson_histogram"))
+    first = both_ways(len(AGES), Decimal("0.1"), 1)
+    if not guess.number("histogram", max(first.added_margins), (0, first.alone_margin), form="±%d patients"):
+        return
     left, right = st.columns(2)
     with left:
         questions = st.slider("Ages to ask about", 1, len(AGES), len(AGES), key=f"{_KEY}-questions")

@@ -1,13 +1,16 @@
-"""Lesson 2: remove one person, and compare the chances of every answer."""
+"""Take one person out of the data, and compare the chances of every answer."""
 
 from __future__ import annotations
 
+import math
+from html import escape
 from typing import Any
 
 import streamlit as st
 
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
+from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 
 STOPS = ("0.1", "0.2", "0.5", "1", "2")
@@ -21,13 +24,18 @@ def show() -> None:
     from dpcore.plots.lessons import neighbours_alt, neighbours_figure
 
     lesson.begin("Neighbours", text("lesson_neighbours"))
-    left, right = st.columns(2)
-    with left:
-        person = st.selectbox(
-            "Remove", range(len(GROUP)), key=f"{_KEY}-person", format_func=lambda place: _name(place, GROUP[place])
-        )
-    with right:
-        epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.5")
+    if not guess.number("neighbours", math.exp(0.5), (1, 10), form="%.2f times", step=0.05):
+        return
+    person = st.pills(
+        "Press a person to take them out of the data",
+        range(len(GROUP)),
+        default=0,
+        required=True,
+        key=f"{_KEY}-person",
+        format_func=lambda place: _name(place, GROUP[place]),
+    )
+    _wards(person)
+    epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, "0.5")
     pair = neighbours(person, epsilon)
     st.html(
         f'<p class="fg-noise">True count: <b>{pair.count}</b> with this person, '
@@ -46,9 +54,26 @@ def show() -> None:
     lesson.question(text("lesson_neighbours_question"))
 
 
+def _wards(out: int) -> None:
+    """Who is in the data, and who was taken out."""
+    from dpcore.lessons import GROUP
+
+    people = [_person(place, one) for place, one in enumerate(GROUP)]
+    inside = "".join(person for place, person in enumerate(people) if place != out)
+    st.html(
+        f'<div class="fg-wards"><section aria-label="In the data"><small>In the data</small><ul>{inside}</ul></section>'
+        f'<section class="out" aria-label="Taken out"><small>Taken out</small><ul>{people[out]}</ul></section></div>'
+    )
+
+
+def _person(place: int, person: Any) -> str:
+    mark = "irregular heartbeat" if person.counted else "regular"
+    style = "counted" if person.counted else ""
+    return f'<li class="{style}"><b>Person {place + 1}</b>{escape(mark)}</li>'
+
+
 def _name(place: int, person: Any) -> str:
-    answer = "yes" if person.counted else "no"
-    return f"Person {place + 1}: {person.age} years, irregular heartbeat: {answer}"
+    return f"Person {place + 1}, {person.age} years"
 
 
 def _factor(here: float, there: float) -> str:

@@ -1,4 +1,4 @@
-"""Lesson 1: the same question, other noisy answers; small counts drown."""
+"""The same question, other noisy answers; small counts drown."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
+from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 
 STOPS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5")
@@ -24,6 +25,8 @@ def show() -> None:
     from dpcore.plots.lessons import answers_alt, answers_figure
 
     lesson.begin("Noise and counts", text("lesson_noise"))
+    if not guess.number("noise", margin(Decimal("0.1")), (0, 100), form="±%d people"):
+        return
     left, right = st.columns(2)
     with left:
         asked = st.selectbox(

@@ -1,4 +1,4 @@
-"""Lesson 3: what somebody may believe about one person, before an answer and after it."""
+"""What somebody may believe about one person, before an answer and after it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
+from pages.components.lessons import guess
 from pages.components.lessons import parts as lesson
 
 STOPS = ("0.01", "0.1", "0.2", "0.5", "1", "2", "3", "5", "10")
@@ -22,6 +23,8 @@ def show() -> None:
     from dpcore.privacy.budgets import odds_sentence
 
     lesson.begin("Epsilon as odds", text("lesson_odds"))
+    if not guess.number("odds", 100 * worst_odds(0.1, Decimal("0.5")).highest, (10, 100), form="%d%%"):
+        return
     left, right = st.columns(2)
     with left:
         before = st.slider("Chance before the answer", 1, 99, 10, key=f"{_KEY}-before", format="%d%%")

@@ -47,7 +47,7 @@ def show() -> None:
     with st.container(horizontal=True):
         st.button("Ask (toy budget)", key=f"{_KEY}-ask", on_click=_ask, type="primary")
         st.button("Reset the toy budget", key=f"{_KEY}-reset", on_click=_reset)
-    toy_meter("sandbox", budget)
+    toy_meter("the sandbox", budget)
     with slot.kept():
         if refusal := st.session_state.get(_REFUSAL):
             st.warning(markup.plain(refusal), icon=":material/block:")

@@ -1,0 +1,25 @@
+"""A class room: everybody asks with a toy budget of their own; one board shows all answers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.components.kit import markup
+from pages.components.kit.texts import text
+from pages.components.lessons import class_door, class_place, class_student, class_teacher
+
+
+def page() -> None:
+    st.title("Class room", anchor=False)
+    markup.lead("One question, many noisy answers: each student asks for themselves, and one board shows them all.")
+    markup.notice("public", "Free.", text("class_room_free"))
+    place = class_place.here()
+    if place is None:
+        class_door.show()
+    elif place.teaches:
+        class_teacher.show(place)
+    else:
+        class_student.show(place)
+
+
+page()

@@ -1,0 +1,130 @@
+"""The board of a class room: everybody's answers to one question. It draws itself again by itself."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from html import escape
+
+import streamlit as st
+
+from dpcore.errors import FrostglassError
+from dpcore.privacy.budgets import exact_amount, format_epsilon
+from dpcore.workspace.class_rooms import Board, Room
+from pages.components.kit import figure, markup, refresh
+from pages.components.lessons import parts as lesson
+from pages.components.visitor import access, login
+
+SECONDS = 3
+#: Rows of the list; older answers are in the picture only.
+_ROWS = 30
+_QUESTION = "class-board-question"
+
+
+def show(code: str, room: Room) -> None:
+    """The board, with the question that it shows; ``room`` as it is drawn above."""
+    from dpcore.lessons import COUNTS
+
+    st.subheader("The board", anchor=False)
+    question = st.selectbox(
+        "Answers to: how many patients are there …",
+        range(len(COUNTS)),
+        2,
+        key=_QUESTION,
+        format_func=lambda number: COUNTS[number].question,
+    )
+    with st.container():
+        _follow(code, room, question)
+
+
+@refresh.every(SECONDS)
+def _follow(code: str, room: Room, question: int) -> None:
+    login.follow()
+    try:
+        board = access.service().board(code)
+    except FrostglassError:
+        st.rerun()  # The room has ended: the page says what to do.
+    if board.room != room:
+        st.rerun()
+    _draw(board, question)
+
+
+def _draw(board: Board, question: int) -> None:
+    from dpcore.lessons import COUNTS, together
+    from dpcore.plots.lessons_class import class_alt, class_figure
+
+    answers = tuple(answer for answer in board.answers if answer.asked == COUNTS[question])
+    _people(board)
+    if not answers:
+        markup.empty("No answers to this question yet", "They appear here as soon as somebody asks.")
+        return
+    found, revealed = together(answers), board.room.revealed
+    truth = f" · true count: <b>{COUNTS[question].people:,}</b>" if revealed else ""
+    st.html(
+        f'<p class="fg-noise">Answers: <b>{found.answers}</b>, students: <b>{found.students}</b> · mean: '
+        f"<b>{_decimal(found.mean)}</b> ± {found.margin:,.1f} (95%){truth}</p>"
+    )
+    figure.show(
+        class_figure(answers, found, revealed=revealed),
+        key="class-board-chart",
+        alt=class_alt(answers, found, revealed=revealed),
+    )
+    if revealed:
+        st.markdown(
+            f"{found.within} of {found.answers} answers are within their own 95% margin of the true count. "
+            "An answer with less noise counts for more in the mean."
+        )
+    _cost(board)
+    with st.expander("The latest answers as a table"):
+        _table(board, question)
+
+
+def _people(board: Board) -> None:
+    names = ", ".join(escape(called(student, name)) for student, name in board.students) or "nobody yet"
+    st.html(f'<p class="fg-note">In the room: {names}</p>')
+
+
+def _cost(board: Board) -> None:
+    """What everybody's answers, to all questions, would cost together."""
+    from dpcore.lessons import class_cost
+    from dpcore.lessons.toy import DELTA
+
+    added, counted = class_cost([answer.epsilon for answer in board.answers])
+    most = max(
+        sum((answer.epsilon for answer in board.answers if answer.student == student), Decimal(0))
+        for student, _ in board.students
+    )
+    composed = "" if counted == added else f", or ε {format_epsilon(counted)} at δ = {exact_amount(DELTA)} if composed"
+    markup.notice(
+        "amber",
+        "All answers together.",
+        f"About real people, everything the class has asked would cost ε {format_epsilon(added)}{composed}. No student "
+        f"has spent more than ε {format_epsilon(most)}.",
+    )
+
+
+def _table(board: Board, question: int) -> None:
+    from dpcore.lessons import COUNTS
+
+    chosen = [answer for answer in board.answers if answer.asked == COUNTS[question]]
+    rows = [
+        markup.row(
+            [
+                markup.roomy(called(answer.student, answer.name)),
+                format_epsilon(answer.epsilon),
+                lesson.minus(answer.noisy),
+                *([lesson.minus(answer.noisy - answer.asked.people)] if board.room.revealed else []),
+            ]
+        )
+        for answer in reversed(chosen[-_ROWS:])
+    ]
+    header = ["Student", "ε", "Noisy answer", *(["Noise"] if board.room.revealed else [])]
+    markup.table("Latest first", header, rows)
+
+
+def called(student: int, name: str) -> str:
+    """A student in words."""
+    return name or f"student {student}"
+
+
+def _decimal(number: float) -> str:
+    return f"{number:,.1f}".replace("-", "−")

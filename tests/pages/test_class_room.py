@@ -1,0 +1,190 @@
+"""The page of class rooms: join, open, ask, look at the board; two visitors in one room."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pages.components.visitor import access
+from tests.support.page_tools import add_ward, button, checked, errors, open_page, words
+from tests.support.page_visitors import ANN, OFFICE, TEACHER
+from tests.support.places import moved, places
+
+PAGE = "class_room"
+
+
+@pytest.fixture
+def teacher():
+    app = open_page(PAGE)
+    app.button(key="class-open").click().run()
+    return checked(app)
+
+
+def code(app):
+    return re.search(r"<b>([A-Z0-9]{6})</b>", words(app)).group(1)
+
+
+def student(room, name=""):
+    app = open_page(PAGE)
+    app.text_input(key="class-code").set_value(room.lower())
+    app.text_input(key="class-name").set_value(name)
+    app.button(key="class-join").click().run()
+    return checked(app)
+
+
+def ask(app, question=2, epsilon="0.2"):
+    app.selectbox(key="class-question").set_value(question)
+    app.select_slider(key="class-epsilon").set_value(epsilon)
+    app.button(key="class-ask").click().run()
+    return checked(app)
+
+
+def picture(app):
+    return [str(item.proto.alt) for item in app.get("plotly_chart")]
+
+
+def inputs(app):
+    """Where everything stands that can be typed in, chosen or pressed: not pictures."""
+    return {name: place for name, place in places(app).items() if place.kind != "plotly_chart"}
+
+
+def set_to(app, setting):
+    app.button(key=f"class-{setting}").click().run()
+    return checked(app)
+
+
+def test_a_class_sees_everybody_s_answers_and_the_truth_once_it_is_revealed(teacher):
+    room = code(teacher)
+    ann, other = student(room, "Ann"), student(room)
+    ask(ann)
+    ask(ann)
+    ask(other)
+    board = access.service().board(room)
+    assert [answer.name for answer in board.answers] == ["Ann", "Ann", ""]
+    checked(teacher.run())
+    for app in (teacher, checked(ann.run()), other):
+        assert "In the room: Ann, student 2" in words(app)
+        assert "Answers: <b>3</b>, students: <b>2</b>" in words(app)
+        assert picture(app)[0].startswith("3 answers, from")
+        assert "true count" not in picture(app)[0]
+    assert 'aria-label="Spent ε 0.40; Left for one question ε 0.60"' in words(ann)
+    assert 'aria-label="Spent ε 0.20; Left for one question ε 0.80"' in words(other)
+    set_to(teacher, "revealed")
+    for app in (teacher, checked(ann.run())):
+        assert "true count is 123" in picture(app)[0]
+        assert "within their own 95% margin" in words(app)
+    assert "would cost ε 0.60" in words(teacher)
+    assert "more than ε 0.40" in words(teacher)
+    set_to(teacher, "revealed")
+    assert "true count is" not in picture(teacher)[0]
+
+
+def test_the_board_shows_one_question_at_a_time(teacher):
+    ann = ask(student(code(teacher), "Ann"), question=0)
+    assert "No answers to this question yet" in words(ann)
+    ann.selectbox(key="class-board-question").set_value(0).run()
+    assert picture(checked(ann))[0].startswith("1 answer")
+
+
+def test_a_toy_budget_refuses_and_touches_no_ledger(teacher):
+    dataset_id = add_ward()
+    ann = ask(student(code(teacher)), epsilon="2")
+    assert "costs ε 2.00, but ε 1.00 is left" in ann.warning[0].value
+    ask(ann, epsilon="1")
+    assert not ann.warning
+    assert not [entry for entry in access.service().ledger_entries(dataset_id) if entry.kind == "reserve"]
+    assert access.service().balance(dataset_id).spent == 0
+
+
+def test_a_closed_room_asks_nothing_more(teacher):
+    ann = ask(student(code(teacher), "Ann"))
+    set_to(teacher, "closed")
+    assert checked(ann.run()).button(key="class-ask").disabled
+    assert "closed this room" in words(ann)
+    late = open_page(PAGE)
+    late.text_input(key="class-code").set_value(code(teacher))
+    late.button(key="class-join").click().run()
+    assert "This room is closed" in errors(checked(late))
+    set_to(teacher, "closed")
+    assert not checked(ann.run()).button(key="class-ask").disabled
+
+
+def test_places_of_the_silent_are_freed_and_they_are_told(teacher):
+    ann, other = student(code(teacher), "Ann"), student(code(teacher), "Bob")
+    ask(ann)
+    teacher.button(key="class-free").click().run()
+    assert "1 place freed" in words(checked(teacher))
+    assert "In the room: Ann<" in words(teacher)
+    other.button(key="class-ask").click().run()
+    assert "given it away" in errors(checked(other))
+    assert button(other, "Join")
+    assert ann.run().button(key="class-ask")
+
+
+def test_a_reload_keeps_the_place_and_leaving_gives_it_up(teacher):
+    ann = student(code(teacher), "Ann")
+    again = open_page(PAGE)
+    for name, value in ann.query_params.items():
+        again.query_params[name] = value
+    assert "You are Ann" in words(checked(again.run()))
+    again.button(key="class-leave").click().run()
+    assert button(checked(again), "Join")
+    assert "key" not in again.query_params
+    assert "You are Ann" in words(checked(ann.run()))
+
+
+def test_a_student_cannot_steer_the_room_by_its_address(teacher):
+    ann = student(code(teacher), "Ann")
+    ann.query_params["as"] = "teacher"
+    checked(ann.run())
+    assert not [one for one in ann.button if one.key == "class-closed"]
+
+
+@pytest.mark.parametrize("typed", ["", "ABCDEF"])
+def test_who_cannot_join_is_told_why_and_keeps_what_was_typed(typed):
+    app = open_page(PAGE)
+    app.text_input(key="class-code").set_value(typed)
+    app.text_input(key="class-name").set_value("Ann")
+    app.button(key="class-join").click().run()
+    assert "no room with this code" in errors(checked(app))
+    assert app.text_input(key="class-name").value == "Ann"
+
+
+def test_names_are_shown_as_they_are_typed(teacher):
+    ask(student(code(teacher), "<img src=x> **Ann** [a](b)"))
+    said = words(checked(teacher.run()))
+    assert "&lt;img src=x&gt; **Ann** [a](b)" in said
+    assert "<img src=x>" not in said
+
+
+def test_nothing_of_a_form_moves_while_a_class_is_at_work(teacher):
+    """Typed text and what was chosen stay where they are, whatever the others do."""
+    ann, other = student(code(teacher), "Ann"), student(code(teacher))
+    for happens in (lambda: ask(other), lambda: set_to(teacher, "revealed"), lambda: set_to(teacher, "closed")):
+        before, above = inputs(ann), inputs(teacher)
+        happens()
+        assert moved(before, checked(ann.run())) == []
+        assert moved(above, checked(teacher.run())) == []
+    door = open_page(PAGE)
+    before = places(door)
+    door.button(key="class-join").click().run()
+    assert moved(before, checked(door)) == []
+
+
+def test_with_a_login_teachers_open_rooms_and_find_them_again(visit):
+    visit(ANN)
+    assert not [one for one in open_page(PAGE).button if one.key == "class-open"]
+    visit(OFFICE)
+    assert not [one for one in open_page(PAGE).button if one.key == "class-open"]
+    visit(TEACHER)
+    app = open_page(PAGE)
+    app.button(key="class-open").click().run()
+    room = code(checked(app))
+    again = open_page(PAGE)
+    button(again, f"Back to room {room}").click().run()
+    set_to(again, "closed")
+    assert access.service().board(room).room.closed
+    visit(ANN)
+    assert "You are Ann" not in words(again.run()), "another login steers nothing by this address"
+    assert not [one for one in again.button if one.key == "class-closed"]
