@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dpcore.domain.schema import Schema
-from dpcore.report.page import dossier
+from dpcore.report.dossier import Dossier
+from dpcore.report.page import dossier_page
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, serve, settled
@@ -54,7 +55,7 @@ def written_dossier(page: Page, folder: Path) -> Path:
     expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible()
     settled(page, 1500)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download the dossier").click()
+        page.get_by_role("button", name="Web page", exact=True).click()
     file = folder / "dossier.html"
     download.value.save_as(file)
     return file
@@ -95,7 +96,7 @@ def test_a_hostile_dossier_does_nothing(browser: Browser, tmp_path: Path) -> Non
     notes = {release.id: reports.note(release) for release in chosen}
     file = tmp_path / "hostile.html"
     file.write_text(
-        dossier(reports.dataset(), chosen, notes, reports.balance("20"), reports.WRITTEN),
+        dossier_page(Dossier(reports.dataset(), chosen, notes, reports.balance("20"), reports.WRITTEN).document()),
         encoding="utf-8",
     )
     alone, asked = opened_alone(browser, file)

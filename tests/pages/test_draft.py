@@ -172,7 +172,7 @@ def test_the_page_says_of_all_that_was_spent_what_the_dossier_says(visit: Visit)
     text = words(choose(open_page("report"), his))
     condition = "If the chain has converged"
     assert text.count(condition) == 1, "of a result that he may not read, its kind counts"
-    dossier = access.service().dossier(dataset_id, [his], Application())
+    dossier = access.service().dossier(dataset_id, [his], Application(), "html").decode()
     assert condition in reports.read(dossier).text
     assert "<td>1.00</td>" in text
 
