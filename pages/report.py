@@ -99,7 +99,7 @@ def _download(
     form: str, dataset: DatasetInfo, chosen: Sequence[Release], written: Application, *, disabled: bool = False
 ) -> None:
     kind = FORMS[form]
-    name = f"frostglass-dossier-{dataset.name}{kind.ending}"
+    name = kind.file_name(dataset.name)
     st.download_button(
         f"Download as {kind.title}" if form == _USUAL[0] else kind.title,
         made_file.later(_maker(form, dataset, chosen, written), name, kind.mime),

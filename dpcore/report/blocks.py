@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal
 
-from dpcore.report.contents import Picture
+from dpcore.report.contents import WIDTH, Picture
 from dpcore.report.tables import Table
+
+if TYPE_CHECKING:
+    from dpcore.plots.printed.canvas import Canvas
+
+#: Characters of a column that count for its width.
+_NARROW, _WIDE = 7, 64
+_FIXED: Final = {"pairs": (0.3, 0.7), "schema": (0.2, 0.15, 0.28, 0.17, 0.2)}
+#: Pixels that a figure on paper may be high before it shrinks, and the part of the width that it takes at most.
+_TALLEST, _SHARE = 560, 0.82
+#: Height of its bars and rows, compared with that on a page.
+_SQUEEZE: Final = 0.78
 
 
 @dataclass(frozen=True)
@@ -70,6 +82,16 @@ class Grid:
         return cls(Table.of(caption, (first, second), values.items(), most=len(values)), "pairs")
 
     @property
+    def shares(self) -> list[float]:
+        """Part of the width for each column on paper: more for longer words."""
+        if self.kind in _FIXED:
+            return list(_FIXED[self.kind])
+        head, rows = self.table.head, self.table.rows
+        longest = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
+        weights = [min(max(length, _NARROW), _WIDE) ** 0.75 for length in longest]
+        return [weight / sum(weights) for weight in weights]
+
+    @property
     def remark(self) -> str:
         """What is said of rows that are left out; empty if there are none."""
         table = self.table
@@ -89,6 +111,14 @@ class Drawing:
     def caption(self) -> str:
         """What stands below it."""
         return f"{self.picture.title}. The numbers are noisy."
+
+    @cached_property
+    def on_paper(self) -> tuple[Canvas, float]:
+        """The figure on a sheet, and the part of the width of the text that it takes."""
+        from dpcore.plots.printed.figure import printed
+
+        canvas = printed(self.picture.figure, WIDTH, _SQUEEZE)
+        return canvas, _SHARE * min(1.0, _TALLEST / canvas.height)
 
 
 @dataclass(frozen=True)

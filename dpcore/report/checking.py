@@ -101,8 +101,8 @@ def _summary(dossier: Dossier, releases: Any, private: bool) -> str:
         f"ε = {plain_epsilon(release.certificate.epsilon)}, δ = {exact_amount(release.certificate.delta)}"
         for release in releases
     )
-    every = dossier.sums[1]
+    balance = dossier.balance
     return (
-        f"review; differentially private per person: {promises}; "
-        f"everything spent on the data set: ε = {every.epsilon}, δ = {every.delta}"
+        f"review; differentially private per person: {promises}; everything spent on the data set: "
+        f"ε = {plain_epsilon(balance.spent + balance.reserved)}, δ = {exact_amount(balance.delta)}"
     )

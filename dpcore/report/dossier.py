@@ -111,8 +111,17 @@ class Dossier:
         """What a result is called."""
         return title_of(release, self.notes.get(release.id))
 
-    def document(self, *, short: bool = False) -> Document:
-        """The dossier to be read; if ``short``, about a page for each result."""
+    @cached_property
+    def whole(self) -> Document:
+        """The dossier with every number."""
+        return self._document(short=False)
+
+    @cached_property
+    def brief(self) -> Document:
+        """The dossier with about a page for each result."""
+        return self._document(short=True)
+
+    def _document(self, *, short: bool) -> Document:
         facts = {
             "Data set": self.dataset.title,
             "Results": f"{len(self.releases)}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -37,6 +38,12 @@ class Form:
     mime: str
     make: Callable[[Dossier], bytes]
 
+    def file_name(self, dataset: str) -> str:
+        """Name of a file about a data set; the registry wants small letters, digits and underscores."""
+        if self.ending == ".yaml":
+            return re.sub(r"[^a-z0-9]+", "_", f"{dataset} dossier".lower()).strip("_") + self.ending
+        return f"frostglass-dossier-{dataset}{self.ending}"
+
 
 def made(dossier: Dossier, form: str) -> bytes:
     """A dossier in a form.
@@ -63,25 +70,25 @@ def made(dossier: Dossier, form: str) -> bytes:
 def _pdf(dossier: Dossier) -> bytes:
     from dpcore.report.pdf import dossier_pdf
 
-    return dossier_pdf(dossier.document(short=True))
+    return dossier_pdf(dossier.brief)
 
 
 def _word(dossier: Dossier) -> bytes:
     from dpcore.report.word import dossier_word
 
-    return dossier_word(dossier.document(short=True))
+    return dossier_word(dossier.brief)
 
 
 def _page(dossier: Dossier) -> bytes:
     from dpcore.report.page import dossier_page
 
-    return dossier_page(dossier.document()).encode()
+    return dossier_page(dossier.whole).encode()
 
 
 def _markdown(dossier: Dossier) -> bytes:
     from dpcore.report.markdown import dossier_markdown
 
-    document = dossier.document(short=True)
+    document = dossier.brief
     told = dossier_markdown(document, folder="figures/").encode()
     drawn = {f"figures/{name}": content for name, content in _figures(document).items()}
     return zipped({"dossier.md": told, **drawn})
@@ -98,7 +105,7 @@ def _package(dossier: Dossier) -> bytes:
     from dpcore.report.checking import sidecar
     from dpcore.report.markdown import dossier_markdown
 
-    document = dossier.document(short=True)
+    document = dossier.brief
     files = {
         "dossier.pdf": _pdf(dossier),
         "dossier.docx": _word(dossier),
@@ -118,11 +125,9 @@ def _package(dossier: Dossier) -> bytes:
 
 def _figures(document: Document) -> dict[str, bytes]:
     """Every figure twice: to be scaled (SVG), and to be put anywhere (PNG at 200 dots per inch)."""
-    from dpcore.report.layout import on_paper
-
     found: dict[str, bytes] = {}
     for drawing in document.drawings:
-        canvas, _ = on_paper(drawing)
+        canvas, _ = drawing.on_paper
         found[f"{drawing.name}.svg"] = canvas.svg(drawing.picture.title, drawing.picture.alt).encode()
         found[f"{drawing.name}.png"] = canvas.png()
     return found

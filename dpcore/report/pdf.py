@@ -10,7 +10,6 @@ import matplotlib as mpl
 import typst
 
 from dpcore.report.blocks import Block, Bullets, Code, Document, Drawing, Facts, Grid, Heading, Paragraph
-from dpcore.report.layout import on_paper, shares
 from dpcore.report.page import TEMPLATES
 
 _TEMPLATE: Final = TEMPLATES / "dossier.typ"
@@ -59,7 +58,7 @@ def _told(block: Block) -> dict[str, Any]:
         case Code(words):
             return {"kind": "code", "words": words}
         case Drawing(picture):
-            canvas, share = on_paper(block)
+            canvas, share = block.on_paper
             svg = canvas.svg(picture.title, picture.alt)
             return {"kind": "drawing", "svg": svg, "alt": picture.alt, "caption": block.caption, "share": share}
         case Grid(table, kind):
@@ -69,6 +68,6 @@ def _told(block: Block) -> dict[str, Any]:
                 "caption": table.caption,
                 "head": list(table.head),
                 "rows": [list(row) for row in table.rows],
-                "shares": shares(block),
+                "shares": block.shares,
                 "remark": block.remark,
             }

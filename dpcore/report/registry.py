@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import yaml
 
 from dpcore.domain.origins import words_of
 from dpcore.errors import RequestError
+from dpcore.privacy.budgets import exact_amount, plain_epsilon
 from dpcore.report.dossier import Dossier
 from dpcore.report.registry_form import (
     Accounting,
@@ -88,8 +90,8 @@ def _variant(dossier: Dossier) -> Variant:
     delta = sum(release.certificate.delta for release in dossier.releases)
     return Variant(
         variant_name="Approximate DP" if delta else "Pure DP",
-        data_domain=f"Tables that fit the public schema and hold at most {schema.max_rows:,} rows: "
-        f"{len(schema.columns)} columns, {dossier.statement['Bounds and public assumptions']}",
+        data_domain=f"Tables of at most {schema.max_rows:,} rows that fit the public schema of {len(schema.columns)} "
+        f"columns. Of it, {dossier.statement['Bounds and public assumptions']}",
         unprotected_quantities=f"No number from the records. Public are the schema ({words_of(schema.origins)}), the "
         "row limit, budgets, and which methods ran with which settings.",
     )
@@ -97,15 +99,18 @@ def _variant(dossier: Dossier) -> Variant:
 
 def _loss(dossier: Dossier) -> Loss:
     statement, cards = dossier.statement, [release.certificate for release in dossier.releases]
-    epsilon, delta = sum(card.epsilon for card in cards), sum(card.delta for card in cards)
-    chosen, every = dossier.sums
+    epsilon = sum((card.epsilon for card in cards), Decimal(0))
+    delta = sum((card.delta for card in cards), Decimal(0))
+    chosen, _ = dossier.sums
+    spent = dossier.balance.spent + dossier.balance.reserved
     return Loss(
         privacy_unit="person",
         privacy_unit_details=f"{statement['Unit of privacy']}. Neighbouring data sets: "
         f"{statement['Neighbouring data sets']}, with all its rows.",
         privacy_parameters=Parameters(epsilon=float(epsilon), delta=float(delta) if delta else None),
-        privacy_parameters_details=f"Exact: ε = {chosen.epsilon}, δ = {chosen.delta} for these results, added up; "
-        f"ε = {every.epsilon}, δ = {every.delta} for {every.what}. {chosen.odds}",
+        privacy_parameters_details=f"Exact: ε = {plain_epsilon(epsilon)}, δ = {exact_amount(delta)} for these results, "
+        f"added up; ε = {plain_epsilon(spent)}, δ = {exact_amount(dossier.balance.delta)} for everything that was "
+        f"spent on the data set, by anybody. {chosen.odds}",
     )
 
 

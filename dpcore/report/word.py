@@ -13,7 +13,6 @@ from docx.oxml.ns import qn
 from docx.shared import Mm, Pt, RGBColor
 
 from dpcore.report.blocks import Block, Bullets, Code, Document, Drawing, Facts, Grid, Heading, Paragraph
-from dpcore.report.layout import on_paper, shares
 
 #: Between the margins of a sheet of A4.
 _WIDTH: Final = Mm(174)
@@ -146,7 +145,7 @@ def _grid(word: WordDocument, block: Grid) -> None:
     made = word.add_table(rows=1, cols=len(table.head), style="Table Grid")
     made.alignment, made.autofit = WD_TABLE_ALIGNMENT.LEFT, False
     _described(made, table.caption)
-    widths = [int(_WIDTH * share) for share in shares(block)]
+    widths = [int(_WIDTH * share) for share in block.shares]
     _row(made.rows[0], table.head, widths, head=True)
     repeated = OxmlElement("w:tblHeader")
     made.rows[0]._tr.get_or_add_trPr().append(repeated)
@@ -176,7 +175,7 @@ def _described(table: Any, words: str) -> None:
 
 
 def _drawing(word: WordDocument, block: Drawing) -> None:
-    canvas, share = on_paper(block)
+    canvas, share = block.on_paper
     shape = word.add_picture(io.BytesIO(canvas.png()), width=int(_WIDTH * share))
     properties = shape._inline.docPr
     properties.set("title", _clean(block.picture.title))

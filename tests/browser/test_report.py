@@ -96,7 +96,7 @@ def test_a_hostile_dossier_does_nothing(browser: Browser, tmp_path: Path) -> Non
     notes = {release.id: reports.note(release) for release in chosen}
     file = tmp_path / "hostile.html"
     file.write_text(
-        dossier_page(Dossier(reports.dataset(), chosen, notes, reports.balance("20"), reports.WRITTEN).document()),
+        dossier_page(Dossier(reports.dataset(), chosen, notes, reports.balance("20"), reports.WRITTEN).whole),
         encoding="utf-8",
     )
     alone, asked = opened_alone(browser, file)

@@ -58,7 +58,7 @@ def harmless(html: str) -> reports.Read:
 
 def dossier(*parts: Any) -> str:
     """The whole dossier as a page."""
-    return dossier_page(Dossier(*parts).document())
+    return dossier_page(Dossier(*parts).whole)
 
 
 def test_a_family_without_figures_is_told_by_its_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,6 +104,8 @@ def _around(
     top = asked["t"]
     high = max((ruler.extent(note.text, note.font.size or _SMALL)[1] for note in notes if note.y >= 1), default=0.0)
     needed = len(rows) * _size(figure) * 1.5 + high + _PAD if rows else high + _PAD
+    if any(trace.type == "heatmap" and trace.colorbar.title.text for trace in figure.data):
+        needed = max(needed, 2.5 * _PAD)
     return _Room(left, max(top, needed), right, bottom)
 
 
@@ -329,13 +331,13 @@ def _note(canvas: Canvas, note: Any, drawn: Sequence[Panel], frame: Frame) -> No
     canvas.text(lifted, note.text, note.font.size or _SMALL, note.font.color or INK, across, down)
 
 
-def _placed(drawn: Sequence[Panel], frame: Frame, ref: str, value: Any, letter: str) -> float:
+def _placed(drawn: Sequence[Panel], frame: Frame, ref: str | None, value: Any, letter: str) -> float:
     """Pixel of a place on an axis, on the part of one (``x domain``), or on the plotting area."""
     left, top, right, bottom = frame
     if ref == "paper":
         share = float(value)
         return left + share * (right - left) if letter == "x" else bottom + share * (top - bottom)
-    name, _, domain = ref.partition(" ")
+    name, _, domain = (ref or letter).partition(" ")
     panel = next(panel for panel in drawn if name in panel.names)
     scale = panel.x if letter == "x" else panel.y
     return scale.start + float(value) * (scale.end - scale.start) if domain else scale.at(value)

@@ -12,6 +12,8 @@ from dpcore.plots.printed.canvas import Frame
 from dpcore.plots.printed.scales import Scale, categories, ends
 from dpcore.plots.printed.spans import Span, span
 
+_DRAWN = frozenset({"bar", "heatmap", "scatter"})
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -52,6 +54,9 @@ def panels(figure: go.Figure, frame: Frame) -> list[Panel]:
 
 
 def _panels(figure: go.Figure, frame: Frame) -> Iterator[Panel]:
+    for trace in figure.data:
+        if trace.type not in _DRAWN:
+            raise NotImplementedError(f"Traces of the type {trace.type} are not drawn on paper.")
     pairs = list(dict.fromkeys((trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data))
     left, top, right, bottom = frame
     for pair in pairs:

@@ -34,9 +34,7 @@ def span(trace: Any, letter: str) -> Span:
     if trace.type == "bar":
         along = (trace.orientation == "h") == (letter == "x")
         return _bars(trace, letter) if along else _beside(_values(trace, letter))
-    if trace.type == "scatter":
-        return _points(trace, letter)
-    raise NotImplementedError(f"Traces of type {trace.type} are not drawn on paper.")
+    return _points(trace, letter)
 
 
 def whiskers(error: Any, count: int) -> list[tuple[float, float]]:
