@@ -138,5 +138,11 @@ def _average_title(words: EBMWords) -> str:
 
 def importance_alt(words: EBMWords) -> str:
     """The importances in words."""
-    told = (f"{term.name}: {importance(words, term)}" for term in words.model.ranked())
-    return "Mean size of what each column adds, the largest first. " + "; ".join(told) + "."
+    ranked = words.model.ranked()
+    told = "; ".join(f"{term.name}: {importance(words, term)}" for term in ranked)
+    clear = sum(term.clear for term in ranked)
+    start = f"{ranked[0].name} counts most. " if ranked else ""
+    return (
+        f"{start}{clear} of {len(ranked)} columns or pairs stand out from the noise. Mean size of what each adds, the "
+        f"largest first. {told}."
+    )

@@ -14,8 +14,8 @@ from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.readable import readable
+from dpcore.models.redescriptions.released import reading as pairs
 from dpcore.models.redescriptions.released.model import RedescriptionModel
-from dpcore.models.redescriptions.released.reading import sentence
 from dpcore.models.released import family_of, parse_model
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.models.summaries.released.association import associations
@@ -27,7 +27,7 @@ from dpcore.models.summaries.released.words import count_words, who
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.plots.ebm import MOST_TERMS, importance_alt, importance_figure, shape_alt, shape_figure
-from dpcore.plots.forest import attribute_use_figure
+from dpcore.plots.forest import attribute_use_alt, attribute_use_figure
 from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
 from dpcore.plots.redescriptions import redescriptions_alt, redescriptions_figure
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
@@ -141,7 +141,7 @@ def _rule_list(release: Release, model: RuleListModel, _short: bool) -> Content:
         groups.append(Group.of(f"{place + 1}. {who}", rule, model.count_margin))
     caption = "Rules, from the top: the first that fits decides"
     return Content(
-        model.reading(release.target),
+        [pretty(sentence) for sentence in model.reading(release.target)],
         [Picture("Rule by rule", rule_list_figure(release), rule_list_alt(release))],
         [groups_table(caption, "Rule", groups, release.target, model.classes)],
     )
@@ -153,7 +153,7 @@ def _tree(release: Release, model: TreeModel, short: bool) -> Content:
     figure = tree_figure(model, release.target, levels=levels, outline=wide)
     caption = "Groups at the end of the tree, numbered as in the diagram"
     return Content(
-        model.reading(release.target),
+        [pretty(sentence) for sentence in model.reading(release.target)],
         [Picture("The tree", figure, tree_alt(model, release.target))],
         [groups_table(caption, "Group", _ends(model), release.target, model.classes)],
     )
@@ -184,12 +184,12 @@ def _ends(model: TreeModel, before: str = "") -> list[Group]:
 
 def _forest(release: Release, model: ForestModel, short: bool) -> Content:
     use = model.attribute_use()
-    told = "; ".join(f"{column}: {share:.0%}" for column, share in use.items())
-    alt = f"Share of the splits per column. {told}."
     groups = [group for number, tree in enumerate(model.trees, 1) for group in _ends(tree, f"Tree {number}, ")]
     caption = "Groups at the end of each tree"
     tables = [groups_table(caption, "Group", groups, release.target, model.classes, FEW_ROWS)]
-    pictures = [Picture("Columns that the trees look at", attribute_use_figure(use), alt)] if use else []
+    pictures = (
+        [Picture("Columns that the trees look at", attribute_use_figure(use), attribute_use_alt(use))] if use else []
+    )
     if short:  # The figure tells the shares; no group of a single tree is a finding.
         return Content(model.reading(release.target), pictures, [])
     return Content(model.reading(release.target), pictures, [use_table(use), *tables] if use else tables)
@@ -218,7 +218,7 @@ def _redescriptions(release: Release, model: RedescriptionModel, short: bool) ->
     figure = redescriptions_figure(drawn, found.suggested_support)
     alt = redescriptions_alt(drawn, found.suggested_support)
     return Content(
-        [sentence(item) for item in (kept[:_FEW_REDESCRIPTIONS] if short else kept)],
+        [pairs.sentence(item) for item in (kept[:_FEW_REDESCRIPTIONS] if short else kept)],
         [Picture("Noisy support and noisy Jaccard index", figure, alt)],
         [redescriptions_table(kept)],
     )
