@@ -80,6 +80,9 @@ def test_from_results_to_a_dossier(page: Page, server: Server, browser: Browser,
     choose(page, page.get_by_role("combobox", name="Results"), "Who dies · Tree for died", "Rule list for died")
     page.keyboard.press("Escape")
     file = written_dossier(page, tmp_path)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as PDF").click()
+    assert Path(download.value.path()).read_bytes().startswith(b"%PDF")
     alone, asked = opened_alone(browser, file)
     assert asked == []
     expect(alone.get_by_role("heading", name="Result 2: Who dies")).to_be_visible()

@@ -175,6 +175,7 @@ def test_the_report_says_what_was_spent_and_costs_nothing():
     labels = [item.proto.label for item in app.get("download_button")]
     assert labels[:4] == ["Download as PDF", "Word", "Web page", "Markdown"]
     assert len(labels) == len(FORMS)
+    assert not any(item.proto.disabled for item in app.get("download_button")), "both results have a guarantee"
     assert access.service().balance(dataset_id) == before
 
 
