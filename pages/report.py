@@ -7,16 +7,20 @@ from html import escape
 
 import streamlit as st
 
+from dpcore.errors import FrostglassError
 from dpcore.released.release import Release
+from dpcore.report.forms import FORMS, instead
 from dpcore.report.totals import Total
 from dpcore.workspace.dossier import MOST_RELEASES, Application
 from dpcore.workspace.requests import DatasetInfo
-from pages.components.families.shared import release_file
 from pages.components.kit import made_file, markup
 from pages.components.kit.texts import text
 from pages.components.releases import release_names, sharing
 from pages.components.report import draft, form
 from pages.components.visitor import access
+
+#: Forms that stand beside each other, the first one for most people.
+_USUAL = ("pdf", "docx", "html", "md")
 
 
 def page() -> None:
@@ -73,18 +77,41 @@ def _finish(dataset: DatasetInfo, chosen: Sequence[Release], written: Applicatio
         st.error(refusal)
         return
     _costs(sums)
-    name = f"frostglass-dossier-{dataset.name}.html"
+    _downloads(dataset, chosen, written)
+
+
+def _downloads(dataset: DatasetInfo, chosen: Sequence[Release], written: Application) -> None:
+    """A button for each form of the dossier; the one that most people want first."""
+    private = all(release.certificate.private for release in chosen)
+    with st.container(horizontal=True):
+        for form in _USUAL:
+            _download(form, dataset, chosen, written)
+    st.caption(text("report_forms"))
+    with st.expander("For registries and output checkers", icon=":material/verified_user:"):
+        for form in (form for form in FORMS if form not in _USUAL):
+            st.markdown(f"**{FORMS[form].title}**: {FORMS[form].lead}.")
+            if form == "yaml" and not private:
+                st.info(text("report_no_entry"))
+            _download(form, dataset, chosen, written, disabled=form == "yaml" and not private)
+
+
+def _download(
+    form: str, dataset: DatasetInfo, chosen: Sequence[Release], written: Application, *, disabled: bool = False
+) -> None:
+    kind = FORMS[form]
+    name = kind.file_name(dataset.name)
     st.download_button(
-        "Download the dossier (HTML)",
-        made_file.later(_maker(dataset, chosen, written), name, "text/html"),
+        f"Download as {kind.title}" if form == _USUAL[0] else kind.title,
+        made_file.later(_maker(form, dataset, chosen, written), name, kind.mime),
         name,
-        "text/html",
-        type="primary",
-        icon=":material/description:",
+        kind.mime,
+        type="primary" if form == _USUAL[0] else "secondary",
+        icon=":material/download:",
+        help=None if form == _USUAL[0] else f"{kind.lead[:1].upper()}{kind.lead[1:]}.",
         on_click="ignore",
-        key="report-download",
+        disabled=disabled,
+        key=f"report-download-{form}",
     )
-    st.caption(text("report_print"))
 
 
 def _costs(sums: Sequence[Total]) -> None:
@@ -98,10 +125,20 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _maker(dataset: DatasetInfo, chosen: Sequence[Release], written: Application) -> Callable[[], str]:
-    """What makes the file, on the click that downloads it."""
+def _maker(form: str, dataset: DatasetInfo, chosen: Sequence[Release], written: Application) -> Callable[[], bytes]:
+    """What makes the file, on the click that downloads it; or one that says why it could not be made.
+
+    A page of the app cannot say so: it is not drawn again for a download.
+    """
     service, ids = access.service(), [release.id for release in chosen]
-    return lambda: release_file.or_sentence(lambda: service.dossier(dataset.id, ids, written))
+
+    def make() -> bytes:
+        try:
+            return service.dossier(dataset.id, ids, written, form)
+        except FrostglassError as refusal:
+            return instead(form, str(refusal))
+
+    return make
 
 
 page()

@@ -23,16 +23,21 @@ def report(
     hypothesis: Annotated[list[str] | None, typer.Option(metavar="TEXT", help="A hypothesis; repeat it.")] = None,
     justification: Annotated[str, typer.Option(help="Why these epsilons were chosen.")] = "",
     settings: Annotated[str, typer.Option(help="How settings of the runs were chosen.")] = "",
+    curator: Annotated[str, typer.Option(help="Who holds the records, for the registry.")] = "",
+    region: Annotated[str, typer.Option(help="Region that the records are about, for the registry.")] = "",
 ) -> None:
     """Put releases of a data set together into one file, to attach to a request for access.
 
-    The file is HTML that needs no network; print it from a browser for PDF. It holds the chosen
-    releases with figures, numbers and certificates, what they and everything else cost, and
-    what they do not show. Making it costs nothing.
+    The ending of its name says in which form: .pdf to print, .docx for Word, .html with every
+    number, .md.zip for Markdown with figures, .yaml for the public registry of deployments, .zip
+    with everything for output checking. It holds the chosen releases with figures, numbers and
+    certificates, what they and everything else cost, and what they do not show. Making it costs
+    nothing.
     """
     from dpcore.workspace.dossier import Application
 
     check_new(output)
+    form = _form(output)
     written = Application(
         title=title,
         applicant=applicant,
@@ -41,10 +46,20 @@ def report(
         hypotheses="\n".join(hypothesis or []),
         justification=justification,
         settings=settings,
+        curator=curator,
+        region=region,
     )
     with open_service() as service:
-        content = service.dossier(dataset, releases, written)
+        content = service.dossier(dataset, releases, written, form)
     write_new(output, content)
+
+
+def _form(output: Path) -> str:
+    """The form that the name of a file asks for."""
+    name = output.name.lower()
+    if name.endswith((".md.zip", ".markdown.zip", "-markdown.zip")):
+        return "md"
+    return output.suffix.lower().removeprefix(".")
 
 
 def release_page(

@@ -118,8 +118,8 @@ def check_new(path: Path) -> None:
         raise RequestError(f"The folder {path.parent} does not exist.")
 
 
-def write_new(path: Path, text: str) -> None:
+def write_new(path: Path, content: str | bytes) -> None:
     """Write a file that must not exist yet, and say so."""
-    with path.open("x", encoding="utf-8") as stream:
-        stream.write(text)
+    with path.open("xb") as stream:
+        stream.write(content if isinstance(content, bytes) else content.encode())
     typer.echo(f"written: {path}", err=True)

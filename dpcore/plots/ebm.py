@@ -50,9 +50,9 @@ def shape_alt(words: EBMWords, term: Term, outputs: Sequence[int]) -> str:
     return " ".join([start, *parts])
 
 
-def importance_figure(words: EBMWords) -> go.Figure:
-    """Mean size of what each term adds; hatched and grey if it lies within the noise."""
-    terms = words.model.ranked()[:MOST_TERMS]
+def importance_figure(words: EBMWords, most: int = MOST_TERMS) -> go.Figure:
+    """Mean size of what each of at most ``most`` terms adds; hatched and grey if it lies within the noise."""
+    terms = words.model.ranked()[:most]
     labels = [safe(shorten(term.name, 40)) for term in terms]
     rows = list(range(len(terms)))
     noise = [term.noise_size for term in terms]
@@ -107,12 +107,12 @@ def importance_figure(words: EBMWords) -> go.Figure:
         margin={"l": 10, "r": 30, "t": 30, "b": 50},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
     )
-    most = max(right, default=1.0)
+    reach = max(right, default=1.0)
     figure.update_xaxes(
         title={"text": _average_title(words), "standoff": 12},
         gridcolor="#dee2e6",
         fixedrange=True,
-        range=[0, 1.3 * most],
+        range=[0, 1.3 * reach],
         automargin=True,
     )
     figure.update_yaxes(
@@ -138,5 +138,11 @@ def _average_title(words: EBMWords) -> str:
 
 def importance_alt(words: EBMWords) -> str:
     """The importances in words."""
-    told = (f"{term.name}: {importance(words, term)}" for term in words.model.ranked())
-    return "Mean size of what each column adds, the largest first. " + "; ".join(told) + "."
+    ranked = words.model.ranked()
+    told = "; ".join(f"{term.name}: {importance(words, term)}" for term in ranked)
+    clear = sum(term.clear for term in ranked)
+    start = f"{ranked[0].name} counts most. " if ranked else ""
+    return (
+        f"{start}{clear} of {len(ranked)} columns or pairs stand out from the noise. Mean size of what each adds, the "
+        f"largest first. {told}."
+    )

@@ -28,6 +28,13 @@ def attribute_use_figure(use: Mapping[str, float]) -> go.Figure:
     )
 
 
+def attribute_use_alt(use: Mapping[str, float]) -> str:
+    """The same in words."""
+    told = "; ".join(f"{column}: {percent(share)}" for column, share in use.items())
+    most = max(use, key=use.__getitem__)
+    return f"The trees look most often at {most}: {percent(use[most])} of their splits, weighted. All columns: {told}."
+
+
 def votes_figure(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> go.Figure:
     """How many trees vote for each class that gets a vote; all of them if there are few.
 

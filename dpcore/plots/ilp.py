@@ -147,4 +147,10 @@ def ilp_alt(release: Release) -> str:
         f"{text.title} ({text.words}): {positive:,} with {label}, {other:,} with {rest}."
         for text, positive, other in zip(clause_texts(release), *_sides(model), strict=True)
     )
-    return f"Noisy numbers of {release.domain.entity} records, clause by clause. {told}"
+    positives, others = _sides(model)
+    records = f"{release.domain.entity} records"
+    covered = (
+        f"The clauses cover {sum(positives[:-1]):,} of {sum(positives):,} {records} with {label}, and "
+        f"{sum(others[:-1]):,} of {sum(others):,} with {rest}. All numbers are noisy."
+    )
+    return f"{covered} {told}"

@@ -202,17 +202,15 @@ def redescriptions_alt(found: RedescriptionSet, threshold: float) -> str:
     """The figure in words; the table holds the rest."""
     kept = found.pruned(threshold)
     total = len(found.found)
-    start = (
-        f"Noisy support against noisy Jaccard index of {total:,} redescriptions. "
-        f"{len(kept):,} have a noisy support of {threshold:,.0f} or more and are kept, "
-        f"{total - len(kept):,} are set aside. The suggested threshold is "
-        f"{found.suggested_support:,}."
+    counted = (
+        f"Of {total:,} redescriptions, {len(kept):,} have a noisy support of {threshold:,.0f} or more and are kept, "
+        f"{total - len(kept):,} are set aside. The suggested threshold is {found.suggested_support:,}."
     )
     if not kept:
-        return start
+        return counted
     best, largest = kept[0], max(kept, key=lambda item: item.support)
     return (
-        f"{start} The best one kept has a Jaccard index of {best.jaccard:.2f} and a support of "
-        f"{best.support:,.0f}; the largest support is {largest.support:,.0f}, with a Jaccard "
-        f"index of {largest.jaccard:.2f}."
+        f"The best one kept says that these are nearly the same people: {best.left}; and: {best.right}. Its noisy "
+        f"Jaccard index is {best.jaccard:.2f}, its noisy support {best.support:,.0f}; the largest support is "
+        f"{largest.support:,.0f}, with a Jaccard index of {largest.jaccard:.2f}. {counted}"
     )

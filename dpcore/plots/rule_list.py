@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from dpcore.models.released import parse_model
 from dpcore.models.rules.released.model import RuleListModel
-from dpcore.plots.style import SYMBOLS, clear_layout, colour, safe, shorten
+from dpcore.plots.style import SYMBOLS, clear_layout, colour, pretty, safe, shorten
 from dpcore.released.noisy_counts import are_nobody, percent
 from dpcore.released.release import Release
 
@@ -17,7 +17,7 @@ def rule_list_figure(release: Release) -> go.Figure:
     A binary target shows its second class; otherwise every class has a symbol.
     """
     model: RuleListModel = parse_model(release)
-    labels = [f"{i + 1}. {safe(shorten(rule.text))}" for i, rule in enumerate(model.rules)]
+    labels = [f"{i + 1}. {safe(shorten(pretty(rule.text)))}" for i, rule in enumerate(model.rules)]
     figure = go.Figure()
     shown = range(len(model.classes)) if len(model.classes) > 2 else [1]
     for place, code in enumerate(shown):
@@ -72,4 +72,18 @@ def _estimates(model: RuleListModel, code: int, labels: list[str], place: int) -
 def rule_list_alt(release: Release) -> str:
     """The figure in words, for a reader who cannot see it."""
     model: RuleListModel = parse_model(release)
-    return "Noisy estimates with intervals, rule by rule. " + " ".join(model.reading(release.target))
+    return " ".join([*_ends(model, release.target), *model.reading(release.target)])
+
+
+def _ends(model: RuleListModel, target: str) -> list[str]:
+    """The rules with the highest and the lowest chance of the class that is shown, if there is one."""
+    told = [place for place, rule in enumerate(model.rules) if not are_nobody(rule.noisy_counts)]
+    if len(model.classes) > 2 or len(told) < 2:
+        return ["Noisy chances, rule by rule."]
+    low, high = (end(told, key=lambda place: model.rules[place].estimates[1]) for end in (min, max))
+    chances = (percent(model.rules[place].estimates[1]) for place in (high, low))
+    highest, lowest = chances
+    return [
+        f"Of the rules, number {high + 1} has the highest noisy chance of {target} = {model.classes[1]} ({highest}), "
+        f"number {low + 1} the lowest ({lowest})."
+    ]

@@ -69,9 +69,7 @@ def _bars(reading: ColumnReading, schema: Schema) -> go.Bar:
 
 def overview_alt(told: Sequence[ColumnReading], schema: Schema) -> str:
     """The sheet in words: the middle of each number, the largest group of each other column."""
-    return (
-        "Distribution of each column. " + "; ".join(most_of(reading, schema) for reading in told[:MOST_COLUMNS]) + "."
-    )
+    return "; ".join(most_of(reading, schema) for reading in told[:MOST_COLUMNS]) + ". Bars show each column."
 
 
 def most_of(reading: ColumnReading, schema: Schema) -> str:

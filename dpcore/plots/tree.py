@@ -97,7 +97,19 @@ def tree_alt(tree: TreeModel, target: str) -> str:
     numbers = group_numbers(tree)
     sentences = dict(zip(tree.finals, tree.reading(target), strict=True))
     told = (f"Group {number}: {sentences[position]}" for position, number in numbers.items())
-    return f"Decision tree with {len(numbers)} groups at the end. " + " ".join(told)
+    return " ".join([f"Decision tree with {len(numbers)} groups at the end.", *_ends(tree, target, numbers), *told])
+
+
+def _ends(tree: TreeModel, target: str, numbers: dict[int, int]) -> list[str]:
+    """The groups with the highest and the lowest chance of the class that is shown, if there is one."""
+    if len(tree.classes) > 2 or len(numbers) < 2:
+        return []
+    low, high = (end(numbers, key=lambda place: tree.nodes[place].estimates[1]) for end in (min, max))
+    highest, lowest = (percent(tree.nodes[place].estimates[1]) for place in (high, low))
+    return [
+        f"Group {numbers[high]} has the highest noisy chance of {target} = {tree.classes[1]} ({highest}), "
+        f"group {numbers[low]} the lowest ({lowest})."
+    ]
 
 
 class _Drawing:
@@ -264,7 +276,7 @@ class _Drawing:
         node = self._tree.nodes[position]
         low, high = node.intervals[self._code(position)]
         clear = clearly(node.noisy_counts, node.count_margin, low, high)
-        figure = f"<b>{percent(self._estimate(position))}</b> ({percent(low)}–{percent(high)})"
+        figure = f"<b>{percent(self._estimate(position))}</b> ({percent(low)} to {percent(high)})"
         return figure if clear else f"≈ {figure}"
 
     def _true_marks(self, truth: Sequence[Sequence[int]]) -> go.Scatter:

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from dpcore.domain.origins import words_of
-from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon
+from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon, plain_epsilon
 from dpcore.released.release import Certificate, Release
 from dpcore.report.names import sampler_name, step_name
 from dpcore.report.spending import rho_sentence
 from dpcore.report.timing import time_sentence
 
 
-def certificate_lines(release: Release) -> dict[str, str]:
-    """Name and value of each line of the certificate."""
-    card = release.certificate
-    parallel = _parts(card.parallel_split)
+def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str]:
+    """Name and value of each line of the certificate.
+
+    Parameters
+    ----------
+    exact : bool
+        Every epsilon to its last digit, as in files; otherwise as the budget meter rounds it.
+    """
+    card, amount = release.certificate, plain_epsilon if exact else format_epsilon
+    parallel = _parts(card.parallel_split, amount)
     return {
-        **_promise(card),
+        **_promise(card, amount),
         "Kind of guarantee": card.guarantee,
         f"Who {'is' if card.private else 'would be'} protected": card.privacy_unit,
         "Data sets compared": card.neighboring_relation,
         "Rows kept per person, at most": str(card.max_rows_per_person),
         "Public row limit": f"{card.max_rows:,}",
-        "How ε was split": _parts(card.budget_split),
+        "How ε was split": _parts(card.budget_split, amount),
         **({"How the parts add up": card.composition} if card.composition else {}),
         **({"Beside other results": rho_sentence(card.rho)} if card.rho is not None and card.private else {}),
         **({"On other people, at no extra cost": parallel} if parallel else {}),
@@ -40,9 +46,9 @@ def certificate_lines(release: Release) -> dict[str, str]:
     }
 
 
-def _promise(card: Certificate) -> dict[str, str]:
+def _promise(card: Certificate, amount: Callable[[Decimal], str]) -> dict[str, str]:
     """What is promised; or that nothing is, and why."""
-    budget = f"ε = {format_epsilon(card.epsilon)}"
+    budget = f"ε = {amount(card.epsilon)}"
     budget += f", δ = {exact_amount(card.delta)}" if card.delta else ""
     if not card.private:
         return {"Promise": f"none. Not private: {' '.join(card.problems)}", "Noise as for": budget}
@@ -51,6 +57,6 @@ def _promise(card: Certificate) -> dict[str, str]:
     return {"Promise": f"{budget} (pure differential privacy, no δ)"}
 
 
-def _parts(split: Mapping[str, Decimal]) -> str:
-    told = (f"{step_name(step)} ε {format_epsilon(part)}" for step, part in split.items() if part)
+def _parts(split: Mapping[str, Decimal], amount: Callable[[Decimal], str]) -> str:
+    told = (f"{step_name(step)} ε {amount(part)}" for step, part in split.items() if part)
     return "; ".join(told)

@@ -14,8 +14,8 @@ from dpcore.models.ebm.released.model import EBMModel
 from dpcore.models.ebm.released.words import EBMWords
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.readable import readable
+from dpcore.models.redescriptions.released import reading as pairs
 from dpcore.models.redescriptions.released.model import RedescriptionModel
-from dpcore.models.redescriptions.released.reading import sentence
 from dpcore.models.released import family_of, parse_model
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.models.summaries.released.association import associations
@@ -26,8 +26,8 @@ from dpcore.models.summaries.released.table_one_words import printed
 from dpcore.models.summaries.released.words import count_words, who
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
-from dpcore.plots.ebm import importance_alt, importance_figure, shape_alt, shape_figure
-from dpcore.plots.forest import attribute_use_figure
+from dpcore.plots.ebm import MOST_TERMS, importance_alt, importance_figure, shape_alt, shape_figure
+from dpcore.plots.forest import attribute_use_alt, attribute_use_figure
 from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
 from dpcore.plots.redescriptions import redescriptions_alt, redescriptions_figure
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
@@ -35,7 +35,7 @@ from dpcore.plots.style import pretty
 from dpcore.plots.summaries_overview import MOST_COLUMNS, overview_alt, overview_figure
 from dpcore.plots.summaries_pairs import pairs_alt, pairs_figure
 from dpcore.plots.tree import branches_width, tree_alt, tree_figure
-from dpcore.plots.tree_layout import group_numbers, readable_levels
+from dpcore.plots.tree_layout import TreeLayout, group_numbers, readable_levels
 from dpcore.released.release import Release
 from dpcore.released.verdict import verdict
 from dpcore.report.summaries import columns_table, pairs_table, table_one_table
@@ -54,11 +54,13 @@ from dpcore.report.tables import (
 #: Pixels between the margins of a sheet of A4.
 WIDTH = 680
 _MOST_SHAPES, _MOST_LINES = 4, 3
-_BEST = 20
+_BEST, _FEW_REDESCRIPTIONS = 20, 3
 #: Redescriptions that a picture in a dossier has.
 _MOST_DRAWN = 1000
 #: Sentences that are printed of one result.
 _MOST_SENTENCES = 60
+#: What is told of a result on one page: sentences beside the verdict, rows of a table, pixels of a figure, columns.
+_FEW_SENTENCES, _SHORT_ROWS, _SHORT_HEIGHT, _SHORT_COLUMNS = 4, 10, 560, 6
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,18 @@ def heading(release: Release) -> str:
     return f"{title} for {target}" if target else title
 
 
-def content(release: Release) -> Content:
-    """Everything that a file shows of a release, and its quality on people set aside."""
+def content(release: Release, *, short: bool = False) -> Content:
+    """Everything that a file shows of a release, and its quality on people set aside.
+
+    Parameters
+    ----------
+    short : bool
+        What fits on a page: the verdict, a few sentences, the main figure and the most important tables.
+    """
     release = readable(release)
     model = parse_model(release)
-    found = _shortened(_CONTENTS.get(release.kind, _text)(release, model))
+    found = _CONTENTS.get(release.kind, _text)(release, model, short)
+    found = _shortened(found, _FEW_SENTENCES if short else _MOST_SENTENCES, short)
     checked = getattr(model, "evaluation", None)
     if checked is None:
         return found
@@ -108,21 +117,23 @@ def content(release: Release) -> Content:
     )
 
 
-def _shortened(found: Content) -> Content:
-    """The same with no more sentences than anybody reads."""
-    rest = len(found.sentences) - _MOST_SENTENCES
-    if rest <= 0:
+def _shortened(found: Content, most: int, short: bool) -> Content:
+    """The same with no more sentences than anybody reads; ``short``: with no more rows, and without the program."""
+    rest = len(found.sentences) - most
+    if rest > 0:
+        more = "1 more sentence is" if rest == 1 else f"{rest:,} more sentences are"
+        found = dataclasses.replace(found, sentences=[*found.sentences[:most], f"{more} left out here."])
+    if not short:
         return found
-    told = [*found.sentences[:_MOST_SENTENCES], f"{rest:,} more sentences are left out here."]
-    return dataclasses.replace(found, sentences=told)
+    return dataclasses.replace(found, tables=[table.cut(_SHORT_ROWS) for table in found.tables], code="")
 
 
-def _text(release: Release, model: Any) -> Content:
+def _text(release: Release, model: Any, _short: bool) -> Content:
     """What a family says in a terminal."""
     return Content(family_of(release).text(release, model).splitlines(), [], [])
 
 
-def _rule_list(release: Release, model: RuleListModel) -> Content:
+def _rule_list(release: Release, model: RuleListModel, _short: bool) -> Content:
     groups = []
     for place, rule in enumerate(model.rules):
         word = "IF" if place == 0 else "ELSE IF"
@@ -130,22 +141,33 @@ def _rule_list(release: Release, model: RuleListModel) -> Content:
         groups.append(Group.of(f"{place + 1}. {who}", rule, model.count_margin))
     caption = "Rules, from the top: the first that fits decides"
     return Content(
-        model.reading(release.target),
+        [pretty(sentence) for sentence in model.reading(release.target)],
         [Picture("Rule by rule", rule_list_figure(release), rule_list_alt(release))],
         [groups_table(caption, "Rule", groups, release.target, model.classes)],
     )
 
 
-def _tree(release: Release, model: TreeModel) -> Content:
-    levels = readable_levels(model)
+def _tree(release: Release, model: TreeModel, short: bool) -> Content:
+    levels = _levels(model) if short else readable_levels(model)
     wide = branches_width(model, levels=levels) > WIDTH
     figure = tree_figure(model, release.target, levels=levels, outline=wide)
     caption = "Groups at the end of the tree, numbered as in the diagram"
     return Content(
-        model.reading(release.target),
+        [pretty(sentence) for sentence in model.reading(release.target)],
         [Picture("The tree", figure, tree_alt(model, release.target))],
         [groups_table(caption, "Group", _ends(model), release.target, model.classes)],
     )
+
+
+def _levels(model: TreeModel) -> int:
+    """Most levels of splits whose diagram is short; at least 1."""
+    levels = readable_levels(model)
+    while levels > 1:
+        outline = branches_width(model, levels=levels) > WIDTH
+        if TreeLayout(model, deepest=levels, outline=outline).height <= _SHORT_HEIGHT:
+            break
+        levels -= 1
+    return levels
 
 
 def _ends(model: TreeModel, before: str = "") -> list[Group]:
@@ -160,35 +182,34 @@ def _ends(model: TreeModel, before: str = "") -> list[Group]:
     ]
 
 
-def _forest(release: Release, model: ForestModel) -> Content:
+def _forest(release: Release, model: ForestModel, short: bool) -> Content:
     use = model.attribute_use()
-    told = "; ".join(f"{column}: {share:.0%}" for column, share in use.items())
-    alt = f"Share of the splits per column. {told}."
     groups = [group for number, tree in enumerate(model.trees, 1) for group in _ends(tree, f"Tree {number}, ")]
     caption = "Groups at the end of each tree"
     tables = [groups_table(caption, "Group", groups, release.target, model.classes, FEW_ROWS)]
-    return Content(
-        model.reading(release.target),
-        [Picture("Columns that the trees look at", attribute_use_figure(use), alt)] if use else [],
-        [use_table(use), *tables] if use else tables,
+    pictures = (
+        [Picture("Columns that the trees look at", attribute_use_figure(use), attribute_use_alt(use))] if use else []
     )
+    if short:  # The figure tells the shares; no group of a single tree is a finding.
+        return Content(model.reading(release.target), pictures, [])
+    return Content(model.reading(release.target), pictures, [use_table(use), *tables] if use else tables)
 
 
-def _ebm(release: Release, model: EBMModel) -> Content:
+def _ebm(release: Release, model: EBMModel, short: bool) -> Content:
     words = EBMWords(model, release.domain, release.target)
     ranked = model.ranked()
-    pictures = [
-        Picture("What counts most", importance_figure(words), importance_alt(words)),
-    ]
+    most = _SHORT_ROWS if short else MOST_TERMS
+    pictures = [Picture("What counts most", importance_figure(words, most), importance_alt(words))]
     outputs = range(min(len(model.outputs), _MOST_LINES))
-    drawn = ([term for term in ranked if term.clear] or ranked)[:_MOST_SHAPES]
+    drawn = ([term for term in ranked if term.clear] or ranked)[: 1 if short else _MOST_SHAPES]
     for term in drawn:
         shown = shape_figure(words, term, outputs), shape_alt(words, term, outputs)
         pictures.append(Picture(f"Shape of {term.name}", *shown))
-    return Content(words.reading(), pictures, [importances_table(words), scores_table(words, drawn)])
+    tables = [importances_table(words)] if short else [importances_table(words), scores_table(words, drawn)]
+    return Content(words.reading(), pictures, tables)
 
 
-def _redescriptions(release: Release, model: RedescriptionModel) -> Content:
+def _redescriptions(release: Release, model: RedescriptionModel, short: bool) -> Content:
     found = model.extract(release.domain)
     kept = found.pruned(found.suggested_support)[:_BEST]
     if not kept:
@@ -197,20 +218,21 @@ def _redescriptions(release: Release, model: RedescriptionModel) -> Content:
     figure = redescriptions_figure(drawn, found.suggested_support)
     alt = redescriptions_alt(drawn, found.suggested_support)
     return Content(
-        [sentence(item) for item in kept],
+        [pairs.sentence(item) for item in (kept[:_FEW_REDESCRIPTIONS] if short else kept)],
         [Picture("Noisy support and noisy Jaccard index", figure, alt)],
         [redescriptions_table(kept)],
     )
 
 
-def _summaries(release: Release, model: SummaryModel) -> Content:
+def _summaries(release: Release, model: SummaryModel, short: bool) -> Content:
     schema, told = release.domain, readings(model, release.domain)
     total = total_of(model)
     tables = [columns_table(told, schema)]
     sentences = [f"{count_words(total)} {who(schema)} in all."]
-    pictures = [Picture("All columns", overview_figure(told, schema), overview_alt(told, schema))]
-    if len(told) > MOST_COLUMNS:
-        sentences.append(f"The picture shows the first {MOST_COLUMNS} of {len(told)} columns.")
+    most = _SHORT_COLUMNS if short else MOST_COLUMNS
+    pictures = [Picture("All columns", overview_figure(told[:most], schema), overview_alt(told[:most], schema))]
+    if len(told) > most:
+        sentences.append(f"The picture shows the first {most} of {len(told)} columns.")
     if model.by is not None:
         tables.append(table_one_table(printed(model, schema, table_one(model, schema))))
     if model.pairs:
@@ -220,7 +242,7 @@ def _summaries(release: Release, model: SummaryModel) -> Content:
     return Content(sentences, pictures, tables)
 
 
-def _ilp(release: Release, model: ILPModel) -> Content:
+def _ilp(release: Release, model: ILPModel, _short: bool) -> Content:
     texts = clause_texts(release)
     groups = [
         Group.of(f"{text.title}: {pretty(text.words)}", group, model.count_margin)
@@ -236,7 +258,7 @@ def _ilp(release: Release, model: ILPModel) -> Content:
 
 
 #: Families that are told by figures and tables; the others by their text.
-_CONTENTS: dict[str, Callable[[Release, Any], Content]] = {
+_CONTENTS: dict[str, Callable[[Release, Any, bool], Content]] = {
     "rule_list": _rule_list,
     "tree": _tree,
     "forest": _forest,

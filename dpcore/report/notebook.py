@@ -5,16 +5,16 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from dpcore.released.release import Release
+from dpcore.report.blocks import Drawing
 from dpcore.report.contents import content
-from dpcore.report.page import fragment
-
-#: Tables that are shown; files hold all.
-_MOST_TABLES = 2
+from dpcore.report.page import result_part
+from dpcore.report.result import result_blocks, title_of
 
 
 def shown(release: Release) -> str:
-    """A part of a page: what it is, in words, its first tables and its certificate. Needs no script."""
-    return fragment("notebook.html", release, most_tables=_MOST_TABLES)
+    """A part of a page: what it is, in words, its tables and its certificate; :func:`figures` has the figures."""
+    blocks = [block for block in result_blocks(release) if not isinstance(block, Drawing)]
+    return result_part(title_of(release, None), blocks)
 
 
 def figures(release: Release) -> list[go.Figure]:

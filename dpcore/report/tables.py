@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -52,6 +53,10 @@ class Table:
         """A table with as many of ``rows`` as can be printed."""
         every = [tuple(row) for row in rows]
         return cls(caption, tuple(head), tuple(every[:most]), len(every))
+
+    def cut(self, most: int) -> Table:
+        """The same with at most so many rows."""
+        return dataclasses.replace(self, rows=self.rows[:most])
 
 
 @dataclass(frozen=True)

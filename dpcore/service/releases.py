@@ -72,28 +72,35 @@ class Releases(ServiceBase):
         found = self.release(release_id)
         return release_page(found, read_notes(self._engine, {found.dataset_id}).get(found.id))
 
-    def dossier(self, dataset_id: str, release_ids: Sequence[str], application: Application) -> str:
-        """Chosen releases of one data set as a file of HTML, with all that was spent on it.
+    def dossier(self, dataset_id: str, release_ids: Sequence[str], application: Application, form: str) -> bytes:
+        """Chosen releases of one data set as a file, with all that was spent on it.
+
+        Parameters
+        ----------
+        form : str
+            One of ``dpcore.report.forms.FORMS``, such as ``"pdf"``.
 
         Raises
         ------
         RequestError
-            If no release is chosen, too many are, or one is of another data set.
+            If no release is chosen, too many are, or one is of another data set; and for what
+            ``dpcore.report.forms.made`` refuses.
         NotFoundError
             If there is no such data set or release.
         """
-        from dpcore.report.page import dossier
+        from dpcore.report.dossier import Dossier
+        from dpcore.report.forms import made
 
         dataset = self._visible(dataset_id)
-        chosen = [self.release(release_id) for release_id in release_ids]
-        return dossier(
+        dossier = Dossier(
             dataset,
-            chosen,
+            [self.release(release_id) for release_id in release_ids],
             read_notes(self._engine, {dataset.id}),
             self._ledger.balance(dataset.id),
             application,
             self._everybodys(dataset.id),
         )
+        return made(dossier, form)
 
     def dossier_totals(self, dataset_id: str, release_ids: Sequence[str]) -> list[Total]:
         """What a dossier of these releases says about their cost, and about all that was spent.

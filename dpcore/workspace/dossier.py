@@ -10,7 +10,7 @@ from dpcore.errors import RequestError
 MOST_RELEASES = 30
 #: Most characters of a line, and of a longer text.
 LINE_LIMIT, TEXT_LIMIT = 200, 10_000
-_LINES = frozenset({"title", "applicant"})
+_LINES = frozenset({"title", "applicant", "curator", "region"})
 _NAMES = {
     "title": "title",
     "applicant": "entry of the person who asks for access",
@@ -19,6 +19,8 @@ _NAMES = {
     "hypotheses": "text of the hypotheses",
     "justification": "text of why this epsilon",
     "settings": "text of how settings were chosen",
+    "curator": "entry of who holds the records",
+    "region": "entry of the region",
 }
 
 
@@ -40,6 +42,8 @@ class Application:
         Why these epsilons were chosen.
     settings : str
         How the settings of the runs were chosen.
+    curator, region : str
+        Who holds the records, and which region they are about: a public registry asks for both.
     """
 
     title: str = ""
@@ -49,6 +53,8 @@ class Application:
     hypotheses: str = ""
     justification: str = ""
     settings: str = ""
+    curator: str = ""
+    region: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what is too long. Raises ``RequestError``."""

@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dpcore.domain.schema import Schema
-from dpcore.report.page import dossier
+from dpcore.report.dossier import Dossier
+from dpcore.report.page import dossier_page
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, serve, settled
@@ -54,7 +55,7 @@ def written_dossier(page: Page, folder: Path) -> Path:
     expect(page.get_by_text("The 2 results in this dossier").first).to_be_visible()
     settled(page, 1500)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download the dossier").click()
+        page.get_by_role("button", name="Web page", exact=True).click()
     file = folder / "dossier.html"
     download.value.save_as(file)
     return file
@@ -79,6 +80,9 @@ def test_from_results_to_a_dossier(page: Page, server: Server, browser: Browser,
     choose(page, page.get_by_role("combobox", name="Results"), "Who dies · Tree for died", "Rule list for died")
     page.keyboard.press("Escape")
     file = written_dossier(page, tmp_path)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as PDF").click()
+    assert Path(download.value.path()).read_bytes().startswith(b"%PDF")
     alone, asked = opened_alone(browser, file)
     assert asked == []
     expect(alone.get_by_role("heading", name="Result 2: Who dies")).to_be_visible()
@@ -95,7 +99,7 @@ def test_a_hostile_dossier_does_nothing(browser: Browser, tmp_path: Path) -> Non
     notes = {release.id: reports.note(release) for release in chosen}
     file = tmp_path / "hostile.html"
     file.write_text(
-        dossier(reports.dataset(), chosen, notes, reports.balance("20"), reports.WRITTEN),
+        dossier_page(Dossier(reports.dataset(), chosen, notes, reports.balance("20"), reports.WRITTEN).whole),
         encoding="utf-8",
     )
     alone, asked = opened_alone(browser, file)

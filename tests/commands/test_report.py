@@ -56,6 +56,32 @@ def test_a_dossier_is_written_once(release: str, home: Path) -> None:
     assert "spent 0.50" in run("ledger", "show", "small")
 
 
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("d.pdf", b"%PDF"), ("d.DOCX", b"PK"), ("d.md.zip", b"PK"), ("d.zip", b"PK"), ("d.html", b"<!DOCTYPE html>")],
+)
+def test_the_ending_says_which_form(release: str, home: Path, name: str, start: bytes) -> None:
+    file = home / name
+    call("report", "small", release, "--output", file, "--curator", "Hospital")
+    content = file.read_bytes()
+    assert content.lstrip().startswith(start)
+    assert (b"dossier.md" in content) == (".md" in name or name == "d.zip")
+
+
+def test_an_entry_for_the_registry_is_written(release: str, home: Path) -> None:
+    file = home / "entry.yaml"
+    call("report", "small", release, "--output", file, "--curator", "Hospital", "--region", "Europe")
+    text = file.read_text(encoding="utf-8")
+    assert "data_curators:\n    - Hospital" in text
+    assert "variant_name: Pure DP" in text
+
+
+def test_another_ending_is_refused_before_anything_is_written(release: str, home: Path) -> None:
+    file = home / "dossier.txt"
+    assert "one of the forms pdf, docx, html, md, yaml, zip" in refuse("report", "small", release, "--output", file)
+    assert not file.exists()
+
+
 def test_a_release_is_written_as_a_page(release: str, home: Path) -> None:
     file = home / "page.html"
     run("release", "note", release, "--name", "First look")

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.report.forms import FORMS
 from pages.components.releases.release_filter import Wanted
 from pages.components.visitor import access
 from tests.support import reports
@@ -171,8 +172,10 @@ def test_the_report_says_what_was_spent_and_costs_nothing():
     assert "<td>1.20</td>" in text
     assert "by a factor of at most 1.65" in text, "the chosen one: e to the 0.5"
     assert "by a factor of at most 3.33" in text, "everything: e to the 1.2"
-    [item] = app.get("download_button")
-    assert item.proto.label == "Download the dossier (HTML)"
+    labels = [item.proto.label for item in app.get("download_button")]
+    assert labels[:4] == ["Download as PDF", "Word", "Web page", "Markdown"]
+    assert len(labels) == len(FORMS)
+    assert not any(item.proto.disabled for item in app.get("download_button")), "both results have a guarantee"
     assert access.service().balance(dataset_id) == before
 
 

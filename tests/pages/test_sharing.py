@@ -220,8 +220,8 @@ def test_files_of_what_may_not_be_read_any_more_say_so_instead(visit: Visit):
     refused = make()
     assert "There is no such release." in reports.read(refused).text
     assert "died" not in refused
-    whole = release_file.or_sentence(lambda: service.dossier(dataset_id, [hers], Application()))
-    assert whole == refused
+    with pytest.raises(NotFoundError, match="no such release"):
+        service.dossier(dataset_id, [hers], Application(), "html")
 
 
 def test_a_sentence_in_a_file_is_escaped():

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,8 @@ from dpcore.privacy.budgets import exact_amount
 from dpcore.released.release import make_release
 from dpcore.report.certificate import certificate_lines
 from dpcore.report.contents import content
-from dpcore.report.page import dossier, release_page
+from dpcore.report.dossier import Dossier
+from dpcore.report.page import dossier_page, release_page
 from dpcore.report.totals import exact_epsilon
 from dpcore.service import Service
 from dpcore.workspace.dossier import Application
@@ -52,6 +54,11 @@ def harmless(html: str) -> reports.Read:
     drawings = [script for script in read.scripts if "alert(1)" in script]
     assert not any("<" in line for s in drawings for line in s.splitlines() if "alert(1)" in line)
     return read
+
+
+def dossier(*parts: Any) -> str:
+    """The whole dossier as a page."""
+    return dossier_page(Dossier(*parts).whole)
 
 
 def test_a_family_without_figures_is_told_by_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +182,7 @@ def test_what_cannot_be_in_a_dossier_is_refused_in_words() -> None:
 
 @pytest.mark.parametrize("field", [field.name for field in fields(Application)])
 def test_texts_have_limits(field: str) -> None:
-    limit = 200 if field in {"title", "applicant"} else 10_000
+    limit = 200 if field in {"title", "applicant", "curator", "region"} else 10_000
     Application(**{field: "x" * limit})
     with pytest.raises(RequestError, match=f"at most {limit:,} characters"):
         Application(**{field: "x" * (limit + 1)})
@@ -234,7 +241,7 @@ def test_sums_are_the_ledgers_to_the_last_digit(service: Service, info: DatasetI
     first = run(service, info, "rule_list", "0.123456789")
     second = run(service, info, "ebm", "0.300000001")
     run(service, info, "tree", "1.000000007")
-    html = service.dossier(info.name, [first, second, first], Application())
+    html = service.dossier(info.name, [first, second, first], Application(), "html").decode()
     entries = service.ledger_entries(info.id)
     charged = [entry for entry in entries if entry.kind == "commit"]
     assert len(charged) == 3
@@ -262,7 +269,7 @@ def test_without_a_delta_everything_is_a_sum(service: Service) -> None:
     info = service.add_dataset(small_frame(), small_schema(), budget=Decimal(9), delta=Decimal(0))
     first = run(service, info, "rule_list", "0.123456789")
     run(service, info, "tree", "1.000000007")
-    html = service.dossier(info.name, [first], Application())
+    html = service.dossier(info.name, [first], Application(), "html").decode()
     [of_chosen, of_all] = table_rows(html, "Privacy budget, exact")
     assert of_chosen[1:] == ["0.123456789 (the budget meter rounds it to 0.1235)", "0"]
     assert of_all[1:] == ["1.123456796 (the budget meter rounds it to 1.1235)", "0"]
@@ -279,7 +286,7 @@ def test_names_and_notes_stand_in_the_files(service: Service, info: DatasetInfo)
     service.note_release(release, "First look", "Ask again with more.")
     assert service.release_notes(info.name)[release].name == "First look"
     assert service.release(release) == before
-    for html in (service.release_page(release), service.dossier(info.id, [release], Application())):
+    for html in (service.release_page(release), service.dossier(info.id, [release], Application(), "html").decode()):
         assert "First look" in html
         assert "Ask again with more." in html
 
@@ -288,10 +295,10 @@ def test_unknown_and_foreign_releases_are_refused(service: Service, info: Datase
     release = run(service, info, "tree", "0.5")
     other = service.add_dataset(small_frame(), small_schema("other"), budget=Decimal(1))
     with pytest.raises(RequestError, match="belongs to another data set"):
-        service.dossier(other.id, [release], Application())
+        service.dossier(other.id, [release], Application(), "pdf")
     for ids, dataset in ((["nothing"], info.id), ([release], "nothing")):
         with pytest.raises(NotFoundError, match="There is no such"):
-            service.dossier(dataset, ids, Application())
+            service.dossier(dataset, ids, Application(), "pdf")
     with pytest.raises(NotFoundError, match="no such release"):
         service.note_release("nothing", "A name", "")
 

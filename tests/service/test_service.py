@@ -97,7 +97,7 @@ def test_public_records_may_have_one_and_every_text_says_so(service: Service) ->
     assert service.balance(dataset.id).left == Decimal("1.5"), "it is charged all the same"
     for page in (
         service.release_page(release.id),
-        service.dossier(dataset.id, [release.id], Application()),
+        service.dossier(dataset.id, [release.id], Application(), "html").decode(),
     ):
         words = " ".join(page[page.index("<body") :].split())
         assert "Not private." in words

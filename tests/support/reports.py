@@ -33,6 +33,8 @@ WRITTEN = Application(
     hypotheses=f"Hypothesis {TEMPLATE}",
     justification=f"Justification {IMAGE}",
     settings=f"Settings {LINK}",
+    curator=f"Curator {TEMPLATE}",
+    region=f"Region {SCRIPT}",
 )
 SCHEMA = Schema.from_mapping(
     {

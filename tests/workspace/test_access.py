@@ -137,7 +137,7 @@ def methods(house: House) -> dict[str, Callable[[Service], Any]]:
         "note_release": lambda s: s.note_release(release, "a", "b"),
         "release_notes": lambda s: s.release_notes(private),
         "release_page": lambda s: s.release_page(release),
-        "dossier": lambda s: s.dossier(private, [release], Application()),
+        "dossier": lambda s: s.dossier(private, [release], Application(), "html"),
         "dossier_totals": lambda s: s.dossier_totals(private, [release]),
         "draft": lambda s: s.draft(private),
         "save_draft": lambda s: s.save_draft(private, Draft()),

@@ -40,6 +40,8 @@ def application(dataset_id: str) -> Application:
             "How the settings of the runs were chosen",
             "For example: left as they were, or chosen from rehearsals",
         )
+        written["curator"] = _line(dataset_id, "curator", "Who holds the records", "Hospital, institute")
+        written["region"] = _line(dataset_id, "region", "Region that the records are about", "Country, or part of one")
     return Application(**written)
 
 

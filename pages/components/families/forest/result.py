@@ -75,7 +75,7 @@ def figures(model: Any) -> dict[str, str]:
 
 def attribute_use(model: Any, key: str) -> None:
     """Bars: how much the trees look at each column, with a table twin."""
-    from dpcore.plots.forest import attribute_use_figure
+    from dpcore.plots.forest import attribute_use_alt, attribute_use_figure
 
     use = model.attribute_use()
     if not use:
@@ -86,7 +86,7 @@ def attribute_use(model: Any, key: str) -> None:
     figure.show(
         attribute_use_figure(use),
         key=f"{key}-use",
-        alt="Share of the splits per column. " + "; ".join(f"{c}: {s}" for c, s in shares.items()),
+        alt=attribute_use_alt(use),
     )
     with st.expander("The same as a table"):
         markup.pairs_table("Columns, most used first", ("Column", "Share of the splits"), shares)

@@ -1,0 +1,85 @@
+"""A dossier as Markdown, beside its figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from dpcore.report.blocks import Block, Bullets, Code, Document, Drawing, Facts, Grid, Heading, Paragraph
+
+#: Signs that Markdown, or HTML inside it, would take for marks.
+_MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
+#: What would begin a list, a heading or a rule at the start of a line.
+_STARTS: Final = re.compile(r"^(\s*)([-+=]|\d+[.)])")
+
+
+def dossier_markdown(document: Document, folder: str = "") -> str:
+    """A dossier as Markdown, with tables as on GitHub; figures are SVG files in ``folder``."""
+    lines = [f"# {escaped(document.title)}", "", *_told(Facts(document.facts), folder)]
+    for section in document.sections:
+        lines += [f"## {escaped(section.title)}", ""]
+        for block in section.blocks:
+            lines += _told(block, folder)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def escaped(words: str) -> str:
+    """Words as they are, whatever Markdown would make of them."""
+    plain = _MARKS.sub(r"\\\1", " ".join(words.split()))
+    return _STARTS.sub(lambda found: f"{found[1]}{_started(found[2])}", plain)
+
+
+def _started(sign: str) -> str:
+    return f"{sign[:-1]}\\{sign[-1]}" if len(sign) > 1 else f"\\{sign}"
+
+
+def _told(block: Block, folder: str) -> Iterator[str]:
+    """Lines of a block, an empty one at the end."""
+    match block:
+        case Heading(words):
+            yield f"### {escaped(words)}"
+        case Paragraph(words, lead, kind):
+            start = "> " if kind in {"warning", "note"} else ""
+            yield start + _led(lead, words)
+        case Bullets(entries):
+            yield from (f"- {_led(lead, words)}" for lead, words in entries)
+        case Facts(values):
+            yield from (f"- {escaped(name)}: **{escaped(value)}**" for name, value in values.items())
+        case Grid():
+            yield from _grid(block)
+        case Drawing(picture, name):
+            yield f"![{escaped(picture.alt)}]({folder}{name}.svg)"
+            yield ""
+            yield f"*{escaped(block.caption)}*"
+        case Code(words):
+            yield from _program(words)
+    yield ""
+
+
+def _led(lead: str, words: str) -> str:
+    told = escaped(words)
+    return f"**{escaped(lead)}** {told}".rstrip() if lead else told
+
+
+def _grid(block: Grid) -> Iterator[str]:
+    yield f"**{escaped(block.table.caption)}**"
+    yield ""
+    yield _row(block.table.head)
+    yield "|" + " --- |" * len(block.table.head)
+    yield from map(_row, block.table.rows)
+    if block.remark:
+        yield ""
+        yield escaped(block.remark)
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
+
+
+def _program(words: str) -> Iterator[str]:
+    """Lines of a program in a fence that is longer than any inside."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", words)), default=0))
+    yield fence
+    yield words.rstrip()
+    yield fence

@@ -1,0 +1,122 @@
+"""One release as a part of a file: what it says, its figures, its numbers, its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpcore.domain.origins import words_of
+from dpcore.privacy.budgets import at_delta, exact_amount, plain_epsilon
+from dpcore.released.plan import guaranteed_odds
+from dpcore.released.release import Release
+from dpcore.report.blocks import Block, Bullets, Code, Drawing, Facts, Grid, Heading, Paragraph
+from dpcore.report.certificate import certificate_lines
+from dpcore.report.contents import content, heading
+from dpcore.report.names import method_name, sampler_name
+from dpcore.workspace.dossier import paragraphs
+from dpcore.workspace.requests import ReleaseNote
+
+_NOISY = (
+    "Every number is noisy. Intervals in brackets and margins (±) are 95% and cover the noise alone, not chance in who "
+    "is in the data. A noisy count may be negative: then the true one is small."
+)
+
+
+def title_of(release: Release, note: ReleaseNote | None) -> str:
+    """The name that somebody gave a result, or what it is."""
+    return note.name if note and note.name else heading(release)
+
+
+def facts_of(release: Release) -> dict[str, str]:
+    """What a reader wants to know first."""
+    card, kind = release.certificate, heading(release)
+    method = method_name(release.kind, release.parameters)
+    return {
+        "Result": f"{kind} ({method})" if method else kind,
+        "ε": plain_epsilon(card.epsilon),
+        "δ": exact_amount(card.delta),
+        "Guarantee": card.guarantee,
+        "Made": f"{card.created:%Y-%m-%d %H:%M} UTC",
+        "Number": release.id,
+    }
+
+
+def result_blocks(
+    release: Release, note: ReleaseNote | None = None, *, place: int = 1, short: bool = False
+) -> tuple[Block, ...]:
+    """Everything that a file says of a release; if ``short``, what fits on a page.
+
+    Parameters
+    ----------
+    place : int
+        Its number in the file, for the names of its figures.
+    """
+    return tuple(_short(release, note, place) if short else _whole(release, note, place))
+
+
+def _whole(release: Release, note: ReleaseNote | None, place: int) -> Iterator[Block]:
+    found = content(release)
+    yield from _note(note)
+    yield Facts(facts_of(release))
+    yield from _warning(release)
+    yield Heading("In words")
+    yield Bullets.of(*found.sentences)
+    for number, picture in enumerate(found.pictures, 1):
+        yield Drawing(picture, f"figure-{place}-{number}")
+    yield Heading("Numbers")
+    yield Paragraph(_NOISY, kind="small")
+    for table in found.tables:
+        yield Grid(table)
+    if found.code:
+        yield Heading("As a program")
+        yield Code(found.code)
+    yield Heading("Certificate")
+    yield Paragraph(_odds(release))
+    yield Grid.pairs("Certificate of this result", certificate_lines(release, exact=True))
+
+
+def _short(release: Release, note: ReleaseNote | None, place: int) -> Iterator[Block]:
+    found = content(release, short=True)
+    yield from _note(note)
+    yield from _warning(release)
+    first, *others = found.sentences
+    yield Paragraph("", lead=first)
+    if others:
+        yield Bullets.of(*others)
+    for number, picture in enumerate(found.pictures, 1):
+        yield Drawing(picture, f"figure-{place}-{number}")
+    for table in found.tables:
+        yield Grid(table)
+    yield Paragraph(_summary(release), lead="Certificate.", kind="small")
+
+
+def _note(note: ReleaseNote | None) -> Iterator[Block]:
+    if note is None or not note.note:
+        return
+    for line in paragraphs(note.note):
+        yield Paragraph(line, kind="note")
+    yield Paragraph(f"Note by {note.author}, {note.time:%Y-%m-%d %H:%M} UTC.", kind="small")
+
+
+def _warning(release: Release) -> Iterator[Block]:
+    if not release.certificate.private:
+        why = " ".join(release.certificate.problems)
+        yield Paragraph(f"This result has no guarantee: {why}", lead="Not private.", kind="warning")
+
+
+def _odds(release: Release) -> str:
+    card = release.certificate
+    return guaranteed_odds(card.epsilon, card.delta, card.guarantee)
+
+
+def _summary(release: Release) -> str:
+    """The certificate in a few lines; the whole one stands in the web page."""
+    card = release.certificate
+    promise = f"ε = {plain_epsilon(card.epsilon)}{at_delta(card.delta)}" if card.private else "none, it is not private"
+    parts = [
+        f"Promise: {promise}; guarantee {card.guarantee}.",
+        f"Protected: {card.privacy_unit}, {card.neighboring_relation}, "
+        f"at most {card.max_rows_per_person} row{'' if card.max_rows_per_person == 1 else 's'} each.",
+        f"Chosen by: {sampler_name(card.sampler)}. Bounds and categories: {words_of(card.origins)}.",
+        f"Made {card.created:%Y-%m-%d %H:%M} UTC by version {card.engine_version}; number {release.id}.",
+    ]
+    return " ".join(parts)
