@@ -84,6 +84,6 @@ def in_fresh_process(module: str, *arguments: object) -> dict[str, Any]:
     """What ``python -m module arguments`` prints as JSON: its peak of memory is its own."""
     command = [sys.executable, "-m", module, *map(str, arguments)]
     root = Path(__file__).resolve().parent.parent
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True)  # Its errors are shown.
     found: dict[str, Any] = json.loads(done.stdout)
     return found

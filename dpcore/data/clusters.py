@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import Any, Concatenate, Final, TypeVar
+from typing import Any, Concatenate, Final, TypeVar, cast
 from urllib.parse import urlsplit
 
 from distributed import Client, Future, Security, get_worker, wait
@@ -24,8 +24,9 @@ from distributed.scheduler import KilledWorker
 
 import dpcore
 from dpcore.data.executors import CLUSTER, LocalExecutor, Public, Sums, added
+from dpcore.data.fetched import STORE
+from dpcore.data.opened import opened, opened_table
 from dpcore.data.partition import Partition
-from dpcore.data.storage import opened
 from dpcore.errors import ClusterError, SchemaError
 
 #: Seconds without a sign of a worker after which none is expected, before a run begins and in the middle.
@@ -42,6 +43,8 @@ _FRESH: Final = 5.0
 _LOST = (CancelledError, CommClosedError, OSError, TimeoutError)
 _TOO_MANY: Final = "Too many workers were lost in one question."
 _Told = TypeVar("_Told")
+#: Folder of a table, and number of a partition in it.
+_Place = tuple[str, int]
 
 
 @lru_cache(maxsize=4)
@@ -74,7 +77,8 @@ class ClusterExecutor:
 
     def check(self, partitions: Sequence[Partition]) -> None:
         """See that workers are there, run this version and reach the files."""
-        told = self._patiently(_BEFORE, lambda: self._told([partition.place for partition in partitions]))
+        places = _places(partitions)
+        told = self._patiently(_BEFORE, lambda: self._told(places))
         self._check_workers(told)
 
     def status(self) -> str:
@@ -142,9 +146,10 @@ class ClusterExecutor:
     def _asked(self, kernel: Any, partitions: Sequence[Partition], public: Any, named: Mapping[str, Any]) -> Any:
         client = self._connect()
         workers = self._workers_of(client)[: len(partitions)]
-        shares = [list(partitions[first :: len(workers)]) for first in range(len(workers))]
+        places = _places(partitions)
+        shares = [places[first :: len(workers)] for first in range(len(workers))]
 
-        def ask(share: list[Partition], worker: str) -> Future:
+        def ask(share: list[_Place], worker: str) -> Future:
             return client.submit(_share, kernel, share, public, dict(named), pure=False, workers=[worker])
 
         asked = [(share, worker, ask(share, worker)) for share, worker in zip(shares, workers, strict=True)]
@@ -209,7 +214,8 @@ class ClusterExecutor:
         if not all(seen for _, seen in told.values()):
             raise ClusterError(
                 f"The workers of the cluster at {self._address} cannot read the stored records. Ask "
-                "whoever runs it to give them the same folder, under the same path."
+                f"whoever runs it to give them the same folder, under the same path; or a copy of it in an object "
+                f"store, with a {STORE} that names it."
             )
         if not self._encrypted and not all(_is_here(worker) for worker in told):
             raise ClusterError(
@@ -256,22 +262,36 @@ def _is_here(address: str) -> bool:
         return False
 
 
-def _tell(places: Sequence[tuple[str, int]]) -> tuple[str, bool]:
+def _places(partitions: Sequence[Partition]) -> list[_Place]:
+    """Where partitions are stored: records are never sent."""
+    found = [partition.place for partition in partitions if partition.place is not None]
+    if len(found) < len(partitions):
+        raise TypeError("records are not sent to a cluster: store them, and open them from there")
+    return found
+
+
+def _tell(places: Sequence[_Place]) -> tuple[str, bool]:
     """What a worker says of itself: its version, and whether it can open all partitions."""
     try:
-        for place in places:
-            opened(*place)
+        for directory in {directory for directory, _ in places}:
+            opened_table(directory).check([number for there, number in places if there == directory])
     except SchemaError:
         return dpcore.__version__, False
     return dpcore.__version__, True
 
 
-def _share(kernel: Any, partitions: Sequence[Partition], public: Any, named: Mapping[str, Any]) -> Any:
+def _share(kernel: Any, places: Sequence[_Place], public: Any, named: Mapping[str, Any]) -> Any:
     """The sum over some partitions, on a worker. Its own faults must not pass for those of a connection."""
     try:
-        return _executor(get_worker().state.nthreads).total(kernel, partitions, *public, **named)
+        found: Any = _executor(get_worker().state.nthreads).total(_answer, cast("Any", places), kernel, public, named)
     except OSError:
         raise ClusterError("A worker of the cluster has no room, or cannot read its files any more.") from None
+    return found
+
+
+def _answer(place: Any, kernel: Any, public: Any, named: Mapping[str, Any]) -> Any:
+    """What a kernel finds in one partition, which is opened, or fetched, by the thread that asks it."""
+    return kernel(opened(place), *public, **named)
 
 
 @lru_cache(maxsize=4)

@@ -255,6 +255,11 @@ class _Rows:
         if self._known is not None:
             rows = rows[_places(rows["who"], self._known.of(home)["who"]) >= 0]
         owners = _numbered(rows["who"])
+        if (
+            not self._summaries and (owners == np.arange(len(owners))).all()
+        ):  # Nobody has two: nothing to choose or to order.
+            rows["slot"] = 0
+            return rows
         order = np.lexsort((rows["word"], *self._ordered(rows), owners))
         ordered = owners[order]
         ranks = np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")

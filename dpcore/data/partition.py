@@ -141,9 +141,9 @@ class Partition:
         """Records are never sent: another process opens the partition where it is stored."""
         if self.place is None:
             raise TypeError("records cannot be pickled: store them, and open them where they are needed")
-        from dpcore.data.storage import opened
+        from dpcore.data.opened import opened
 
-        return opened, self.place
+        return opened, (self.place,)
 
     @classmethod
     def build(

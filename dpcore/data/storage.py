@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,46 +19,43 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.data.bits import word_count
-from dpcore.data.partition import Partition, child_arrays, code_type, share_room
+from dpcore.data.partition import Partition, child_arrays, code_type
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import SchemaError
 
 _INCOMPLETE = "The stored data set is incomplete: upload it again."
-_SCHEMA, _LIST = "schema.json", "partitions.json"
+#: Files of a stored table beside its partitions.
+SCHEMA, PARTITIONS = "schema.json", "partitions.json"
 _RECORDS, _BITS, _PEOPLE = "records.arrow", "bits.arrow", "people.arrow"
+#: Files of a partition that questions need.
+READ = (_RECORDS, _BITS)
 #: Arrays of data sets that were stored before there were partitions.
 _UNDIVIDED = ("codes", "numbers", "cells", "parts")
-#: Tables that other processes have asked this one for, by their folders.
-_OPEN: dict[str, list[Partition]] = {}
-_TURN = threading.Lock()
-_MOST_OPEN = 8
-#: Seconds between two looks for tables that were removed.
-_WATCH = 30.0
 
 
 def stored_schema(directory: Path) -> Schema:
     """The schema of a saved table. Raises ``SchemaError``, which does not say where it is saved."""
     try:
-        return Schema.from_file(directory / _SCHEMA)
+        return Schema.from_file(directory / SCHEMA)
     except SchemaError:
         raise SchemaError(_INCOMPLETE) from None
 
 
 def save_partitions(directory: Path, schema: Schema, partitions: Iterable[Partition]) -> None:
     """Write a table into an existing, empty directory."""
-    (directory / _SCHEMA).write_text(schema.to_json(), encoding="utf-8")
+    (directory / SCHEMA).write_text(schema.to_json(), encoding="utf-8")
     entries = []
     for number, partition in enumerate(partitions):
-        folder = directory / _folder(number)
+        folder = directory / partition_folder(number)
         folder.mkdir(mode=0o700, exist_ok=True)
         layout = _Layout(schema, partition.rows, keeping="people" in partition.arrays)
         for name, columns in layout.files.items():
             _write(folder / name, columns, partition.arrays, layout.lengths[name])
-        checksums = {name: _checksum(folder / name) for name in layout.files}
+        checksums = {name: checksum_of(folder / name) for name in layout.files}
         entries.append({"rows": partition.rows, "sha256": checksums})
     listed = json.dumps({"partitions": entries}, indent=1)
-    (directory / _LIST).write_text(listed, encoding="utf-8")
+    (directory / PARTITIONS).write_text(listed, encoding="utf-8")
 
 
 def open_partitions(directory: Path, schema: Schema) -> list[Partition]:
@@ -73,7 +68,8 @@ def open_partitions(directory: Path, schema: Schema) -> list[Partition]:
     """
     if _is_undivided(directory):
         return [_undivided(directory, schema)]
-    return [_mapped(directory, number, schema, entry["rows"]) for number, entry in enumerate(_entries(directory))]
+    listed = enumerate(listed_partitions(directory))
+    return [map_partition(directory, number, schema, entry["rows"]) for number, entry in listed]
 
 
 def stored_people(directory: Path) -> Iterator[tuple[Partition, Array]]:
@@ -85,11 +81,11 @@ def stored_people(directory: Path) -> Iterator[tuple[Partition, Array]]:
         If a file is missing, damaged or too short.
     """
     schema = stored_schema(directory)
-    for number, entry in enumerate(_entries(directory)):
+    for number, entry in enumerate(listed_partitions(directory)):
         layout = _Layout(schema, entry["rows"], keeping=True)
-        file = directory / _folder(number) / _PEOPLE
+        file = directory / partition_folder(number) / _PEOPLE
         [(_, people)] = _vectors(file, layout.files[_PEOPLE], entry["rows"])
-        yield _mapped(directory, number, schema, entry["rows"]), people
+        yield map_partition(directory, number, schema, entry["rows"]), people
 
 
 def check_contents(directory: Path) -> None:
@@ -104,54 +100,34 @@ def check_contents(directory: Path) -> None:
     """
     if _is_undivided(directory):
         return
-    for number, entry in enumerate(_entries(directory)):
+    for number, entry in enumerate(listed_partitions(directory)):
         for name, checksum in entry["sha256"].items():
-            file = directory / _folder(number) / name
-            if not file.is_file() or _checksum(file) != checksum:
+            file = directory / partition_folder(number) / name
+            if not file.is_file() or checksum_of(file) != checksum:
                 raise SchemaError("A file of the stored data set has changed since it was written: restore it.")
 
 
-def opened(directory: str, number: int) -> Partition:
-    """One partition of a saved table, opened once in a process: what a pickled partition becomes.
-
-    Tables whose folder is gone are let go of within a minute: removed records must not stay mapped.
-    """
-    with _TURN:
-        found = _OPEN.pop(directory, None)
-        if found is None:
-            found = open_partitions(Path(directory), stored_schema(Path(directory)))
-            share_room(found)
-            if not _OPEN:
-                threading.Thread(target=_let_go, name="let go", daemon=True).start()
-            elif len(_OPEN) == _MOST_OPEN:
-                del _OPEN[next(iter(_OPEN))]
-        _OPEN[directory] = found
-        return found[number]
-
-
-def _let_go() -> None:
-    """Forget tables that were removed, as long as any are open."""
-    while True:
-        time.sleep(_WATCH)
-        with _TURN:
-            for directory in [each for each in _OPEN if not Path(each, _SCHEMA).exists()]:
-                del _OPEN[directory]
-            if not _OPEN:
-                return
-
-
-def _folder(number: int) -> str:
+def partition_folder(number: int) -> str:
+    """Name of the folder of a partition."""
     return f"{number:05d}"
 
 
-def _entries(directory: Path) -> list[Any]:
+def listed_partitions(directory: Path) -> list[Any]:
+    """Places (``rows``) and checksums of files (``sha256``, by their names) of every partition.
+
+    Raises
+    ------
+    SchemaError
+        If the list is missing or damaged.
+    """
     try:
-        return list(json.loads((directory / _LIST).read_text(encoding="utf-8"))["partitions"])
+        return list(json.loads((directory / PARTITIONS).read_text(encoding="utf-8"))["partitions"])
     except (OSError, ValueError, KeyError, TypeError):
         raise SchemaError(_INCOMPLETE) from None
 
 
-def _checksum(file: Path) -> str:
+def checksum_of(file: Path) -> str:
+    """SHA-256 of a file."""
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
@@ -200,12 +176,21 @@ def _write(file: Path, columns: Mapping[str, tuple[Any, list[str]]], arrays: Map
         writer.write_batch(batch)
 
 
-def _mapped(directory: Path, number: int, schema: Schema, rows: int) -> Partition:
+def map_partition(
+    directory: Path, number: int, schema: Schema, rows: int, place: tuple[str, int] | None = None
+) -> Partition:
+    """Map one partition of a saved table into memory, whose place may be said to be another.
+
+    Raises
+    ------
+    SchemaError
+        If a file is missing, damaged or too short.
+    """
     layout, arrays = _Layout(schema, rows), {}
     for name, columns in layout.files.items():
-        for array, vectors in _vectors(directory / _folder(number) / name, columns, layout.lengths[name]):
+        for array, vectors in _vectors(directory / partition_folder(number) / name, columns, layout.lengths[name]):
             arrays[array] = vectors.reshape(layout.shapes.get(array, vectors.shape))
-    return Partition(schema, arrays, (str(directory), number))
+    return Partition(schema, arrays, place or (str(directory), number))
 
 
 def _vectors(file: Path, columns: Mapping[str, tuple[Any, list[str]]], length: int) -> Iterator[tuple[str, Array]]:

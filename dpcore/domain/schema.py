@@ -151,7 +151,8 @@ class _Table(SchemaPart):
 
     def index(self, name: str) -> int:
         """Position of the column called ``name``."""
-        return self.columns.index(self.column(name))
+        found = self.column(name)
+        return next(place for place, column in enumerate(self.columns) if column is found)
 
     @property
     def _place(self) -> str:

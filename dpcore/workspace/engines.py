@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -132,4 +133,11 @@ def private_folder(path: Path, *, inherit: bool = True) -> Path:
 
 
 def _private_file(path: Path) -> None:
-    os.close(open_private(path))
+    """Make the file of a database, unless it is there.
+
+    What is there must not be opened beside SQLite: closing it gives up all locks that this process has on it
+    (POSIX), those of its other connections too. The next process to close the database would then take itself
+    for the last and remove the log in which these go on writing.
+    """
+    with suppress(FileExistsError):
+        os.close(open_private(path, os.O_RDWR | os.O_EXCL))

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.data import clusters, storage
+from dpcore.data import clusters, opened
 from dpcore.data.clusters import ClusterExecutor
 from dpcore.data.executors import CLUSTER, LOCAL, chosen_executor
 from dpcore.data.ingest import ingest
@@ -214,8 +214,8 @@ def test_a_worker_that_needs_a_disk_and_has_none_ends_the_question(cluster, stor
 def test_workers_let_go_of_removed_records(tmp_path, stored, monkeypatch):
     here = tmp_path / "removed"
     shutil.copytree(stored, here)
-    monkeypatch.setattr(storage, "_WATCH", 0.05)
-    assert storage.opened(str(here), 0).rows
+    monkeypatch.setattr(opened, "_WATCH", 0.05)
+    assert opened.opened((str(here), 0)).rows
     assert _mapped(here)
     shutil.rmtree(here)
     for _ in range(200):
@@ -223,7 +223,7 @@ def test_workers_let_go_of_removed_records(tmp_path, stored, monkeypatch):
             break
         time.sleep(0.05)
     assert not _mapped(here)
-    assert not storage._OPEN
+    assert not opened._OPEN
 
 
 def _mapped(folder):

@@ -10,7 +10,7 @@ import pytest
 from dpcore.data.clusters import ClusterExecutor
 from dpcore.data.table import PrivateTable
 from tests.models.test_configurations import planned
-from tests.models.test_partitions import content
+from tests.models.test_partitions import ASKED, content
 from tests.support.configurations import WAYS, draw_people, table_of
 from tests.support.dask_clusters import dask_cluster
 from tests.support.fake_learner import real_learners
@@ -37,7 +37,7 @@ def stored(family, way, seed, folder):
     return plan, content(family, plan, table)
 
 
-@pytest.mark.parametrize(("family", "way"), WAYS)
+@pytest.mark.parametrize(("family", "way"), [*WAYS, *(pytest.param(*each.values[:2], id=each.id) for each in ASKED)])
 def test_a_cluster_gives_the_same_release(family, way, cluster, tmp_path):
     plan, expected = stored(family, way, 0, tmp_path)
     table = PrivateTable.open(tmp_path, ClusterExecutor(cluster.address))

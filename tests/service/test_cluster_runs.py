@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -13,10 +14,13 @@ from dpcore.data.executors import CLUSTER
 from dpcore.service import Service
 from dpcore.workspace.requests import DatasetInfo, RunRequest
 from tests.support.dask_clusters import Cluster, dask_cluster
+from tests.support.dask_kernels import written_counts
 from tests.support.fake_learner import small_frame, small_schema
+from tests.support.fake_worker import FULL_POINTS, VARIABLE
 
 pytestmark = pytest.mark.heavy
 BUDGET, EACH = Decimal(2), Decimal("0.5")
+COMMAND = (sys.executable, "-m", "tests.support.fake_worker")
 
 
 @pytest.fixture
@@ -74,3 +78,52 @@ def test_a_cluster_that_goes_away_for_good_leaves_the_run_spent(
     assert "cluster" not in status.message
     assert service.releases() == []
     assert service.balance(dataset.id).left < before
+
+
+def test_full_disks_of_workers_change_no_run(service: Service, cluster: Cluster) -> None:
+    dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
+    cluster.fill_disks()
+    done = service.run(service.submit(request(dataset), "only"))
+    assert (done.state, done.charged) == ("done", True)
+    assert len(service.releases()) == 1
+
+
+def test_a_worker_that_needs_a_disk_and_has_none_leaves_the_run_spent(
+    service: Service, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No kernel of a learner writes; if one did, its run would have seen records by then."""
+    asked = clusters.ClusterExecutor.total
+
+    def total(self, kernel, partitions, *public, **named):  # type: ignore[no-untyped-def]
+        asked(self, written_counts, partitions, str(tmp_path))
+        return asked(self, kernel, partitions, *public, **named)
+
+    dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
+    left = service.balance(dataset.id).left
+    cluster.fill_disks()
+    with monkeypatch.context() as patched:
+        patched.setattr(clusters.ClusterExecutor, "total", total)
+        failed = service.run(service.submit(request(dataset), "first"))
+    assert (failed.state, failed.charged) == ("failed", True)
+    assert "Its budget stays spent" in failed.message
+    assert service.releases() == []
+    assert service.balance(dataset.id).left < left
+    assert service.run(service.submit(request(dataset), "second")).state == "done"
+
+
+@pytest.mark.parametrize("point", FULL_POINTS)
+def test_a_full_disk_of_the_application_keeps_what_was_spent_and_no_more(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    """As the run begins, nothing was asked; as it ends, the workers have answered."""
+    dataset = service.add_dataset(small_frame(), small_schema(), budget=BUDGET)
+    left, touched = service.balance(dataset.id).left, point == "full before commit"
+    monkeypatch.setenv(VARIABLE, point)
+    with Service(tmp_path / "home", workers=1, worker_command=COMMAND) as working:
+        status = working.wait(working.submit(request(dataset), "first"), 60)
+    assert (status.state, status.charged) == ("interrupted", touched)
+    assert ("Nothing was spent" in status.message) is not touched
+    assert service.releases() == []
+    assert (service.balance(dataset.id).left < left) is touched
+    assert service.run(service.submit(request(dataset), "second")).state == "done"
+    assert len(service.releases()) == 1
