@@ -140,19 +140,25 @@ def _pool(
     seed: int,
 ) -> Pool:
     """A pool of records with the sizes of groups that are known."""
-    groups = [group for one in known for group in one.groups]
     records = _start(schema, target, views, seed)
-    values = _whole(schema, target, known, records.rows, seed)
+    followed, values = _whole(schema, target, known, records.rows, seed)
     records = records.exchanged(values, {})
+    # Records that follow a release as a whole follow its counts as far as they stand out from their noise.
+    groups = [group for one in known if one is not followed for group in one.groups]
     if best is None:  # An invented effect stays, unless pairs were counted; the weights follow what is known.
         return Pool(records, raked(groups, records), None)
     return _taught(records, known, best, [*groups, *measured_groups(best)], seed, drawn_before=bool(values))
 
 
-def _whole(schema: Schema, target: str, known: Sequence[Knowledge], rows: int, seed: int) -> dict[str, Any]:
+def _whole(
+    schema: Schema, target: str, known: Sequence[Knowledge], rows: int, seed: int
+) -> tuple[Knowledge | None, dict[str, Any]]:
     """Values of records that follow one release as a whole: the first that tells of pairs of columns."""
-    made = (one.evidence.invented(schema, target, rows, seed + _OF_POOL) for one in known)
-    return next((values for values in made if values), {})
+    for one in known:
+        values = one.evidence.invented(schema, target, rows, seed + _OF_POOL)
+        if values:
+            return one, values
+    return None, {}
 
 
 def _taught(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.arrays import Ints
+from dpcore.domain.hierarchies import CodeLevel
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.summaries.learning.accounting import Noise, noise_of, plan_of
 from dpcore.models.summaries.learning.pairs import find_pairs
-from dpcore.models.summaries.learning.queries import COUNT_STEPS, table_counts
+from dpcore.models.summaries.learning.queries import COUNT_STEPS, level_counts, table_counts
 from dpcore.models.summaries.learning.workload import COUNTING, PAIRS_FOUND, summary_workload
 from dpcore.models.summaries.learning.worth import with_pairs
+from dpcore.models.summaries.released.code_trees import CodeLevelTable, CodeTree
 from dpcore.models.summaries.released.estimates import Axes, Pair
 from dpcore.models.summaries.released.family import SUMMARIES
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
@@ -47,26 +49,61 @@ class SummaryLearner(Learner):
         first = list(noise.parts)
         exact = table_counts(run.table, division.axes, division.sizes, first)
         tables = [_noisy(run, noise, axes, own, noise.first(axes)) for axes, own in zip(first, exact, strict=True)]
+        trees = _trees(run, noise)
         run.progress(COUNTING, 1, 1)
         found: list[Pair] = []
         if division.pairs:
-            known = _model(run.plan, noise, tables, found).estimates
+            known = _model(run.plan, noise, tables, found, trees).estimates
             found, counts = find_pairs(run, noise, known)
             mechanisms = noise.found(found)
             tables += [_noisy(run, noise, pair, own, mechanisms[pair]) for pair, own in zip(found, counts, strict=True)]
             run.progress(PAIRS_FOUND, 1, 1)
-        return _model(run.plan, noise, tables, found)
+        return _model(run.plan, noise, tables, found, trees)
+
+
+def _trees(run: Run, noise: Noise) -> list[CodeTree]:
+    """Counts of the levels above the columns of codes that are counted down their groups."""
+    division, places = noise.division, list(noise.division.trees)
+    exact = table_counts(run.table, division.axes, division.sizes, [(place,) for place in places]) if places else []
+    return [
+        CodeTree(
+            axis=axis,
+            levels=tuple(
+                _level(run, noise, level, level_counts(counts, level.groups), noise.level(axis, place))
+                for place, level in enumerate(division.trees[axis])
+            ),
+        )
+        for axis, counts in zip(places, exact, strict=True)
+    ]
+
+
+def _level(
+    run: Run, noise: Noise, level: CodeLevel, exact: Ints, mechanism: GeometricMechanism | FineGaussian
+) -> CodeLevelTable:
+    return CodeLevelTable(
+        name=level.name,
+        cells=level.cells,
+        groups=level.groups,
+        counts=_counts(run, noise, exact, mechanism),
+        deviation=noise.deviation(mechanism),
+    )
 
 
 def _noisy(run: Run, noise: Noise, axes: Axes, exact: Ints, mechanism: GeometricMechanism | FineGaussian) -> NoisyTable:
+    return NoisyTable(axes=axes, counts=_counts(run, noise, exact, mechanism), deviation=noise.deviation(mechanism))
+
+
+def _counts(run: Run, noise: Noise, exact: Ints, mechanism: GeometricMechanism | FineGaussian) -> tuple[float, ...]:
     if noise.gaussian:
         counts = np.round(mechanism.release(exact * COUNT_STEPS, run.randomness) / COUNT_STEPS, _DIGITS)
     else:
         counts = mechanism.release(exact, run.randomness).astype(np.float64)
-    return NoisyTable(axes=axes, counts=tuple(counts.ravel().tolist()), deviation=noise.deviation(mechanism))
+    return tuple(counts.ravel().tolist())
 
 
-def _model(plan: RunPlan, noise: Noise, tables: list[NoisyTable], found: list[Pair]) -> SummaryModel:
+def _model(
+    plan: RunPlan, noise: Noise, tables: list[NoisyTable], found: list[Pair], trees: list[CodeTree]
+) -> SummaryModel:
     division = noise.division
     return SummaryModel(
         axes=division.axes,
@@ -75,6 +112,7 @@ def _model(plan: RunPlan, noise: Noise, tables: list[NoisyTable], found: list[Pa
         by=division.by,
         crosstabs=division.crosstabs,
         found=tuple(found),
+        trees=tuple(trees),
         gaussian=noise.gaussian,
         count_margin=plan.count_margin(),
     )

@@ -53,6 +53,16 @@ def table_counts(
     return [part.reshape([sizes[axis] for axis in own]) for part, own in zip(each, tables, strict=True)]
 
 
+def level_counts(counts: Ints, groups: Sequence[int]) -> Ints:
+    """Rows in each group of the cells of a table on one axis. Sensitivity :func:`table_sensitivity`.
+
+    Each row is in one cell, and so in one group.
+    """
+    made = np.zeros(max(groups) + 1, dtype=np.int64)
+    np.add.at(made, np.asarray(groups), counts)
+    return made
+
+
 def counted(
     partition: Partition, axes: tuple[Axis, ...], sizes: tuple[int, ...], tables: tuple[tuple[int, ...], ...]
 ) -> Ints:
