@@ -182,7 +182,8 @@ def _quality(records: Records, target: str, *, number: bool) -> tuple[Quality, f
     """What predictions are measured by, and what a point is a hundredth of."""
     if number:
         numbers = records.main[target].to_numpy(dtype=np.float64)
-        return lambda found: math.sqrt(np.mean((found - numbers) ** 2)), float(numbers.std())
+        there = ~np.isnan(numbers)
+        return lambda found: math.sqrt(np.mean((found - numbers)[there] ** 2)), float(numbers[there].std())
     codes = records.cells(target)
     known = codes < len(records.schema.column(target).classes)
     return lambda found: float((found == codes)[known].mean()), 1.0

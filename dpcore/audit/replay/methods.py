@@ -134,11 +134,18 @@ _TABLES: Final[Choices] = {
     "columns": (None, ("left0", "right0")),
 }
 _FOUND: Final[Choices] = {"pairs": (1, 2)}
+_GROUPED: Final[Choices] = {
+    "trees": (("codes",),),
+    "by": (None, "left0", "codes"),
+    "columns": (None, ("codes", "left0")),
+    "pairs": (0, 1),
+}
 _FEW: Final = SchemaShape(features=(1, 3))
 _TWO: Final = SchemaShape("two classes", (1, 3))
 _NUMBERS: Final = SchemaShape("numbers", (1, 3))
 _VIEWS: Final = SchemaShape("", (1, 2))
 _LOOKS: Final = SchemaShape("", (1, 2), children=True)
+_CODES: Final = SchemaShape("", (1, 2), codes=True)
 _RELATIONS: Final = SchemaShape(features=(1, 2), children=True)
 
 
@@ -199,4 +206,7 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("summaries", "with a delta", _LOOKS, {**_TABLES, "delta": (_DELTA, "0.00001")}),
     ReplayMethod("summaries", "pairs found with a delta", _LOOKS, {**_FOUND, "delta": (_DELTA,)}),
     ReplayMethod("summaries", "weighted, composing", _LOOKS, _TABLES, _DELTA),
+    ReplayMethod("summaries", "codes by their groups", _CODES, _GROUPED),
+    ReplayMethod("summaries", "codes by their groups with a delta", _CODES, {**_GROUPED, "delta": (_DELTA,)}),
+    ReplayMethod("summaries", "codes by their groups, composing", _CODES, _GROUPED, _DELTA),
 )

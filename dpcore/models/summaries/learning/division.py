@@ -85,7 +85,7 @@ class Division:
     def levels(self) -> dict[tuple[int, int], float]:
         """Each level above a column of codes, by places of axis and level, with what it asks for."""
         return {
-            (axis, place): (_IMPORTANCE[TREES] * len(level.cells)) ** (2 / 3)
+            (axis, place): float((_IMPORTANCE[TREES] * len(level.cells)) ** (2 / 3))
             for axis, levels in self.trees.items()
             for place, level in enumerate(levels)
         }
@@ -93,7 +93,7 @@ class Division:
     @cached_property
     def _first(self) -> float:
         """What the first tables ask for."""
-        return sum((_IMPORTANCE[step] * self.cells(axes)) ** (2 / 3) for axes, step in self.steps.items())
+        return float(sum((_IMPORTANCE[step] * self.cells(axes)) ** (2 / 3) for axes, step in self.steps.items()))
 
     def cells(self, axes: Axes) -> int:
         """Cells of a table."""

@@ -12,7 +12,8 @@ import numpy as np
 from dpcore.arrays import Ints
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
-from dpcore.models.summaries.released.synthesis import draw_codes, values_of
+from dpcore.models.summaries.released.outcomes import outcomes
+from dpcore.models.summaries.released.synthesis import Source, draw_codes, values_of
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.evidence import Evidence, Groups
 from dpcore.released.invented import Records
@@ -58,6 +59,9 @@ class SummaryEvidence(Evidence):
             return {}
         generator = public_generator(seed)
         codes = draw_codes(self.model, rows, generator)
+        if target:
+            place = self.model.place(target)
+            codes[place] = outcomes(codes, place, Source(self.model).pairs, generator)
         return {
             axis.column: values_of(axis, schema, codes[place], generator)
             for place, axis in enumerate(self.model.axes)

@@ -8,11 +8,13 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.hierarchies import levels_above
 from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.inputs import KEEP, explained, label, method, number, tick
+from pages.components.kit import slot
 from pages.components.kit.texts import METHODS, text
 from pages.components.visitor import access
 
@@ -36,6 +38,7 @@ def parameters() -> dict[str, Any]:
         chosen["crosstabs"] = _crosstabs(schema, columns)
     with right:
         chosen["pairs"] = number(OWN["pairs"], 1, "look-pairs")
+    chosen["trees"] = _trees(schema, columns)
     with st.expander("Advanced settings"):
         chosen["records"] = tick(OWN["records"], "look-for-records")
         chosen["method"] = method(OWN, METHODS["summaries"], "summaries")
@@ -49,6 +52,7 @@ def preset(schema: Schema, columns: Sequence[str]) -> None:
     st.session_state[f"set-look-columns-{own}"] = order
     st.session_state[f"set-look-by-{own}"] = None
     st.session_state[f"set-look-crosstabs-{own}"] = [BETWEEN.join(order)] if len(order) > 1 else []
+    st.session_state[f"set-look-trees-{own}"] = []
     st.session_state["set-up-summaries"] = True
 
 
@@ -102,15 +106,36 @@ def _crosstabs(schema: Schema, columns: list[str]) -> list[str]:
     return [str(pair) for pair in chosen if pair in told]
 
 
+def _trees(schema: Schema, columns: list[str]) -> list[str]:
+    """Columns of codes, where there are any."""
+    names = [column.name for column in schema if levels_above(column) and (not columns or column.name in columns)]
+    with slot.kept():
+        if not names:
+            return []
+        chosen = st.multiselect(
+            label(OWN["trees"]),
+            names,
+            format_func=lambda name: called(schema, name),
+            placeholder="None",
+            wrap=True,
+            help=explained(OWN["trees"]),
+            key=f"set-look-trees-{schema.hash[:8]}",
+            **KEEP,
+        )
+    return [str(name) for name in chosen if name in names]
+
+
 def asked(parameters: Mapping[str, Any]) -> dict[str, str]:
     """What a run counts, for its review."""
     dataset = access.chosen_dataset()
     assert dataset is not None
     columns, by = parameters.get("columns") or (), parameters.get("by")
+    trees = parameters.get("trees") or ()
     named, found = len(parameters.get("crosstabs") or ()), parameters.get("pairs") or 0
     pairs = [f"{named} as named"] * bool(named) + [f"{found} to be found"] * bool(found)
     return {
         "To count": f"{len(columns)} columns" if columns else f"all {len(dataset.schema.columns)} columns",
         **({"In the groups of": called(dataset.schema, by)} if by else {}),
         **({"Pairs of columns": ", ".join(pairs)} if pairs else {}),
+        **({"Codes by their groups": ", ".join(called(dataset.schema, name) for name in trees)} if trees else {}),
     }
