@@ -1,4 +1,4 @@
-"""Counts down a hierarchy of codes: one bar for each branch that stands out, indented below the one it is part of."""
+"""Counts down a hierarchy of codes: one bar for each branch that stands out, below the one it is part of."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dpcore.released.noisy_counts import percent
 
 #: Most bars of one figure, and branches that an alternative text tells.
 MOST_BARS, _TOLD = 40, 12
-_INDENT = "\u2003"
-_LABEL = 44
+#: How strong the colour of a bar is, by the levels above it; and the longest label.
+_SHADES, _LABEL = (1.0, 0.6, 0.35), 40
 
 
 def largest(found: Sequence[Branch]) -> list[Branch]:
@@ -45,7 +45,8 @@ def codes_figure(found: Sequence[Branch], who: str) -> go.Figure:
                 "color": INK,
             },
             marker={
-                "color": [colour(min(branch.depth, 2)) for branch in shown],
+                "color": colour(0),
+                "opacity": [_SHADES[min(branch.depth, len(_SHADES) - 1)] for branch in shown],
                 "line": {"color": INK, "width": 0.7},
             },
             hovertext=[_hover(branch) for branch in shown],
@@ -63,7 +64,7 @@ def codes_figure(found: Sequence[Branch], who: str) -> go.Figure:
     figure.update_xaxes(
         title={"text": f"number of {safe(who)}"}, rangemode="tozero", nticks=6, fixedrange=True, automargin=True
     )
-    labels = [f"{_INDENT * branch.depth}{safe(shorten(branch.name, _LABEL - 2 * branch.depth))}" for branch in shown]
+    labels = [_label(branch) for branch in shown]
     figure.update_yaxes(
         autorange="reversed", ticksuffix="  ", tickvals=rows, ticktext=labels, fixedrange=True, automargin=True
     )
@@ -75,6 +76,12 @@ def codes_alt(found: Sequence[Branch], label: str) -> str:
     shown = largest(found)[:_TOLD]
     told = "; ".join(f"{branch.name} {count_words(branch.count)}" for branch in shown)
     return f"{label}, from the coarsest groups down: {told}. The table below holds every branch that stands out."
+
+
+def _label(branch: Branch) -> str:
+    """Bold at the top; a dot for each level above it."""
+    name = safe(shorten(branch.name, _LABEL))
+    return f"{'· ' * branch.depth}{name}" if branch.depth else f"<b>{name}</b>"
 
 
 def _hover(branch: Branch) -> str:

@@ -42,10 +42,10 @@ ALL = tuple(method.name for method in METHODS)
 TREES = ("diffp_id3", "diffp_c45", "sulq_id3")
 ADIFFP = tuple(name for name in ALL if name.startswith("adiffp"))
 FORESTS = tuple(method.name for method in METHODS if method.family == "forest")
-GAUSSIAN_CODES = ("codes by their groups with a delta", "codes by their groups, composing")
-GAUSSIAN_LOOKS = ("with a delta", "pairs found with a delta", "weighted, composing", *GAUSSIAN_CODES)
-CODES = ("codes by their groups", *GAUSSIAN_CODES)
-LOOKS = ("weighted", "equal", "pairs found", "codes by their groups", *GAUSSIAN_LOOKS)
+GAUSSIAN_LEVELS = ("groups and finer cells with a delta", "groups and finer cells, composing")
+GAUSSIAN_LOOKS = ("with a delta", "pairs found with a delta", "weighted, composing", *GAUSSIAN_LEVELS)
+LEVELS = ("groups and finer cells", *GAUSSIAN_LEVELS)
+LOOKS = ("weighted", "equal", "pairs found", "groups and finer cells", *GAUSSIAN_LOOKS)
 MACHINES = tuple(method.name for method in METHODS if method.family == "ebm")
 
 
@@ -307,7 +307,7 @@ def _whole_for_each_table() -> AbstractContextManager[None]:
 
 
 def _levels_for_nothing() -> AbstractContextManager[None]:
-    """Every level above a column of codes is counted at the budget of all of them together."""
+    """Every level above or below the cells of a column is counted at the budget of the whole run."""
     noise = dpcore.models.summaries.learning.accounting.Noise
     return replaced(noise, "level", lambda own, _axis, _place: own._mechanism(Fraction(1)))
 
@@ -358,12 +358,12 @@ MUTANTS = (
         _methods(*LOOKS),
     ),
     Mutant("each table of a first look at the budget of all", _whole_for_each_table, _methods(*LOOKS)),
-    Mutant("each level of codes at the budget of all", _levels_for_nothing, _methods(*CODES)),
+    Mutant("each level of a column at the budget of all", _levels_for_nothing, _methods(*LEVELS)),
     # Half the sensitivity of each question.
     Mutant(
         "tables of a first look",
         partial(halved, dpcore.models.summaries.learning.accounting, GEOMETRIC),
-        _methods("weighted", "equal", "pairs found", "codes by their groups"),
+        _methods("weighted", "equal", "pairs found", "groups and finer cells"),
     ),
     Mutant(
         "tables of a first look with a delta",

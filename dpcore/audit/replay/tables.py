@@ -30,24 +30,27 @@ class SchemaShape:
         Fewest and most columns beside the target, or on either side.
     children : bool
         Whether there may be child tables.
-    codes : bool
-        Whether there is a column of codes, with levels of groups above them.
+    levels : bool
+        Whether there are a column of codes, with levels of groups above them, and one of numbers.
     """
 
     target: str = "classes"
     features: tuple[int, int] = (1, 4)
     children: bool = False
-    codes: bool = False
+    levels: bool = False
 
 
-#: A column of codes with two levels above them.
-CODES: Final = {
-    "name": "codes",
-    "type": "categorical",
-    "categories": ["C07A", "C09A", "N02A", "N02B"],
-    "derive": {"code": "codes", "system": "atc", "level": "3"},
-    "view": "left",
-}
+#: A column of codes with two levels above them, and one of numbers.
+LEVELS: Final = (
+    {
+        "name": "codes",
+        "type": "categorical",
+        "categories": ["C07A", "C09A", "N02A", "N02B"],
+        "derive": {"code": "codes", "system": "atc", "level": "3"},
+        "view": "left",
+    },
+    {"name": "number", "type": "real", "lower": -1, "upper": 1, "edges": [0], "view": "right"},
+)
 
 
 def random_schema(rng: Generator, shape: SchemaShape) -> Schema:
@@ -76,8 +79,8 @@ def _columns(rng: Generator, shape: SchemaShape) -> list[dict[str, Any]]:
     if shape.target:
         return [*(_column(rng, f"x{i}") for i in range(count)), _target(rng, shape.target)]
     sides = [("left", count), ("right", int(rng.integers(*shape.features, endpoint=True)))]
-    codes = [CODES] if shape.codes else []
-    return [{**_column(rng, f"{view}{i}"), "view": view} for view, size in sides for i in range(size)] + codes
+    further = LEVELS if shape.levels else ()
+    return [{**_column(rng, f"{view}{i}"), "view": view} for view, size in sides for i in range(size)] + list(further)
 
 
 def _target(rng: Generator, target: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from dpcore.learning.learner import Asked
 from dpcore.models.summaries.learning.division import (
     CHOICE,
     COLUMNS,
+    FINER,
     FOUND,
     GROUPS,
     PAIRS,
@@ -87,13 +88,13 @@ class Noise:
     def first(self, axes: Axes) -> GeometricMechanism | FineGaussian:
         """Of one of the tables that are asked for at first."""
         share = Fraction(self.parts[axes], sum(self.parts.values()))
-        return self._mechanism((1 - self.division.found_share) * (1 - self.division.tree_share) * share)
+        return self._mechanism((1 - self.division.found_share) * (1 - self.division.levels_share) * share)
 
     def level(self, axis: int, place: int) -> GeometricMechanism | FineGaussian:
-        """Of the counts of one level above a column of codes."""
-        weights = {key: max(1, round(100 * wanted)) for key, wanted in self.division.levels.items()}
-        share = Fraction(weights[axis, place], sum(weights.values()))
-        return self._mechanism((1 - self.division.found_share) * self.division.tree_share * share)
+        """Of the counts of one level above a column of codes; of finer cells, if ``place`` is -1."""
+        parts = self.division.level_parts
+        share = Fraction(parts[axis, place], sum(parts.values()))
+        return self._mechanism((1 - self.division.found_share) * self.division.levels_share * share)
 
     def found(self, pairs: Sequence[Pair]) -> dict[Pair, GeometricMechanism | FineGaussian]:
         """Of the tables of pairs that were found: more cells, a larger share."""
@@ -151,10 +152,12 @@ def _weights(division: Division, *, gaussian: bool) -> dict[str, Decimal | int]:
     for axes, own in parts.items():
         steps[division.steps[axes]] += own
     left = 1 - (_CHOICE_SHARE if division.chooses else 0)
-    tables = left * first * (1 - division.tree_share)
+    tables = left * first * (1 - division.levels_share)
     shares = {step: tables * Fraction(own, sum(parts.values())) for step, own in steps.items()}
-    if division.trees:
-        shares[TREES] = left * first * division.tree_share
+    levels = left * first * division.levels_share
+    for (_, place), own in division.level_parts.items():
+        step = FINER if place < 0 else TREES
+        shares[step] = shares.get(step, Fraction(0)) + levels * Fraction(own, sum(division.level_parts.values()))
     if division.pairs:
         shares[FOUND] = left * division.found_share
     if division.chooses:
@@ -274,9 +277,11 @@ def _told(plan: RunPlan, noise: Noise) -> RunPlan:
         own = [axes for axes, purpose in noise.division.steps.items() if purpose == step]
         if own:
             told.append(_usual(what, estimates, own))
-    groups = sorted(noise.deviation(noise.level(*level)) for level in noise.division.levels)
-    if groups:
-        told.append(CountNoise("a count of a group of codes", deviation=groups[len(groups) // 2]))
+    for what, finer in (("a count of a group of codes", False), ("a count of a finer cell", True)):
+        levels = [level for level in noise.division.levels if (level[1] < 0) == finer]
+        if levels:
+            deviations = sorted(noise.deviation(noise.level(*level)) for level in levels)
+            told.append(CountNoise(what, deviation=deviations[len(deviations) // 2]))
     return replace(plan, noise=tuple(told))
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Final
 
+from dpcore.domain.columns import NumericColumn
 from dpcore.domain.hierarchies import CodeLevel, levels_above
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
@@ -17,12 +18,13 @@ from dpcore.models.summaries.learning.design import asked as asked_for
 from dpcore.models.summaries.learning.design import shares_of
 from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.estimates import Axes, Pair
+from dpcore.models.summaries.released.finer import finer_ends
 from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
 
 COLUMNS, GROUPS, PAIRS = "columns", "columns by groups", "pairs"
-CHOICE, FOUND, TREES = "choice of pairs", "pairs found", "groups of codes"
+CHOICE, FOUND, TREES, FINER = "choice of pairs", "pairs found", "groups of codes", "finer quantiles"
 #: How important an error in a cell is, of a column being 1.
-_IMPORTANCE: Final[Mapping[str, float]] = {COLUMNS: 1.0, GROUPS: 0.5, PAIRS: 0.25, FOUND: 0.25, TREES: 1.0}
+_IMPORTANCE: Final[Mapping[str, float]] = {COLUMNS: 1.0, GROUPS: 0.5, PAIRS: 0.25, FOUND: 0.25, TREES: 1.0, FINER: 0.25}
 #: Least and largest share of the pairs that are to be found, of what is left beside their choice.
 _FEWEST, _MOST = Fraction(1, 10), Fraction(6, 10)
 #: Most cells of a pair that may be found, of all tables together, and places that a run may visit.
@@ -49,6 +51,8 @@ class Division:
         The tables that are wanted at first, with what each is for.
     trees : mapping of int to tuple of CodeLevel
         Places of the axes that are counted down their codes, with the levels above their cells.
+    finer : mapping of int to (tuple of float, tuple of int)
+        Places of the axes that are counted in finer cells, with the ends of these and the cells that they lie in.
     """
 
     axes: tuple[Axis, ...]
@@ -60,6 +64,7 @@ class Division:
     steps: Mapping[Axes, str]
     weighted: bool
     trees: Mapping[int, tuple[CodeLevel, ...]]
+    finer: Mapping[int, tuple[tuple[float, ...], tuple[int, ...]]]
 
     @property
     def chooses(self) -> bool:
@@ -76,19 +81,28 @@ class Division:
         return min(max(Fraction(round(100 * wanted / (wanted + self._first)), 100), _FEWEST), _MOST)
 
     @cached_property
-    def tree_share(self) -> Fraction:
-        """Share of the levels above columns of codes, of what is left beside pairs that are to be found."""
+    def levels_share(self) -> Fraction:
+        """Share of coarser and finer counts of columns, of what is left beside pairs that are to be found."""
         wanted = sum(self.levels.values())
         return Fraction(round(100 * wanted / (wanted + self._first)), 100) if wanted else Fraction(0)
 
     @cached_property
     def levels(self) -> dict[tuple[int, int], float]:
-        """Each level above a column of codes, by places of axis and level, with what it asks for."""
-        return {
+        """Each level above a column of codes, by places of axis and level (of finer cells -1), and what it asks for."""
+        trees = {
             (axis, place): float((_IMPORTANCE[TREES] * len(level.cells)) ** (2 / 3))
             for axis, levels in self.trees.items()
             for place, level in enumerate(levels)
         }
+        below = {
+            (axis, -1): float((_IMPORTANCE[FINER] * len(cells)) ** (2 / 3)) for axis, (_, cells) in self.finer.items()
+        }
+        return trees | below
+
+    @cached_property
+    def level_parts(self) -> dict[tuple[int, int], int]:
+        """Shares of these levels, as whole numbers."""
+        return {key: max(1, round(100 * wanted)) for key, wanted in self.levels.items()}
 
     @cached_property
     def _first(self) -> float:
@@ -138,8 +152,9 @@ def division_of(schema: Schema, parameters: SummaryParameters) -> Division:
         raise RequestError(f"{left}: choose so many at most.")
     candidates = candidates if parameters.pairs else ()
     trees = {_place(names, name): _levels(schema, name) for name in parameters.trees}
+    finer = {_place(names, name): _finer(schema, name) for name in parameters.finer}
     weighted = parameters.method == "weighted"
-    made = Division(axes, sizes, by, crosstabs, candidates, parameters.pairs, steps, weighted, trees)
+    made = Division(axes, sizes, by, crosstabs, candidates, parameters.pairs, steps, weighted, trees, finer)
     _check_effort(schema, made)
     return made
 
@@ -160,6 +175,13 @@ def _levels(schema: Schema, name: str) -> tuple[CodeLevel, ...]:
     if not levels:
         raise RequestError(f"'{name}' has no groups above its categories: it is no column of codes.")
     return levels
+
+
+def _finer(schema: Schema, name: str) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    column = schema.column(name)
+    if not isinstance(column, NumericColumn):
+        raise RequestError(f"'{name}' is no column of numbers, so it has no quantiles.")
+    return finer_ends(column)
 
 
 def _pair(names: Mapping[str, int], text: str) -> Pair:

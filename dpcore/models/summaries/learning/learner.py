@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from dpcore.arrays import Ints
@@ -9,12 +11,13 @@ from dpcore.domain.hierarchies import CodeLevel
 from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.summaries.learning.accounting import Noise, noise_of, plan_of
 from dpcore.models.summaries.learning.pairs import find_pairs
-from dpcore.models.summaries.learning.queries import COUNT_STEPS, level_counts, table_counts
+from dpcore.models.summaries.learning.queries import COUNT_STEPS, finer_counts, level_counts, table_counts
 from dpcore.models.summaries.learning.workload import COUNTING, PAIRS_FOUND, summary_workload
 from dpcore.models.summaries.learning.worth import with_pairs
 from dpcore.models.summaries.released.code_trees import CodeLevelTable, CodeTree
 from dpcore.models.summaries.released.estimates import Axes, Pair
 from dpcore.models.summaries.released.family import SUMMARIES
+from dpcore.models.summaries.released.finer import FinerTable
 from dpcore.models.summaries.released.model import NoisyTable, SummaryModel
 from dpcore.privacy.mechanisms import FineGaussian, GeometricMechanism
 from dpcore.released.plan import RunPlan
@@ -49,16 +52,24 @@ class SummaryLearner(Learner):
         first = list(noise.parts)
         exact = table_counts(run.table, division.axes, division.sizes, first)
         tables = [_noisy(run, noise, axes, own, noise.first(axes)) for axes, own in zip(first, exact, strict=True)]
-        trees = _trees(run, noise)
+        levels = Levels(_trees(run, noise), _finer(run, noise))
         run.progress(COUNTING, 1, 1)
         found: list[Pair] = []
         if division.pairs:
-            known = _model(run.plan, noise, tables, found, trees).estimates
+            known = _model(run.plan, noise, tables, found, levels).estimates
             found, counts = find_pairs(run, noise, known)
             mechanisms = noise.found(found)
             tables += [_noisy(run, noise, pair, own, mechanisms[pair]) for pair, own in zip(found, counts, strict=True)]
             run.progress(PAIRS_FOUND, 1, 1)
-        return _model(run.plan, noise, tables, found, trees)
+        return _model(run.plan, noise, tables, found, levels)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Coarser and finer counts of single columns."""
+
+    trees: list[CodeTree]
+    finer: list[FinerTable]
 
 
 def _trees(run: Run, noise: Noise) -> list[CodeTree]:
@@ -74,6 +85,20 @@ def _trees(run: Run, noise: Noise) -> list[CodeTree]:
             ),
         )
         for axis, counts in zip(places, exact, strict=True)
+    ]
+
+
+def _finer(run: Run, noise: Noise) -> list[FinerTable]:
+    """Counts of finer cells of columns of numbers."""
+    return [
+        FinerTable(
+            axis=axis,
+            ends=ends,
+            cells=cells,
+            counts=_counts(run, noise, finer_counts(run.table, noise.division.axes[axis], ends), noise.level(axis, -1)),
+            deviation=noise.deviation(noise.level(axis, -1)),
+        )
+        for axis, (ends, cells) in noise.division.finer.items()
     ]
 
 
@@ -101,9 +126,7 @@ def _counts(run: Run, noise: Noise, exact: Ints, mechanism: GeometricMechanism |
     return tuple(counts.ravel().tolist())
 
 
-def _model(
-    plan: RunPlan, noise: Noise, tables: list[NoisyTable], found: list[Pair], trees: list[CodeTree]
-) -> SummaryModel:
+def _model(plan: RunPlan, noise: Noise, tables: list[NoisyTable], found: list[Pair], levels: Levels) -> SummaryModel:
     division = noise.division
     return SummaryModel(
         axes=division.axes,
@@ -112,7 +135,8 @@ def _model(
         by=division.by,
         crosstabs=division.crosstabs,
         found=tuple(found),
-        trees=tuple(trees),
+        trees=tuple(levels.trees),
+        finer=tuple(levels.finer),
         gaussian=noise.gaussian,
         count_margin=plan.count_margin(),
     )

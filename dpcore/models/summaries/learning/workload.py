@@ -12,8 +12,8 @@ from dpcore.released.workload import Work, Workload
 COUNTING: Final = "counting columns"
 COMPARING: Final = "comparing columns"
 PAIRS_FOUND: Final = "counting pairs"
-#: Places of the same price as a place of a table on one axis, and on two.
-_SINGLE, _DOUBLE = 0.7, 1.0
+#: Places of the same price as a place of a table on one axis, and on two, and of finer cells.
+_SINGLE, _DOUBLE, _SEARCHED = 0.7, 1.0, 20.0
 _CALLS: Final = 60.0
 
 
@@ -23,8 +23,9 @@ def summary_workload(plan: RunPlan) -> Workload:
     cores = rows_alone(plan.schema)
     single = sum(len(axes) == 1 for axes in division.steps)
     places = rows * (_SINGLE * single + _DOUBLE * (len(division.steps) - single))
-    places += _SINGLE * rows * len(division.trees)
+    places += _SINGLE * rows * len(division.trees) + _SEARCHED * rows * len(division.finer)
     groups = sum(len(level.cells) for levels in division.trees.values() for level in levels)
+    groups += sum(len(cells) for _, cells in division.finer.values())
     draws = float(sum(map(division.cells, division.steps)) + groups)
     steps = {COUNTING: Work(places=places, draws=draws, calls=_CALLS, cores=cores)}
     if division.pairs:

@@ -77,14 +77,16 @@ class _View:
         """The branch of a cell and all below it; nothing, if the noise hides it."""
         if not self._stands_out(place, cell):
             return []
-        below = self._below(place, cell)
-        name = self.names[place][cell]
-        if len(below) == 1 and self.names[place + 1][below[0]] == name:
-            return self.under(place + 1, int(below[0]), depth)  # The same once more.
+        name, below = self.names[place][cell], self._below(place, cell)
+        title = self.titles[place]
+        while len(below) == 1:  # A group with a single part is as large as that: both are one branch.
+            place, cell = place + 1, int(below[0])
+            only, below = self.names[place][cell], self._below(place, cell)
+            name = name if only in name else f"{name.removesuffix(')').split(' (')[0]} ({only})"
         hidden = sum(not self._stands_out(place + 1, int(own)) for own in below)
         total = max(float(self.cells[0].values.sum()), 1.0)
         count = self.cells[place].amount(cell)
-        own = Branch(name, self.titles[place], depth, count, count.value / total, hidden)
+        own = Branch(name, title, depth, count, count.value / total, hidden)
         return [own, *(branch for child in below for branch in self.under(place + 1, int(child), depth + 1))]
 
     def _below(self, place: int, cell: int) -> Ints:

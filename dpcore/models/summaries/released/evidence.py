@@ -43,7 +43,7 @@ class SummaryEvidence(Evidence):
             if not axis.rows:
                 counts, error = own.table((place,)), own.deviation((place,))
                 yield Groups(partial(_cells, axis.name), counts, error, self._bins(axis, len(counts)))
-        for first, second in self.model.pairs:
+        for first, second in Source(self.model).pairs:
             one, other = self.model.axes[first], self.model.axes[second]
             if not (one.rows or other.rows):
                 counts, error = own.table((first, second)).ravel(), own.deviation((first, second))
@@ -61,7 +61,15 @@ class SummaryEvidence(Evidence):
         codes = draw_codes(self.model, rows, generator)
         if target:
             place = self.model.place(target)
-            codes[place] = outcomes(codes, place, Source(self.model).pairs, generator)
+            import os
+
+            tables = (
+                Source(self.model).pairs
+                if not os.environ.get("HARD")
+                else {p: self.model.estimates.consistent(p) for p in Source(self.model).pairs}
+            )
+            if not os.environ.get("NOOUT"):
+                codes[place] = outcomes(codes, place, tables, generator)
         return {
             axis.column: values_of(axis, schema, codes[place], generator)
             for place, axis in enumerate(self.model.axes)

@@ -15,6 +15,7 @@ from dpcore.frozen import FrozenModel
 from dpcore.models.summaries.released.axes import Axis, row_ends
 from dpcore.models.summaries.released.code_trees import CodeTree, Level, fitted
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured
+from dpcore.models.summaries.released.finer import FinerTable
 
 
 class NoisyTable(FrozenModel):
@@ -50,6 +51,8 @@ class SummaryModel(FrozenModel):
         Pairs that were asked for, and those that were found.
     trees : tuple of CodeTree
         Of columns of codes, counts of the groups that their cells are in.
+    finer : tuple of FinerTable
+        Of columns of numbers, counts of parts of their cells.
     gaussian : bool
         Whether the noise is Gaussian; if not, it is two-sided geometric.
     count_margin : int
@@ -64,6 +67,7 @@ class SummaryModel(FrozenModel):
     crosstabs: tuple[tuple[int, int], ...] = ()
     found: tuple[tuple[int, int], ...] = ()
     trees: tuple[CodeTree, ...] = ()
+    finer: tuple[FinerTable, ...] = ()
     gaussian: bool
     count_margin: int
     evaluation: None = None

@@ -52,6 +52,13 @@ class SummaryParameters(Parameters):
         "blocks of ICD-10, levels of ATC, or the groups that the schema makes of categories. A group then has less "
         "noise than the sum of its codes.",
     )
+    finer: tuple[Name, ...] = Field(
+        default=(),
+        max_length=100,
+        title="Finer quantiles",
+        description="Columns of numbers that are also counted in finer cells: medians and other quantiles are told "
+        "more closely than the column's own cut points allow. Takes a part of the budget from the other counts.",
+    )
     pairs: int = Field(
         default=0,
         ge=0,
@@ -79,8 +86,8 @@ class SummaryParameters(Parameters):
     def _each_once(self) -> Self:
         if self.records and self.pairs:
             raise ValueError("pairs are found for invented records, or so many as are named: not both")
-        named = (("column", self.columns or ()), ("pair", self.crosstabs), ("column of codes", self.trees))
-        for what, names in named:
+        columns = (("column", self.columns or ()), ("column of codes", self.trees), ("column", self.finer))
+        for what, names in (*columns, ("pair", self.crosstabs)):
             twice = [name for place, name in enumerate(names) if name in names[:place]]
             if twice:
                 raise ValueError(f"the {what} '{twice[0]}' is named twice")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.columns import NumericColumn
 from dpcore.domain.hierarchies import levels_above
 from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
@@ -38,8 +39,9 @@ def parameters() -> dict[str, Any]:
         chosen["crosstabs"] = _crosstabs(schema, columns)
     with right:
         chosen["pairs"] = number(OWN["pairs"], 1, "look-pairs")
-    chosen["trees"] = _trees(schema, columns)
+    chosen["trees"] = _further(schema, columns, "trees", _has_groups)
     with st.expander("Advanced settings"):
+        chosen["finer"] = _further(schema, columns, "finer", _is_number)
         chosen["records"] = tick(OWN["records"], "look-for-records")
         chosen["method"] = method(OWN, METHODS["summaries"], "summaries")
     return chosen
@@ -52,7 +54,8 @@ def preset(schema: Schema, columns: Sequence[str]) -> None:
     st.session_state[f"set-look-columns-{own}"] = order
     st.session_state[f"set-look-by-{own}"] = None
     st.session_state[f"set-look-crosstabs-{own}"] = [BETWEEN.join(order)] if len(order) > 1 else []
-    st.session_state[f"set-look-trees-{own}"] = []
+    for name in ("trees", "finer"):
+        st.session_state[f"set-look-{name}-{own}"] = []
     st.session_state["set-up-summaries"] = True
 
 
@@ -106,23 +109,31 @@ def _crosstabs(schema: Schema, columns: list[str]) -> list[str]:
     return [str(pair) for pair in chosen if pair in told]
 
 
-def _trees(schema: Schema, columns: list[str]) -> list[str]:
-    """Columns of codes, where there are any."""
-    names = [column.name for column in schema if levels_above(column) and (not columns or column.name in columns)]
+def _further(schema: Schema, columns: list[str], name: str, fits: Callable[[Any], bool]) -> list[str]:
+    """Columns for one more way to count, where there are any that fit."""
+    names = [column.name for column in schema if fits(column) and (not columns or column.name in columns)]
     with slot.kept():
         if not names:
             return []
         chosen = st.multiselect(
-            label(OWN["trees"]),
+            label(OWN[name]),
             names,
-            format_func=lambda name: called(schema, name),
+            format_func=lambda column: called(schema, column),
             placeholder="None",
             wrap=True,
-            help=explained(OWN["trees"]),
-            key=f"set-look-trees-{schema.hash[:8]}",
+            help=explained(OWN[name]),
+            key=f"set-look-{name}-{schema.hash[:8]}",
             **KEEP,
         )
-    return [str(name) for name in chosen if name in names]
+    return [str(column) for column in chosen if column in names]
+
+
+def _has_groups(column: Any) -> bool:
+    return bool(levels_above(column))
+
+
+def _is_number(column: Any) -> bool:
+    return isinstance(column, NumericColumn)
 
 
 def asked(parameters: Mapping[str, Any]) -> dict[str, str]:
@@ -130,12 +141,15 @@ def asked(parameters: Mapping[str, Any]) -> dict[str, str]:
     dataset = access.chosen_dataset()
     assert dataset is not None
     columns, by = parameters.get("columns") or (), parameters.get("by")
-    trees = parameters.get("trees") or ()
     named, found = len(parameters.get("crosstabs") or ()), parameters.get("pairs") or 0
     pairs = [f"{named} as named"] * bool(named) + [f"{found} to be found"] * bool(found)
     return {
         "To count": f"{len(columns)} columns" if columns else f"all {len(dataset.schema.columns)} columns",
         **({"In the groups of": called(dataset.schema, by)} if by else {}),
         **({"Pairs of columns": ", ".join(pairs)} if pairs else {}),
-        **({"Codes by their groups": ", ".join(called(dataset.schema, name) for name in trees)} if trees else {}),
+        **{
+            OWN[further].title: ", ".join(called(dataset.schema, name) for name in names)
+            for further in ("trees", "finer")
+            if (names := parameters.get(further) or ())
+        },
     }
