@@ -33,6 +33,8 @@ _POOL, _POOL_OF_TABLES = 60_000, 12_000
 _OF_POOL = 3_000_000
 #: Rounds of fitting the weights to the counts, and how far one step may move a weight.
 _ROUNDS, _STEP = 25, 20.0
+#: A share of the pool below this is nobody.
+_NOBODY = 1e-12
 #: How closely columns of which nothing is known follow the predictions: spread of log-odds.
 _ECHO = 1.0
 
@@ -140,26 +142,19 @@ def _pool(
     seed: int,
 ) -> Pool:
     """A pool of records with the sizes of groups that are known."""
+    groups = [group for one in known for group in one.groups]
     records = _start(schema, target, views, seed)
-    followed, values = _whole(schema, target, known, records.rows, seed)
+    values = _whole(schema, target, known, records.rows, seed)
     records = records.exchanged(values, {})
-    import os
-
-    groups = [group for one in known if os.environ.get("RAKE") or one is not followed for group in one.groups]
     if best is None:  # An invented effect stays, unless pairs were counted; the weights follow what is known.
         return Pool(records, raked(groups, records), None)
     return _taught(records, known, best, [*groups, *measured_groups(best)], seed, drawn_before=bool(values))
 
 
-def _whole(
-    schema: Schema, target: str, known: Sequence[Knowledge], rows: int, seed: int
-) -> tuple[Knowledge | None, dict[str, Any]]:
+def _whole(schema: Schema, target: str, known: Sequence[Knowledge], rows: int, seed: int) -> dict[str, Any]:
     """Values of records that follow one release as a whole: the first that tells of pairs of columns."""
-    for one in known:
-        values = one.evidence.invented(schema, target, rows, seed + _OF_POOL)
-        if values:
-            return one, values
-    return None, {}
+    made = (one.evidence.invented(schema, target, rows, seed + _OF_POOL) for one in known)
+    return next((values for values in made if values), {})
 
 
 def _taught(
@@ -257,7 +252,7 @@ def raked(groups: Sequence[Groups], records: Records) -> Floats:
     for _ in range(_ROUNDS):
         for codes, shares in places:
             now = np.bincount(codes, weights, len(shares))
-            ratio = np.divide(shares, now, out=np.ones_like(now), where=now > 0)
+            ratio = np.divide(shares, now, out=np.ones_like(now), where=now > _NOBODY)
             weights *= np.clip(ratio, 1 / _STEP, _STEP)[codes]
             weights /= weights.sum()
     return weights

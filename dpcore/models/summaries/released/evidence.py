@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Ints
+from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.outcomes import outcomes
@@ -34,7 +35,7 @@ class CellBins:
 
 
 class SummaryEvidence(Evidence):
-    """How many records are in each cell of each column, and of each pair."""
+    """How many records are in each cell of each column, and of each pair that stands out of the noise."""
 
     def groups(self) -> Iterator[Groups]:
         """Records by their cells, column by column and pair by pair."""
@@ -59,17 +60,9 @@ class SummaryEvidence(Evidence):
             return {}
         generator = public_generator(seed)
         codes = draw_codes(self.model, rows, generator)
-        if target:
+        if target and not isinstance(schema.column(target), NumericColumn):
             place = self.model.place(target)
-            import os
-
-            tables = (
-                Source(self.model).pairs
-                if not os.environ.get("HARD")
-                else {p: self.model.estimates.consistent(p) for p in Source(self.model).pairs}
-            )
-            if not os.environ.get("NOOUT"):
-                codes[place] = outcomes(codes, place, tables, generator)
+            codes[place] = outcomes(codes, place, Source(self.model).pairs, generator)
         return {
             axis.column: values_of(axis, schema, codes[place], generator)
             for place, axis in enumerate(self.model.axes)
