@@ -260,10 +260,11 @@ def rehearsal_command(
     report: Report,
     quick: Annotated[bool, typer.Option("--quick", help="Two data sets and one epsilon: under a minute.")] = False,
     data: Data = None,
+    looks: Annotated[bool, typer.Option("--looks", help="Only rehearsals after a first look.")] = False,
 ) -> None:
     """Whether the accuracy of rehearsals tells that of private runs, on seven data sets."""
     _check_known("data set", data, rehearsal.DATA)
-    cases = list(rehearsal.run(data, quick=quick))
+    cases = list(rehearsal.run(data, quick=quick, looks=looks))
     report.show(rehearsal.cases_table(cases))
     report.records += rehearsal.records(cases)
     report.show(table_of("How far off rehearsals are", report.records))

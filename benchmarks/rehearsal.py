@@ -34,16 +34,20 @@ from dpcore.released.release import Release, make_release
 
 SUITE = "rehearsal"
 DATA = ("adult", "mushroom", "nursery", "telco_churn", "titanic", "california_housing", "wine_quality")
-FAMILIES = ("rule_list", "tree", "ebm")
+FAMILIES = ("rule_list", "tree", "forest", "ebm")
 #: Earlier releases: family and epsilon.
 EARLIER = (("tree", "0.5"), ("ebm", "1"), ("rule_list", "0.5"))
+#: First looks before a rehearsal: the family, and their epsilons.
+LOOK, LOOK_EPSILONS = "summaries", ("0.5", "1")
+#: Delta of the account that a first look is charged to.
+_DELTA = Decimal("0.000001")
 _EPSILONS, _QUICK_EPSILONS = ("0.1", "0.5", "2"), ("0.5",)
 _QUICK_DATA = ("mushroom", "titanic")
 _HOLDOUT, _FRESH_ROWS, _RUNS = 20, 10_000, 2
 _SEED, _EARLIER_SEED, _FRESH = 7, 55, 99
 #: How far off a rehearsal may be, in points.
 BAR = 5.0
-_SCHEMA = "schema alone"
+_SCHEMA, _FIRST_LOOK = "schema alone", "first look"
 Quality = Callable[[Any], float]
 
 
@@ -99,15 +103,28 @@ class _Real:
         plan = learner.plan(self.schema, self.target, Decimal(epsilon), {})
         return plan, learner.run(Run(self.table, plan, SeededRandom(seed)))
 
+    def look(self, epsilon: str, seed: int) -> tuple[RunPlan, Any]:
+        """A first look that compares the classes of the target, in an account with a delta."""
+        learner = get_learner(LOOK)
+        asked = {"by": self.target, "records": True}
+        plan = learner.plan(self.schema, "", Decimal(epsilon), asked, _DELTA)
+        return plan, learner.run(Run(self.table, plan, SeededRandom(seed)))
 
-def run(data: Sequence[str] | None = None, *, quick: bool = False) -> Iterator[Case]:
-    """Every case of the chosen data sets."""
+
+def run(data: Sequence[str] | None = None, *, quick: bool = False, looks: bool = False) -> Iterator[Case]:
+    """Every case of the chosen data sets.
+
+    Parameters
+    ----------
+    looks : bool
+        Only those that see an earlier first look.
+    """
     for name in DATA:
         if name in (data or (_QUICK_DATA if quick else DATA)):
-            yield from _cases(name, quick=quick)
+            yield from _cases(name, quick=quick, looks=looks)
 
 
-def _cases(name: str, *, quick: bool) -> Iterator[Case]:
+def _cases(name: str, *, quick: bool, looks: bool) -> Iterator[Case]:
     real = _real(name)
     epsilons = _QUICK_EPSILONS if quick else _EPSILONS
     truth, unit = _quality(real.aside, real.target, number=real.number)
@@ -117,7 +134,7 @@ def _cases(name: str, *, quick: bool) -> Iterator[Case]:
             models = [real.run(family, epsilon, 100 + i)[1] for i in range(_RUNS)]
             read = get_learner(family).family.evidence
             private[family, epsilon] = tuple(truth(read(m).predicted(real.aside)) for m in models)
-    for known, releases in _knowledge(real):
+    for known, releases in _looks(real) if looks else _knowledge(real):
         shape = shape_of(real.schema, real.target, releases, number=real.number)
         table = invented_table(shape, 1)
         fresh, rehearsed, _ = _fresh(shape, number=real.number)
@@ -146,6 +163,13 @@ def _knowledge(real: _Real) -> Iterator[tuple[str, list[Release]]]:
         if family in real.families:
             plan, model = real.run(family, epsilon, _EARLIER_SEED)
             yield f"{family}, ε {epsilon}", [make_release(family, plan, model, secure=False)]
+    yield from _looks(real)
+
+
+def _looks(real: _Real) -> Iterator[tuple[str, list[Release]]]:
+    for epsilon in LOOK_EPSILONS:
+        plan, model = real.look(epsilon, _EARLIER_SEED)
+        yield f"{_FIRST_LOOK}, ε {epsilon}", [make_release(LOOK, plan, model, secure=False)]
 
 
 def _fresh(shape: Shape, *, number: bool) -> tuple[Records, Quality, float]:
@@ -158,7 +182,8 @@ def _quality(records: Records, target: str, *, number: bool) -> tuple[Quality, f
     """What predictions are measured by, and what a point is a hundredth of."""
     if number:
         numbers = records.main[target].to_numpy(dtype=np.float64)
-        return lambda found: math.sqrt(np.mean((found - numbers) ** 2)), float(numbers.std())
+        there = ~np.isnan(numbers)
+        return lambda found: math.sqrt(np.mean((found - numbers)[there] ** 2)), float(numbers[there].std())
     codes = records.cells(target)
     known = codes < len(records.schema.column(target).classes)
     return lambda found: float((found == codes)[known].mean()), 1.0
@@ -172,9 +197,11 @@ def parts(cases: Sequence[Case]) -> dict[str, list[Case]]:
 
 
 def _parts(cases: Sequence[Case]) -> dict[str, list[Case]]:
-    shaped = [case for case in cases if case.known != _SCHEMA]
+    looks = [case for case in cases if case.known.startswith(_FIRST_LOOK)]
+    shaped = [case for case in cases if case.known != _SCHEMA and case not in looks]
     return {
         _SCHEMA: [case for case in cases if case.known == _SCHEMA],
+        _FIRST_LOOK: looks,
         "one earlier result": shaped,
         "said to be close": [case for case in shaped if case.close],
         "not said to be close": [case for case in shaped if not case.close],

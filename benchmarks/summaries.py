@@ -21,7 +21,7 @@ from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.parameters import BETWEEN
-from dpcore.models.summaries.released.reading import QUANTILES
+from dpcore.models.summaries.released.reading import QUANTILES, shares_of
 from dpcore.privacy.accountant import BudgetAccountant
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom
@@ -124,6 +124,8 @@ def _pairs(truth: Truth, epsilon: float, times: int) -> Iterator[Record]:
         )
         held = [_held(truth, tables, each) for each in own]
         yield _record(truth, form, epsilon, "share of intervals that hold, pairs too", held)
+        shares = [_held_shares(truth, tables, each) for each in own]
+        yield _record(truth, form, epsilon, "share of intervals of shares that hold, pairs too", shares)
 
 
 def _even(truth: Truth, tables: list[Axes], epsilon: float) -> Callable[[Axes], Floats]:
@@ -149,6 +151,15 @@ def _held(truth: Truth, tables: list[Axes], own: Estimates) -> float:
         low, high = intervals(own.table(axes), own.deviation(axes), gaussian=own.gaussian)
         exact = truth.table(axes)
         held.append(((low <= exact + 1e-9) & (exact <= high + 1e-9)).ravel())
+    return float(np.concatenate(held).mean())
+
+
+def _held_shares(truth: Truth, tables: list[Axes], own: Estimates) -> float:
+    """The same for shares of all people, of which the noise on their number is a part."""
+    held = []
+    for axes in tables:
+        told, exact = shares_of(own, axes), truth.table(axes) / len(truth.data.frame)
+        held.append(((told.low <= exact + 1e-12) & (exact <= told.high + 1e-12)).ravel())
     return float(np.concatenate(held).mean())
 
 

@@ -28,7 +28,9 @@ from dpcore.domain.names import Name, SchemaPart
 from dpcore.domain.origins import STANDARD
 
 MAX_MAPPED = 100_000
-DatePart = Literal["year", "quarter", "month", "weekday", "hour"]
+DatePart = Literal["year", "quarter", "month", "weekday", "hour", "year-quarter", "year-month"]
+#: Most quarters or months of many years that a column lists.
+MAX_PERIODS = 1_000
 #: The name of a column, or a day that everybody knows.
 Side = Annotated[Name, BeforeValidator(lambda side: side.isoformat() if type(side) is date else side)]
 
@@ -131,7 +133,7 @@ class _OfDates(_Derivation):
 
 
 class PartOfDate(_OfDates):
-    """The year, quarter, month, day of the week (1 is Monday) or hour of a date."""
+    """The year, quarter, month, day of the week (1 is Monday) or hour of a date; or a quarter or month of its year."""
 
     part: DatePart
     of: Name
@@ -142,15 +144,43 @@ class PartOfDate(_OfDates):
             raise ValueError("dates in this format have no hour")
         return self
 
+    @model_validator(mode="after")
+    def _countable(self) -> Self:
+        if len(self._periods) > MAX_PERIODS:
+            most = f"{MAX_PERIODS:,} {self._one}s"
+            raise ValueError(f"needs 'earliest' and 'latest' with no more than {most} between them")
+        return self
+
     @property
     def sources(self) -> tuple[str, ...]:
         return (self.of,)
 
     @property
     def words(self) -> str:
-        return f"the {self.part} of '{self.of}'"
+        return f"the {self.part.replace('-', ' and ')} of '{self.of}'"
+
+    @property
+    def _one(self) -> str:
+        """What a column is in that goes through the years."""
+        return self.part.removeprefix("year-")
+
+    @cached_property
+    def _periods(self) -> dict[str, str]:
+        """Every quarter or month from the earliest to the latest day, and what people call it; of other parts none."""
+        if not self.part.startswith("year-"):
+            return {}
+        each = 12 if self._one == "month" else 4
+        first, last = (day.year * each + (day.month - 1) * each // 12 for day in (self.earliest, self.latest))
+        names = [name[:3] for name in _PARTS[self._one][1]]
+        numbers = (divmod(number, each) for number in range(first, last + 1))
+        return {self._written(year, place + 1): f"{names[place]} {year}" for year, place in numbers}
+
+    def _written(self, year: int, place: int) -> str:
+        return f"{year}-{place:02d}" if self._one == "month" else f"{year}-Q{place}"
 
     def facts(self, kind: str) -> dict[str, Any]:
+        if self._periods and kind in {"categorical", "ordinal"}:
+            return {"categories": list(self._periods), "labels": dict(self._periods)}
         if self.part not in _PARTS:
             return {}
         first, names = _PARTS[self.part]
@@ -168,6 +198,8 @@ class PartOfDate(_OfDates):
             return moment.isoweekday()
         if moment is not None and self.part == "quarter":
             return (moment.month + 2) // 3
+        if moment is not None and self._periods:
+            return self._written(moment.year, moment.month if self._one == "month" else (moment.month + 2) // 3)
         return getattr(moment, self.part, None)  # A day alone has no hour.
 
 

@@ -33,6 +33,8 @@ MOST_BARS, MOST_GROUPS = 40, 5
 _PATTERNS = ("", "/", "x", "-", "\\")
 _TRUTH, _PALE = "#c4622d", "#c3ccd0"
 _BAND = 0.22
+#: Periods that are named below a line over time.
+_PERIODS_NAMED = 6
 #: An alternative text tells every cell of a short column, and the largest of a long one.
 _TOLD = 12
 
@@ -78,6 +80,11 @@ class Column:
         """Whether it is drawn along an axis of numbers."""
         return self.ends is not None
 
+    @property
+    def time(self) -> bool:
+        """Whether its cells follow each other in time."""
+        return self.reading.axis.time
+
 
 def everybody(schema: Schema, reading: ColumnReading, counts: Floats | None = None) -> Column:
     """A column of all together; ``counts`` are true ones, of public records."""
@@ -104,7 +111,9 @@ def _column(schema: Schema, reading: ColumnReading, series: tuple[Series, ...], 
 
 def column_figure(column: Column) -> go.Figure:
     """The distribution of one column, with 95 % intervals for the noise."""
-    figure = _number_figure(column) if column.steps else _category_figure(column)
+    figure = (
+        _number_figure(column) if column.steps else _time_figure(column) if column.time else _category_figure(column)
+    )
     many = len(column.series) > 1
     figure.update_layout(
         clear_layout(),
@@ -217,6 +226,55 @@ def _hover(column: Column, series: Series, place: int) -> str:
     of = f"{safe(series.name)}<br>" if series.name else ""
     amount = series.shares.amount(place)
     return f"{of}{safe(column.names[place])}: {share_alone(amount)}<br>noise alone: {range_of_shares(amount)}"
+
+
+# Over time
+
+
+def _time_figure(column: Column) -> go.Figure:
+    """From the first period in which somebody seems to be to the last: a line with its band."""
+    shown = shown_periods(column)
+    places = list(range(len(shown)))
+    figure = go.Figure()
+    for code, series in enumerate(column.series):
+        shade = colour(code)
+        hidden = {"mode": "lines", "x": places, "hoverinfo": "skip", "showlegend": False, "legendgroup": str(code)}
+        thin = {"width": 0}
+        figure.add_trace(go.Scatter(name="lower end", y=series.shares.low[shown], line=thin, **hidden))
+        band = {"fill": "tonexty", "fillcolor": faded(shade, _BAND)}
+        figure.add_trace(go.Scatter(name="noise", y=series.shares.high[shown], line=thin, **band, **hidden))
+        figure.add_trace(
+            go.Scatter(
+                name=safe(series.name or f"share of {column.who}"),
+                mode="lines+markers",
+                x=places,
+                y=series.shares.values[shown],
+                line={"color": shade, "width": 2.5, "dash": DASHES[code % len(DASHES)]},
+                marker={"size": 6, "color": shade},
+                hovertext=[_hover(column, series, place) for place in shown],
+                hovertemplate="%{hovertext}<extra></extra>",
+                legendgroup=str(code),
+            )
+        )
+    if column.truth is not None:
+        points = _true_points(np.asarray(places), [])
+        points.update(x=places, y=column.truth[shown])
+        figure.add_trace(points)
+    figure.update_layout(height=360, hovermode="closest")
+    figure.update_yaxes(title={"text": _share_title(column)}, tickformat=".0%", rangemode="tozero", nticks=6)
+    every = max(1, -(-len(shown) // _PERIODS_NAMED))
+    labels = [safe(shorten(column.names[place], 16)) for place in shown[::every]]
+    figure.update_xaxes(
+        title={"text": safe(shorten(column.reading.label))}, tickvals=places[::every], ticktext=labels, tickangle=0
+    )
+    return figure
+
+
+def shown_periods(column: Column) -> list[int]:
+    """Cells of time from the first to the last in which somebody seems to be; all, if there is none."""
+    cells = [place for place, cell in enumerate(column.reading.cells) if cell not in RESERVED]
+    seen = [place for place in cells if any(series.shares.low[place] > 0 for series in column.series)]
+    return cells if not seen else [place for place in cells if seen[0] <= place <= seen[-1]]
 
 
 # Numbers

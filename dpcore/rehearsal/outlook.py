@@ -146,17 +146,19 @@ def _plan(
 
 
 def _measured(shape: Shape, family: ReleasedFamily) -> tuple[Records, Callable[[Array], float], float]:
-    """Fresh records, the quality of predictions for them, and that of a constant."""
+    """Fresh records, the quality of predictions for those whose target is known, and that of a constant."""
     frame, children = shape.draw(_FRESH_ROWS, _FRESH)
     records = Records(shape.schema, {shape.schema.entity: frame, **children})
     if family.predicts_number(shape.schema, shape.target):
         numbers = frame[shape.target].to_numpy(dtype=np.float64)
-        return records, lambda found: _rmse(found - numbers), float(numbers.std())
+        known = ~np.isnan(numbers)
+        return records, lambda found: _rmse((found - numbers)[known]), float(numbers[known].std())
     codes = records.cells(shape.target)
+    known = codes < len(shape.schema.column(shape.target).classes)
     return (
         records,
-        lambda found: float((found == codes).mean()),
-        float(np.bincount(codes).max() / len(codes)),
+        lambda found: float((found == codes)[known].mean()),
+        float(np.bincount(codes[known]).max() / known.sum()),
     )
 
 

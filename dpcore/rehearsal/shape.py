@@ -33,6 +33,8 @@ _POOL, _POOL_OF_TABLES = 60_000, 12_000
 _OF_POOL = 3_000_000
 #: Rounds of fitting the weights to the counts, and how far one step may move a weight.
 _ROUNDS, _STEP = 25, 20.0
+#: A share of the pool below this is nobody.
+_NOBODY = 1e-12
 #: How closely columns of which nothing is known follow the predictions: spread of log-odds.
 _ECHO = 1.0
 
@@ -250,7 +252,7 @@ def raked(groups: Sequence[Groups], records: Records) -> Floats:
     for _ in range(_ROUNDS):
         for codes, shares in places:
             now = np.bincount(codes, weights, len(shares))
-            ratio = np.divide(shares, now, out=np.ones_like(now), where=now > 0)
+            ratio = np.divide(shares, now, out=np.ones_like(now), where=now > _NOBODY)
             weights *= np.clip(ratio, 1 / _STEP, _STEP)[codes]
             weights /= weights.sum()
     return weights

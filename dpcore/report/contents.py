@@ -19,6 +19,7 @@ from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.released import family_of, parse_model
 from dpcore.models.rules.released.model import RuleListModel
 from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.code_reading import branches
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import readings, total_of
 from dpcore.models.summaries.released.table_one import table_one
@@ -32,13 +33,14 @@ from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
 from dpcore.plots.redescriptions import redescriptions_alt, redescriptions_figure
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
 from dpcore.plots.style import pretty
+from dpcore.plots.summaries_codes import codes_alt, codes_figure
 from dpcore.plots.summaries_overview import MOST_COLUMNS, overview_alt, overview_figure
 from dpcore.plots.summaries_pairs import pairs_alt, pairs_figure
 from dpcore.plots.tree import branches_width, tree_alt, tree_figure
 from dpcore.plots.tree_layout import TreeLayout, group_numbers, readable_levels
 from dpcore.released.release import Release
 from dpcore.released.verdict import verdict
-from dpcore.report.summaries import columns_table, pairs_table, table_one_table
+from dpcore.report.summaries import codes_table, columns_table, pairs_table, table_one_table
 from dpcore.report.tables import (
     FEW_ROWS,
     Group,
@@ -239,6 +241,12 @@ def _summaries(release: Release, model: SummaryModel, short: bool) -> Content:
         found, labels = associations(model), [reading.label for reading in told]
         pictures.append(Picture("Pairs of columns", pairs_figure(found, labels), pairs_alt(found, labels)))
         tables.append(pairs_table(found, labels))
+    for place, tree in enumerate(model.trees):
+        found_codes, label = branches(model, schema, place), told[tree.axis].label
+        pictures.append(
+            Picture(f"{label} by groups", codes_figure(found_codes, who(schema)), codes_alt(found_codes, label))
+        )
+        tables.append(codes_table(found_codes, label))
     return Content(sentences, pictures, tables)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.association import Association
+from dpcore.models.summaries.released.code_reading import Branch
 from dpcore.models.summaries.released.column_words import column_sentences
 from dpcore.models.summaries.released.reading import ColumnReading
 from dpcore.models.summaries.released.table_one_words import PrintedCell, PrintedTable
-from dpcore.models.summaries.released.words import strength_words
+from dpcore.models.summaries.released.words import count_words, strength_words
 from dpcore.report.tables import Table
 
 
@@ -32,6 +33,16 @@ def table_one_table(table: PrintedTable) -> Table:
 
 def _told(cell: PrintedCell | None) -> str:
     return "" if cell is None else f"{cell.figure} ({cell.interval})"
+
+
+def codes_table(found: Sequence[Branch], label: str) -> Table:
+    """Branches of one column of codes that stand out of the noise, from the coarsest groups down."""
+    rows = [
+        ("\u2003" * branch.depth + branch.name, count_words(branch.count), f"{branch.folded}" if branch.folded else "")
+        for branch in found
+    ]
+    caption = f"{label} by groups, those that stand out of the noise; intervals are for the noise alone, 95%"
+    return Table.of(caption, ("Group", "Noisy number", "Below it, hidden by the noise"), rows)
 
 
 def pairs_table(found: Sequence[Association], labels: Sequence[str]) -> Table:

@@ -214,6 +214,22 @@ def test_parts_of_dates_fill_in_what_they_can_be() -> None:
     assert cells(weekend, day=["2024-05-11", "2024-05-10"]) == ["6", "(other)"]
 
 
+def test_months_and_quarters_of_many_years_are_listed_in_their_order() -> None:
+    days = {"earliest": "2023-11-15", "latest": "2024-02-01"}
+    month = column({"part": "year-month", "of": "day", **days}, type="ordinal")
+    assert month.categories == ("2023-11", "2023-12", "2024-01", "2024-02")
+    assert [label.label for label in month.labels] == ["Nov 2023", "Dec 2023", "Jan 2024", "Feb 2024"]
+    assert cells(month, day=["2024-01-31", "2024-02-02", None]) == ["2024-01", "(missing)", "(missing)"]
+    quarter = column({"part": "year-quarter", "of": "day", **days}, type="ordinal")
+    assert quarter.categories == ("2023-Q4", "2024-Q1")
+    assert cells(quarter, day=["2023-12-31"]) == ["2023-Q4"]
+
+
+def test_months_without_first_and_last_are_too_many() -> None:
+    with pytest.raises(SchemaError, match="earliest"):
+        schema({"name": "made", "type": "ordinal", "derive": {"part": "year-month", "of": "day"}})
+
+
 @pytest.mark.parametrize("system", TABLES)
 def test_tables_of_codes_are_sound(system: str) -> None:
     for level, groups in TABLES[system].items():

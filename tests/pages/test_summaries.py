@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from decimal import Decimal
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 from streamlit.testing.v1 import AppTest
@@ -290,3 +291,48 @@ def test_three_columns_are_refused_in_a_sentence() -> None:
     app.selectbox(key=_ask(app, "by")).set_value("died").run()
     assert "counts 2 together at most" in "".join(item.value for item in checked(app).warning)
     assert not [item for item in app.button if "small run" in item.label]
+
+
+# Codes and finer quantiles
+
+
+def add_codes() -> str:
+    people = ward()
+    people["atc"] = np.where(people["sex"] == "male", "C07AB02", "N02BE01")
+    columns = [
+        *(column.model_dump(mode="json", exclude_none=True) for column in SCHEMA.columns if column.name != "sex"),
+        {
+            "name": "drug",
+            "label": "First drug",
+            "type": "categorical",
+            "categories": ["C07A", "N02A", "N02B"],
+            "derive": {"code": "atc", "system": "atc", "level": "3"},
+        },
+    ]
+    schema = Schema.from_mapping({"name": "codes", "max_rows": 3000, "columns": columns})
+    return str(access.installation().add_dataset(people, schema, budget=Decimal(3)).id)
+
+
+def test_codes_have_a_tab_that_shows_what_stands_out() -> None:
+    dataset_id = add_codes()
+    text = words(at_tab(look(dataset_id, trees=["drug"], finer=["age"]), "Codes", tabs=7))
+    assert "C: Cardiovascular system (C07A)" in text
+    assert "N02A" not in text
+    assert "stands out of the noise" in text
+
+
+def test_codes_and_finer_quantiles_are_asked_for_where_they_make_sense() -> None:
+    dataset_id = add_codes()
+    app = open_page(PAGE)
+    own = access.service().dataset(dataset_id).schema.hash[:8]
+    app.multiselect(key=f"set-look-trees-{own}").set_value(["drug"]).run()
+    app.multiselect(key=f"set-look-finer-{own}").set_value(["age"])
+    chosen = spent_on(checked(app.run()), dataset_id)
+    assert (chosen["trees"], chosen["finer"]) == (["drug"], ["age"])
+
+
+def test_without_codes_nothing_asks_for_them() -> None:
+    add_ward()
+    labels = [box.label for box in open_page(PAGE).multiselect]
+    assert "Codes by their groups" not in labels
+    assert "Finer quantiles" in labels

@@ -23,6 +23,7 @@ from dpcore.data.partition import ChildRecords
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.conditions import cell_conditions, threshold_conditions
+from dpcore.domain.hierarchies import levels_above
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import bottom_atoms
 from dpcore.models.registry import LEARNERS
@@ -334,6 +335,9 @@ def _draw_tables(random: Random, schema: Schema) -> dict[str, Any]:
         drawn["by"] = random.choice(looked_at)
     if random.random() < 0.3:
         drawn["delta"] = Decimal(random.choice(["1e-300", "1e-30", "1e-9", "0.00001", "0.01"]))
+    drawn["trees"] = tuple(name for name in looked_at if levels_above(schema.column(name)) and random.random() < 0.5)
+    numbers = [name for name in looked_at if isinstance(schema.column(name), NumericColumn)]
+    drawn["finer"] = tuple(name for name in numbers if random.random() < 0.2)
     pairs = list(combinations(sorted(looked_at), 2))
     drawn["crosstabs"] = tuple(
         " by ".join(pair) for pair in random.sample(pairs, min(len(pairs), random.randint(0, 2)))

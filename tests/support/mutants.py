@@ -42,8 +42,10 @@ ALL = tuple(method.name for method in METHODS)
 TREES = ("diffp_id3", "diffp_c45", "sulq_id3")
 ADIFFP = tuple(name for name in ALL if name.startswith("adiffp"))
 FORESTS = tuple(method.name for method in METHODS if method.family == "forest")
-GAUSSIAN_LOOKS = ("with a delta", "pairs found with a delta", "weighted, composing")
-LOOKS = ("weighted", "equal", "pairs found", *GAUSSIAN_LOOKS)
+GAUSSIAN_LEVELS = ("groups and finer cells with a delta", "groups and finer cells, composing")
+GAUSSIAN_LOOKS = ("with a delta", "pairs found with a delta", "weighted, composing", *GAUSSIAN_LEVELS)
+LEVELS = ("groups and finer cells", *GAUSSIAN_LEVELS)
+LOOKS = ("weighted", "equal", "pairs found", "groups and finer cells", *GAUSSIAN_LOOKS)
 MACHINES = tuple(method.name for method in METHODS if method.family == "ebm")
 
 
@@ -304,6 +306,12 @@ def _whole_for_each_table() -> AbstractContextManager[None]:
     return replaced(noise, "_mechanism", lambda own, share: part(own, min(Fraction(1), 4 * share)))
 
 
+def _levels_for_nothing() -> AbstractContextManager[None]:
+    """Every level above or below the cells of a column is counted at the budget of the whole run."""
+    noise = dpcore.models.summaries.learning.accounting.Noise
+    return replaced(noise, "level", lambda own, _axis, _place: own._mechanism(Fraction(1)))
+
+
 GEOMETRIC, EXPONENTIAL = "GeometricMechanism", "ExponentialMechanism"
 GAUSSIAN = "GaussianMechanism"
 LISTS = ("pool, composing", "chain, composing", "blocks, composing")
@@ -350,11 +358,12 @@ MUTANTS = (
         _methods(*LOOKS),
     ),
     Mutant("each table of a first look at the budget of all", _whole_for_each_table, _methods(*LOOKS)),
+    Mutant("each level of a column at the budget of all", _levels_for_nothing, _methods(*LEVELS)),
     # Half the sensitivity of each question.
     Mutant(
         "tables of a first look",
         partial(halved, dpcore.models.summaries.learning.accounting, GEOMETRIC),
-        _methods("weighted", "equal", "pairs found"),
+        _methods("weighted", "equal", "pairs found", "groups and finer cells"),
     ),
     Mutant(
         "tables of a first look with a delta",

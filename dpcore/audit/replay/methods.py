@@ -134,11 +134,19 @@ _TABLES: Final[Choices] = {
     "columns": (None, ("left0", "right0")),
 }
 _FOUND: Final[Choices] = {"pairs": (1, 2)}
+_NESTED: Final[Choices] = {
+    "trees": ((), ("codes",)),
+    "finer": (("number",),),
+    "by": (None, "left0", "codes"),
+    "columns": (None, ("codes", "left0", "number")),
+    "pairs": (0, 1),
+}
 _FEW: Final = SchemaShape(features=(1, 3))
 _TWO: Final = SchemaShape("two classes", (1, 3))
 _NUMBERS: Final = SchemaShape("numbers", (1, 3))
 _VIEWS: Final = SchemaShape("", (1, 2))
 _LOOKS: Final = SchemaShape("", (1, 2), children=True)
+_LEVELS: Final = SchemaShape("", (1, 2), levels=True)
 _RELATIONS: Final = SchemaShape(features=(1, 2), children=True)
 
 
@@ -199,4 +207,7 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
     ReplayMethod("summaries", "with a delta", _LOOKS, {**_TABLES, "delta": (_DELTA, "0.00001")}),
     ReplayMethod("summaries", "pairs found with a delta", _LOOKS, {**_FOUND, "delta": (_DELTA,)}),
     ReplayMethod("summaries", "weighted, composing", _LOOKS, _TABLES, _DELTA),
+    ReplayMethod("summaries", "groups and finer cells", _LEVELS, _NESTED),
+    ReplayMethod("summaries", "groups and finer cells with a delta", _LEVELS, {**_NESTED, "delta": (_DELTA,)}),
+    ReplayMethod("summaries", "groups and finer cells, composing", _LEVELS, _NESTED, _DELTA),
 )

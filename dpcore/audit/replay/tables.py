@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -30,11 +30,27 @@ class SchemaShape:
         Fewest and most columns beside the target, or on either side.
     children : bool
         Whether there may be child tables.
+    levels : bool
+        Whether there are a column of codes, with levels of groups above them, and one of numbers.
     """
 
     target: str = "classes"
     features: tuple[int, int] = (1, 4)
     children: bool = False
+    levels: bool = False
+
+
+#: A column of codes with two levels above them, and one of numbers.
+LEVELS: Final = (
+    {
+        "name": "codes",
+        "type": "categorical",
+        "categories": ["C07A", "C09A", "N02A", "N02B"],
+        "derive": {"code": "codes", "system": "atc", "level": "3"},
+        "view": "left",
+    },
+    {"name": "number", "type": "real", "lower": -1, "upper": 1, "edges": [0], "view": "right"},
+)
 
 
 def random_schema(rng: Generator, shape: SchemaShape) -> Schema:
@@ -63,7 +79,8 @@ def _columns(rng: Generator, shape: SchemaShape) -> list[dict[str, Any]]:
     if shape.target:
         return [*(_column(rng, f"x{i}") for i in range(count)), _target(rng, shape.target)]
     sides = [("left", count), ("right", int(rng.integers(*shape.features, endpoint=True)))]
-    return [{**_column(rng, f"{view}{i}"), "view": view} for view, size in sides for i in range(size)]
+    further = LEVELS if shape.levels else ()
+    return [{**_column(rng, f"{view}{i}"), "view": view} for view, size in sides for i in range(size)] + list(further)
 
 
 def _target(rng: Generator, target: str) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError, RequestError, SchemaError
 from dpcore.learning.learner import Run
-from dpcore.models.summaries.learning.accounting import CHOICE, COLUMNS, FOUND, GROUPS, PAIRS, expected, noise_of
+from dpcore.models.summaries.learning.accounting import expected, noise_of
 from dpcore.models.summaries.learning.design import shares_of
+from dpcore.models.summaries.learning.division import CHOICE, COLUMNS, FOUND, GROUPS, PAIRS
 from dpcore.models.summaries.learning.learner import SummaryLearner
 from dpcore.models.summaries.learning.pairs import distance
 from dpcore.models.summaries.learning.queries import table_counts

@@ -1,28 +1,34 @@
-"""What a first look asks for, and how its budget is divided."""
+"""How the budget of a first look is divided."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import combinations
 from typing import Final
 
 import numpy as np
 
 from dpcore.domain.schema import Schema
-from dpcore.errors import BudgetError, RequestError
+from dpcore.errors import BudgetError
 from dpcore.learning.learner import Asked
-from dpcore.models.summaries.learning.design import asked as asked_for
-from dpcore.models.summaries.learning.design import shares_of
+from dpcore.models.summaries.learning.division import (
+    CHOICE,
+    COLUMNS,
+    FINER,
+    FOUND,
+    GROUPS,
+    PAIRS,
+    TREES,
+    Division,
+    division_of,
+)
 from dpcore.models.summaries.learning.queries import COUNT_STEPS, distance_sensitivity, table_sensitivity
-from dpcore.models.summaries.released.axes import Axis, axes_of
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured, Pair
-from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
 from dpcore.privacy.bounded_range import Selections
 from dpcore.privacy.budgets import (
     EPSILON_STEP,
@@ -43,138 +49,8 @@ from dpcore.privacy.losses import (
 from dpcore.privacy.mechanisms import ExponentialMechanism, FineGaussian, GeometricMechanism
 from dpcore.released.plan import Composed, CountNoise, RunPlan
 
-COLUMNS, GROUPS, PAIRS = "columns", "columns by groups", "pairs"
-CHOICE, FOUND = "choice of pairs", "pairs found"
-#: How important an error in a cell is, of a column being 1.
-_IMPORTANCE: Final[Mapping[str, float]] = {COLUMNS: 1.0, GROUPS: 0.5, PAIRS: 0.25, FOUND: 0.25}
 _CHOICE_SHARE: Final = Fraction(1, 10)
-#: Least and largest share of the pairs that are to be found, of what is left beside their choice.
-_FEWEST, _MOST = Fraction(1, 10), Fraction(6, 10)
 _TOO_SMALL: Final = "This epsilon is too small for so many tables: use a larger one, or fewer columns or pairs."
-#: Most cells of a pair that may be found, of all tables together, and places that a run may visit.
-_PAIR_CELLS, _CELLS, _PLACES = 10_000, 4_000_000, 2_000_000_000_000
-
-
-@dataclass(frozen=True)
-class Division:
-    """What is asked for: public, from the schema and the parameters alone.
-
-    Attributes
-    ----------
-    axes : tuple of Axis
-    sizes : tuple of int
-        Cells of each.
-    by : int or None
-        Place of the axis whose groups are compared.
-    crosstabs : tuple of (int, int)
-    candidates : tuple of (int, int)
-        Pairs that may be found.
-    pairs : int
-        How many of them.
-    steps : mapping of axes to str
-        The tables that are wanted at first, with what each is for.
-    """
-
-    axes: tuple[Axis, ...]
-    sizes: tuple[int, ...]
-    by: int | None
-    crosstabs: tuple[Pair, ...]
-    candidates: tuple[Pair, ...]
-    pairs: int
-    steps: Mapping[Axes, str]
-    weighted: bool
-
-    @property
-    def chooses(self) -> bool:
-        """Whether pairs are chosen, rather than all taken that there are."""
-        return 0 < self.pairs < len(self.candidates)
-
-    @cached_property
-    def found_share(self) -> Fraction:
-        """Share of the pairs that are to be found, of what is left beside their choice."""
-        if not self.pairs:
-            return Fraction(0)
-        usual = sum(map(self.cells, self.candidates)) / len(self.candidates)
-        wanted = self.pairs * (_IMPORTANCE[FOUND] * usual) ** (2 / 3)
-        first = sum((_IMPORTANCE[step] * self.cells(axes)) ** (2 / 3) for axes, step in self.steps.items())
-        return min(max(Fraction(round(100 * wanted / (wanted + first)), 100), _FEWEST), _MOST)
-
-    def cells(self, axes: Axes) -> int:
-        """Cells of a table."""
-        return math.prod(self.sizes[axis] for axis in axes)
-
-    def parts(self, *, gaussian: bool) -> dict[Axes, int]:
-        """Shares of the tables that are asked for at first, as whole numbers."""
-        if not self.weighted:
-            return dict.fromkeys(self.steps, 1)
-        wanted = tuple((axes, _IMPORTANCE[step]) for axes, step in self.steps.items())
-        shares = shares_of(self.sizes, wanted, gaussian=gaussian)
-        return {axes: shares[axes] for axes in asked_for(shares)}
-
-
-def division_of(schema: Schema, parameters: SummaryParameters) -> Division:
-    """What a run is asked for.
-
-    Raises
-    ------
-    RequestError
-        If a column or pair is not in the schema, or there is too much to count.
-    """
-    _check_known(schema, [*(parameters.columns or ()), *([parameters.by] if parameters.by else [])])
-    axes = axes_of(schema, parameters.columns)
-    names = {axis.name: place for place, axis in enumerate(axes) if not axis.rows}
-    by = _place(names, parameters.by) if parameters.by else None
-    steps: dict[Axes, str] = {(place,): COLUMNS for place in range(len(axes))}
-    if by is not None:
-        steps |= {tuple(sorted((by, own))): GROUPS for own in range(len(axes)) if own != by}
-    crosstabs = tuple(_pair(names, text) for text in parameters.crosstabs)
-    if len(set(crosstabs)) < len(crosstabs):
-        raise RequestError("A pair of columns is named twice.")
-    steps |= {pair: PAIRS for pair in crosstabs if pair not in steps}
-    sizes = tuple(axis.size(schema) for axis in axes)
-    candidates = tuple(
-        pair
-        for pair in combinations(range(len(axes)), 2)
-        if pair not in steps and sizes[pair[0]] * sizes[pair[1]] <= _PAIR_CELLS
-    )
-    if parameters.pairs > len(candidates):
-        left = f"There are {len(candidates)} pairs of these columns left to be found"
-        raise RequestError(f"{left}: choose so many at most.")
-    candidates = candidates if parameters.pairs else ()
-    made = Division(axes, sizes, by, crosstabs, candidates, parameters.pairs, steps, parameters.method == "weighted")
-    _check_effort(schema, made)
-    return made
-
-
-def _check_known(schema: Schema, names: Sequence[str]) -> None:
-    for name in names:
-        schema.column(name)
-
-
-def _place(names: Mapping[str, int], name: str) -> int:
-    if name not in names:
-        raise RequestError(f"'{name}' is not among the columns that are looked at.")
-    return names[name]
-
-
-def _pair(names: Mapping[str, int], text: str) -> Pair:
-    """The two columns of a crosstab: names may hold the word between them too."""
-    words = text.split(BETWEEN)
-    for cut in range(1, len(words)):
-        one, other = BETWEEN.join(words[:cut]).strip(), BETWEEN.join(words[cut:]).strip()
-        if one in names and other in names and one != other:
-            first, second = sorted((names[one], names[other]))
-            return first, second
-    raise RequestError(f"'{text}' does not name a pair: write two different columns as 'sex by died'.")
-
-
-def _check_effort(schema: Schema, division: Division) -> None:
-    """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
-    cells = sum(map(division.cells, division.steps)) + division.pairs * _PAIR_CELLS * bool(division.pairs)
-    if sum(map(division.cells, division.steps)) > _CELLS or cells > 2 * _CELLS:
-        raise RequestError(f"These tables have more than {_CELLS} cells: choose fewer columns or pairs.")
-    if (len(division.steps) + len(division.candidates)) * schema.max_rows > _PLACES:
-        raise RequestError("So many tables of so many rows would take hours: choose fewer columns.")
 
 
 @dataclass(frozen=True)
@@ -212,7 +88,13 @@ class Noise:
     def first(self, axes: Axes) -> GeometricMechanism | FineGaussian:
         """Of one of the tables that are asked for at first."""
         share = Fraction(self.parts[axes], sum(self.parts.values()))
-        return self._mechanism((1 - self.division.found_share) * share)
+        return self._mechanism((1 - self.division.found_share) * (1 - self.division.levels_share) * share)
+
+    def level(self, axis: int, place: int) -> GeometricMechanism | FineGaussian:
+        """Of the counts of one level above a column of codes; of finer cells, if ``place`` is -1."""
+        parts = self.division.level_parts
+        share = Fraction(parts[axis, place], sum(parts.values()))
+        return self._mechanism((1 - self.division.found_share) * self.division.levels_share * share)
 
     def found(self, pairs: Sequence[Pair]) -> dict[Pair, GeometricMechanism | FineGaussian]:
         """Of the tables of pairs that were found: more cells, a larger share."""
@@ -270,7 +152,12 @@ def _weights(division: Division, *, gaussian: bool) -> dict[str, Decimal | int]:
     for axes, own in parts.items():
         steps[division.steps[axes]] += own
     left = 1 - (_CHOICE_SHARE if division.chooses else 0)
-    shares = {step: left * first * Fraction(own, sum(parts.values())) for step, own in steps.items()}
+    tables = left * first * (1 - division.levels_share)
+    shares = {step: tables * Fraction(own, sum(parts.values())) for step, own in steps.items()}
+    levels = left * first * division.levels_share
+    for (_, place), own in division.level_parts.items():
+        step = FINER if place < 0 else TREES
+        shares[step] = shares.get(step, Fraction(0)) + levels * Fraction(own, sum(division.level_parts.values()))
     if division.pairs:
         shares[FOUND] = left * division.found_share
     if division.chooses:
@@ -302,7 +189,8 @@ def _calibrated(
 ) -> tuple[float, Decimal]:
     """Mu of all tables, and epsilon of one selection."""
     choice = _each_choice(split[CHOICE], division) if division.chooses else Decimal(0)
-    draws = schema.privacy_unit.max_rows_per_person * (len(division.steps) + division.pairs)
+    tables = len(division.steps) + division.pairs + len(division.levels)
+    draws = schema.privacy_unit.max_rows_per_person * tables
     return _mu(epsilon, delta, draws, choice, division.pairs), choice
 
 
@@ -389,6 +277,11 @@ def _told(plan: RunPlan, noise: Noise) -> RunPlan:
         own = [axes for axes, purpose in noise.division.steps.items() if purpose == step]
         if own:
             told.append(_usual(what, estimates, own))
+    for what, finer in (("a count of a group of codes", False), ("a count of a finer cell", True)):
+        levels = [level for level in noise.division.levels if (level[1] < 0) == finer]
+        if levels:
+            deviations = sorted(noise.deviation(noise.level(*level)) for level in levels)
+            told.append(CountNoise(what, deviation=deviations[len(deviations) // 2]))
     return replace(plan, noise=tuple(told))
 
 

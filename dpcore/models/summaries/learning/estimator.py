@@ -13,7 +13,13 @@ from dpcore.learning.inferred_schema import domain_of
 from dpcore.learning.learner import Learner
 from dpcore.learning.sklearn_base import LearnerEstimator, check_size, features_of
 from dpcore.models.summaries.learning.learner import SummaryLearner
-from dpcore.models.summaries.released.frames import association_frame, cell_frame, number_frame, table_one_frame
+from dpcore.models.summaries.released.frames import (
+    association_frame,
+    cell_frame,
+    code_frame,
+    number_frame,
+    table_one_frame,
+)
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.released.release import Release
 
@@ -93,6 +99,11 @@ class DPSummary(LearnerEstimator):
         """How strongly the pairs that were counted go together. Free."""
         check_is_fitted(self)
         return association_frame(self.model_, self.schema_)
+
+    def codes(self) -> pd.DataFrame:
+        """Columns of codes from the coarsest groups down, the branches that stand out of the noise. Free."""
+        check_is_fitted(self)
+        return code_frame(self.model_, self.schema_)
 
     def _read(self, release: Release, model: SummaryModel, features: int) -> Self:
         found = {"cells_": cell_frame(model, release.domain), "numbers_": number_frame(model, release.domain)}

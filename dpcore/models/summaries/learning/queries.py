@@ -16,6 +16,8 @@ from dpcore.compiled import kernel
 from dpcore.data.bits import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import NumericColumn
+from dpcore.learning.facts import cell_counts
 from dpcore.models.summaries.released.axes import Axis, row_ends
 from dpcore.privacy.sensitivity import Sensitivity
 
@@ -51,6 +53,25 @@ def table_counts(
     ends = np.cumsum([_cells(sizes, own) for own in tables])
     each = np.split(flat, ends[:-1])
     return [part.reshape([sizes[axis] for axis in own]) for part, own in zip(each, tables, strict=True)]
+
+
+def finer_counts(table: PrivateTable, axis: Axis, ends: Sequence[float]) -> Ints:
+    """Rows in each finer cell of a column of numbers. Sensitivity :func:`table_sensitivity`.
+
+    Each row is in one cell, or in none if its number is missing.
+    """
+    place = [column.name for column in table.schema if isinstance(column, NumericColumn)].index(axis.column)
+    return cell_counts(table, place, np.asarray(ends[1:-1]))
+
+
+def level_counts(counts: Ints, groups: Sequence[int]) -> Ints:
+    """Rows in each group of the cells of a table on one axis. Sensitivity :func:`table_sensitivity`.
+
+    Each row is in one cell, and so in one group.
+    """
+    made = np.zeros(max(groups) + 1, dtype=np.int64)
+    np.add.at(made, np.asarray(groups), counts)
+    return made
 
 
 def counted(

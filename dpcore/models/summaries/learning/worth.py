@@ -16,7 +16,8 @@ import numpy as np
 
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.learner import Asked
-from dpcore.models.summaries.learning.accounting import Noise, division_of, expected, noise_of, plan_of
+from dpcore.models.summaries.learning.accounting import Noise, expected, noise_of, plan_of
+from dpcore.models.summaries.learning.division import division_of
 from dpcore.models.summaries.released.parameters import MOST_PAIRS, SummaryParameters
 
 #: Numbers of pairs that are compared, for each axis.

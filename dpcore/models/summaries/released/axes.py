@@ -7,9 +7,12 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.domain.columns import NumericColumn
+from dpcore.domain.derivations import PartOfDate
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.frozen import FrozenModel
 
+#: Parts of a date that tell of time as it goes by.
+_TIMES: Final = ("year", "quarter", "month", "year-quarter", "year-month")
 #: Numbers of rows that have a cell of their own.
 _SINGLE: Final = 8
 
@@ -25,11 +28,14 @@ class Axis(FrozenModel):
         By how many rows they have in this further table; empty if not.
     edges : tuple of float or None
         Cut points between the cells of a column of numbers.
+    time : bool
+        Whether its cells are years, quarters or months, in their order.
     """
 
     column: str = ""
     table: str = ""
     edges: tuple[float, ...] | None = None
+    time: bool = False
 
     @property
     def name(self) -> str:
@@ -94,4 +100,5 @@ def middles(ends: tuple[float, ...]) -> Any:
 
 def _of_column(column: Any) -> Axis:
     edges = tuple(column.inner_edges) if isinstance(column, NumericColumn) else None
-    return Axis(column=column.name, edges=edges)
+    part = column.derive.part if isinstance(column.derive, PartOfDate) else ""
+    return Axis(column=column.name, edges=edges, time=part in _TIMES and column.ordered and edges is None)

@@ -108,6 +108,15 @@ class Estimates:
         """Standard deviation of every cell of :meth:`table`."""
         return math.sqrt(sum(self._variances[part] * spread(self.sizes, axes, part) for part in parts_of(axes)))
 
+    def follow(self, axis: int, counts: Floats, values: Floats) -> None:
+        """Tell an axis by better estimates with the same total, and by these without negative counts.
+
+        Its deviations stay what they are: they are no smaller than those of the better ones.
+        """
+        self._parts[(axis,)] = counts - counts.mean()
+        self._consistent.clear()
+        self._consistent[(axis,)] = values
+
     def variance(self, part: Axes) -> float:
         """Variance of the noise on what is known of a part, before means are taken off."""
         return self._variances[part]

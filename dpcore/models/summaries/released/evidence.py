@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Ints
+from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
-from dpcore.models.summaries.released.synthesis import draw_codes, values_of
+from dpcore.models.summaries.released.outcomes import outcomes
+from dpcore.models.summaries.released.synthesis import Source, draw_codes, values_of
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.evidence import Evidence, Groups
 from dpcore.released.invented import Records
@@ -33,7 +35,7 @@ class CellBins:
 
 
 class SummaryEvidence(Evidence):
-    """How many records are in each cell of each column, and of each pair."""
+    """How many records are in each cell of each column, and of each pair that stands out of the noise."""
 
     def groups(self) -> Iterator[Groups]:
         """Records by their cells, column by column and pair by pair."""
@@ -42,7 +44,7 @@ class SummaryEvidence(Evidence):
             if not axis.rows:
                 counts, error = own.table((place,)), own.deviation((place,))
                 yield Groups(partial(_cells, axis.name), counts, error, self._bins(axis, len(counts)))
-        for first, second in self.model.pairs:
+        for first, second in Source(self.model).pairs:
             one, other = self.model.axes[first], self.model.axes[second]
             if not (one.rows or other.rows):
                 counts, error = own.table((first, second)).ravel(), own.deviation((first, second))
@@ -58,6 +60,9 @@ class SummaryEvidence(Evidence):
             return {}
         generator = public_generator(seed)
         codes = draw_codes(self.model, rows, generator)
+        if target and not isinstance(schema.column(target), NumericColumn):
+            place = self.model.place(target)
+            codes[place] = outcomes(codes, place, Source(self.model).pairs, generator)
         return {
             axis.column: values_of(axis, schema, codes[place], generator)
             for place, axis in enumerate(self.model.axes)

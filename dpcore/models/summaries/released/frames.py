@@ -8,6 +8,7 @@ import pandas as pd
 
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.code_reading import branches
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, readings
 from dpcore.models.summaries.released.table_one import table_one
@@ -62,6 +63,24 @@ def association_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
         for one in associations(model)
     ]
     return pd.DataFrame(rows, columns=["first", "second", "Cramér's V", "Cramér's V low", "Cramér's V high"])
+
+
+def code_frame(model: SummaryModel, schema: Schema) -> pd.DataFrame:
+    """Count of every branch of every tree of codes that stands out of the noise, from the coarsest groups down."""
+    rows = [
+        {
+            "column": model.axes[tree.axis].name,
+            "depth": branch.depth,
+            "group": branch.name,
+            **_named("count", branch.count),
+            "share": branch.share,
+            "hidden by the noise": branch.folded,
+        }
+        for place, tree in enumerate(model.trees)
+        for branch in branches(model, schema, place)
+    ]
+    names = ["column", "depth", "group", "count", "count low", "count high", "share", "hidden by the noise"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _named(name: str, amount: Amount) -> dict[str, float]:

@@ -13,7 +13,9 @@ from dpcore.domain.encoding import encode
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.summaries.released.axes import Axis, row_ends
+from dpcore.models.summaries.released.code_trees import CodeTree, Level, fitted
 from dpcore.models.summaries.released.estimates import Axes, Estimates, Measured
+from dpcore.models.summaries.released.finer import FinerTable
 
 
 class NoisyTable(FrozenModel):
@@ -47,6 +49,10 @@ class SummaryModel(FrozenModel):
         Place of the axis whose groups are compared.
     crosstabs, found : tuple of (int, int)
         Pairs that were asked for, and those that were found.
+    trees : tuple of CodeTree
+        Of columns of codes, counts of the groups that their cells are in.
+    finer : tuple of FinerTable
+        Of columns of numbers, counts of parts of their cells.
     gaussian : bool
         Whether the noise is Gaussian; if not, it is two-sided geometric.
     count_margin : int
@@ -60,6 +66,8 @@ class SummaryModel(FrozenModel):
     by: int | None = None
     crosstabs: tuple[tuple[int, int], ...] = ()
     found: tuple[tuple[int, int], ...] = ()
+    trees: tuple[CodeTree, ...] = ()
+    finer: tuple[FinerTable, ...] = ()
     gaussian: bool
     count_margin: int
     evaluation: None = None
@@ -75,7 +83,19 @@ class SummaryModel(FrozenModel):
     @cached_property
     def estimates(self) -> Estimates:
         """Best estimates of all tables together."""
-        return Estimates(self.sizes, self.measured, gaussian=self.gaussian)
+        own = Estimates(self.sizes, self.measured, gaussian=self.gaussian)
+        for tree, levels in zip(self.trees, self.levels, strict=True):
+            own.follow(tree.axis, levels[-1].counts, levels[-1].values)
+        return own
+
+    @cached_property
+    def levels(self) -> tuple[tuple[Level, ...], ...]:
+        """Of each tree, its levels from the coarsest to the cells of the column."""
+        own = Estimates(self.sizes, self.measured, gaussian=self.gaussian)
+        return tuple(
+            fitted(tree, own.table((tree.axis,)), own.variance((tree.axis,)), own.total, own.total_deviation**2)
+            for tree in self.trees
+        )
 
     @property
     def groups(self) -> tuple[tuple[int, int], ...]:

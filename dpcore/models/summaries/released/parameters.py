@@ -44,6 +44,21 @@ class SummaryParameters(Parameters):
         title="Pairs of columns",
         description="Each written as 'sex by died': how many have each value of one with each value of the other.",
     )
+    trees: tuple[Name, ...] = Field(
+        default=(),
+        max_length=100,
+        title="Codes by their groups",
+        description="Columns of codes that are also counted by the groups above their categories: chapters above "
+        "blocks of ICD-10, levels of ATC, or the groups that the schema makes of categories. A group then has less "
+        "noise than the sum of its codes.",
+    )
+    finer: tuple[Name, ...] = Field(
+        default=(),
+        max_length=100,
+        title="Finer quantiles",
+        description="Columns of numbers that are also counted in finer cells: medians and other quantiles are told "
+        "more closely than the column's own cut points allow. Takes a part of the budget from the other counts.",
+    )
     pairs: int = Field(
         default=0,
         ge=0,
@@ -71,7 +86,8 @@ class SummaryParameters(Parameters):
     def _each_once(self) -> Self:
         if self.records and self.pairs:
             raise ValueError("pairs are found for invented records, or so many as are named: not both")
-        for what, names in (("column", self.columns or ()), ("pair", self.crosstabs)):
+        columns = (("column", self.columns or ()), ("column of codes", self.trees), ("column", self.finer))
+        for what, names in (*columns, ("pair", self.crosstabs)):
             twice = [name for place, name in enumerate(names) if name in names[:place]]
             if twice:
                 raise ValueError(f"the {what} '{twice[0]}' is named twice")

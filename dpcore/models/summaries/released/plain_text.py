@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dpcore.models.summaries.released.association import associations
+from dpcore.models.summaries.released.code_reading import branches
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings, total_of
 from dpcore.models.summaries.released.table_one import Line, table_one
-from dpcore.models.summaries.released.words import figure_words, share_words, who
+from dpcore.models.summaries.released.words import count_words, figure_words, share_words, who
 from dpcore.released.release import Release
 
 #: Categories of a column that are told one by one.
@@ -22,6 +23,10 @@ def summary_text(release: Release, model: SummaryModel) -> str:
         lines += column_lines(reading)
     if model.by is not None:
         lines += ["", *_groups(model, release)]
+    for place, tree in enumerate(model.trees):
+        lines += ["", f"{model.axes[tree.axis].label(schema)}, from the coarsest groups down:"]
+        told = branches(model, schema, place)
+        lines += [f"{'  ' * (own.depth + 1)}{own.name}: {count_words(own.count)}" for own in told]
     if model.pairs:
         lines += ["", "How strongly columns go together (Cramér's V, 0 to 1):"]
         labels = [axis.label(schema) for axis in model.axes]

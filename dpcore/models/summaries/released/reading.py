@@ -9,10 +9,11 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Floats
-from dpcore.domain.columns import MISSING, OTHER
+from dpcore.domain.columns import MISSING, OTHER, IntegerColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis, middles
 from dpcore.models.summaries.released.estimates import Axes, Estimates
+from dpcore.models.summaries.released.finer import FinerTable, finer
 from dpcore.models.summaries.released.intervals import NORMAL, intervals
 from dpcore.models.summaries.released.model import SummaryModel
 
@@ -128,6 +129,9 @@ def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnRea
     mean = None
     if ends is not None:
         quantiles, mean = _numbers(own, place, ends)
+        for table in (table for table in model.finer if table.axis == place):
+            whole = isinstance(schema.column(axis.column), IntegerColumn)
+            quantiles, mean = _finer_numbers(own, place, table, whole=whole)
     return ColumnReading(
         axis,
         axis.label(schema),
@@ -168,6 +172,36 @@ def _numbers(own: Estimates, place: int, ends: tuple[float, ...]) -> tuple[dict[
         high = ends[min(int(np.searchsorted(low_curve, share, side="left")), filled)]
         found[share] = Amount(value, min(low, value), max(high, value))
     return found, _mean(own, place, counts, ends, margin)
+
+
+def _finer_numbers(own: Estimates, place: int, table: FinerTable, *, whole: bool) -> tuple[dict[float, Amount], Amount]:
+    """The same by finer cells; of ``whole`` numbers a quantile is one of them."""
+    filled = max(table.cells) + 1
+    counts, values = own.table((place,))[:filled], own.consistent((place,))[:filled]
+    told = finer(table, counts, own.deviation((place,)), values)
+    margin = NORMAL if own.gaussian else 2.12
+    ends = tuple(told.ends.tolist())
+    known, within = max(told.values.sum(), 1e-12), max(float(told.counts.sum()), 1.0)
+    below = np.concatenate([[0.0], np.cumsum(told.values)]) / known
+    rough = np.clip(np.concatenate([[0.0], np.cumsum(told.counts)]) / within, 0.0, 1.0)
+    spread = margin * np.sqrt(told.variances_below(rough)) / within
+    low_curve = np.maximum.accumulate(rough - spread)
+    high_curve = np.minimum.accumulate((rough + spread)[::-1])[::-1]
+    found = {}
+    for share in QUANTILES:
+        value = _reached(below, ends, share)
+        first = min(int(np.searchsorted(high_curve[1:], share, side="left")), len(ends) - 2)
+        last = min(int(np.searchsorted(low_curve, share, side="left")), len(ends) - 1)
+        low, high = ends[first], ends[last]
+        if whole:
+            value, low = float(np.ceil(value)), low + 1 if first else low
+        found[share] = Amount(value, min(low, value), max(high, value))
+    middle = middles(ends)
+    if whole:
+        middle[1:] += 0.5
+    mean = float(middle @ told.values / known)
+    reach = margin * math.sqrt(told.variance(middle - mean)) / within
+    return found, Amount(mean, max(mean - reach, ends[0]), min(mean + reach, ends[-1]))
 
 
 def _share_deviation(own: Estimates, place: int, filled: int, below: Floats) -> Floats:

@@ -35,7 +35,7 @@ def show(look: Look, place: int) -> None:
     column = everybody(look.schema, reading, look.truth_of(place))
     markup.sentences(sentences(look, place))
     figure.show(column_figure(column), key=f"{look.key}-figure", alt=column_alt(column))
-    st.caption(text("look_steps" if column.steps else "look_bars"))
+    st.caption(text("look_steps" if column.steps else "look_time" if column.time else "look_bars"))
     if look.model.by is not None and place != look.model.by:
         by = look.readings[look.model.by].label
         st.subheader(markup.plain(f"{reading.label} by {by}"), anchor=False)

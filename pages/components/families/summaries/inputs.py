@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.hierarchies import levels_above
 from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.parameters import BETWEEN, SummaryParameters
@@ -37,7 +39,9 @@ def parameters() -> dict[str, Any]:
         chosen["crosstabs"] = _crosstabs(schema, columns)
     with right:
         chosen["pairs"] = number(OWN["pairs"], 1, "look-pairs")
+    chosen["trees"] = _further(schema, columns, "trees", _has_groups)
     with st.expander("Advanced settings"):
+        chosen["finer"] = _further(schema, columns, "finer", _is_number)
         chosen["records"] = tick(OWN["records"], "look-for-records")
         place = slot.kept()
         chosen["method"] = method(OWN, METHODS["summaries"], "summaries", place)
@@ -51,6 +55,8 @@ def preset(schema: Schema, columns: Sequence[str], by: str | None = None) -> Non
     st.session_state[f"set-look-columns-{own}"] = order
     st.session_state[f"set-look-by-{own}"] = by
     st.session_state[f"set-look-crosstabs-{own}"] = [BETWEEN.join(order)] if len(order) > 1 else []
+    for name in ("trees", "finer"):
+        st.session_state[f"set-look-{name}-{own}"] = []
     st.session_state["set-up-summaries"] = True
 
 
@@ -104,6 +110,33 @@ def _crosstabs(schema: Schema, columns: list[str]) -> list[str]:
     return [str(pair) for pair in chosen if pair in told]
 
 
+def _further(schema: Schema, columns: list[str], name: str, fits: Callable[[Any], bool]) -> list[str]:
+    """Columns for one more way to count, where there are any that fit."""
+    names = [column.name for column in schema if fits(column) and (not columns or column.name in columns)]
+    with slot.kept():
+        if not names:
+            return []
+        chosen = st.multiselect(
+            label(OWN[name]),
+            names,
+            format_func=lambda column: called(schema, column),
+            placeholder="None",
+            wrap=True,
+            help=explained(OWN[name]),
+            key=f"set-look-{name}-{schema.hash[:8]}",
+            **KEEP,
+        )
+    return [str(column) for column in chosen if column in names]
+
+
+def _has_groups(column: Any) -> bool:
+    return bool(levels_above(column))
+
+
+def _is_number(column: Any) -> bool:
+    return isinstance(column, NumericColumn)
+
+
 def asked(parameters: Mapping[str, Any]) -> dict[str, str]:
     """What a run counts, for its review."""
     dataset = access.chosen_dataset()
@@ -115,4 +148,9 @@ def asked(parameters: Mapping[str, Any]) -> dict[str, str]:
         "To count": f"{len(columns)} columns" if columns else f"all {len(dataset.schema.columns)} columns",
         **({"In the groups of": called(dataset.schema, by)} if by else {}),
         **({"Pairs of columns": ", ".join(pairs)} if pairs else {}),
+        **{
+            OWN[further].title: ", ".join(called(dataset.schema, name) for name in names)
+            for further in ("trees", "finer")
+            if (names := parameters.get(further) or ())
+        },
     }

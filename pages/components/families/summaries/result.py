@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.released.release import Release
+from dpcore.spreadsheets import frame_csv
 from pages.components.families.shared import certificate, downloads, truth
-from pages.components.families.summaries import cards, column, groups, pairs, questions, records
+from pages.components.families.summaries import cards, codes, column, groups, pairs, questions, records
 from pages.components.families.summaries.state import IN_ORDER, STANDING_OUT, Look, order_key
 from pages.components.kit import markup
 from pages.components.kit.texts import text
@@ -17,7 +18,7 @@ from pages.components.visitor import access
 
 CSV = "noisy count and share of every value of every column, with intervals"
 _COLUMNS, _TABLE_ONE, _PAIRS, _INVENTED = "Columns", "Table 1", "Pairs", "Invented records"
-_QUESTIONS = "Ask"
+_CODES, _QUESTIONS = "Codes", "Ask"
 
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
@@ -38,6 +39,7 @@ def _body(look: Look) -> None:
     names = [_COLUMNS]
     names += [_TABLE_ONE] if look.model.by is not None else []
     names += [_PAIRS] if look.model.pairs else []
+    names += [_CODES] if look.model.trees else []
     names += [_QUESTIONS, "In words", _INVENTED, "Certificate", "Download"]
     # Only the open tab is made.
     tabs = dict(zip(names, st.tabs(names, key=f"{look.key}-tabs-{len(names)}", on_change="rerun"), strict=True))
@@ -87,14 +89,24 @@ def _in_words(look: Look) -> None:
 def _files(look: Look) -> None:
     from dpcore.models.summaries.released.frames import cell_frame
 
-    downloads.show(look.release, look.model, look.key, CSV, twin=cell_frame(look.model, look.schema))
+    downloads.show(look.release, look.model, look.key, CSV, more=_more(look), twin=cell_frame(look.model, look.schema))
     st.markdown(text("look_python"))
+
+
+def _more(look: Look) -> list[downloads.File]:
+    """Codes down their groups, if they were counted."""
+    if not look.model.trees:
+        return []
+    from dpcore.models.summaries.released.frames import code_frame
+
+    return [downloads.File("codes (CSV)", "csv", frame_csv(code_frame(look.model, look.schema)))]
 
 
 _SHOWN: dict[str, Callable[[Look], None]] = {
     _COLUMNS: _columns,
     _TABLE_ONE: groups.show,
     _PAIRS: pairs.show,
+    _CODES: codes.show,
     "In words": _in_words,
     _QUESTIONS: questions.show,
     _INVENTED: records.show,

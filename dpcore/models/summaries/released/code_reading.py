@@ -1,0 +1,98 @@
+"""What a first look tells of codes, from the coarsest groups down: only branches that stand out of the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.arrays import Ints
+from dpcore.domain.columns import RESERVED
+from dpcore.domain.schema import Schema
+from dpcore.models.summaries.released.code_trees import Level
+from dpcore.models.summaries.released.intervals import intervals
+from dpcore.models.summaries.released.model import SummaryModel
+from dpcore.models.summaries.released.reading import Amount, Cells
+from dpcore.models.summaries.released.words import cell_words
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A group of codes, or a code, that stands out of the noise.
+
+    Attributes
+    ----------
+    name : str
+        For people.
+    level : str
+        What its level is called; empty of the cells of the column themselves.
+    depth : int
+        Levels above it that are shown.
+    count : Amount
+    share : float
+        Of all records.
+    folded : int
+        How many of the groups or codes right below it the noise hides.
+    """
+
+    name: str
+    level: str
+    depth: int
+    count: Amount
+    share: float
+    folded: int
+
+
+def branches(model: SummaryModel, schema: Schema, place: int) -> list[Branch]:
+    """Branches of one of the model's trees, each followed by those below it.
+
+    A branch is shown if the interval of its count lies above 0, and those below it only if it is itself.
+    """
+    tree, levels = model.trees[place], model.levels[place]
+    names = [_words(level.cells) for level in tree.levels] + [cell_words(model.axes[tree.axis], schema)]
+    titles = [level.name for level in tree.levels] + [""]
+    view = _View(names, titles, levels, [_cells(level, gaussian=model.gaussian) for level in levels])
+    return [branch for cell in range(len(names[0])) for branch in view.under(0, cell, 0)]
+
+
+def _words(cells: Sequence[str]) -> tuple[str, ...]:
+    return tuple(cell.strip("()") if cell in RESERVED else cell for cell in cells)
+
+
+def _cells(level: Level, *, gaussian: bool) -> Cells:
+    scale = np.maximum(level.deviations, 1e-12)
+    low, high = intervals(level.counts / scale, 1.0, gaussian=gaussian)
+    return Cells(level.values, low * scale, high * scale)
+
+
+@dataclass(frozen=True)
+class _View:
+    names: list[tuple[str, ...]]
+    titles: list[str]
+    levels: Sequence[Level]
+    cells: list[Cells]
+
+    def under(self, place: int, cell: int, depth: int) -> list[Branch]:
+        """The branch of a cell and all below it; nothing, if the noise hides it."""
+        if not self._stands_out(place, cell):
+            return []
+        name, below = self.names[place][cell], self._below(place, cell)
+        title = self.titles[place]
+        while len(below) == 1:  # A group with a single part is as large as that: both are one branch.
+            place, cell = place + 1, int(below[0])
+            only, below = self.names[place][cell], self._below(place, cell)
+            name = name if only in name else f"{name.removesuffix(')').split(' (')[0]} ({only})"
+        hidden = sum(not self._stands_out(place + 1, int(own)) for own in below)
+        total = max(float(self.cells[0].values.sum()), 1.0)
+        count = self.cells[place].amount(cell)
+        own = Branch(name, title, depth, count, count.value / total, hidden)
+        return [own, *(branch for child in below for branch in self.under(place + 1, int(child), depth + 1))]
+
+    def _below(self, place: int, cell: int) -> Ints:
+        if place + 1 == len(self.levels):
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(self.levels[place + 1].parents == cell)
+
+    def _stands_out(self, place: int, cell: int) -> bool:
+        return bool(self.cells[place].low[cell] > 0)

@@ -1,0 +1,169 @@
+"""Counts down a hierarchy of codes: least squares, sums that fit, intervals, only branches that stand out."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.data.ingest import frame_chunks, ingest
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.learning.learner import Run
+from dpcore.models.summaries.learning.division import TREES
+from dpcore.models.summaries.learning.learner import SummaryLearner
+from dpcore.models.summaries.learning.queries import level_counts, table_sensitivity
+from dpcore.models.summaries.released.code_reading import branches
+from dpcore.models.summaries.released.code_trees import CodeLevelTable, CodeTree, fitted
+from dpcore.models.summaries.released.frames import code_frame
+from dpcore.privacy.randomness import SeededRandom
+
+#: Groups of six cells: two of the coarsest level, three of the level below.
+COARSE, FINE = (0, 0, 0, 0, 1, 1), (0, 0, 1, 1, 2, 2)
+TRUE = np.array([400.0, 5.0, 0.0, 3.0, 60.0, 40.0])
+DEVIATIONS = (3.0, 6.0, 4.0)
+DELTA = "0.000001"
+SCHEMA = Schema.from_mapping(
+    {
+        "name": "ward",
+        "max_rows": 4000,
+        "columns": [
+            {"name": "sex", "type": "categorical", "categories": ["f", "m"]},
+            {
+                "name": "drug",
+                "type": "categorical",
+                "categories": ["C07A", "C09A", "N02A", "N02B", "N05A", "R03A"],
+                "derive": {"code": "atc", "system": "atc", "level": "3"},
+            },
+        ],
+    }
+)
+
+
+def tree(counts=None):
+    noisy = counts or [sums(COARSE, TRUE), sums(FINE, TRUE)]
+    names = (("A", "B"), ("A1", "A2", "B1"))
+    levels = [
+        CodeLevelTable(name=f"level {n}", cells=cells, groups=groups, counts=tuple(own), deviation=deviation)
+        for n, (cells, groups, own, deviation) in enumerate(zip(names, (COARSE, FINE), noisy, DEVIATIONS, strict=False))
+    ]
+    return CodeTree(axis=0, levels=tuple(levels))
+
+
+def sums(groups, counts):
+    return np.bincount(groups, counts)
+
+
+def drawn(generator):
+    noisy = [
+        sums(groups, TRUE) + generator.normal(0, d, max(groups) + 1)
+        for groups, d in zip((COARSE, FINE), DEVIATIONS, strict=False)
+    ]
+    cells = TRUE + generator.normal(0, DEVIATIONS[2], len(TRUE))
+    return noisy, cells - cells.mean() + TRUE.mean()  # As if the total were known.
+
+
+def matrix():
+    rows = [np.eye(max(groups) + 1)[list(groups)].T for groups in (COARSE, FINE)]
+    return np.concatenate([*rows, np.eye(len(TRUE))])
+
+
+def least_squares(noisy, cells, total):
+    """The same by linear algebra: weighted least squares with a total that is kept."""
+    asked, weights = matrix(), np.repeat(1 / np.square(DEVIATIONS), (2, 3, 6))
+    told = np.concatenate([*noisy, cells])
+    ones = np.ones((len(TRUE), 1))
+    system = np.block([[asked.T @ (weights[:, None] * asked), ones], [ones.T, np.zeros((1, 1))]])
+    inverse = np.linalg.inv(system)
+    return (inverse @ [*(asked.T @ (weights * told)), total])[:-1], inverse[:-1, :-1]
+
+
+def test_estimates_are_those_of_least_squares():
+    noisy, cells = drawn(np.random.default_rng(1))
+    levels = fitted(tree(noisy), cells, DEVIATIONS[2] ** 2, TRUE.sum(), 0.0)
+    wanted, covariance = least_squares(noisy, cells, TRUE.sum())
+    for level, groups in zip(levels, (COARSE, FINE, range(6)), strict=True):
+        adds = np.eye(max(groups) + 1)[list(groups)].T
+        assert level.counts == pytest.approx(adds @ wanted)
+        assert level.deviations == pytest.approx(np.sqrt(np.diag(adds @ covariance @ adds.T)))
+
+
+def test_counts_without_negative_ones_add_up():
+    noisy, cells = drawn(np.random.default_rng(2))
+    total = TRUE.sum()
+    coarse, fine, own = fitted(tree(noisy), cells - np.array([0, 30, 30, 0, 0, 0]) + 10, 16.0, total, 4.0)
+    for level in (coarse, fine, own):
+        assert (level.values >= 0).all()
+        assert level.values.sum() == pytest.approx(total)
+    assert sums(own.parents, own.values) == pytest.approx(fine.values)
+    assert sums(fine.parents, fine.values) == pytest.approx(coarse.values)
+
+
+def test_groups_have_less_noise_than_sums_of_their_cells():
+    coarse, fine, own = fitted(tree(), TRUE, DEVIATIONS[2] ** 2, TRUE.sum(), 4.0)
+    assert (coarse.deviations < DEVIATIONS[2] * np.sqrt([4, 2])).all()
+    assert (fine.deviations < DEVIATIONS[2] * np.sqrt(2)).all()
+    assert (own.deviations <= DEVIATIONS[2]).all()
+
+
+# Runs
+
+
+def released(epsilon="1", account="0", rows=3000, **parameters):
+    draw = np.random.default_rng(0)
+    codes = ["C07AB02", "C09AA01", "N02AA01", "N02BE01", "N05AH03", None]
+    frame = pd.DataFrame(
+        {"sex": draw.choice(["f", "m"], rows), "atc": draw.choice(codes, rows, p=[0.3, 0.3, 0.0, 0.3, 0.05, 0.05])}
+    )
+    learner = SummaryLearner()
+    plan = learner.plan(SCHEMA, "", Decimal(epsilon), {"trees": ("drug",), **parameters}, Decimal(account))
+    table = ingest(frame_chunks(frame), SCHEMA, SeededRandom(0))
+    return plan, learner.run(Run(table, plan, SeededRandom(1)))
+
+
+@pytest.mark.parametrize(("account", "own"), [("0", {}), (DELTA, {}), ("0", {"delta": DELTA})])
+def test_levels_have_a_part_of_the_budget_and_close_counts(account, own):
+    plan, model = released(account=account, **own)
+    assert sum(plan.split.parts.values()) == plan.epsilon
+    assert plan.split.parts[TREES] > 0
+    assert "a count of a group of codes" in [own.what for own in plan.noise]
+    (levels,) = model.levels
+    drugs = dict(zip(model.trees[0].levels[0].cells, levels[0].values, strict=True))
+    assert drugs["C: Cardiovascular system"] == pytest.approx(1800, abs=120)
+    assert drugs["(missing)"] == pytest.approx(150, abs=60)
+
+
+def test_the_column_and_its_groups_agree():
+    _, model = released()
+    (levels,) = model.levels
+    assert model.estimates.consistent((1,)) == pytest.approx(levels[-1].values)
+    assert model.estimates.table((1,)) == pytest.approx(levels[-1].counts)
+
+
+def test_only_branches_that_stand_out_are_told():
+    _, model = released()
+    found = branches(model, SCHEMA, 0)
+    names = [branch.name for branch in found]
+    assert "N02: Analgesics" in names
+    assert "N02A" not in names
+    assert not any(name.startswith("R") for name in names)
+    parent = next(branch for branch in found if branch.name == "N02: Analgesics")
+    assert (parent.depth, parent.folded) == (1, 1)
+    assert all(branch.count.low > 0 for branch in found)
+    assert list(code_frame(model, SCHEMA)["group"]) == names
+
+
+def test_a_column_without_groups_is_refused():
+    with pytest.raises(RequestError, match="no column of codes"):
+        SummaryLearner().plan(SCHEMA, "", Decimal(1), {"trees": ("sex",)})
+    with pytest.raises(RequestError, match="not among the columns"):
+        SummaryLearner().plan(SCHEMA, "", Decimal(1), {"trees": ("drug",), "columns": ("sex",)})
+
+
+def test_a_person_moves_the_counts_of_a_level_by_their_rows_at_most():
+    counts, groups = np.array([5, 0, 2]), (0, 0, 1)
+    own = np.array([2, 1, 0])
+    moved = level_counts(counts + own, groups) - level_counts(counts, groups)
+    assert np.abs(moved).sum() == own.sum() == table_sensitivity(3).value
