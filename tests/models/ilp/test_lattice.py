@@ -10,8 +10,10 @@ import pytest
 
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.models.ilp.language import factors
 from dpcore.models.ilp.language import lattice as module
 from dpcore.models.ilp.language.clause import Clause
+from dpcore.models.ilp.language.factors import Limits
 from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
@@ -164,7 +166,7 @@ def test_too_large_a_lattice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(module, "MOST_CLAUSES", 100)
     with pytest.raises(RequestError, match="and at most 100 can be"):
         lattice_of(max_literals=4)
-    monkeypatch.setattr(module, "MOST_FACTORS", 40)
+    monkeypatch.setattr(factors, "MOST_FACTORS", 40)
     module._lattice.cache_clear()
     with pytest.raises(RequestError, match="fewer conditions"):
         lattice_of(max_literals=4)
@@ -197,7 +199,7 @@ def test_the_bound_on_the_size_is_one() -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "MOST_CLAUSES", len(lattice) - 1)
             with pytest.raises(RequestError):
-                module._check_size(lattice.factors, longest, variables)
+                module._check_size(lattice.factors, Limits(longest, variables, negation=True))
 
 
 def implied(general: Body, special: Body) -> bool:
