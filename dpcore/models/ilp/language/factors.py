@@ -115,7 +115,7 @@ def build_factors(atoms: tuple[Atom, ...], cells: Cells, tables: Sequence[Table]
             if form.then:
                 entries += _followed(entry, found, start, limits.literals)
                 continue
-            said = [item for item in found if len(item) < limits.literals and not cells.settles(item, form.alike)]
+            said = [item for item in found if len(item) < limits.literals and not cells.must_share(item, form.alike, 2)]
             entries += _signed(entry, said if form.row else anything + said, limits, negated=True)
         _check(len(entries))
     return _as_arrays(entries, tables, forms, limits.literals)
@@ -183,10 +183,10 @@ class Cells:
         told = not left or left in (allowed, own) or (self.columns[atom], left) in self.alone
         return None if told else left
 
-    def settles(self, members: Sequence[int], column: str) -> bool:
-        """Whether a conjunction leaves a column one cell: rows that satisfy it are alike in it."""
+    def must_share(self, members: Sequence[int], column: str, rows: int) -> bool:
+        """Whether so many rows that satisfy a conjunction cannot all differ in a column."""
         own = [self.cells[member] for member in members if self.columns[member][1] == column]
-        return bool(own) and len(frozenset.intersection(*own)) == 1
+        return bool(own) and len(frozenset.intersection(*own)) < rows
 
 
 def _conjunctions(own: Sequence[int], cells: Cells, longest: int) -> list[tuple[int, ...]]:

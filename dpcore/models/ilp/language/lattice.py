@@ -179,6 +179,7 @@ class _Implications:
         self._two = np.array([form.least == 2 for form in forms], dtype=np.bool_)
         self._then = np.array([form.then for form in forms], dtype=np.bool_)
         self._row = np.array([bool(form.row) for form in forms], dtype=np.bool_)
+        self._settled = self._alike(cells)
         words = word_count(atoms)
         self._own = np.zeros((len(factors), words), dtype=np.uint64)
         self._closure = np.zeros((len(factors), words), dtype=np.uint64)
@@ -188,6 +189,17 @@ class _Implications:
             held = np.flatnonzero(factors.sizes > place)
             self._own[held] |= bits[factors.members[held, place]]
             self._closure[held] |= closures[factors.members[held, place]]
+
+    def _alike(self, cells: Cells) -> Flags:
+        """Whether the rows that a factor asks for must share what a form asks for: by form and factor."""
+        factors = self._factors
+        settled = np.zeros((len(factors.forms), len(factors)), dtype=np.bool_)
+        least = np.array([2 if form.alike else form.least for form in factors.forms])[factors.form]
+        for which, form in enumerate(factors.forms):
+            for factor in np.flatnonzero(least > 1) if form.alike else ():
+                members = factors.members[factor, : factors.sizes[factor]].tolist()
+                settled[which, factor] = cells.must_share(members, form.alike, int(least[factor]))
+        return settled
 
     def _within(self, other: Ints | Ints32, one: Ints | Ints32) -> Flags:
         """Whether the atoms of each ``other`` follow from those of ``one``."""
@@ -199,7 +211,7 @@ class _Implications:
         """Whether each ``other`` holds wherever ``one`` does, both taken as not negated."""
         form, later = self._factors.form, self._factors.later
         first = self._within(other, one)
-        result = self._implied[form[one], form[other]] & first
+        result = (self._implied[form[one], form[other]] | self._settled[form[other], one]) & first
         pairs = np.flatnonzero(self._then[form[one]])
         if len(pairs):
             first, one, other = first[pairs], one[pairs], other[pairs]

@@ -60,7 +60,7 @@ class Prolog:
     def body(self, clause: Clause) -> list[list[str]]:
         """Goals of a clause; a child variable and its conditions belong together.
 
-        What is negated comes last, when all variables are known.
+        What is counted or negated comes last, when it is known of whom.
         """
         return self._body(clause, self._variables())
 
@@ -70,9 +70,12 @@ class Prolog:
 
     def _body(self, clause: Clause, letters: Iterator[str]) -> list[list[str]]:
         goals = [[self.atom(atom, self._person)] for atom in clause.atoms]
-        goals += [self._goals(item, letters) for item in clause.variables if not item.negated]
-        negated = [self._not(self._goals(item, letters)) for item in clause.variables if item.negated]
-        return (goals or [[f"{self._entity}({self._person})"]]) + negated
+        late: list[list[str]] = []
+        for item in clause.variables:
+            if not item.negated:
+                (late if item.least > 1 else goals).append(self._goals(item, letters))
+        late += [self._not(self._goals(item, letters)) for item in clause.variables if item.negated]
+        return (goals or [[f"{self._entity}({self._person})"]]) + late
 
     def _goals(self, variable: Variable, letters: Iterator[str]) -> list[str]:
         """What must be true of a person's rows, not taken as negated."""
