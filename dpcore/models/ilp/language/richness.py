@@ -39,7 +39,7 @@ def quantifiers_for(
     if parameters.quantifiers is not None:
         return parameters.quantifiers
     found: tuple[Quantifier, ...] = ("exists",)
-    if parameters.method != "noisy_max":
+    if parameters.method != "noisy_max" or not parameters.max_variables:
         return found
     for more in _MORE:
         if _fits(schema, target, parameters, (*found, more), epsilon, people):
