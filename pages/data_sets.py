@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from dpcore.domain.labels import called
+from dpcore.domain.protected import shared_things
 from dpcore.intake.dictionaries.writing import FORMS, text_of
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.families import registry
@@ -99,6 +100,7 @@ def _facts(info: DatasetInfo) -> None:
     markup.facts(
         {
             "Who is protected": schema_view.privacy_unit(info.schema),
+            **({"Who is not": markup.plain(shared)} if (shared := shared_things(info.schema)) else {}),
             "Row limit (public)": f"{info.schema.max_rows:,}",
             "Targets": ", ".join(called(info.schema, name) for name in info.schema.targets) or "none marked",
             "Budget": amounts.total(balance),

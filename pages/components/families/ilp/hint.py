@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import Quote
 from pages.components.families.ilp.words import records
-from pages.components.kit import markup
+from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _WORDS = {
 
 def show(quote: Quote) -> None:
     """Size of the hypothesis space, both bounds, and the bottom clause."""
+    from dpcore.domain.protected import shared_things
     from dpcore.models.ilp.language.hypotheses import hypotheses
 
     space, entity = hypotheses(quote.plan), quote.plan.schema.entity
@@ -36,6 +37,9 @@ def show(quote: Quote) -> None:
         f"{_size(space)} {_said(quote.plan.parameters.quantifiers, quote.plan.schema)}".strip(),
         f"{_needed(space, format_epsilon(quote.plan.epsilon), entity)} {_enough(space, entity)}",
     )
+    with slot.kept():
+        if shared := shared_things(quote.plan.schema):
+            st.warning(markup.plain(shared))
     with st.expander("What these numbers rest on, and the bottom clause in Prolog"):
         st.markdown(text("ilp_bounds"))
         st.markdown(text("ilp_bottom"))
