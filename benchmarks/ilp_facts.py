@@ -152,9 +152,7 @@ def _bongard(facts: _Facts, _: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _alzheimer_toxic(facts: _Facts, examples: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """A row for each part of either molecule: what it is, where, and of what kind."""
-    found = [
-        facts.pairs(f"ring_subst_{place}", "drug", "what").assign(place=f"ring_{place}") for place in _RING_PLACES
-    ]
+    found = [facts.pairs(f"ring_subst_{place}", "drug", "what").assign(place=f"ring_{place}") for place in _RING_PLACES]
     rests = facts.triples("x_subst", "drug", "place", "what")
     found.append(rests.assign(place="x_" + rests["place"]))
     for number in (1, 2, 3):

@@ -9,8 +9,27 @@ from dpcore.domain.schema import Schema
 
 #: What records are called that are about two things, or more, which other records are about, too.
 _OF_SEVERAL: Final = frozenset(
-    "pair couple edge link match duel game interaction comparison relation relationship friendship contact meeting "
-    "message call transfer transaction trade".split()
+    {
+        "pair",
+        "couple",
+        "edge",
+        "link",
+        "match",
+        "duel",
+        "game",
+        "interaction",
+        "comparison",
+        "relation",
+        "relationship",
+        "friendship",
+        "contact",
+        "meeting",
+        "message",
+        "call",
+        "transfer",
+        "transaction",
+        "trade",
+    }
 )
 
 

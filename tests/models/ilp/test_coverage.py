@@ -30,13 +30,13 @@ from dpcore.models.ilp.learning.coverage import (
 )
 from tests.oracles.clauses import holds
 from tests.support.small_relations import (
+    EVERYTHING_OF_ROWS,
     SCHEMA,
     TARGET,
     VALUES,
     People,
     body_of,
     counts_of,
-    EVERYTHING_OF_ROWS,
     draw_people,
     ordered_schema,
     people,
@@ -58,9 +58,7 @@ def expected(crowd: People, clause: Clause, schema: Schema) -> tuple[int, int]:
 @pytest.mark.parametrize(("schema", "language"), [(small_schema(), WIDE), (ordered_schema(), RICH)])
 @settings(max_examples=15, deadline=None)
 @given(crowd=people(), seed=st.integers(0, 2**32 - 1))
-def test_coverage_equals_the_naive_oracle(
-    schema: Schema, language: ILPParameters, crowd: People, seed: int
-) -> None:
+def test_coverage_equals_the_naive_oracle(schema: Schema, language: ILPParameters, crowd: People, seed: int) -> None:
     lattice = build_lattice(schema, TARGET, language)
     counts = counts_of(crowd, lattice, schema)
     chosen = np.random.default_rng(seed).choice(len(lattice), 150, replace=False)

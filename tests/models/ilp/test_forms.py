@@ -52,9 +52,7 @@ def said(*texts: str, table: str = "drug", later: str = "", **form: Any) -> Clau
 def model_of(clause: Clause) -> ILPModel:
     shared = {"noisy_counts": (0, 0), "estimates": (0.5, 0.5), "intervals": ((0, 1), (0, 1)), "kept": True}
     groups = (CoveredGroup(clause=clause, **shared), CoveredGroup(clause=None, **shared))
-    return ILPModel(
-        classes=("no", "yes"), positive=1, groups=groups, count_margin=1, clause_count=1, evaluation=None
-    )
+    return ILPModel(classes=("no", "yes"), positive=1, groups=groups, count_margin=1, clause_count=1, evaluation=None)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +91,10 @@ def test_one_row_may_do_for_what_two_variables_ask() -> None:
 @pytest.mark.parametrize(
     ("clause", "goals"),
     [
-        (said("drug: kind = a", least=2), "patient(P),\n    aggregate_all(count, (has_drug(P, A), kind(A, a)), B), B >= 2"),
+        (
+            said("drug: kind = a", least=2),
+            "patient(P),\n    aggregate_all(count, (has_drug(P, A), kind(A, a)), B), B >= 2",
+        ),
         (said("drug: kind = a", row="last"), "last_drug(P, A), kind(A, a)"),
         (
             said("drug: kind = a", later="drug: kind = b"),
@@ -150,7 +151,9 @@ def test_rows_without_order_are_those_that_ingestion_keeps_last() -> None:
 
 
 def unknown(rows: list[dict[str, Any]], hidden: list[tuple[int, str]]) -> pd.DataFrame:
-    shown = [{name: None if (i, name) in hidden else value for name, value in row.items()} for i, row in enumerate(rows)]
+    shown = [
+        {name: None if (i, name) in hidden else value for name, value in row.items()} for i, row in enumerate(rows)
+    ]
     return pd.DataFrame(shown, columns=list(rows[0]), dtype=object)
 
 
@@ -158,7 +161,9 @@ def unknown(rows: list[dict[str, Any]], hidden: list[tuple[int, str]]) -> pd.Dat
 def test_what_may_be_where_values_are_unknown(seed: int) -> None:
     """Against every way to fill them in: what is said to be sure is, and what can be is not ruled out."""
     generator = np.random.default_rng(seed)
-    lattice = build_lattice(ORDERED, TARGET, ILPParameters(max_literals=3, max_variables=1, quantifiers=EVERYTHING_OF_ROWS, negation=True))
+    lattice = build_lattice(
+        ORDERED, TARGET, ILPParameters(max_literals=3, max_variables=1, quantifiers=EVERYTHING_OF_ROWS, negation=True)
+    )
     drugs = [
         {"kind": VALUES["kind"][generator.integers(3)], "dose": VALUES["dose"][generator.integers(3)]} for _ in range(3)
     ]

@@ -18,7 +18,15 @@ from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
 from tests.oracles.clauses import Body, Wanted, holds
-from tests.support.small_relations import EVERYTHING_OF_ROWS, SCHEMA, TARGET, VALUES, body_of, ordered_schema, small_schema
+from tests.support.small_relations import (
+    EVERYTHING_OF_ROWS,
+    SCHEMA,
+    TARGET,
+    VALUES,
+    body_of,
+    ordered_schema,
+    small_schema,
+)
 
 LITERALS = (
     "sex = f",
@@ -119,9 +127,7 @@ def test_every_meaning_is_in_the_lattice_as_short_as_can_be(longest: int, variab
 @pytest.mark.parametrize("negation", [False, True])
 def test_no_clause_is_written_twice(negation: bool, quantifiers: tuple[str, ...] | None) -> None:
     schema, longest = (ordered_schema(), 3) if quantifiers else (None, 4)
-    lattice = lattice_of(
-        schema, max_literals=longest, max_variables=3, negation=negation, quantifiers=quantifiers
-    )
+    lattice = lattice_of(schema, max_literals=longest, max_variables=3, negation=negation, quantifiers=quantifiers)
     written = set()
     for place in range(len(lattice)):
         clause = lattice.clause(place)

@@ -22,7 +22,6 @@ from dpcore.models.ilp.language.sensitivities import (
 )
 from dpcore.models.ilp.learning.coverage import clause_vector, clause_vectors
 from dpcore.privacy.mechanisms import NoisyMax
-from tests.support.small_relations import SCHEMA as SCHEMA_FIELDS
 from tests.support.small_relations import (
     EVERYTHING_OF_ROWS,
     TARGET,
@@ -33,11 +32,10 @@ from tests.support.small_relations import (
     people,
     small_schema,
 )
+from tests.support.small_relations import SCHEMA as SCHEMA_FIELDS
 
 SCHEMA = ordered_schema()
-LATTICE = build_lattice(
-    SCHEMA, TARGET, ILPParameters(max_literals=3, negation=True, quantifiers=EVERYTHING_OF_ROWS)
-)
+LATTICE = build_lattice(SCHEMA, TARGET, ILPParameters(max_literals=3, negation=True, quantifiers=EVERYTHING_OF_ROWS))
 
 
 def sides(crowd: People, lattice: Lattice = LATTICE) -> np.ndarray:

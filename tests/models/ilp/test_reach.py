@@ -14,7 +14,6 @@ from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.reach import reach_of
-from tests.support.small_relations import SCHEMA as FIELDS
 from tests.support.small_relations import (
     EVERYTHING_OF_ROWS,
     TARGET,
@@ -26,6 +25,7 @@ from tests.support.small_relations import (
     people,
     small_schema,
 )
+from tests.support.small_relations import SCHEMA as FIELDS
 
 SCHEMA = small_schema()
 #: Somebody whose rows keep every table from being empty.
@@ -85,11 +85,7 @@ def test_rows_that_are_counted_are_shared_out(least: int, most: int) -> None:
     literals = [f"drug: kind = {kind}" for kind in "abc"]
     lattice = lattice_of(literals=literals, max_literals=2, quantifiers=["counts"], most_counted=4)
     level = np.array(
-        [
-            place
-            for place in range(len(lattice))
-            if [item.least for item in lattice.clause(place).variables] == [least]
-        ]
+        [place for place in range(len(lattice)) if [item.least for item in lattice.clause(place).variables] == [least]]
     )
     assert len(level) == 3
     assert reach_of(lattice).most(level) == most

@@ -14,9 +14,9 @@ from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.selection import (
     GRID,
-    prior_offsets,
     naive,
     noisy_max,
+    prior_offsets,
     relevance_aware,
     select_clause,
 )

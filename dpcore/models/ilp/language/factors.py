@@ -121,9 +121,7 @@ def build_factors(atoms: tuple[Atom, ...], cells: Cells, tables: Sequence[Table]
     return _as_arrays(entries, tables, forms, limits.literals)
 
 
-def _signed(
-    entry: _Entry, found: Sequence[tuple[int, ...]], limits: Limits, *, negated: bool
-) -> list[_Entry]:
+def _signed(entry: _Entry, found: Sequence[tuple[int, ...]], limits: Limits, *, negated: bool) -> list[_Entry]:
     """A factor of each conjunction, and then those that are negated."""
     few = [item for item in found if len(item) <= _MOST_NEGATED] if limits.negation and negated else []
     return [entry._replace(members=item) for item in found] + [
@@ -144,9 +142,7 @@ def _followed(entry: _Entry, found: Sequence[tuple[int, ...]], start: int, longe
     return pairs
 
 
-def _as_arrays(
-    entries: Sequence[_Entry], tables: Sequence[Table], forms: tuple[Form, ...], longest: int
-) -> Factors:
+def _as_arrays(entries: Sequence[_Entry], tables: Sequence[Table], forms: tuple[Form, ...], longest: int) -> Factors:
     padded = np.full((len(entries), longest), -1, dtype=np.int64)
     for place, entry in enumerate(entries):
         padded[place, : len(entry.members)] = entry.members

@@ -9,7 +9,7 @@ are one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement, product

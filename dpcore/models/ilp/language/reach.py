@@ -83,9 +83,7 @@ def _asked(lattice: Lattice, factor: int) -> _Columns:
     return tuple(sorted(Counter(lattice.atoms[member].column for member in members).items()))
 
 
-def _of_rows(
-    factors: Factors, table: int, form: int, columns: _Columns, later: _Columns, met: dict[str, int]
-) -> int:
+def _of_rows(factors: Factors, table: int, form: int, columns: _Columns, later: _Columns, met: dict[str, int]) -> int:
     """Most factors of a kind, not negated, that hold for the rows of one person.
 
     Each takes as many pairs of a row and a conjunction that it satisfies as its form asks for.

@@ -116,9 +116,7 @@ def in_pieces(total: int, piece: int, work: Callable[[int, int], None]) -> None:
 
 
 @kernel
-def _begun(
-    begun: Words, vectors: Words, members: Ints, size: int, f: int, first: int
-) -> None:
+def _begun(begun: Words, vectors: Words, members: Ints, size: int, f: int, first: int) -> None:
     """Rows of conjunction ``f`` in a block of words, from those of its own beginning."""
     if size == 0:
         return
@@ -159,9 +157,7 @@ def _fold(
 
 
 @kernel
-def _fold_first(
-    rows: Words, vectors: Words, members: Ints, sizes: Ints, folded: Words, first: int, last: int
-) -> None:
+def _fold_first(rows: Words, vectors: Words, members: Ints, sizes: Ints, folded: Words, first: int, last: int) -> None:
     """The row in the first slot that is filled."""
     begun = _start(rows, members.shape[1], first, last)
     for f in range(members.shape[0]):

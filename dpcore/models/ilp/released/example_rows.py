@@ -92,9 +92,7 @@ def _in_order(rows: list[Cells], child: ChildTable) -> list[Cells]:
     return [{**row, name: cell} for row, cell in zip(rows, cells, strict=True)]
 
 
-def _rows_of(
-    variable: Variable, number: int, child: ChildTable, generator: np.random.Generator
-) -> list[_Wanted]:
+def _rows_of(variable: Variable, number: int, child: ChildTable, generator: np.random.Generator) -> list[_Wanted]:
     """Rows that a variable asks for."""
     who, atoms = frozenset([number]), variable.atoms
     if variable.later:

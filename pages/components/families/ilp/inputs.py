@@ -114,7 +114,9 @@ def _said_of_rows(schema: Schema) -> dict[str, Any]:
     with slot.kept():
         if automatic:
             return {}
-        possible = [name for name in SAID if name != "order" or any(child.keep != "random" for child in schema.children)]
+        possible = [
+            name for name in SAID if name != "order" or any(child.keep != "random" for child in schema.children)
+        ]
         chosen = st.multiselect(
             label(parameter),
             possible,
