@@ -22,6 +22,7 @@ TASKS = {
     "trains1000": ("trains1", "trains2", "trains3", "trains4"),
     "trains10": ("",),
     "bongard": ("",),
+    "alzheimer_toxic": ("",),
 }
 LEFT_OUT = f"Left out: {', '.join(TASKS)}. Name the folder of their files in {FOLDER_VARIABLE}."
 _SCHEMAS = Path(__file__).parent / "schemas"
@@ -29,6 +30,9 @@ _ROOFS = ("open", "flat", "jagged", "peaked", "arc")
 _LOADS = ("circle", "rectangle", "triangle", "hexagon", "diamond", "inverted_triangle")
 _NUMBERS = ("zero", "one", "two", "three")
 _OBJECTS = ("circle", "square", "triangle")
+_RING_PLACES = (2, 3, 4, 5, 6)
+#: Grades of a part, and the predicates that tell them.
+_KINDS = {"polar": "polar", "sigma": "sigma", "acceptor": "h_acceptor", "polarisable": "polarisable"}
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,10 @@ def load(data: str, task: str = "") -> Relational:
     facts, examples = _read(data, "facts"), _read(data, "examples")
     if task:
         examples = examples[examples["task"] == task].drop(columns="task")
-    key, label = examples.columns
+    *keys, label = examples.columns
     examples = examples.reset_index(drop=True)
-    main = pd.DataFrame({schema.privacy_unit.column: examples[key]})
-    children = _READERS[data](_Facts(facts))
+    main = pd.DataFrame({schema.privacy_unit.column: examples[keys].agg("-".join, axis=1)})
+    children = _READERS[data](_Facts(facts), examples)
     labels = (examples[label] == "1").rename(schema.targets[0])
     return Relational({schema.entity: main, **children}, labels, schema)
 
@@ -84,6 +88,11 @@ class _Facts:
         found = self._by_predicate[predicate]
         return pd.DataFrame({first: found["arg1"], second: found["arg2"]})
 
+    def triples(self, predicate: str, *names: str) -> pd.DataFrame:
+        """All three arguments of a predicate."""
+        found = self._by_predicate[predicate][["arg1", "arg2", "arg3"]]
+        return found.set_axis(names, axis=1)
+
     def attribute(self, things: pd.Series, predicates: dict[str, str], other: str) -> pd.Series:
         """For each thing, the value whose predicate holds of it; ``other`` if none does."""
         values = {
@@ -102,7 +111,7 @@ class _Facts:
         return dict(zip(found["arg2"], found["arg3"], strict=True))
 
 
-def _trains1000(facts: _Facts) -> dict[str, pd.DataFrame]:
+def _trains1000(facts: _Facts, _: pd.DataFrame) -> dict[str, pd.DataFrame]:
     cars = facts.pairs("has_car", "train", "car")
     cars["length"] = facts.attribute(cars["car"], _same(("short", "long")), "")
     cars["wheels"] = facts.attribute(cars["car"], {"two_wheels": "2", "three_wheels": "3"}, "")
@@ -117,7 +126,7 @@ def _trains1000(facts: _Facts) -> dict[str, pd.DataFrame]:
     return {"car": cars.drop(columns="car"), "load": loads.drop(columns=["car", "load"])}
 
 
-def _trains10(facts: _Facts) -> dict[str, pd.DataFrame]:
+def _trains10(facts: _Facts, _: pd.DataFrame) -> dict[str, pd.DataFrame]:
     cars = facts.pairs("has_car", "train", "car")
     names = cars["car"]
     cars["length"] = facts.attribute(names, _same(("short", "long")), "")
@@ -130,7 +139,7 @@ def _trains10(facts: _Facts) -> dict[str, pd.DataFrame]:
     return {"car": cars.drop(columns="car")}
 
 
-def _bongard(facts: _Facts) -> dict[str, pd.DataFrame]:
+def _bongard(facts: _Facts, _: pd.DataFrame) -> dict[str, pd.DataFrame]:
     found = [facts.pairs(shape, "picture", "object").assign(shape=shape) for shape in _OBJECTS]
     objects = pd.concat(found, ignore_index=True)
     points = facts.second_and_third("config")
@@ -141,8 +150,32 @@ def _bongard(facts: _Facts) -> dict[str, pd.DataFrame]:
     return {"object": objects.drop(columns="object")}
 
 
+def _alzheimer_toxic(facts: _Facts, examples: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """A row for each part of either molecule: what it is, where, and of what kind."""
+    found = [facts.pairs(f"ring_subst_{place}", "drug", "what").assign(place=f"ring_{place}") for place in _RING_PLACES]
+    rests = facts.triples("x_subst", "drug", "place", "what")
+    found.append(rests.assign(place="x_" + rests["place"]))
+    for number in (1, 2, 3):
+        chain = facts.pairs(f"r_subst_{number}", "drug", "what")
+        bonds = chain["what"].str.extract(r"^(\w+?)\((.*)\)$")
+        chain["what"] = bonds[0].fillna(chain["what"])
+        chain["bonds"] = bonds[1].where(bonds[1].str.fullmatch(r"\d"), "").fillna("")
+        found.append(chain.assign(place=f"chain_{number}"))
+    alkyls = facts.pairs("alk_groups", "drug", "number")
+    alkyls = alkyls.loc[alkyls.index.repeat(alkyls["number"].astype(int)), ["drug"]]
+    found.append(alkyls.assign(place="anywhere", what="alkyl"))
+    parts = pd.concat(found, ignore_index=True).fillna("")
+    for name, predicate in _KINDS.items():
+        parts[name] = facts.value(parts["what"], predicate, "arg2", "").str.extract(r"(\d+)$")[0].fillna("")
+    sides = [
+        pd.DataFrame({"pair": examples["arg1"] + "-" + examples["arg2"], "drug": examples[side], "molecule": molecule})
+        for side, molecule in (("arg1", "first"), ("arg2", "second"))
+    ]
+    return {"part": pd.concat(sides).merge(parts, on="drug").drop(columns="drug")}
+
+
 def _same(names: Sequence[str]) -> dict[str, str]:
     return {name: name for name in names}
 
 
-_READERS = {"trains1000": _trains1000, "trains10": _trains10, "bongard": _bongard}
+_READERS = {"trains1000": _trains1000, "trains10": _trains10, "bongard": _bongard, "alzheimer_toxic": _alzheimer_toxic}

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from dpcore.domain.labels import called
+from dpcore.domain.protected import shared_things
 from dpcore.intake.dictionaries.writing import FORMS, text_of
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.kit import amounts, made_file, markup, schema_view
@@ -74,6 +75,8 @@ def _more(info: DatasetInfo, *, chosen: bool) -> None:
         if info.public:
             markup.banner("public", "public_banner")
         st.caption(markup.plain(f"Protected: {schema_view.privacy_unit(info.schema)}."))
+        if shared := shared_things(info.schema):
+            st.caption(markup.plain(shared))
         schema_view.show(info.schema)
         _downloads(info)
     if info.public and info.truth:

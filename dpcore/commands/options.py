@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
+from enum import StrEnum
 from inspect import Parameter as Argument
 from inspect import Signature, signature
 from typing import Annotated, Any
@@ -41,7 +42,7 @@ def with_options(
             source = context.get_parameter_source(name)
             if source is not None and source.name == "COMMANDLINE":
                 inner = given if len(place) == 1 else given.setdefault(place[0], {})
-                inner[place[-1]] = value
+                inner[place[-1]] = [_plain(one) for one in value] if isinstance(value, list) else value
         command(_undivided(validated(model, given)), **known, **values)
 
     context = Argument("context", Argument.KEYWORD_ONLY, annotation=typer.Context)
@@ -69,6 +70,8 @@ def _options(model: type[BaseModel]) -> dict[str, tuple[Place, Parameter]]:
 def _option(name: str, parameter: Parameter) -> Argument:
     """What typer makes an option of. Limits that a value may not reach are left to the model."""
     kind = str if parameter.kind is Decimal else parameter.kind
+    if parameter.many and parameter.choices:  # Of several choices typer knows enumerations alone.
+        kind = StrEnum(name, [(choice, choice) for choice in parameter.choices])
     default = None if parameter.many else parameter.default
     shown = typer.Option(
         help=f"{parameter.help} May be repeated." if parameter.many else parameter.help,
@@ -83,6 +86,11 @@ def _option(name: str, parameter: Parameter) -> Argument:
         default=str(default) if isinstance(default, Decimal) else default,
         annotation=Annotated[whole | None if default is None else whole, shown],
     )
+
+
+def _plain(value: Any) -> Any:
+    """One of several values, as the model knows it."""
+    return value.value if isinstance(value, StrEnum) else value
 
 
 def _undivided(parameters: BaseModel) -> BaseModel:

@@ -161,6 +161,7 @@ def check(
     sheet: SheetOption = None,
 ) -> None:
     """Check a schema file and, if asked, that data files have its tables and columns."""
+    from dpcore.domain.protected import shared_things
     from dpcore.domain.unfinished import Unfinished
 
     wanted = Unfinished.from_file(file)
@@ -179,6 +180,8 @@ def check(
     )
     for sentence in wanted.sentences:
         typer.echo(f"to be learned privately: {sentence}")
+    if shared := shared_things(schema):
+        typer.echo(f"not protected: {shared}")
     if schema.problem:
         typer.echo(f"not for private records: {schema.problem}")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, TypeVar
 
 import numpy as np
@@ -84,6 +85,19 @@ class ChildRecords:
         codes = self.codes[self.table.index(column)]
         chosen = np.isin(np.arange(len(self.table.column(column).cells)), list(cells))
         return np.asarray(pack_rows(chosen[codes]) & self.rows)
+
+    def alike(self, column: str) -> Words:
+        """Bit vectors of the pairs of slots whose rows have the same value, neither missing nor other.
+
+        Shape (n_slots x (n_slots - 1) / 2, n_words): pairs in lexicographic order.
+        """
+        codes = self.codes[self.table.index(column)]
+        valued = self.rows_in(column, range(len(self.table.column(column).classes)))
+        pairs = list(combinations(range(len(codes)), 2))
+        same = np.zeros((len(pairs), self.rows.shape[1]), dtype=np.uint64)
+        for place, (one, other) in enumerate(pairs):
+            same[place] = pack_rows((codes[one] == codes[other])[None, :])[0] & valued[one] & valued[other]
+        return same
 
 
 def code_type(columns: Collection[Any]) -> type[np.uint8 | np.uint16]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from dpcore.domain.origins import words_of
+from dpcore.domain.protected import shared_things
 from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon, plain_epsilon
 from dpcore.released.release import Certificate, Release
 from dpcore.report.names import sampler_name, step_name
@@ -27,6 +28,7 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
         **_promise(card, amount),
         "Kind of guarantee": card.guarantee,
         f"Who {'is' if card.private else 'would be'} protected": card.privacy_unit,
+        **({"Who is not": shared} if (shared := shared_things(release.domain)) else {}),
         "Data sets compared": card.neighboring_relation,
         "Rows kept per person, at most": str(card.max_rows_per_person),
         "Public row limit": f"{card.max_rows:,}",

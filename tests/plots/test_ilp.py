@@ -68,7 +68,7 @@ def space(epsilon: str = "1", schema: Schema = SCHEMA, **parameters: Any) -> Hyp
 def test_the_space_of_one_condition_can_be_counted_by_hand():
     found = space(literals=["car: length = short", "car: length = long"], max_literals=1)
     assert (found.conditions, found.clauses) == (2, 3)  # Nobody asked, short, long.
-    both = space(literals=["car: length = short", "year > 1950"], max_literals=2)
+    both = space(literals=["car: length = short", "year > 1950"], max_literals=2, quantifiers=["exists"])
     assert (both.conditions, both.clauses) == (2, 4)
 
 

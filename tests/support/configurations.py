@@ -155,6 +155,7 @@ def _draw_child(random: Random, place: int) -> dict[str, Any]:
         "name": f"child{place}",
         "max_rows_per_person": random.choice([1, 2, 4]),
         "columns": columns,
+        **random.choice([{}, {"keep": "last", "order_by": "when"}, {"keep": "first", "order_by": "when"}]),
     }
 
 

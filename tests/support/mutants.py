@@ -33,6 +33,7 @@ from dpcore.audit.replay.methods import METHODS
 from dpcore.data.partition import Partition
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning import accounting
+from dpcore.models.ilp.language import reach
 from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.privacy import budgets, losses, mechanisms
 from dpcore.privacy.mechanisms import GeometricMechanism, _AdditiveNoise
@@ -299,6 +300,20 @@ def _chosen_for_nothing() -> AbstractContextManager[None]:
     return replaced(learner, "_choose_clauses", generous)
 
 
+@contextmanager
+def _said_of_rows_of_nobody() -> Iterator[None]:
+    """Noise as if what is said of rows beyond that one exists were true of nobody."""
+    bound = reach._of_rows
+
+    def nobody(factors: Any, table: int, form: int, *rest: Any) -> int:
+        return 0 if form else bound(factors, table, form, *rest)
+
+    reach.reach_of.cache_clear()
+    with replaced(reach, "_of_rows", nobody):
+        yield
+    reach.reach_of.cache_clear()
+
+
 def _whole_for_each_table() -> AbstractContextManager[None]:
     """Every table of a first look gets what all of them may spend together."""
     noise = dpcore.models.summaries.learning.accounting.Noise
@@ -344,6 +359,7 @@ MUTANTS = (
         partial(_one_candidate, dpcore.models.ilp.learning.selection, "counts_sensitivity"),
         _methods("naive", "relevance_aware"),
     ),
+    Mutant("what is said of rows holds for nobody", _said_of_rows_of_nobody, _methods("naive", "relevance_aware")),
     Mutant("mined for nothing", _mined_for_nothing, _methods("mined conditions")),
     Mutant("chosen for nothing", _chosen_for_nothing, _methods("relevance_aware")),
     Mutant("rows of a person ignored by Gaussian counts", _rows_ignored_by_gaussian_counts, _methods(*COMPOSING)),

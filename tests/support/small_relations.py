@@ -65,9 +65,21 @@ VALUES: dict[str, Sequence[Any]] = {
 }
 
 
+#: Everything that may be said of rows.
+EVERYTHING_OF_ROWS = ("exists", "counts", "order", "alike")
+
+
 def small_schema(**changes: Any) -> Schema:
     """The schema, some of its fields changed."""
     return Schema.from_mapping(SCHEMA | changes)
+
+
+def ordered_schema(**changes: Any) -> Schema:
+    """The schema with the last drugs and the first tests of a patient kept, by a column that is not stored."""
+    drug, test = SCHEMA["children"]
+    return small_schema(
+        children=[drug | {"keep": "last", "order_by": "day"}, test | {"keep": "first", "order_by": "day"}], **changes
+    )
 
 
 @dataclass
@@ -79,7 +91,7 @@ class People:
     people : list of dict
         One for each person.
     rows : list of dict of str to list of dict
-        Rows of each table about each person.
+        Rows of each table about each person, in the order of time.
     """
 
     people: list[Row]
@@ -104,8 +116,13 @@ class People:
         frames = {schema.entity: main}
         for child in schema.children:
             key = schema.key_of(child)
-            content = [{key: number, **row} for number, tables in enumerate(self.rows) for row in tables[child.name]]
-            columns = [key, *(column.name for column in child.columns)]
+            content = [
+                {key: number, "day": day, **row}
+                for number, tables in enumerate(self.rows)
+                for day, row in enumerate(tables[child.name])
+            ]
+            order = [child.order_by] if child.order_by else []
+            columns = [key, *order, *(column.name for column in child.columns)]
             frames[child.name] = pd.DataFrame(content, columns=columns)
         return frames
 
@@ -158,6 +175,15 @@ def body_of(clause: Clause, schema: Schema) -> Body:
     return Body(
         tuple(condition(atom) for atom in clause.atoms),
         tuple(
-            Wanted(item.table, tuple(condition(atom) for atom in item.atoms), item.negated) for item in clause.variables
+            Wanted(
+                item.table,
+                tuple(condition(atom) for atom in item.atoms),
+                item.negated,
+                item.least,
+                item.row,
+                item.alike,
+                tuple(condition(atom) for atom in item.later),
+            )
+            for item in clause.variables
         ),
     )

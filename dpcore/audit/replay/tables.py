@@ -107,6 +107,8 @@ def _child(rng: Generator, number: int) -> dict[str, Any]:
     return {
         "name": f"child{number}",
         "max_rows_per_person": int(rng.integers(1, 5)),
+        "keep": ("last", "first")[number % 2],
+        "order_by": "when",
         "columns": columns,
     }
 

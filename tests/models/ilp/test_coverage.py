@@ -30,17 +30,21 @@ from dpcore.models.ilp.learning.coverage import (
 )
 from tests.oracles.clauses import holds
 from tests.support.small_relations import (
+    EVERYTHING_OF_ROWS,
+    SCHEMA,
     TARGET,
     VALUES,
     People,
     body_of,
     counts_of,
     draw_people,
+    ordered_schema,
     people,
     small_schema,
 )
 
 WIDE = ILPParameters(max_literals=3, max_variables=2, negation=True)
+RICH = WIDE.model_copy(update={"quantifiers": EVERYTHING_OF_ROWS})
 
 
 def expected(crowd: People, clause: Clause, schema: Schema) -> tuple[int, int]:
@@ -51,12 +55,12 @@ def expected(crowd: People, clause: Clause, schema: Schema) -> tuple[int, int]:
     return covered.count("no"), covered.count("yes")
 
 
+@pytest.mark.parametrize(("schema", "language"), [(small_schema(), WIDE), (ordered_schema(), RICH)])
 @settings(max_examples=15, deadline=None)
-@given(people(), st.integers(0, 2**32 - 1))
-def test_coverage_equals_the_naive_oracle(crowd: People, seed: int) -> None:
-    schema = small_schema()
-    lattice = build_lattice(schema, TARGET, WIDE)
-    counts = counts_of(crowd, lattice)
+@given(crowd=people(), seed=st.integers(0, 2**32 - 1))
+def test_coverage_equals_the_naive_oracle(schema: Schema, language: ILPParameters, crowd: People, seed: int) -> None:
+    lattice = build_lattice(schema, TARGET, language)
+    counts = counts_of(crowd, lattice, schema)
     chosen = np.random.default_rng(seed).choice(len(lattice), 150, replace=False)
     for place in chosen:
         clause = lattice.clause(int(place))
@@ -64,10 +68,12 @@ def test_coverage_equals_the_naive_oracle(crowd: People, seed: int) -> None:
 
 
 def test_every_clause_of_a_lattice_is_counted_over_several_words() -> None:
-    schema = small_schema(max_rows=200)
+    schema = ordered_schema(max_rows=200)
     crowd = draw_people(150, 5)
     literals = ("sex = f", "drug: kind = a", "drug: dose > low", "test: any", "test: value <= 5")
-    chosen = ILPParameters(literals=literals, max_literals=4, max_variables=3, negation=True)
+    chosen = ILPParameters(
+        literals=literals, max_literals=3, max_variables=3, negation=True, quantifiers=EVERYTHING_OF_ROWS
+    )
     lattice = build_lattice(schema, TARGET, chosen)
     counts = counts_of(crowd, lattice, schema)
     for place in range(len(lattice)):
@@ -93,14 +99,69 @@ def test_conditions_on_one_row_are_not_shared_by_two() -> None:
 
 
 def test_a_clause_covers_the_same_people_alone_and_in_its_lattice() -> None:
-    schema, crowd = small_schema(), draw_people(60, 3)
-    lattice = build_lattice(schema, TARGET, WIDE)
+    schema, crowd = ordered_schema(), draw_people(60, 3)
+    lattice = build_lattice(schema, TARGET, RICH)
     [partition] = crowd.table(schema).partitions
     members = partition.class_members(TARGET, "all")
     counts = count_clauses(lattice, fold_factors(partition, lattice), members)
     for place in range(0, len(lattice), 97):
         vector = clause_vector(partition, lattice.clause(place))
         assert list(counts[place]) == [int(np.bitwise_count(vector & one).sum()) for one in members]
+
+
+@pytest.mark.parametrize("form", [{"row": "first"}, {"row": "last"}, {"least": 2}, {"alike": "kind"}])
+def test_places_without_a_row_are_no_rows(form: dict) -> None:
+    """Their codes are zero, as those of the first category are: nobody may be covered for that."""
+    keep = form.get("row", "last")
+    drug = SCHEMA["children"][0] | {"keep": keep, "order_by": "day"}
+    schema = small_schema(children=[drug, SCHEMA["children"][1]])
+    person = {"sex": "f", "age": 12, TARGET: "yes"}
+    tests = [{"value": 1.0, "ward": "no"}]
+    rows = [[], [{"kind": "a", "dose": "low"}], [{"kind": "a", "dose": "low"}, {"kind": "a", "dose": "mid"}]]
+    crowd = People([person] * 3, [{"drug": own, "test": tests} for own in rows])
+    a = Atom(table="drug", column="kind", cells=(0,))
+    [partition] = crowd.table(schema).partitions
+    asked = [Variable(table="drug", atoms=atoms, **form) for atoms in ((a,), ())]
+    least = 1 if "row" in form else 2
+    for variable in asked:
+        covered = unpack(clause_vector(partition, Clause(variables=(variable,))), 70)
+        assert covered.sum() == sum(len(own) >= least for own in rows)
+
+
+def test_the_first_slot_holds_the_row_that_order_names() -> None:
+    """Four of six drugs are kept, the last: the first of these is not the first of all."""
+    schema = ordered_schema()
+    person = {"sex": "f", "age": 12, TARGET: "yes"}
+    drugs = [{"kind": kind, "dose": "low"} for kind in "aabbcb"]
+    crowd = People([person], [{"drug": drugs, "test": [{"value": 1.0, "ward": "no"}]}])
+    [partition] = crowd.table(schema).partitions
+
+    def covers(**said: object) -> bool:
+        variable = Variable(table="drug", **said)
+        return bool(np.bitwise_count(clause_vector(partition, Clause(variables=(variable,)))).sum())
+
+    a, b, c = (Atom(table="drug", column="kind", cells=(cell,)) for cell in range(3))
+    assert covers(atoms=(b,), row="last")
+    assert not covers(atoms=(c,), row="last")
+    assert covers(atoms=(b,), later=(c,))
+    assert covers(atoms=(c,), later=(b,))
+    assert not covers(atoms=(c,), later=(c,))
+    assert not covers(atoms=(a,)), "not kept"
+    assert covers(atoms=(b,), least=3)
+    assert not covers(atoms=(b,), least=4)
+
+
+def test_two_rows_that_lack_a_value_do_not_share_it() -> None:
+    schema = small_schema()
+    person = {"sex": "f", "age": 12, TARGET: "yes"}
+    tests = [{"value": 1.0, "ward": "no"}]
+    pairs = [(None, None), ("zzz", "zzz"), ("a", "a"), ("a", "b")]
+    crowd = People(
+        [person] * 4, [{"drug": [{"kind": kind, "dose": "low"} for kind in own], "test": tests} for own in pairs]
+    )
+    [partition] = crowd.table(schema).partitions
+    shared = clause_vector(partition, Clause(variables=(Variable(table="drug", alike="kind"),)))
+    assert unpack(shared, 70).sum() == 1
 
 
 def test_nobody_is_covered_where_there_is_no_record() -> None:
@@ -142,7 +203,7 @@ def test_effort_beyond_reason_is_refused_before_anything_is_read() -> None:
 def program(crowd: People, lattice: Lattice, places: list[int], schema: Schema) -> str:
     """Facts, what the predicates mean, and one numbered clause for each place."""
     lines = [":- style_check(-singleton).", ":- style_check(-discontiguous)."]
-    names = sorted({*VALUES, "has_drug", "has_test"})
+    names = sorted({*VALUES, "has_drug", "has_test", "last_drug", "first_test", "drug_before", "test_before"})
     lines += [f":- dynamic {name}/2." for name in names]
     for table in (schema, *schema.children):
         for column in table.columns:
@@ -167,6 +228,9 @@ def program(crowd: People, lattice: Lattice, places: list[int], schema: Schema) 
                 own = f"{table}_{number}_{place}"
                 lines.append(f"has_{table}(p{number}, {own}).")
                 lines += [f"{name}({own}, {value})." for name, value in row.items()]
+                lines += [f"{table}_before({table}_{number}_{earlier}, {own})." for earlier in range(place)]
+        lines += [f"last_drug(p{number}, drug_{number}_{len(rows['drug']) - 1})."] if rows["drug"] else []
+        lines += [f"first_test(p{number}, test_{number}_0)."] if rows["test"] else []
     writer = Prolog(schema)
     for place in places:
         goals = [goal for together in writer.body(lattice.clause(place)) for goal in together]
@@ -183,8 +247,8 @@ def program(crowd: People, lattice: Lattice, places: list[int], schema: Schema) 
 )
 @pytest.mark.parametrize("seed", [1, 2])
 def test_prolog_finds_the_same_people(seed: int, tmp_path: Path) -> None:
-    schema, crowd = small_schema(), draw_people(20, seed)
-    lattice = build_lattice(schema, TARGET, WIDE)
+    schema, crowd = (small_schema(), ordered_schema())[seed - 1], draw_people(20, seed)
+    lattice = build_lattice(schema, TARGET, (WIDE, RICH)[seed - 1])
     generator = np.random.default_rng(seed)
     places = sorted(int(place) for place in generator.choice(len(lattice), 400, replace=False))
     file = tmp_path / "clauses.pl"
@@ -192,6 +256,6 @@ def test_prolog_finds_the_same_people(seed: int, tmp_path: Path) -> None:
     done = subprocess.run(["swipl", "-q", str(file)], capture_output=True, text=True, timeout=120, check=True)
     assert done.stderr == ""
     found = dict(map(int, line.split()) for line in done.stdout.splitlines())
-    counts = counts_of(crowd, lattice).sum(axis=1)
+    counts = counts_of(crowd, lattice, schema).sum(axis=1)
     assert len(found) > 100
     assert {place: int(counts[place]) for place in places if counts[place]} == found

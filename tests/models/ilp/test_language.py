@@ -123,7 +123,7 @@ def test_a_clause_in_prolog() -> None:
         "    has_drug(P, A), kind_in(A, ab), dose_above(A, low),\n"
         "    has_test(P, B), value_up_to(B, 2.5),\n"
         "    \\+ has_test(P, _),\n"
-        "    \\+ (has_drug(P, D), kind(D, c))."
+        "    \\+ (has_drug(P, C), kind(C, c))."
     )
     everybody = Prolog(small_schema()).clause(Clause(), TARGET, "yes")
     assert everybody == "ill(P, yes) :-\n    patient(P)."
@@ -134,7 +134,7 @@ def test_what_is_negated_comes_last_and_somebody_is_named_before() -> None:
     mixed = Clause(variables=clause(none=("drug: any",)).variables + clause("test: ward = yes").variables)
     writer = Prolog(small_schema())
     assert writer.clause(mixed, TARGET, "yes") == (
-        "ill(P, yes) :-\n    has_test(P, B), ward(B, yes),\n    \\+ has_drug(P, _)."
+        "ill(P, yes) :-\n    has_test(P, A), ward(A, yes),\n    \\+ has_drug(P, _)."
     )
     assert writer.clause(clause(none=("drug: kind = a",)), TARGET, "yes") == (
         "ill(P, yes) :-\n    patient(P),\n    \\+ (has_drug(P, A), kind(A, a))."

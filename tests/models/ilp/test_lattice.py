@@ -10,13 +10,23 @@ import pytest
 
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
+from dpcore.models.ilp.language import factors
 from dpcore.models.ilp.language import lattice as module
-from dpcore.models.ilp.language.clause import Clause
+from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.factors import Limits
 from dpcore.models.ilp.language.generality import Generality
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
 from tests.oracles.clauses import Body, Wanted, holds
-from tests.support.small_relations import TARGET, VALUES, body_of, small_schema
+from tests.support.small_relations import (
+    EVERYTHING_OF_ROWS,
+    SCHEMA,
+    TARGET,
+    VALUES,
+    body_of,
+    ordered_schema,
+    small_schema,
+)
 
 LITERALS = (
     "sex = f",
@@ -113,20 +123,77 @@ def test_every_meaning_is_in_the_lattice_as_short_as_can_be(longest: int, variab
     assert own == shortest
 
 
+@pytest.mark.parametrize("quantifiers", [None, EVERYTHING_OF_ROWS])
 @pytest.mark.parametrize("negation", [False, True])
-def test_no_clause_is_written_twice(negation: bool) -> None:
-    lattice = lattice_of(max_literals=4, max_variables=3, negation=negation)
+def test_no_clause_is_written_twice(negation: bool, quantifiers: tuple[str, ...] | None) -> None:
+    schema, longest = (ordered_schema(), 3) if quantifiers else (None, 4)
+    lattice = lattice_of(schema, max_literals=longest, max_variables=3, negation=negation, quantifiers=quantifiers)
     written = set()
     for place in range(len(lattice)):
         clause = lattice.clause(place)
         written.add(
             (
                 frozenset(clause.atoms),
-                frozenset((item.table, frozenset(item.atoms), item.negated) for item in clause.variables),
+                frozenset(
+                    (item.table, frozenset(item.atoms), item.negated, item.form, frozenset(item.later))
+                    for item in clause.variables
+                ),
             )
         )
     assert len(written) == len(lattice)
     assert lattice.clause(0) == Clause()
+
+
+@pytest.mark.parametrize("negation", [False, True])
+def test_what_follows_from_something_said_of_rows_is_not_said_again(negation: bool) -> None:
+    """By what conditions contain: each variable is needed, as somebody shows who satisfies all others."""
+    schema = ordered_schema()
+    lattice = lattice_of(
+        schema,
+        literals=("drug: any", "drug: kind = a", "drug: kind in ab", "drug: dose > low"),
+        max_literals=3,
+        max_variables=2,
+        negation=negation,
+        quantifiers=EVERYTHING_OF_ROWS,
+    )
+    rows = [{"kind": kind, "dose": dose} for kind, dose in product("abc", VALUES["dose"])]
+    cases = [({}, {"drug": list(own), "test": []}) for count in range(4) for own in product(rows, repeat=count)]
+    meanings: dict[Variable, int] = {}
+
+    def who(variable: Variable) -> int:
+        if variable not in meanings:
+            holding = meaning(body_of(Clause(variables=(variable,)), schema), cases)
+            meanings[variable] = int.from_bytes(holding, "big")
+        return meanings[variable]
+
+    for place in range(len(lattice)):
+        variables = lattice.clause(place).variables
+        if len(variables) == 2:
+            one, other = map(who, variables)
+            assert one & ~other, variables
+            assert other & ~one, variables
+
+
+def test_clauses_are_as_long_as_what_they_say() -> None:
+    schema = ordered_schema()
+    lattice = lattice_of(schema, max_literals=4, negation=True, quantifiers=EVERYTHING_OF_ROWS)
+    said = set()
+    for place in range(0, len(lattice), 3):
+        clause = lattice.clause(place)
+        assert lattice.lengths[place] == clause.length
+        quantifiers = {variable.form.quantifier for variable in clause.variables} - {"exists"}
+        assert (lattice.strata[place] % 8 == 0) == (not quantifiers)
+        assert lattice.strata[place] // 8 == clause.length
+        said |= quantifiers
+    assert said == {"counts", "order", "alike"}
+
+
+def test_tables_without_order_say_nothing_of_it() -> None:
+    rich = lattice_of(max_literals=3, quantifiers=EVERYTHING_OF_ROWS)
+    assert not any(form.quantifier == "order" for form in rich.factors.forms)
+    assert len(lattice_of(max_literals=3, quantifiers=["exists", "order"])) == len(lattice_of(max_literals=3))
+    one = [dict(child, max_rows_per_person=1) for child in SCHEMA["children"]]
+    assert len(lattice_of(small_schema(children=one), quantifiers=EVERYTHING_OF_ROWS)) == len(lattice_of())
 
 
 def test_without_tables_clauses_are_sets_of_conditions() -> None:
@@ -164,7 +231,7 @@ def test_too_large_a_lattice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(module, "MOST_CLAUSES", 100)
     with pytest.raises(RequestError, match="and at most 100 can be"):
         lattice_of(max_literals=4)
-    monkeypatch.setattr(module, "MOST_FACTORS", 40)
+    monkeypatch.setattr(factors, "MOST_FACTORS", 40)
     module._lattice.cache_clear()
     with pytest.raises(RequestError, match="fewer conditions"):
         lattice_of(max_literals=4)
@@ -197,7 +264,7 @@ def test_the_bound_on_the_size_is_one() -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "MOST_CLAUSES", len(lattice) - 1)
             with pytest.raises(RequestError):
-                module._check_size(lattice.factors, longest, variables)
+                module._check_size(lattice.factors, Limits(longest, variables, negation=True))
 
 
 def implied(general: Body, special: Body) -> bool:
@@ -212,6 +279,21 @@ def implied(general: Body, special: Body) -> bool:
         )
         for item in general.wanted
     )
+
+
+@pytest.mark.parametrize("negation", [False, True])
+def test_parents_of_what_is_said_of_rows_are_more_general(negation: bool) -> None:
+    schema = ordered_schema()
+    lattice = lattice_of(schema, max_literals=3, negation=negation, quantifiers=EVERYTHING_OF_ROWS)
+    generality, cases = Generality(lattice), every_case()
+    for place in range(1, len(lattice), 5):
+        parents = generality.parents(place)
+        assert parents
+        covered = np.frombuffer(meaning(body_of(lattice.clause(place), schema), cases), dtype=np.uint8)
+        for parent in parents:
+            assert lattice.lengths[parent] < lattice.lengths[place]
+            general = body_of(lattice.clause(parent), schema)
+            assert np.all(covered <= np.frombuffer(meaning(general, cases), dtype=np.uint8))
 
 
 @pytest.mark.parametrize("negation", [False, True])

@@ -22,16 +22,25 @@ from dpcore.models.ilp.language.sensitivities import (
 )
 from dpcore.models.ilp.learning.coverage import clause_vector, clause_vectors
 from dpcore.privacy.mechanisms import NoisyMax
+from tests.support.small_relations import (
+    EVERYTHING_OF_ROWS,
+    TARGET,
+    People,
+    counts_of,
+    draw_people,
+    ordered_schema,
+    people,
+    small_schema,
+)
 from tests.support.small_relations import SCHEMA as SCHEMA_FIELDS
-from tests.support.small_relations import TARGET, People, counts_of, draw_people, people, small_schema
 
-SCHEMA = small_schema()
-LATTICE = build_lattice(SCHEMA, TARGET, ILPParameters(max_literals=3, negation=True))
+SCHEMA = ordered_schema()
+LATTICE = build_lattice(SCHEMA, TARGET, ILPParameters(max_literals=3, negation=True, quantifiers=EVERYTHING_OF_ROWS))
 
 
 def sides(crowd: People, lattice: Lattice = LATTICE) -> np.ndarray:
     """Negatives and positives covered; a table always has some row, whoever leaves."""
-    return counts_of(crowd, lattice)
+    return counts_of(crowd, lattice, SCHEMA)
 
 
 #: Somebody whose rows keep every table from being empty, and who never leaves.
@@ -138,7 +147,10 @@ def covered(crowd: People, clause: Clause, place: int) -> bool:
 
 def test_a_person_with_very_many_rows_moves_no_more_than_one_with_few() -> None:
     """Hundreds of rows, in every slot and beyond the limit."""
-    children = [dict(child, max_rows_per_person=300) for child in SCHEMA_FIELDS["children"]]
+    children = [
+        dict(child, max_rows_per_person=300, keep=keep, order_by="day")
+        for child, keep in zip(SCHEMA_FIELDS["children"], ("last", "first"), strict=True)
+    ]
     schema = small_schema(children=children)
     rows = {
         "drug": [{"kind": kind, "dose": dose} for kind in "abc" for dose in ("low", "mid", "high")],

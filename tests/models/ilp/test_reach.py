@@ -14,8 +14,18 @@ from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.models.ilp.language.reach import reach_of
+from tests.support.small_relations import (
+    EVERYTHING_OF_ROWS,
+    TARGET,
+    VALUES,
+    People,
+    counts_of,
+    draw_people,
+    ordered_schema,
+    people,
+    small_schema,
+)
 from tests.support.small_relations import SCHEMA as FIELDS
-from tests.support.small_relations import TARGET, VALUES, People, counts_of, draw_people, people, small_schema
 
 SCHEMA = small_schema()
 #: Somebody whose rows keep every table from being empty.
@@ -26,7 +36,12 @@ def lattice_of(schema: Schema = SCHEMA, **chosen: Any) -> Lattice:
     return build_lattice(schema, TARGET, ILPParameters.model_validate(chosen))
 
 
-LATTICE = lattice_of(max_literals=3, negation=True)
+ORDERED = ordered_schema()
+LATTICES = {
+    "exists": (SCHEMA, lattice_of(max_literals=3, negation=True)),
+    "all": (ORDERED, lattice_of(ORDERED, max_literals=3, negation=True, quantifiers=EVERYTHING_OF_ROWS)),
+}
+LATTICE = LATTICES["exists"][1]
 
 
 def satisfied(person: dict, rows: dict, lattice: Lattice = LATTICE, schema: Schema = SCHEMA):
@@ -44,20 +59,40 @@ def rows_per_person(drugs: int, tests: int) -> Schema:
     return small_schema(children=[drug | {"max_rows_per_person": drugs}, test | {"max_rows_per_person": tests}])
 
 
+@pytest.mark.parametrize("language", list(LATTICES))
 @settings(max_examples=60, deadline=None)
-@given(people(most=1), st.integers(0, 2**32 - 1), st.floats(0, 1))
-def test_nobody_satisfies_more_clauses_than_are_noised_for(crowd: People, seed: int, others: float) -> None:
+@given(crowd=people(most=1), seed=st.integers(0, 2**32 - 1), others=st.floats(0, 1))
+def test_nobody_satisfies_more_clauses_than_are_noised_for(
+    language: str, crowd: People, seed: int, others: float
+) -> None:
     """Against the worst choice of clauses, those that hold and some of the others."""
-    held = satisfied(crowd.people[0], crowd.rows[0])
+    schema, lattice = LATTICES[language]
+    held = satisfied(crowd.people[0], crowd.rows[0], lattice, schema)
     generator = np.random.default_rng(seed)
-    chosen = generator.random(len(LATTICE)) < others * generator.random()
+    chosen = generator.random(len(lattice)) < others * generator.random()
     chosen[generator.permutation(held)[: generator.integers(1, len(held) + 1)]] = True
     positions = np.flatnonzero(chosen)
-    most = reach_of(LATTICE).most(positions)
+    most = reach_of(lattice).most(positions)
     assert np.isin(held, positions).sum() <= most <= len(positions)
     for length in range(4):
-        level = np.flatnonzero(LATTICE.lengths == length)
-        assert np.isin(held, level).sum() <= reach_of(LATTICE).most(level) <= len(level)
+        level = np.flatnonzero(lattice.lengths == length)
+        assert np.isin(held, level).sum() <= reach_of(lattice).most(level) <= len(level)
+
+
+@pytest.mark.parametrize(("least", "most"), [(2, 2), (3, 1), (4, 1)])
+def test_rows_that_are_counted_are_shared_out(least: int, most: int) -> None:
+    """Attained: of four drugs, two kinds can be there twice, and one three or four times."""
+    literals = [f"drug: kind = {kind}" for kind in "abc"]
+    lattice = lattice_of(literals=literals, max_literals=2, quantifiers=["counts"], most_counted=4)
+    level = np.array(
+        [place for place in range(len(lattice)) if [item.least for item in lattice.clause(place).variables] == [least]]
+    )
+    assert len(level) == 3
+    assert reach_of(lattice).most(level) == most
+    person = {"sex": "f", "age": 45, TARGET: "yes"}
+    kinds = "aabb" if least == 2 else "aaaa"
+    rows = {"drug": [{"kind": kind, "dose": "low"} for kind in kinds]}
+    assert np.isin(satisfied(person, rows, lattice), level).sum() == most
 
 
 @pytest.mark.parametrize(("length", "most"), [(0, 1), (1, 3), (2, 3), (3, 1)])

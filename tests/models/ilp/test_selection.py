@@ -14,9 +14,9 @@ from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.selection import (
     GRID,
-    length_offsets,
     naive,
     noisy_max,
+    prior_offsets,
     relevance_aware,
     select_clause,
 )
@@ -77,7 +77,7 @@ def test_neighbours_see_a_clause_with_chances_within_the_budget(weights: tuple[i
     epsilon, generator = 0.8, np.random.default_rng(4)
     scale = NoisyMax(GRID * max(weights), Decimal("0.8"), monotone=True).scale / GRID
     assert scale == pytest.approx(max(weights) / epsilon)
-    offsets = length_offsets(lattice.lengths, scale * GRID) / GRID if prior else 0
+    offsets = prior_offsets(lattice.strata, scale * GRID) / GRID if prior else 0
     worst = 0.0
     for _ in range(30):
         counts = generator.integers(0, 4, (len(lattice), 2))
@@ -95,7 +95,7 @@ def test_neighbours_see_a_clause_with_chances_within_the_budget(weights: tuple[i
 
 def test_the_prior_gives_every_length_the_same_weight() -> None:
     lengths = np.array([0, 1, 1, 1, 2, 2])
-    weights = np.exp(length_offsets(lengths, 1000.0) / 1000.0)
+    weights = np.exp(prior_offsets(lengths, 1000.0) / 1000.0)
     assert weights[0] == pytest.approx(weights[1:4].sum(), rel=1e-2)
     assert weights[4:].sum() == pytest.approx(weights[0], rel=1e-2)
 

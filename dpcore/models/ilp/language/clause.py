@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 import numpy as np
+from pydantic import Field
 
-from dpcore.arrays import Flags, Ints
+from dpcore.arrays import Flags
 from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.atoms import Atom
+from dpcore.models.ilp.language.forms import EXISTS, Form, Row
+from dpcore.models.ilp.language.rows import CaseRows, Codes, TableRows
 from dpcore.released.cases import Box
 
-Codes = Mapping[str, Ints]
+#: Whether something surely holds, and whether it may.
+Verdict = tuple[bool, bool]
 
 
 class Variable(FrozenModel):
-    """A row of a child table that must exist; if ``negated``, none such may.
+    """What must be true of the rows of a child table, or must not if ``negated``: usually, that one exists.
 
     All atoms are about the same row. Two variables of a clause may stand for one row, as in
     Prolog.
@@ -24,16 +29,93 @@ class Variable(FrozenModel):
     ----------
     atoms : tuple of Atom
         All of this table. Empty: any row.
+    least : int
+        So many rows must satisfy the atoms.
+    row : {"", "first", "last"}
+        The row that must satisfy them, by the order of the table.
+    alike : str
+        Column whose value two rows that satisfy them must share; neither may lack it.
+    later : tuple of Atom
+        Of the same table. A row that comes later must satisfy these.
     """
 
     table: str
     atoms: tuple[Atom, ...] = ()
     negated: bool = False
+    least: int = Field(default=1, ge=1)
+    row: Row = ""
+    alike: str = ""
+    later: tuple[Atom, ...] = ()
+
+    @property
+    def form(self) -> Form:
+        """How its atoms are said of the rows."""
+        return Form(self.least, self.row, self.alike, bool(self.later))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it speaks of the order of rows."""
+        return self.form.quantifier == "order"
 
     @property
     def length(self) -> int:
-        """Number of conditions; to exist is one too."""
-        return max(1, len(self.atoms))
+        """Number of conditions; to exist is one too, and so is each other thing said of rows."""
+        said = len(self.atoms) + len(self.later)
+        return max(1, said) if self.form == EXISTS else said + 1
+
+    @property
+    def columns(self) -> set[str]:
+        """Columns that it asks about."""
+        asked = {atom.column for atom in (*self.atoms, *self.later)}
+        return asked | {self.alike} if self.alike else asked
+
+    def holds(self, rows: TableRows, people: int) -> Flags:
+        """For whom it holds, not taken as negated."""
+        fits = _fitting(self.atoms, rows)
+        if self.later:
+            return rows.followed(fits, _fitting(self.later, rows), people)
+        if self.alike:
+            return rows.sharing(fits, self.alike, people)
+        if self.row:
+            fits = fits & rows.firsts() if self.row == "first" else fits & rows.lasts()
+        counts = np.bincount(rows.owners[fits], minlength=people)
+        return np.asarray(counts >= self.least)
+
+    def verdict(self, case: CaseRows) -> Verdict:
+        """Whether it surely holds for rows of which some cells are not known, and whether it may."""
+        surely, possibly = self._exists(case.rows, case.in_order, case.classes.get(self.alike, 0))
+        return (not possibly, not surely) if self.negated else (surely, possibly)
+
+    def _exists(self, rows: Sequence[Box], in_order: bool, classes: int) -> Verdict:
+        fits = [_verdict(self.atoms, row) for row in rows]
+        if self.later:
+            after = [_verdict(self.later, row) for row in rows]
+            pairs = [(fits[i], after[j]) for i, j in permutations(range(len(rows)), 2) if i < j or not in_order]
+            surely = in_order and any(one[0] and other[0] for one, other in pairs)
+            return surely, any(one[1] and other[1] for one, other in pairs)
+        if self.alike:
+            return self._shared(rows, fits, classes)
+        if self.row and not in_order:
+            return bool(fits) and all(sure for sure, _ in fits), any(may for _, may in fits)
+        if self.row:
+            fits = fits[:1] if self.row == "first" else fits[-1:]
+        return sum(sure for sure, _ in fits) >= self.least, sum(may for _, may in fits) >= self.least
+
+    def _shared(self, rows: Sequence[Box], fits: Sequence[Verdict], classes: int) -> Verdict:
+        values = [self._values(row, classes) for row in rows]
+        surely = possibly = False
+        for i, j in permutations(range(len(rows)), 2):
+            possibly |= fits[i][1] and fits[j][1] and bool(values[i] & values[j])
+            known = len(rows[i][self.alike]) == 1 and rows[i][self.alike] == rows[j][self.alike]
+            surely |= fits[i][0] and fits[j][0] and known and bool(values[i])
+        return surely, possibly
+
+    def _values(self, row: Box, classes: int) -> frozenset[int]:
+        """Values that the shared column may have in a row that satisfies the atoms."""
+        left = frozenset(cell for cell in row[self.alike] if cell < classes)
+        for atom in self.atoms:
+            left = left & frozenset(atom.cells) if atom.column == self.alike else left
+        return left
 
 
 class Clause(FrozenModel):
@@ -47,52 +129,49 @@ class Clause(FrozenModel):
         """Number of conditions."""
         return len(self.atoms) + sum(variable.length for variable in self.variables)
 
-    def holds(self, person: Codes, rows: Mapping[str, Codes], owners: Codes, people: int) -> Flags:
+    def holds(self, person: Codes, rows: Mapping[str, TableRows], people: int) -> Flags:
         """For whom the clause holds.
 
         Parameters
         ----------
         person : mapping of str to int array of shape (n_people,)
             Cell codes of the main table, by column.
-        rows : mapping of str to mapping of str to int array of shape (n_rows,)
-            Cell codes of each child table, by column.
-        owners : mapping of str to int array of shape (n_rows,)
-            For each child table, the place of each row's person; -1 for nobody.
+        rows : mapping of str to TableRows
+            Each child table that it refers to.
         """
         result = np.ones(people, dtype=np.bool_)
         for atom in self.atoms:
             result &= np.isin(person[atom.column], atom.cells)
         for variable in self.variables:
-            owner = owners[variable.table]
-            fits = owner >= 0
-            for atom in variable.atoms:
-                fits = fits & np.isin(rows[variable.table][atom.column], atom.cells)
-            exists = np.zeros(people, dtype=np.bool_)
-            exists[owner[fits]] = True
-            result &= exists != variable.negated
+            result &= variable.holds(rows[variable.table], people) != variable.negated
         return result
 
-    def verdict(self, person: Box, rows: Mapping[str, Sequence[Box]]) -> tuple[bool, bool]:
+    def verdict(self, person: Box, rows: Mapping[str, CaseRows]) -> Verdict:
         """Whether the clause surely holds for one case, and whether it may: all its values may be unknown.
 
         Parameters
         ----------
         person : mapping of str to set of int
             Cells that each column of the main table may have.
-        rows : mapping of str to sequence of such mappings
-            One for each row of each child table.
+        rows : mapping of str to CaseRows
+            Of each child table that it refers to.
         """
         surely, possibly = _verdict(self.atoms, person)
         for variable in self.variables:
-            verdicts = [_verdict(variable.atoms, row) for row in rows.get(variable.table, ())]
-            exists = any(sure for sure, _ in verdicts), any(may for _, may in verdicts)
-            if variable.negated:
-                exists = not exists[1], not exists[0]
-            surely, possibly = surely and exists[0], possibly and exists[1]
+            sure, may = variable.verdict(rows[variable.table])
+            surely, possibly = surely and sure, possibly and may
         return surely, possibly
 
 
-def _verdict(atoms: Sequence[Atom], cells: Box) -> tuple[bool, bool]:
+def _fitting(atoms: Sequence[Atom], rows: TableRows) -> Flags:
+    """Rows that satisfy all atoms."""
+    fits = np.ones(len(rows.owners), dtype=np.bool_)
+    for atom in atoms:
+        fits &= rows.among(atom.column, atom.cells)
+    return fits
+
+
+def _verdict(atoms: Sequence[Atom], cells: Box) -> Verdict:
     """Whether all atoms surely hold in a box, and whether each of them may."""
     held = [(cells[atom.column], frozenset(atom.cells)) for atom in atoms]
     return all(here <= fit for here, fit in held), all(here & fit for here, fit in held)

@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.models.ilp.language.lattice import Factors, Lattice
+from dpcore.models.ilp.language.factors import Factors
+from dpcore.models.ilp.language.lattice import Lattice
 
 
 class Generality:
@@ -63,21 +64,36 @@ def _in_order(row: list[int]) -> tuple[int, ...]:
 
 
 def _shorter_factors(factors: Factors) -> list[list[int]]:
-    """For each factor, those with one atom less; the empty one in place of a single condition."""
-    keys = [
-        (int(table), bool(negated), tuple(members[:size].tolist()))
-        for table, negated, members, size in zip(
-            factors.table, factors.negated, factors.members, factors.sizes, strict=True
-        )
-    ]
+    """For each factor, those with one condition less; the empty one in place of a single condition.
+
+    To say of rows more than that one exists is a condition, too.
+    """
+    keys = [_key(factors, factor) for factor in range(len(factors))]
     position = {key: place for place, key in enumerate(keys)}
     shorter: list[list[int]] = [[]]
-    for table, negated, members in keys[1:]:
-        if len(members) <= 1:
+    for (table, negated, form, members, later), length in zip(keys[1:], factors.lengths[1:].tolist(), strict=True):
+        if length <= 1 or negated:  # With fewer conditions, a negated one asks for more.
             shorter.append([0])
             continue
-        beginnings = (members[:place] + members[place + 1 :] for place in range(len(members)))
         # What means the same as a single condition is written as that: there is no such factor.
-        known = (position.get((table, negated, rest)) for rest in beginnings)
-        shorter.append([place for place in known if place is not None])
+        fewer = [(table, negated, form, rest, later) for rest in _beginnings(members)]
+        fewer += [(table, negated, form, members, rest) for rest in _beginnings(later)]
+        fewer += [(table, negated, 0, members, ())] if form and not later else []
+        shorter.append([position[key] for key in fewer if key in position] or [0])
     return shorter
+
+
+_Key = tuple[int, bool, int, tuple[int, ...], tuple[int, ...]]
+
+
+def _key(factors: Factors, factor: int) -> _Key:
+    """Table, sign, form and atoms of a factor, and the atoms of a later row."""
+    members, later = (
+        tuple(factors.members[one, : factors.sizes[one]].tolist()) for one in (factor, int(factors.later[factor]))
+    )
+    return int(factors.table[factor]), bool(factors.negated[factor]), int(factors.form[factor]), members, later
+
+
+def _beginnings(members: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """A conjunction without each of its atoms in turn."""
+    return [members[:place] + members[place + 1 :] for place in range(len(members))]

@@ -85,10 +85,10 @@ def _needed(plan: RunPlan, atoms: int) -> int:
 
 
 def _contenders(lattice: Lattice, chosen: ILPParameters) -> int:
-    """Clauses that share the chance evenly, for one among the clauses of the commonest length."""
+    """Clauses that share the chance evenly, for one among the clauses of the commonest stratum."""
     if not chosen.length_prior:
         return len(lattice)
-    alike = np.bincount(lattice.lengths)
+    alike = np.bincount(lattice.strata)
     return int((alike > 0).sum() * alike.max())
 
 

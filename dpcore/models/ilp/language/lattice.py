@@ -9,7 +9,7 @@ are one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
@@ -23,49 +23,17 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom, chosen_atoms
 from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.factors import Cells, Factors, Limits, Table, build_factors
+from dpcore.models.ilp.language.forms import Quantifier, forms_of
 from dpcore.models.ilp.language.parameters import ILPParameters
 
-#: Most clauses of a lattice, and most conjunctions about one row.
+#: Most clauses of a lattice.
 MOST_CLAUSES = 3_000_000
-MOST_FACTORS = 300_000
-#: Atoms of a language, and of a negated variable.
+#: Atoms of a language.
 MOST_ATOMS = 2_000
-_MOST_NEGATED = 1
-
-
-@dataclass(frozen=True)
-class Factors:
-    """Conjunctions about one row. Number 0 is empty: it holds for everybody.
-
-    Attributes
-    ----------
-    tables : tuple of str
-        Tables by their number; the main one, "", is number 0.
-    slots : tuple of int
-        Most rows of each about one person.
-    table : int array of shape (n_factors,)
-    members : int array of shape (n_factors, longest)
-        Positions of the atoms in the lattice's; -1 beyond the end.
-    sizes : int array of shape (n_factors,)
-        Number of atoms: 0 for a row that need only exist.
-    negated : bool array of shape (n_factors,)
-    """
-
-    tables: tuple[str, ...]
-    slots: tuple[int, ...]
-    table: Ints
-    members: Ints
-    sizes: Ints
-    negated: Flags
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    @property
-    def lengths(self) -> Ints:
-        """Conditions of each factor, as a clause's length counts them."""
-        lengths = np.maximum(self.sizes, (self.table > 0).astype(np.int64))
-        return np.asarray(lengths)
+#: A bit for each thing that may be said of rows beyond that one exists.
+_BITS: dict[Quantifier, int] = {"exists": 0, "counts": 1, "order": 2, "alike": 4}
+_STRATA = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +48,16 @@ class Lattice:
         Factors of each clause: the person's, then the variables', 0 where there is none; in
         lexicographic order. The empty clause is the first.
     lengths : int array of shape (n_clauses,)
+    strata : int array of shape (n_clauses,)
+        A number for each length with each set of what is said of rows. Those that only say that
+        rows exist are multiples of 8.
     """
 
     atoms: tuple[Atom, ...]
     factors: Factors
     clauses: Ints32
     lengths: Ints
+    strata: Ints
 
     def __len__(self) -> int:
         return len(self.clauses)
@@ -103,10 +75,15 @@ class Lattice:
         return tuple(self.atoms[member] for member in members)
 
     def _variable(self, factor: int) -> Variable:
+        form = self.factors.forms[self.factors.form[factor]]
         return Variable(
             table=self.factors.tables[self.factors.table[factor]],
             atoms=self._atoms(factor),
             negated=bool(self.factors.negated[factor]),
+            least=form.least,
+            row=form.row,
+            alike=form.alike,
+            later=self._atoms(int(self.factors.later[factor])),
         )
 
 
@@ -118,30 +95,50 @@ def build_lattice(schema: Schema, target: str, parameters: ILPParameters) -> Lat
     RequestError
         If a literal is unknown, or there are too many clauses.
     """
+    return _lattice(*language_of(schema, target, parameters, parameters.quantifiers or ()))
+
+
+def language_of(
+    schema: Schema, target: str, parameters: ILPParameters, quantifiers: Collection[Quantifier]
+) -> tuple[tuple[Atom, ...], tuple[Table, ...], Limits]:
+    """Atoms, tables with what may be said of their rows, and limits of clauses.
+
+    Raises
+    ------
+    RequestError
+        If a literal is unknown, or there are too many.
+    """
     atoms = chosen_atoms(schema, target, parameters.literals, reserved=parameters.reserved_literals)
     if len(atoms) > MOST_ATOMS:
         raise RequestError(
             f"There are {len(atoms):,} conditions, and at most {MOST_ATOMS:,} can be joined: choose some of them."
         )
-    tables = {"": 1, **{child.name: child.max_rows_per_person for child in schema.children}}
-    limits = parameters.max_literals, parameters.max_variables
-    return _lattice(atoms, tuple(tables.items()), *limits, parameters.negation)
+    tables = [Table("", 1)]
+    for child in schema.children:
+        columns = {atom.column for atom in atoms if atom.table == child.name}
+        forms = forms_of(child, quantifiers, parameters.most_counted, columns)
+        tables.append(Table(child.name, child.max_rows_per_person, forms))
+    return atoms, tuple(tables), Limits(parameters.max_literals, parameters.max_variables, parameters.negation)
 
 
 @lru_cache(maxsize=4)
-def _lattice(
-    atoms: tuple[Atom, ...],
-    tables: tuple[tuple[str, int], ...],
-    max_literals: int,
-    max_variables: int,
-    negation: bool,
-) -> Lattice:
-    cells = _Cells(atoms)
-    factors = _factors(atoms, cells, tables, max_literals, max_variables, negation=negation)
-    _check_size(factors, max_literals, max_variables)
-    chosen = _variable_sets(factors, _Implications(cells, factors), max_literals, max_variables)
-    clauses = _with_people(factors, chosen, max_literals)
-    return Lattice(atoms, factors, clauses, _total(factors.lengths, clauses))
+def _lattice(atoms: tuple[Atom, ...], tables: tuple[Table, ...], limits: Limits) -> Lattice:
+    cells = Cells(atoms)
+    factors = build_factors(atoms, cells, tables, limits)
+    _check_size(factors, limits)
+    chosen = _variable_sets(factors, _Implications(cells, factors), limits.literals, limits.variables)
+    clauses = _with_people(factors, chosen, limits.literals)
+    lengths = _total(factors.lengths, clauses)
+    return Lattice(atoms, factors, clauses, lengths, _STRATA * lengths + _said(factors, clauses))
+
+
+def _said(factors: Factors, clauses: Ints32) -> Ints:
+    """What each clause says of rows, as bits."""
+    bits = np.array([_BITS[form.quantifier] for form in factors.forms])[factors.form]
+    said = np.zeros(len(clauses), dtype=np.int64)
+    for column in clauses.T:
+        said |= bits[column]
+    return said
 
 
 def _with_people(factors: Factors, chosen: Ints32, longest: int) -> Ints32:
@@ -167,99 +164,22 @@ def _total(lengths: Ints, rows: Ints32) -> Ints:
     return total
 
 
-def _factors(
-    atoms: tuple[Atom, ...],
-    cells: _Cells,
-    tables: tuple[tuple[str, int], ...],
-    longest: int,
-    variables: int,
-    *,
-    negation: bool,
-) -> Factors:
-    table, negated = [0], [False]
-    members: list[tuple[int, ...]] = [()]
-    for number, (name, _) in enumerate(tables):
-        own = [place for place, atom in enumerate(atoms) if atom.table == name and atom.column]
-        exists = any(atom.exists and atom.table == name for atom in atoms)
-        if number and not variables:
-            continue
-        anything: list[tuple[int, ...]] = [()] if number and exists else []
-        found = anything + _conjunctions(own, cells, longest)
-        few = [item for item in found if len(item) <= _MOST_NEGATED] if negation and number else []
-        members += found + few
-        negated += [False] * len(found) + [True] * len(few)
-        table += [number] * (len(found) + len(few))
-    padded = np.full((len(members), longest), -1, dtype=np.int64)
-    for place, item in enumerate(members):
-        padded[place, : len(item)] = item
-    names, slots = zip(*tables, strict=True)
-    return Factors(
-        names,
-        slots,
-        np.array(table),
-        padded,
-        np.array([len(item) for item in members]),
-        np.array(negated, dtype=np.bool_),
-    )
-
-
-class _Cells:
-    """Which cells of its column each atom asks for, and what two atoms of one column leave."""
-
-    def __init__(self, atoms: Sequence[Atom]) -> None:
-        self.columns = [(atom.table, atom.column) for atom in atoms]
-        self.cells = [frozenset(atom.cells) for atom in atoms]
-        self.alone = set(zip(self.columns, self.cells, strict=True))
-        self.alike: dict[tuple[str, str], list[int]] = {}
-        for place, column in enumerate(self.columns):
-            self.alike.setdefault(column, []).append(place)
-
-    def joined(self, allowed: frozenset[int] | None, atom: int) -> frozenset[int] | None:
-        """Cells that are left of those ``allowed``; ``None`` if a shorter conjunction says so."""
-        own = self.cells[atom]
-        if allowed is None:
-            return own
-        left = allowed & own
-        told = not left or left in (allowed, own) or (self.columns[atom], left) in self.alone
-        return None if told else left
-
-
-def _conjunctions(own: Sequence[int], cells: _Cells, longest: int) -> list[tuple[int, ...]]:
-    """Sets of atoms that one row may satisfy, each after its own beginnings: a walk in depth.
-
-    Of the sets that mean the same, the shortest is kept.
-    """
-    found: list[tuple[int, ...]] = []
-
-    def extend(begun: tuple[int, ...], allowed: dict[tuple[str, str], frozenset[int]], start: int) -> None:
-        for place in range(start, len(own)):
-            atom = own[place]
-            column = cells.columns[atom]
-            left = cells.joined(allowed.get(column), atom)
-            if left is None:
-                continue
-            found.append((*begun, atom))
-            if len(found) > MOST_FACTORS:
-                raise RequestError(
-                    "There are too many ways to join these conditions: choose fewer of them, or a shorter clause."
-                )
-            if len(begun) + 1 < longest:
-                extend((*begun, atom), allowed | {column: left}, place + 1)
-
-    extend((), {}, 0)
-    return found
-
-
 class _Implications:
     """Which factors of one table follow from which, by the cells of their atoms."""
 
-    def __init__(self, cells: _Cells, factors: Factors) -> None:
+    def __init__(self, cells: Cells, factors: Factors) -> None:
         self._factors = factors
         atoms = len(cells.cells)
         implied = np.eye(atoms, dtype=np.bool_)
         for alike in cells.alike.values():
             for one, other in product(alike, alike):
                 implied[one, other] = cells.cells[one] <= cells.cells[other]
+        forms = factors.forms
+        self._implied = np.array([[one.implies(other) for other in forms] for one in forms], dtype=np.bool_)
+        self._two = np.array([form.least == 2 for form in forms], dtype=np.bool_)
+        self._then = np.array([form.then for form in forms], dtype=np.bool_)
+        self._row = np.array([bool(form.row) for form in forms], dtype=np.bool_)
+        self._settled = self._alike(cells)
         words = word_count(atoms)
         self._own = np.zeros((len(factors), words), dtype=np.uint64)
         self._closure = np.zeros((len(factors), words), dtype=np.uint64)
@@ -270,10 +190,34 @@ class _Implications:
             self._own[held] |= bits[factors.members[held, place]]
             self._closure[held] |= closures[factors.members[held, place]]
 
+    def _alike(self, cells: Cells) -> Flags:
+        """Whether the rows that a factor asks for must share what a form asks for: by form and factor."""
+        factors = self._factors
+        settled = np.zeros((len(factors.forms), len(factors)), dtype=np.bool_)
+        least = np.array([2 if form.alike else form.least for form in factors.forms])[factors.form]
+        for which, form in enumerate(factors.forms):
+            for factor in np.flatnonzero(least > 1) if form.alike else ():
+                members = factors.members[factor, : factors.sizes[factor]].tolist()
+                settled[which, factor] = cells.must_share(members, form.alike, int(least[factor]))
+        return settled
+
+    def _within(self, other: Ints | Ints32, one: Ints | Ints32) -> Flags:
+        """Whether the atoms of each ``other`` follow from those of ``one``."""
+        result = np.empty(len(one), dtype=np.bool_)
+        _are_within(self._own, self._closure, other.astype(np.int32), one.astype(np.int32), result)
+        return result
+
     def _follows(self, one: Ints32, other: Ints32) -> Flags:
         """Whether each ``other`` holds wherever ``one`` does, both taken as not negated."""
-        result = np.empty(len(one), dtype=np.bool_)
-        _are_within(self._own, self._closure, other, one, result)
+        form, later = self._factors.form, self._factors.later
+        first = self._within(other, one)
+        result = (self._implied[form[one], form[other]] | self._settled[form[other], one]) & first
+        pairs = np.flatnonzero(self._then[form[one]])
+        if len(pairs):
+            first, one, other = first[pairs], one[pairs], other[pairs]
+            second, asked = self._within(other, later[one]), form[other]
+            ordered = self._then[asked] & first & self._within(later[other], later[one])
+            result[pairs] = ((asked == 0) & (first | second)) | (self._two[asked] & first & second) | ordered
         return result
 
     def apart(self, one: Ints32, other: Ints32) -> Flags:
@@ -284,7 +228,10 @@ class _Implications:
         one, other = one[alike], other[alike]
         forward, backward = self._follows(one, other), self._follows(other, one)
         first, second = factors.negated[one], factors.negated[other]
-        result[alike] = ~np.where(first == second, forward | backward, np.where(first, backward, forward))
+        # What two variables say of the same last row is said by one.
+        same = self._row[factors.form[one]] & self._row[factors.form[other]] & ~first & ~second
+        told = np.where(first == second, forward | backward, np.where(first, backward, forward))
+        result[alike] = ~(told | same)
         return result
 
 
@@ -331,28 +278,30 @@ def _extended(begun: Ints32, factors: Factors, implications: _Implications, long
     return np.concatenate(found)
 
 
-def _check_size(factors: Factors, longest: int, variables: int) -> None:
-    """Refuse a lattice that may be too large, by a bound that needs no list of clauses."""
-    lengths = factors.lengths
+def most_by_length(factors: Factors, limits: Limits) -> list[int]:
+    """At most so many clauses of each length: a bound that needs no list of them."""
+    longest, lengths = limits.literals, factors.lengths
     people = np.bincount(lengths[factors.table == 0], minlength=longest + 1)
     rows = np.bincount(lengths[factors.table > 0], minlength=longest + 1)
-    bound = 0
-    for count in range(variables + 1):
+    bounds = [0] * (longest + 1)
+    for count in range(limits.variables + 1):
         for sizes in combinations_with_replacement(range(1, longest + 1), count):
-            if sum(sizes) > longest:
-                continue
             ways = 1
             for size in set(sizes):
                 number = sizes.count(size)
                 for step in range(number):
                     ways = ways * (int(rows[size]) + step) // (step + 1)
-            bound += ways * int(people[: longest - sum(sizes) + 1].sum())
+            for own in range(longest - sum(sizes) + 1):
+                bounds[sum(sizes) + own] += ways * int(people[own])
+    return bounds
+
+
+def _check_size(factors: Factors, limits: Limits) -> None:
+    """Refuse a lattice that may be too large."""
+    bound = sum(most_by_length(factors, limits))
     if bound > MOST_CLAUSES:
-        raise _too_many(bound)
-
-
-def _too_many(count: int) -> RequestError:
-    return RequestError(
-        f"There would be up to {count:,} clauses or more, and at most {MOST_CLAUSES:,} can be "
-        "compared: choose fewer conditions, a shorter clause or fewer rows that it refers to."
-    )
+        less = " or less that may be said of rows" if len(factors.forms) > 1 else ""
+        raise RequestError(
+            f"There would be up to {bound:,} clauses or more, and at most {MOST_CLAUSES:,} can be "
+            f"compared: choose fewer conditions, a shorter clause, fewer rows that it refers to{less}."
+        )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from dpcore.models.ilp.language.forms import Quantifier
 from dpcore.released.parameters import Evaluate, Parameters
 
 Method = Literal["noisy_max", "relevance_aware", "naive"]
@@ -59,6 +60,24 @@ class ILPParameters(Parameters):
         description="Then a clause may also ask that there is no such row, such as no prescription "
         "with route = oral. This makes many more clauses possible.",
     )
+    quantifiers: tuple[Quantifier, ...] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=4,
+        title="What may be said of rows",
+        description="exists: that there is such a row. counts: that there are at least two, three "
+        "or more. order: what the first or last row is like, and what comes later, in tables that "
+        "keep the first or last rows of each person. alike: that two rows have the same value. "
+        "Default: as much as the number of records and epsilon leave room for.",
+    )
+    most_counted: int = Field(
+        default=3,
+        ge=2,
+        le=5,
+        title="Count rows up to",
+        description="With 3, a clause may say 'at least 2' and 'at least 3'.",
+        json_schema_extra={"only": "counts"},
+    )
     clauses: int = Field(
         default=2,
         ge=1,
@@ -98,8 +117,8 @@ class ILPParameters(Parameters):
         default=True,
         title="Same chance for each length",
         description="Most possible clauses are long. With this, each length has about the same "
-        "chance before the records speak, so that a condition joins a clause only if it clearly "
-        "makes it better.",
+        "chance before the records speak, and so has what is said of rows, so that a condition "
+        "joins a clause only if it clearly makes it better.",
         json_schema_extra={"only": "noisy_max"},
     )
     criterion: Criterion = Field(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 from string import ascii_uppercase
 
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
-from dpcore.models.ilp.language.clause import Clause
+from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.forms import EXISTS
 
 _ATOM = re.compile(r"[a-z][a-zA-Z0-9_]*", re.ASCII)
 _INDENT = "    "
@@ -21,8 +22,10 @@ class Prolog:
     """Writes clauses over a schema.
 
     ``roof(A, flat)`` asks for a category, ``roof_in(A, closed)`` for a group, ``age_above(P, 60)``
-    and ``age_up_to(P, 60)`` for a cut point, and ``has_car(T, A)`` for a row of a child table.
-    No two columns or tables share a predicate.
+    and ``age_up_to(P, 60)`` for a cut point, and ``has_car(T, A)`` for a row of a child table. Of
+    tables whose rows are in order, ``last_test(P, A)`` or ``first_test(P, A)`` asks for that row and
+    ``test_before(A, B)`` whether one comes before another. How many rows there are is asked by
+    ``aggregate_all/3``. No two columns or tables share a predicate.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -33,6 +36,9 @@ class Prolog:
         taken: set[str] = set()
         self._entity = _unused(_name(schema.entity), "", ("",), taken)
         self._has = {child.name: _unused(f"has_{_name(child.name)}", "", ("",), taken) for child in schema.children}
+        in_order = [child for child in schema.children if child.keep != "random"]
+        self._row = {child.name: _unused(f"{child.keep}_{_name(child.name)}", "", ("",), taken) for child in in_order}
+        self._before = {child.name: _unused(f"{_name(child.name)}_before", "", ("",), taken) for child in in_order}
         tables = [("", schema), *((child.name, child) for child in schema.children)]
         self._columns = {
             (name, column.name): _unused(_name(column.name), name, _ENDINGS, taken)
@@ -45,27 +51,55 @@ class Prolog:
 
         ``unless`` are clauses that must not cover the person.
         """
-        goals = self.body(clause)
-        goals += [self._not([goal for part in self.body(other) for goal in part]) for other in unless]
+        letters = self._variables()
+        goals = self._body(clause, letters)
+        goals += [self._not([goal for part in self._body(other, letters) for goal in part]) for other in unless]
         head = f"{self._columns['', target]}({self._person}, {_constant(label)})"
         return _written(head, [", ".join(together) for together in goals])
 
     def body(self, clause: Clause) -> list[list[str]]:
         """Goals of a clause; a child variable and its conditions belong together.
 
-        What is negated comes last, when all variables are known.
+        What is counted or negated comes last, when it is known of whom.
         """
+        return self._body(clause, self._variables())
+
+    def _variables(self) -> Iterator[str]:
+        """Names of variables, each once."""
+        return (f"{letter}{number or ''}" for number in count() for letter in self._letters)
+
+    def _body(self, clause: Clause, letters: Iterator[str]) -> list[list[str]]:
         goals = [[self.atom(atom, self._person)] for atom in clause.atoms]
-        negated: list[list[str]] = []
-        for variable, letter in zip(clause.variables, self._letters, strict=False):
-            own = letter if variable.atoms else "_"
-            together = [f"{self._has[variable.table]}({self._person}, {own})"]
-            together += [self.atom(atom, letter) for atom in variable.atoms]
-            if variable.negated:
-                negated.append(self._not(together))
-            else:
-                goals.append(together)
-        return (goals or [[f"{self._entity}({self._person})"]]) + negated
+        late: list[list[str]] = []
+        for item in clause.variables:
+            if not item.negated:
+                (late if item.least > 1 else goals).append(self._goals(item, letters))
+        late += [self._not(self._goals(item, letters)) for item in clause.variables if item.negated]
+        return (goals or [[f"{self._entity}({self._person})"]]) + late
+
+    def _goals(self, variable: Variable, letters: Iterator[str]) -> list[str]:
+        """What must be true of a person's rows, not taken as negated."""
+        form, has = variable.form, self._has[variable.table]
+        if form == EXISTS and not variable.atoms:
+            return [f"{has}({self._person}, _)"]
+        own = next(letters)
+        goals = self._row_goals(self._row[variable.table] if form.row else has, variable.atoms, own)
+        if form.then:
+            other = next(letters)
+            goals += self._row_goals(has, variable.later, other)
+            return [*goals, f"{self._before[variable.table]}({own}, {other})"]
+        if form.alike:
+            other, value = next(letters), next(letters)
+            column = self._columns[variable.table, form.alike]
+            goals += self._row_goals(has, variable.atoms, other)
+            return [*goals, f"{own} \\== {other}", f"{column}({own}, {value})", f"{column}({other}, {value})"]
+        if form.least > 1:
+            number, together = next(letters), ", ".join(goals)
+            return [f"aggregate_all(count, ({together}), {number})", f"{number} >= {form.least}"]
+        return goals
+
+    def _row_goals(self, has: str, atoms: Sequence[Atom], own: str) -> list[str]:
+        return [f"{has}({self._person}, {own})", *(self.atom(atom, own) for atom in atoms)]
 
     @staticmethod
     def _not(goals: Sequence[str]) -> list[str]:
@@ -78,7 +112,7 @@ class Prolog:
         for atom in atoms:
             by_table.setdefault(atom.table, []).append(atom)
         lines = [self.atom(atom, self._person) for atom in by_table.pop("", [])]
-        for (table, own), letter in zip(by_table.items(), self._letters, strict=False):
+        for (table, own), letter in zip(by_table.items(), self._variables(), strict=False):
             lines.append(f"{self._has[table]}({self._person}, {letter})")
             lines += [self.atom(atom, letter) for atom in own if not atom.exists]
         return _written(f"{self._columns['', target]}({self._person}, {_constant(label)})", lines)

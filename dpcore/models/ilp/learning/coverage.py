@@ -1,36 +1,35 @@
 """How many people each clause of a lattice covers, set at a time on packed bits.
 
-A conjunction about one row is a bit vector per slot of the child table: the AND of its atoms'
-vectors, made from that of its own beginning, so with one AND each. Folding ORs the slots into a
-bit vector over people. A clause is the AND of its factors, and shares what it has in common with
-the clause before it. Every word of every vector is visited, whatever the bits are.
+A conjunction about one row is a bit vector per slot of the child table, folded into one over people:
+:mod:`dpcore.models.ilp.learning.folding`. A clause is the AND of its factors, and shares what it has
+in common with the clause before it. Every word of every vector is visited, whatever the bits are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from dpcore.arrays import Ints, Ints32, Words
 from dpcore.compiled import kernel
-from dpcore.cores import in_threads
 from dpcore.data.bits import count_both, word_count
 from dpcore.data.partition import Partition
 from dpcore.domain.schema import Part, Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause
-from dpcore.models.ilp.language.lattice import Factors, Lattice, build_lattice
+from dpcore.models.ilp.language.factors import Factors
+from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPSettings
+from dpcore.models.ilp.learning.folding import Conjunctions, fold, fold_work, in_pieces, slots_of
 
 #: Bytes that the bit vectors of a run may take.
 MEMORY_LIMIT = 3 * 2**30
 #: Words that a run may visit: some tens of minutes.
 WORK_LIMIT = 10**12
-#: Words, and clauses, that a core takes at a time.
-_BLOCK = 32
+#: Clauses that a core takes at a time.
 _CHUNK = 512
 
 
@@ -76,36 +75,45 @@ def clause_vector(partition: Partition, clause: Clause) -> Words:
     for atom in clause.atoms:
         covered = covered & _person_vector(partition, atom)[0]
     for variable in clause.variables:
-        rows = partition.children[variable.table].rows
-        for atom in variable.atoms:
-            rows = rows & partition.children[variable.table].rows_in(atom.column, atom.cells)
-        exists = np.bitwise_or.reduce(rows, axis=0)
-        covered = covered & (~exists if variable.negated else exists)
+        asked, own = (*variable.atoms, *variable.later), len(variable.atoms)
+        sizes = np.arange(own + 1)  # The conjunction behind its own beginnings.
+        members = np.tile(np.arange(len(asked)), (own + 1, 1))
+        later = np.full(own + 1, len(variable.later))
+        conjunctions = Conjunctions(members, sizes, np.roll(members, -own, axis=1), later)
+        vectors = atom_vectors(partition, variable.table, asked)
+        slots = slots_of(partition, variable.table, variable.form)
+        holds = fold(slots, vectors, conjunctions, variable.form)[-1]
+        covered = covered & (~holds if variable.negated else holds)
     return covered
 
 
 def fold_factors(partition: Partition, lattice: Lattice) -> Words:
     """Bit vector over people of each factor: shape (n_factors, n_words).
 
-    A negated factor holds where no row satisfies its atoms. Factor 0 holds for all people.
+    A negated factor holds where what it says does not. Factor 0 holds for all people.
     """
     factors, words = lattice.factors, partition.parts.shape[1]
     folded = np.zeros((len(factors), words), dtype=np.uint64)
     everybody = partition.members("all")
     for number, name in enumerate(factors.tables):
-        chosen = np.flatnonzero(factors.table == number)
-        if not len(chosen):
-            continue
         own = [place for place, atom in enumerate(lattice.atoms) if _is_of(atom, name)]
-        vectors = atom_vectors(partition, name, [lattice.atoms[place] for place in own])
-        rows = partition.children[name].rows if name else everybody[None, :]
+        vectors: Words | None = None
         position = np.full(len(lattice.atoms) + 1, -1, dtype=np.int64)
         position[own] = np.arange(len(own))
-        members = position[factors.members[chosen]]
-        results = np.zeros((len(chosen), words), dtype=np.uint64)
-        given = np.ascontiguousarray(rows), vectors, members, factors.sizes[chosen], results
-        _in_parallel(words, _BLOCK, partial(_fold, *given))
-        folded[chosen] = results
+        for which, form in enumerate(factors.forms):
+            chosen = np.flatnonzero((factors.table == number) & (factors.form == which))
+            if not len(chosen):
+                continue
+            if vectors is None:
+                vectors = atom_vectors(partition, name, [lattice.atoms[place] for place in own])
+            later = factors.later[chosen]
+            conjunctions = Conjunctions(
+                position[factors.members[chosen]],
+                factors.sizes[chosen],
+                position[factors.members[later]],
+                factors.sizes[later],
+            )
+            folded[chosen] = fold(slots_of(partition, name, form), vectors, conjunctions, form)
     folded[factors.negated] = ~folded[factors.negated] & everybody
     return folded
 
@@ -124,48 +132,8 @@ def count_clauses(lattice: Lattice, folded: Words, classes: Words) -> Ints:
     """
     counts = np.zeros((len(lattice), len(classes)), dtype=np.int64)
     given = lattice.clauses, folded, np.ascontiguousarray(classes), counts
-    _in_parallel(len(lattice), _CHUNK, partial(_count, *given))
+    in_pieces(len(lattice), _CHUNK, partial(_count, *given))
     return counts
-
-
-def _in_parallel(total: int, piece: int, work: Callable[[int, int], None]) -> None:
-    """Do ``work(first, last)`` for pieces of a range, on every core."""
-
-    def share(pieces: Ints) -> None:
-        for first in (pieces * piece).tolist():
-            work(first, min(total, first + piece))
-
-    in_threads(share, -(-total // piece))
-
-
-@kernel
-def _fold(
-    rows: Words,
-    vectors: Words,
-    members: Ints,
-    sizes: Ints,
-    folded: Words,
-    first: int,
-    last: int,
-) -> None:
-    """Words ``first`` to ``last`` of each conjunction, from those of its own beginning.
-
-    Each conjunction of n atoms stands, of all with n - 1, behind its own beginning.
-    """
-    slots, width = rows.shape[0], last - first
-    begun = np.empty((members.shape[1] + 1, slots, width), dtype=np.uint64)
-    for s in range(slots):
-        for w in range(width):
-            begun[0, s, w] = rows[s, first + w]
-    for f in range(members.shape[0]):
-        size = sizes[f]
-        for s in range(slots):
-            for w in range(width):
-                value = begun[size, s, w]
-                if size > 0:
-                    value = begun[size - 1, s, w] & vectors[members[f, size - 1], s, first + w]
-                    begun[size, s, w] = value
-                folded[f, first + w] |= value
 
 
 @kernel
@@ -210,13 +178,13 @@ def check_effort(schema: Schema, atoms: Sequence[Atom], factors: Factors, clause
     """
     words = word_count(schema.max_rows)
     slots = {"": 1, **{child.name: child.max_rows_per_person for child in schema.children}}
-    sizes = np.bincount(factors.table, minlength=len(factors.tables)).tolist()
-    used = [name for name, size in zip(factors.tables, sizes, strict=True) if size]
+    used = [factors.tables[number] for number in np.unique(factors.table)]
     asked = {name: slots[name] * sum(_is_of(atom, name) for atom in atoms) for name in used}
-    # Vectors of atoms, twice those of people, and the cells of one column while it is read.
-    memory = 8 * words * (max(asked.values()) + 2 * len(factors))
+    pairs = [slots[name] * (slots[name] - 1) // 2 for name in used if any(form.alike for form in factors.forms)]
+    # Vectors of atoms and of pairs of rows, twice those of people, and the cells of one column while it is read.
+    memory = 8 * words * (max(asked.values()) + max(pairs, default=0) + 2 * len(factors))
     memory += 2 * schema.max_rows * max(slots[name] for name in used)
-    rows = sum(slots[name] * size for name, size in zip(factors.tables, sizes, strict=True))
+    rows = fold_work(factors)
     if memory > MEMORY_LIMIT:
         raise RequestError(
             f"So many conditions on up to {schema.max_rows:,} rows need more memory than a run "

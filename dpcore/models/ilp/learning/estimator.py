@@ -25,7 +25,8 @@ from dpcore.learning.sklearn_base import (
     prepare_fit,
 )
 from dpcore.models.ilp.learning.learner import ILPLearner
-from dpcore.models.ilp.released.model import Frames, ILPModel, split_tables
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.ilp.released.tables import Frames, split_tables
 from dpcore.released.release import Release
 
 

@@ -18,6 +18,7 @@ from dpcore.learning.learner import Asked, Learner, Run
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
 from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
+from dpcore.models.ilp.language.richness import quantifiers_for
 from dpcore.models.ilp.language.sensitivities import CLAUSES, COUNTS, coverage
 from dpcore.models.ilp.learning.coverage import check_effort, clause_vectors, covered
 from dpcore.models.ilp.learning.selection import select_clause
@@ -130,7 +131,11 @@ def _resolved(asked: Asked) -> ILPSettings:
     if positive not in classes:
         listed = ", ".join(f"'{label}'" for label in classes[:20])
         raise RequestError(f"'{positive}' is not a class of '{asked.target}'. Classes: {listed}.")
-    return ILPSettings(**(parameters.model_dump() | {"positive": positive}))
+    share = float(asked.row_epsilon * (1 - parameters.count_share)) / parameters.clauses / max(parameters.weights)
+    held = asked.schema.holdout_percent if parameters.evaluate else 0
+    people = asked.schema.max_rows * (100 - held) // 100
+    said = quantifiers_for(asked.schema, asked.target, parameters, share, people)
+    return ILPSettings(**(parameters.model_dump() | {"positive": positive, "quantifiers": said}))
 
 
 def _check_lattice(schema: Schema, lattice: Lattice, parameters: ILPParameters) -> None:

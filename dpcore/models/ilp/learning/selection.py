@@ -84,14 +84,17 @@ def noisy_max(
     mechanism = (kind or NoisyMax)(GRID * reach.value, epsilon, reach.monotone)
     scores = GRID * coverage(counts, parameters.weights)
     if parameters.length_prior:
-        scores = scores + length_offsets(lattice.lengths, mechanism.scale)
+        scores = scores + prior_offsets(lattice.strata, mechanism.scale)
     free = np.delete(np.arange(len(lattice)), list(taken))
     return int(free[mechanism.select(scores[free], randomness)])
 
 
-def length_offsets(lengths: Ints, scale: float) -> Ints:
-    """Minus the logarithm of how many clauses are as long, times ``scale``, rounded."""
-    alike = np.bincount(lengths)[lengths]
+def prior_offsets(strata: Ints, scale: float) -> Ints:
+    """Minus the logarithm of how many clauses are of the same stratum, times ``scale``, rounded.
+
+    Clauses that only say that rows exist are as likely as if no others could be said.
+    """
+    alike = np.bincount(strata)[strata]
     return np.asarray(np.rint(-scale * np.log(alike)), dtype=np.int64)
 
 

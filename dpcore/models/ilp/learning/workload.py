@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dpcore.learning.workload import table_bytes, words_of
 from dpcore.models.ilp.language.lattice import build_lattice
 from dpcore.models.ilp.language.parameters import ILPSettings
+from dpcore.models.ilp.learning.folding import fold_work
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Work, Workload
 
@@ -23,7 +22,7 @@ def ilp_workload(plan: RunPlan) -> Workload:
     lattice = build_lattice(schema, plan.target, parameters)
     factors = lattice.factors
     slots = dict(zip(factors.tables, factors.slots, strict=True))
-    folded = int(np.asarray(factors.slots)[factors.table].sum())
+    folded = fold_work(factors)
     atoms = sum(slots[atom.table] for atom in lattice.atoms)
     many = len(lattice) * parameters.clauses
     noisy = many if parameters.method != "noisy_max" else 0

@@ -8,19 +8,16 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Flags, Floats, Ints
-from dpcore.domain.encoding import encode_columns, people_of
+from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
-from dpcore.errors import RequestError
 from dpcore.frozen import FrozenModel
-from dpcore.models.ilp.language.clause import Clause, Codes
+from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.prolog import Prolog
+from dpcore.models.ilp.released.tables import Frames, case_rows, owners_of, split_tables, table_rows
 from dpcore.models.ilp.released.words import clause_words
 from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
-
-#: A data frame of the main table, or one frame for each table by its name.
-Frames = pd.DataFrame | Mapping[str, pd.DataFrame]
 
 
 class CoveredGroup(FrozenModel):
@@ -92,12 +89,14 @@ class ILPModel(FrozenModel):
 
         Columns that a table lacks count as missing. If a table is lacking, nobody has such rows.
         All rows of a person count here, also beyond the number that ingestion keeps: where
-        people have more, a theory was learned from a random choice of them.
+        people have more, a theory was learned from a choice of them. Of rows that come at once, the
+        one that stands first comes first.
 
         Raises
         ------
         RequestError
-            If a table has rows but no key, or the schema describes no such table.
+            If a table has rows but no key, or no column that tells their order where a clause asks
+            for it, or the schema describes no such table.
         """
         main, children = split_tables(frames, schema)
         covers = self._covers(main, children, schema)
@@ -109,16 +108,14 @@ class ILPModel(FrozenModel):
     def possible_groups(self, frames: Frames, schema: Schema) -> tuple[int, ...]:
         """Groups that one case may be in, where empty fields of its tables are not known.
 
-        The main table has one row; all rows of other tables are its own. Groups may be told
-        that two unknown values, each alone possible, together rule out.
+        The main table has one row; all rows of other tables are its own, and stand in the order of
+        time unless a column tells it. Groups may be told that two unknown values, each alone
+        possible, together rule out.
         """
         main, children = split_tables(frames, schema)
         person = possible_cells(main.iloc[0].to_dict(), schema, self._columns(""))
         rows = {
-            child.name: [
-                possible_cells(row, child, self._columns(child.name))
-                for row in children.get(child.name, pd.DataFrame()).to_dict("records")
-            ]
+            child.name: case_rows(children.get(child.name, pd.DataFrame()), child, self._columns(child.name))
             for child in schema.children
         }
         found = []
@@ -131,22 +128,22 @@ class ILPModel(FrozenModel):
 
     def _covers(self, main: pd.DataFrame, children: Mapping[str, pd.DataFrame], schema: Schema) -> list[Flags]:
         person = encode_columns(main, schema, self._columns(""))
-        rows: dict[str, Codes] = {}
-        owners: dict[str, Ints] = {}
-        used = {variable.table for clause in self.clauses for variable in clause.variables}
+        variables = [variable for clause in self.clauses for variable in clause.variables]
+        used = {variable.table for variable in variables}
+        ordered = {variable.table for variable in variables if variable.ordered}
+        rows = {}
         for child in (child for child in schema.children if child.name in used):
             frame = children.get(child.name, pd.DataFrame()).reset_index(drop=True)
-            rows[child.name] = encode_columns(frame, child, self._columns(child.name))
-            owners[child.name] = _owners(main, frame, str(schema.privacy_unit.column), schema.key_of(child))
-        return [clause.holds(person, rows, owners, len(main)) for clause in self.clauses]
+            owners = owners_of(main, frame, str(schema.privacy_unit.column), schema.key_of(child))
+            columns = self._columns(child.name)
+            rows[child.name] = table_rows(frame, child, columns, owners, in_order=child.name in ordered)
+        return [clause.holds(person, rows, len(main)) for clause in self.clauses]
 
     def _columns(self, table: str) -> list[str]:
-        atoms = [
-            atom
-            for clause in self.clauses
-            for atom in (*clause.atoms, *(a for item in clause.variables for a in item.atoms))
-        ]
-        return sorted({atom.column for atom in atoms if atom.table == table})
+        if not table:
+            return sorted({atom.column for clause in self.clauses for atom in clause.atoms})
+        variables = (variable for clause in self.clauses for variable in clause.variables)
+        return sorted({name for variable in variables if variable.table == table for name in variable.columns})
 
     def predict(self, frames: Frames, schema: Schema) -> Ints:
         """Predicted class code of each person."""
@@ -225,41 +222,3 @@ def predicted_labels(kept: Sequence[bool], estimates: Floats, positive: int) -> 
     others = estimates.copy()
     others[:, positive] = -1.0
     return tuple(positive if keep else int(row.argmax()) for keep, row in zip(kept, others, strict=True))
-
-
-def split_tables(frames: Frames, schema: Schema) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-    """The main table, and the others by their names.
-
-    Raises
-    ------
-    RequestError
-        If the main table is missing, or the schema describes no table of some name.
-    """
-    if not isinstance(frames, Mapping):
-        return frames.reset_index(drop=True), {}
-    known = [schema.entity, *(child.name for child in schema.children)]
-    if schema.entity not in frames:
-        raise RequestError(f"Give the main table under its name, '{schema.entity}'.")
-    for name in frames:
-        if name not in known:
-            listed = ", ".join(f"'{table}'" for table in known)
-            raise RequestError(f"The schema describes no table '{name}'. Tables: {listed}.")
-    children = {name: frame for name, frame in frames.items() if name != schema.entity}
-    return frames[schema.entity].reset_index(drop=True), children
-
-
-def _owners(main: pd.DataFrame, rows: pd.DataFrame, own: str, key: str) -> Ints:
-    """Place of each child row's person in the main table; -1 for nobody."""
-    if not len(rows):
-        return np.zeros(0, dtype=np.int64)
-    if own not in main or key not in rows:
-        raise RequestError(
-            f"To know whose rows they are, the main table needs the column '{own}' and the other one '{key}'."
-        )
-    people = people_of(main[own])
-    named = np.flatnonzero(people.notna())
-    known = pd.Index(people.iloc[named], dtype=object)
-    if known.has_duplicates:
-        raise RequestError(f"Several rows have the same '{own}': give one row per {own}.")
-    found = known.get_indexer(pd.Index(people_of(rows[key]), dtype=object))
-    return np.where(found >= 0, np.append(named, -1)[found], -1)

@@ -8,6 +8,7 @@ from itertools import combinations
 from dpcore.domain.schema import Schema
 from dpcore.models.ilp.language.atoms import Atom
 from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.language.forms import EXISTS
 
 
 def clause_words(clause: Clause, schema: Schema) -> str:
@@ -18,32 +19,70 @@ def clause_words(clause: Clause, schema: Schema) -> str:
     parts += [_none(item, schema) for item in clause.variables if item.negated]
     if not parts:
         return "at all"
-    doubled = sorted({one.table for one, other in combinations(positive, 2) if _may_be(one, other)})
-    note = f" (it may be one {' or one '.join(doubled)} for both)" if doubled else ""
-    return f"with {_joined(parts)}{note}"
+    return f"with {_joined(parts)}{_note(positive)}"
+
+
+def _note(positive: Sequence[Variable]) -> str:
+    """That one row may do for two variables."""
+    doubled: dict[str, list[Variable]] = {}
+    for one, other in combinations(positive, 2):
+        if _may_be(one, other):
+            doubled.setdefault(one.table, []).extend((one, other))
+    if not doubled:
+        return ""
+    if all(item.form == EXISTS for items in doubled.values() for item in items):
+        return f" (it may be one {' or one '.join(sorted(doubled))} for both)"
+    return f" ({' and '.join(sorted(doubled))} rows may be the same)"
 
 
 def _may_be(one: Variable, other: Variable) -> bool:
     """Whether one row could stand for both variables."""
-    return one.table == other.table and all(
-        bool(set(first.cells) & set(second.cells))
-        for first in one.atoms
-        for second in other.atoms
-        if first.column == second.column
+    return one.table == other.table and any(
+        all(
+            bool(set(first.cells) & set(second.cells))
+            for first in mine
+            for second in theirs
+            if first.column == second.column
+        )
+        for mine in _rows(one)
+        for theirs in _rows(other)
     )
 
 
+def _rows(variable: Variable) -> list[tuple[Atom, ...]]:
+    return [variable.atoms, variable.later] if variable.later else [variable.atoms]
+
+
 def _some(variable: Variable, schema: Schema) -> str:
-    article = "an" if variable.table[:1].lower() in "aeiou" else "a"
-    if not variable.atoms:
-        return f"at least one {variable.table}"
-    return f"{article} {variable.table} that has {_conditions(variable.atoms, schema)}"
+    form, table = variable.form, variable.table
+    having = f" that has {_conditions(variable.atoms, schema)}" if variable.atoms else ""
+    each = f", each with {_conditions(variable.atoms, schema)}" if variable.atoms else ""
+    if form.then:
+        return f"{_article(table)} {table}{having} and, later, one that has {_conditions(variable.later, schema)}"
+    if form.alike:
+        return f"two {table} rows with the same {form.alike}{each}"
+    if form.row:
+        return f"a {form.row} {table}{having}"
+    if form.least > 1:
+        return f"at least {form.least} {table} rows{each}"
+    return f"{_article(table)} {table}{having}" if having else f"at least one {table}"
 
 
 def _none(variable: Variable, schema: Schema) -> str:
-    if not variable.atoms:
-        return f"no {variable.table}"
-    return f"no {variable.table} that has {_conditions(variable.atoms, schema)}"
+    form, table = variable.form, variable.table
+    having = f" that has {_conditions(variable.atoms, schema)}" if variable.atoms else ""
+    each = f" with {_conditions(variable.atoms, schema)}" if variable.atoms else ""
+    if form.alike:
+        return f"no two {table} rows with the same {form.alike}{f', each{each}' if each else ''}"
+    if form.row:
+        return f"no {form.row} {table}{having}"
+    if form.least > 1:
+        return f"fewer than {form.least} {table} rows{each}"
+    return f"no {table}{having}"
+
+
+def _article(table: str) -> str:
+    return "an" if table[:1].lower() in "aeiou" else "a"
 
 
 def _conditions(atoms: Sequence[Atom], schema: Schema) -> str:

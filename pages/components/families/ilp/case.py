@@ -71,7 +71,9 @@ def draw(schema: Schema, tables: Mapping[str, pd.DataFrame], key: str, marked: M
     if len(person.columns) > 1:
         _table(schema, schema.entity, person, str(schema.privacy_unit.column))
     for child in schema.children:
-        _table(schema, child.name, tables[child.name], schema.key_of(child), marked.get(child.name))
+        stored = {column.name for column in child.columns}
+        shown = tables[child.name][[name for name in tables[child.name] if name in stored]]
+        _table(schema, child.name, shown, schema.key_of(child), marked.get(child.name))
 
 
 def picture(cars: pd.DataFrame, key: str) -> None:
@@ -89,7 +91,8 @@ def _table(schema: Schema, name: str, frame: pd.DataFrame, own_key: str, marked:
     if not len(frame):
         st.markdown(f"**{markup.plain(name)}**: no row.")
         return
-    title = f"The {schema.entity}" if name == schema.entity else f"{name}: {_rows(len(frame))}"
+    order = ", the earliest first" if name != schema.entity and schema.table(name).keeping.keep != "random" else ""
+    title = f"The {schema.entity}" if name == schema.entity else f"{name}: {_rows(len(frame))}{order}"
     marks = [None] * len(frame) if marked is None else [bool(mark) for mark in marked]
     rows = [
         markup.row(

@@ -9,24 +9,37 @@ import streamlit as st
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import Quote
 from pages.components.families.ilp.words import records
-from pages.components.kit import markup
+from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpcore.domain.schema import Schema
     from dpcore.models.ilp.language.hypotheses import Hypotheses
+
+_WORDS = {
+    "counts": "how many there are",
+    "order": "what comes first, last or later",
+    "alike": "that two have the same value",
+}
 
 
 def show(quote: Quote) -> None:
     """Size of the hypothesis space, both bounds, and the bottom clause."""
+    from dpcore.domain.protected import shared_things
     from dpcore.models.ilp.language.hypotheses import hypotheses
 
     space, entity = hypotheses(quote.plan), quote.plan.schema.entity
     style = "amber" if space.people < max(space.needed, space.choice_margin or 0) else "plain"
     markup.notice(
         style,
-        _size(space),
+        f"{_size(space)} {_said(quote.plan.parameters.quantifiers, quote.plan.schema)}".strip(),
         f"{_needed(space, format_epsilon(quote.plan.epsilon), entity)} {_enough(space, entity)}",
     )
+    with slot.kept():
+        if shared := shared_things(quote.plan.schema):
+            st.warning(markup.plain(shared))
     with st.expander("What these numbers rest on, and the bottom clause in Prolog"):
         st.markdown(text("ilp_bounds"))
         st.markdown(text("ilp_bottom"))
@@ -36,6 +49,17 @@ def show(quote: Quote) -> None:
 def _size(space: Hypotheses) -> str:
     makes = "1 condition makes" if space.conditions == 1 else f"{space.conditions} conditions make"
     return f"{makes} {space.clauses:,} possible clauses."
+
+
+def _said(quantifiers: Sequence[str] | None, schema: Schema) -> str:
+    """What clauses say of rows."""
+    said = [words for name, words in _WORDS.items() if name in (quantifiers or ())]
+    if not schema.children:
+        return ""
+    if not said:
+        return "Of rows, they say that there is one."
+    listed = ", ".join(said[:-1]) + (" and " if len(said) > 1 else "") + said[-1]
+    return f"Of rows, they may also say {listed}."
 
 
 def _needed(space: Hypotheses, epsilon: str, entity: str) -> str:

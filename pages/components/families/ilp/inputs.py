@@ -17,6 +17,7 @@ from pages.components.families.shared.inputs import (
     choice,
     evaluate,
     explained,
+    label,
     method,
     number,
     tick,
@@ -28,6 +29,11 @@ from pages.components.visitor import access
 CRITERIA = {
     "best": "What cannot beat the best so far",
     "share": "What covers too few",
+}
+SAID = {
+    "counts": "How many there are: at least two, three",
+    "order": "What comes first, last or later",
+    "alike": "That two have the same value",
 }
 OWN = parameters_of(ILPParameters)
 
@@ -89,7 +95,39 @@ def _limits(schema: Schema) -> dict[str, Any]:
         with one:
             settings["max_variables"] = number(OWN["max_variables"], 1, "ilp-variables")
         settings["negation"] = tick(OWN["negation"], "set-ilp-negation")
+        settings |= _said_of_rows(schema)
     return settings
+
+
+def _said_of_rows(schema: Schema) -> dict[str, Any]:
+    """What a clause may say of rows beyond that one exists; nothing: the engine chooses."""
+    parameter = OWN["quantifiers"]
+    automatic = st.checkbox(
+        "Say as much of rows as there is room for",
+        True,
+        key="set-ilp-automatic",
+        help=explained(parameter),
+        **KEEP,
+    )
+    with slot.kept():
+        if automatic:
+            return {}
+        possible = [
+            name for name in SAID if name != "order" or any(child.keep != "random" for child in schema.children)
+        ]
+        chosen = st.multiselect(
+            label(parameter),
+            possible,
+            format_func=SAID.__getitem__,
+            placeholder="Only that there is such a row",
+            key=f"set-ilp-said-{schema.hash[:8]}",
+            help=explained(parameter),
+            **KEEP,
+        )
+        settings: dict[str, Any] = {"quantifiers": ["exists", *(name for name in SAID if name in chosen)]}
+        if "counts" in chosen:
+            settings["most_counted"] = number(OWN["most_counted"], 1, "ilp-counted")
+        return settings
 
 
 def _literals(schema: Schema, target: str, *, reserved: bool) -> list[str] | None:

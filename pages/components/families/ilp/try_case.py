@@ -42,8 +42,7 @@ def _asked(model: Any) -> dict[str, set[str]]:
         for atom in clause.atoms:
             asked.setdefault("", set()).add(atom.column)
         for variable in clause.variables:
-            columns = asked.setdefault(variable.table, set())
-            columns |= {atom.column for atom in variable.atoms}
+            asked.setdefault(variable.table, set()).update(variable.columns)
     return asked
 
 
@@ -106,7 +105,8 @@ def _rows(schema: Schema, child: ChildTable, given: pd.DataFrame | None, key: st
     """Rows of one table, to be edited, added and taken out."""
     names, own_key = [column.name for column in child.columns], schema.key_of(child)
     most = child.max_rows_per_person
-    st.markdown(f"**{markup.plain(child.name)}**: at most {most} row{'' if most == 1 else 's'}")
+    order = ", in the order of time: the earliest first" if child.keep != "random" else ""
+    st.markdown(f"**{markup.plain(child.name)}**: at most {most} row{'' if most == 1 else 's'}{order}")
     edited: pd.DataFrame = st.data_editor(
         _blank(child) if given is None else given[names],
         column_config={column.name: _cell(column) for column in child.columns},

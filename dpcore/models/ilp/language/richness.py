@@ -1,0 +1,66 @@
+"""How much clauses say of rows unless asked otherwise: a public rule on the language and on epsilon."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpcore.domain.schema import Schema
+from dpcore.errors import RequestError
+from dpcore.models.ilp.language.bounds import people_enough
+from dpcore.models.ilp.language.factors import Cells, build_factors
+from dpcore.models.ilp.language.forms import Quantifier
+from dpcore.models.ilp.language.lattice import language_of, most_by_length
+from dpcore.models.ilp.language.parameters import ILPParameters
+
+#: Most clauses that a language may have which nobody asked for.
+PLENTY: Final = 500_000
+#: So many times the people are there who would be enough for the richer language.
+ROOM: Final = 1.5
+#: In the order in which they are added.
+_MORE: Final[tuple[Quantifier, ...]] = ("counts", "order", "alike")
+
+
+def quantifiers_for(
+    schema: Schema, target: str, parameters: ILPParameters, epsilon: float, people: int
+) -> tuple[Quantifier, ...]:
+    """What clauses may say of rows: what was asked for, or else as much as there is room for.
+
+    Each thing that makes the language richer is added if the language stays small, and if the
+    people are enough for report noisy max to choose well from it. The published methods, whose noise
+    grows with every clause, keep to rows that exist.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of the choice of one clause, for a weight of 1.
+    people : int
+        That a run can learn from, at most.
+    """
+    if parameters.quantifiers is not None:
+        return parameters.quantifiers
+    found: tuple[Quantifier, ...] = ("exists",)
+    if parameters.method != "noisy_max" or not parameters.max_variables:
+        return found
+    for more in _MORE:
+        if _fits(schema, target, parameters, (*found, more), epsilon, people):
+            found = (*found, more)
+    return found
+
+
+def _fits(
+    schema: Schema,
+    target: str,
+    parameters: ILPParameters,
+    quantifiers: tuple[Quantifier, ...],
+    epsilon: float,
+    people: int,
+) -> bool:
+    atoms, tables, limits = language_of(schema, target, parameters, quantifiers)
+    if not any(form.quantifier == quantifiers[-1] for table in tables for form in table.forms):
+        return False
+    try:
+        lengths = most_by_length(build_factors(atoms, Cells(atoms), tables, limits), limits)
+    except RequestError:  # Too many ways to join the conditions.
+        return False
+    contenders = sum(count > 0 for count in lengths) * max(lengths)
+    return sum(lengths) <= PLENTY and people >= ROOM * people_enough(max(2, contenders), epsilon)
