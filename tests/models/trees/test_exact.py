@@ -14,7 +14,7 @@ from dpcore.learning.learner import Asked, Run, no_progress
 from dpcore.models.trees.learning import exact_tree
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike, split_prior
-from dpcore.models.trees.learning.growth import Grown, freeze, predicted_label, share_intervals
+from dpcore.models.trees.learning.growth import Grown, freeze, drawn_label, share_intervals
 from dpcore.models.trees.learning.joint_counts import joint_counts
 from dpcore.models.trees.learning.learner import TreeLearner
 from dpcore.models.trees.learning.lookahead import ExactWeight, _Problem, draw_block
@@ -349,7 +349,7 @@ def stops(node, above=()):
     here = (*above, node)
     if not node.children:
         final = next((n for n in here if n.collapsed), node)
-        yield predicted_label(final)
+        yield drawn_label(final)
     for child in node.children:
         yield from stops(child, here)
 
@@ -373,7 +373,7 @@ def test_folding_changes_no_prediction_and_folds_only_what_is_alike(root):
             continue
         ends = [share_intervals(child) for child in node.children]
         overlap = all(max(end[c][0] for end in ends) <= min(end[c][1] for end in ends) for c in range(2))
-        same = len({predicted_label(child) for child in node.children}) == 1
+        same = len({drawn_label(child) for child in node.children}) == 1
         assert node.collapsed == (not below and same and overlap)
 
 
