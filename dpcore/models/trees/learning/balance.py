@@ -50,8 +50,9 @@ def likely_counts(noisy: Ints, scale: float, above: Floats | None) -> Floats:
 
 
 def class_worth(counts: Floats) -> Ints:
-    """Weight of a record of each class: from 1 to :data:`WORTH`, which the fewest have; shape (n_classes,)."""
-    return np.maximum(1, np.floor(WORTH * counts.min() / counts)).astype(np.int64)
+    """Weight of a record of each class: :data:`WORTH`, and less in the largest, which weighs as much as the second."""
+    second = float(np.sort(counts)[-2])
+    return np.maximum(1, np.floor(WORTH * np.minimum(1.0, second / counts))).astype(np.int64)
 
 
 def expected_shares(counts: Floats, label: int) -> Floats:
