@@ -17,11 +17,14 @@ import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.privacy.budgets import EPSILON_STEP
+from dpcore.privacy.losses import pure_rho, selection_epsilon
 
 #: Weight of a record of the class with the fewest records.
 WORTH: Final = 4096
 #: Share of a block's budget that buys the class counts of its node.
 COUNTS_SHARE: Final = Decimal("0.1")
+#: Records of the expected shares that are added to noisy class counts, in scales of their noise.
+_LENT: Final = 2.0
 #: A drawn class is expected to be so many times as frequent, against each other one, as in the whole node.
 _LIFT: Final = 2.0
 
@@ -33,6 +36,16 @@ def divided(epsilon: Decimal) -> tuple[Decimal, Decimal]:
     return counts, draw
 
 
+def undivided(draw: Decimal) -> Decimal:
+    """Budget of a block with such a draw."""
+    return draw / (1 - COUNTS_SHARE)
+
+
+def counting_share(rho: Decimal) -> Decimal:
+    """Rho of the class counts of a block that has no more than ``rho`` for both parts; no less than they take."""
+    return pure_rho(undivided(selection_epsilon(rho)) * COUNTS_SHARE)
+
+
 def likely_counts(noisy: Ints, scale: float, above: Floats | None) -> Floats:
     """Positive class counts of a node, from noisy ones and what the node above lets expect.
 
@@ -42,11 +55,10 @@ def likely_counts(noisy: Ints, scale: float, above: Floats | None) -> Floats:
     scale : float
         Of the two-sided geometric noise.
     above : array of shape (n_classes,) or None
-        Class shares of the node above; they count as two scales of noise.
+        Class shares of the node above, if there is one, or even ones; they count as so many records as the noise.
     """
-    if above is None:
-        return np.maximum(noisy, max(1.0, float(noisy.sum()) / 100))
-    return np.maximum(noisy, 0) + (2 * scale + 1) * above
+    shares = np.full(len(noisy), 1 / len(noisy)) if above is None else above
+    return np.maximum(noisy, 0) + (_LENT * scale + 1) * shares
 
 
 def class_worth(counts: Floats) -> Ints:
@@ -62,7 +74,7 @@ def expected_shares(counts: Floats, label: int) -> Floats:
     return np.asarray(lifted / lifted.sum())
 
 
-def pulled_shares(noisy: Ints, deviation: float, expected: Floats) -> Floats:
+def pulled_shares(noisy: Ints, expected: Floats, deviation: float) -> Floats:
     """Class shares of a group: those of its noisy counts, pulled the more to the expected ones the noisier they are.
 
     Each is the mean of two normal guesses, weighted by how sure they are: the share itself lies within about

@@ -11,7 +11,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.forms import composed_form
 from dpcore.learning.learner import Asked, Run
-from dpcore.models.trees.learning.balance import COUNTS_SHARE, divided
+from dpcore.models.trees.learning.balance import counting_share, divided, undivided
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
 from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
 from dpcore.models.trees.learning.growth import Grown
@@ -69,11 +69,9 @@ def _in_its_form(asked: Asked, plan: RunPlan, literals: int) -> RunPlan:
     def select(step: str, rho: Decimal) -> Decimal:
         """Epsilon of a level for which rho pays. A smaller draw has no larger slack."""
         balanced = blocks[step].counts is not None
-        if balanced:  # The counts of the level take a share of its epsilon, and cost the more the larger that is.
-            rho -= pure_rho(selection_epsilon(rho) * COUNTS_SHARE / (1 - COUNTS_SHARE))
-        whole = selection_epsilon(rho)
+        whole = selection_epsilon(rho - counting_share(rho) if balanced else rho)
         draw = whole - 2 * Decimal(weight(step, whole).slack)
-        return (draw / (1 - COUNTS_SHARE) if balanced else draw).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
+        return (undivided(draw) if balanced else draw).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
     def cost(step: str) -> Decimal:
         """Rho of a level."""

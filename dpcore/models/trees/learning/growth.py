@@ -170,7 +170,7 @@ def _estimates(grown: Grown) -> tuple[Floats, int]:
         return point_estimates(_supporting(counts, label)[None], (ALPHA,) * len(counts))[0], label
     scale, gaussian = _widest_noise(grown)
     deviation = scale * math.sqrt((1 if gaussian else 2) * sum(1 for _ in grown.leaves()))
-    shares = pulled_shares(counts, deviation, grown.expected)
+    shares = pulled_shares(counts, grown.expected, deviation)
     return shares, int(np.argmax(shares))
 
 
