@@ -40,9 +40,10 @@ from dpcore.privacy.randomness import RandomSource
 
 #: Rules of a block, each of which is one choice.
 RULES: Final = 2
-#: Ways in which a group is worth something, positions in ``LEAF_UTILITIES``: with the class that is drawn for
-#: it, or, if later blocks will divide it, with the best one.
-_DRAWN, _BEST = (LEAF_UTILITIES.index(utility) for utility in ("labelled", "correct"))
+#: Position in ``LEAF_UTILITIES`` of what a group is worth: with the class that is drawn for it.
+_DRAWN: Final = LEAF_UTILITIES.index("labelled")
+#: Quarters of the mistakes among those left that count, if later blocks will divide them; captured ones stay.
+_LEFT: Final = 1
 
 
 def block_weight(epsilon: Decimal, conditions: int, classes: int, max_rows: int) -> ExactWeight:
@@ -135,7 +136,7 @@ class BlockDrawer:
         size, may = len(ones), following.after(earlier)
         stops = [self.prior.end_probability(len(before) + place) for place in range(RULES)]
         priors, worth = self.prior.log_weights(), class_worth(counts)
-        may_each, left = following.after_each(earlier), _DRAWN if last else _BEST
+        may_each, left = following.after_each(earlier), 0 if last else _LEFT
         later = _Later(none, ones, twos, may_each, priors, _logs(stops[1]), worth, left, self.weight.value)
         bests, rests = later.values()
         ends, goes = _logs(stops[0])
@@ -224,6 +225,18 @@ class _Later:
 
 
 @kernel
+def _left_value(counts: Ints, worth: Ints, quarters: int, weight: float) -> tuple[np.int64, float]:
+    """Worth of those left: of a group, or if so many quarters of its mistakes count, with its best class."""
+    if quarters == 0:
+        return leaf_value(counts, worth, _DRAWN, weight)
+    best, whole = np.int64(0), np.int64(0)
+    for c in range(counts.shape[0]):
+        best = max(best, worth[c] * counts[c])
+        whole += worth[c] * counts[c]
+    return (quarters * best + (4 - quarters) * whole) // 4, 0.0
+
+
+@kernel
 def _fill_seconds(
     none: Ints,
     ones: Ints,
@@ -249,7 +262,7 @@ def _fill_seconds(
         for c in range(labels):
             own[c] = ones[j, c] - both[j, c] if j < size else 0
             rest[c] = none[c] - ones[first, c] - own[c]
-        others, others_rest = leaf_value(rest, worth, left if j < size else _DRAWN, weight)
+        others, others_rest = _left_value(rest, worth, left if j < size else 0, weight)
         bests[j], rests[j] = captured + others, captured_rest + others_rest
         if j < size:
             more, more_rest = leaf_value(own, worth, _DRAWN, weight)

@@ -22,7 +22,7 @@ from dpcore.models.rules.learning.antecedents import (
     given_antecedents,
     public_antecedents,
 )
-from dpcore.models.rules.learning.block_choice import choose_blocks
+from dpcore.models.rules.learning.block_choice import choose_blocks, choose_conditions, choose_length
 from dpcore.models.rules.learning.blocks import RULES, BlockDrawer, DrawnList, block_weight, part_of_each
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.mining import Mined, check_levels, mine_antecedents
@@ -157,9 +157,13 @@ def _block_parts(plan: RunPlan, epsilon: Decimal) -> tuple[Decimal, Decimal]:
 def _settled(asked: Asked) -> RuleListParameters:
     """What was asked for, with what the house rules make of the rest."""
     parameters: RuleListParameters = asked.parameters
-    if parameters.sampler == "lookahead" and parameters.blocks is None:
-        blocks = choose_blocks(asked.row_epsilon, asked.schema.max_rows)
-        parameters = parameters.model_copy(update={"blocks": blocks})
+    if parameters.sampler == "lookahead":
+        public = asked.row_epsilon, asked.schema.max_rows
+        blocks = parameters.blocks or choose_blocks(*public)
+        longest = parameters.max_antecedent_length or choose_length(*public)
+        most = parameters.max_antecedents or choose_conditions(blocks, asked.schema.max_rows, asked.classes)
+        house = {"blocks": blocks, "max_antecedent_length": longest, "max_antecedents": most}
+        parameters = parameters.model_copy(update=house)
     if parameters.tempered_prior:
         return parameters.model_copy(update={"selection_alpha": "same"})
     return parameters
@@ -200,11 +204,10 @@ def _check_alpha(asked: Asked) -> None:
 
 
 def _house_shares(asked: Asked, sampler: str) -> BudgetShares:
-    row_level = asked.epsilon / asked.schema.privacy_unit.max_rows_per_person
-    hopeless = row_level * asked.schema.max_rows < 50
-    if hopeless:
-        return BudgetShares(estimates=Decimal(4))
-    return BudgetShares(list=Decimal(4)) if sampler == "lookahead" else BudgetShares()
+    if sampler == "lookahead":
+        return BudgetShares(list=Decimal(4))
+    hopeless = asked.row_epsilon * asked.schema.max_rows < 50
+    return BudgetShares(estimates=Decimal(4)) if hopeless else BudgetShares()
 
 
 def _alpha(plan: RunPlan) -> tuple[float, ...]:

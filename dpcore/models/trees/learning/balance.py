@@ -22,7 +22,7 @@ from dpcore.privacy.losses import pure_rho, selection_epsilon
 #: Weight of a record of the class with the fewest records.
 WORTH: Final = 4096
 #: Share of a block's budget that buys the class counts of its node.
-COUNTS_SHARE: Final = Decimal("0.1")
+COUNTS_SHARE: Final = Decimal("0.2")
 #: Records of the expected shares that are added to noisy class counts, in scales of their noise.
 _LENT: Final = 2.0
 #: A drawn class is expected to be so many times as frequent, against each other one, as in the whole node.
