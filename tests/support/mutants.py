@@ -19,6 +19,7 @@ import dpcore.models.redescriptions.learning.chains
 import dpcore.models.redescriptions.learning.learner
 import dpcore.models.redescriptions.learning.pool
 import dpcore.models.redescriptions.learning.starts
+import dpcore.models.rules.learning.blocks
 import dpcore.models.rules.learning.learner
 import dpcore.models.rules.learning.mining
 import dpcore.models.rules.learning.samplers
@@ -243,6 +244,12 @@ def _half_gaussian(name: str) -> Iterator[None]:
         yield
 
 
+def _heavy_classes(module: Any) -> AbstractContextManager[None]:
+    """Records that weigh three times what the weight of the draw was made for."""
+    worth = module.class_worth
+    return replaced(module, "class_worth", lambda counts: 3 * worth(counts))
+
+
 def _people(run: Run) -> int:
     return sum(len(partition.present) for partition in run.table.partitions)
 
@@ -452,6 +459,21 @@ MUTANTS = (
         "counts of an exact tree",
         partial(halved, dpcore.models.trees.learning.exact_tree, GEOMETRIC),
         _methods("lookahead", family="tree"),
+    ),
+    Mutant(
+        "class counts of a block of rules",
+        partial(halved, dpcore.models.rules.learning.blocks, GEOMETRIC),
+        _methods("blocks"),
+    ),
+    Mutant(
+        "weights of classes beyond their bound",
+        partial(_heavy_classes, dpcore.models.trees.learning.exact_tree),
+        _methods("lookahead", "lookahead, composing", family="tree"),
+    ),
+    Mutant(
+        "weights of classes in rules beyond their bound",
+        partial(_heavy_classes, dpcore.models.rules.learning.blocks),
+        _methods("blocks", "blocks, composing"),
     ),
     Mutant(
         "trees and pairs drawn whole",

@@ -38,6 +38,7 @@ class ReplayMethod:
 
 
 _RULES: Final[Choices] = {
+    "sampler": ("pool",),
     "max_antecedent_length": (1, 2),
     "max_antecedents": (3, 12, 40),
     "numeric_literals": ("thresholds", "intervals"),
@@ -59,10 +60,12 @@ _CHAIN: Final[Choices] = {
 _BLOCKS: Final[Choices] = {
     **_RULES,
     "sampler": ("lookahead",),
+    "max_antecedent_length": (None, 1, 2),
     "blocks": (None, 1, 2, 3),
 }
 _MINED: Final[Choices] = {
     **_RULES,
+    "sampler": ("pool", "lookahead"),
     "antecedents": ("dp_fim",),
     "max_antecedent_length": (1, 2, 3),
     "min_support": (0.0, 0.05, 0.9),
@@ -77,7 +80,7 @@ _TREES: Final[Choices] = {
     "evaluate": _ON_OR_OFF,
 }
 _LOOKAHEAD: Final[Choices] = {
-    "criterion": ("error", "gini"),
+    "criterion": ("balanced", "error", "gini"),
     "blocks": ((1,), (2,), (3,), (1, 1), (2, 1)),
     "leaf_share": (None, 0.05, 0.5),
     "reserved_splits": _ON_OR_OFF,

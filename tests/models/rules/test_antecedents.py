@@ -106,12 +106,12 @@ def test_a_category_may_hold_the_word_and():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"max_antecedents": 5000}, "more memory"),
+        ({"max_antecedents": 5000, "sampler": "pool"}, "more memory"),
         (
             {"antecedents": "given", "given": ("age > 30",) * 2000, "max_antecedents": 1},
             "more memory",
         ),
-        ({"pool_size": 5_000_000}, "would take hours"),
+        ({"sampler": "pool", "pool_size": 5_000_000}, "would take hours"),
         ({"sampler": "mcmc", "mcmc_steps": 1_000_000}, "would take hours"),
     ],
 )

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpcore.learning.learner import no_progress
-from dpcore.models.rules.learning.blocks import BlockDrawer, block_weight, group_value
+from dpcore.models.rules.learning.blocks import BlockDrawer, _left_value, block_weight
 from dpcore.models.rules.learning.following import Following
-from dpcore.models.trees.learning.pair_values import GRID
+from dpcore.models.trees.learning.balance import WORTH, class_worth, expected_shares, likely_counts
 from dpcore.privacy.randomness import SeededRandom
 from tests.models.rules.test_samplers import ALL, PLAIN, ROWS, SCHEMA, TINY, _antecedents, _prior
 from tests.oracles import rules_oracle
@@ -19,12 +19,9 @@ from tests.oracles.mechanisms_oracle import FALSE_ALARM, chi_square
 from tests.support.small_tables import domain, neighbours, table_of
 
 EPSILON = Decimal(1)
-
-
-def _value(counts, eighths):
-    whole = sum(counts)
-    impurity = GRID * whole - (GRID * sum(n * n for n in counts) // whole if whole else 0)
-    return GRID * whole - impurity * eighths // 8
+#: Class counts that cost so much have no noise.
+EXACTLY = Decimal(10_000)
+UNEVEN = (1500, WORTH)
 
 
 @cache
@@ -50,61 +47,88 @@ def _groups(rows):
 
 
 @cache
-def _logs(rows, max_rows, eighths=8, times=1.0):
-    """Log-probability of every list, prior x exp(weight x value), by enumeration."""
+def _outcomes(quarters=0):
+    """Every list with, unless later blocks divide those left, every class of its groups."""
+    drawn = {members: len(members) + (len(members) < 2 or not quarters) for members in _lists()}
+    return [(own, classes) for own, groups in drawn.items() for classes in itertools.product((0, 1), repeat=groups)]
+
+
+@cache
+def _logs(rows, max_rows, quarters=0, times=1.0, worth=UNEVEN):
+    """Log-probability of every outcome."""
     weight = times * block_weight(EPSILON, ALL, 2, max_rows).value
-    chances = _lists()
-    logs = []
-    for (members, chance), groups in zip(chances.items(), _groups(rows), strict=True):
-        value = sum(_value(group, 8) for group in groups[:-1]) + _value(groups[-1], eighths if len(members) == 2 else 8)
-        logs.append(math.log(chance) + weight * value)
-    return np.array(logs) - np.logaddexp.reduce(logs)
+    found = []
+    for (members, chance), groups in zip(_lists().items(), _groups(rows), strict=True):
+        divided = quarters if len(members) == 2 else 0
+        drawn = groups[:-1] if divided else groups
+        logs = np.full((), math.log(chance) + (weight * _left(groups[-1], worth, divided) if divided else 0.0))
+        for group in drawn:
+            logs = np.add.outer(logs, weight * np.array(worth) * np.array(group) - math.log(2))
+        found.append(logs.ravel())
+    every = np.concatenate(found)
+    return every - np.logaddexp.reduce(every)
+
+
+def _left(counts, worth, quarters):
+    each = [own * int(n) for own, n in zip(worth, counts, strict=True)]
+    return (quarters * max(each) + (4 - quarters) * sum(each)) // 4
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_blocks_are_drawn_with_their_enumerated_probabilities(blocks):
-    """The first block of two counts what it leaves by less."""
-    draws = 3000
-    weight, source = block_weight(EPSILON, ALL, 2, SCHEMA.max_rows), SeededRandom(5)
-    drawer = BlockDrawer(table_of(SCHEMA, ROWS), "y", "all", _antecedents(), _prior(), blocks, weight)
-    observed = dict.fromkeys(_lists(), 0)
+    """Lists and the classes of their groups; of the first block of two, those of the rules that it puts."""
+    draws, whole = 3000, likely_counts(sum(_groups(tuple(ROWS))[0]), 1 / float(EXACTLY), None)
+    worth, source = tuple(class_worth(whole).tolist()), SeededRandom(5)
+    weight = block_weight(EPSILON, ALL, 2, SCHEMA.max_rows)
+    drawer = BlockDrawer(table_of(SCHEMA, ROWS), "y", "all", _antecedents(), _prior(), blocks, EXACTLY, weight)
+    logs = _logs(tuple(ROWS), SCHEMA.max_rows, 0 if blocks == 1 else 1, worth=worth)
+    told = [expected_shares(whole, c) for c in (0, 1)]
+    observed = dict.fromkeys(_outcomes(0 if blocks == 1 else 1), 0)
     for _ in range(draws):
-        observed[tuple(drawer.draw(source, no_progress).tolist()[:2])] += 1
-    eighths = 8 if blocks == 1 else drawer.eighths(0)
-    expected = draws * np.exp(_logs(tuple(ROWS), SCHEMA.max_rows, eighths))
+        drawn = drawer.draw(source, no_progress)
+        members = tuple(drawn.members.tolist()[:2])
+        groups = len(members) if blocks == 2 and len(members) == 2 else len(members) + 1
+        classes = tuple(int(np.allclose(told[1], own)) for own in drawn.expected[:groups])
+        observed[members, classes] += 1
+    expected = draws * np.exp(logs)
     assert chi_square(list(observed.values()), expected) > FALSE_ALARM
+    other = draws * np.exp(_logs(tuple(ROWS), SCHEMA.max_rows, 0 if blocks == 1 else 1, 6.0, worth))
+    assert chi_square(list(observed.values()), other) < FALSE_ALARM, "six times the weight would be seen"
 
 
-@pytest.mark.parametrize("eighths", range(1, 9))
-def test_one_row_more_adds_to_a_group_what_it_may(eighths):
-    """At most itself, and it takes away no more: so two blocks move apart by 2 at most."""
-    for counts in itertools.product(range(14), repeat=3):
-        now = group_value(np.array(counts), eighths)
-        assert now == _value(counts, eighths)
-        for place in range(3):
+@pytest.mark.parametrize("quarters", range(5))
+@pytest.mark.parametrize("worth", [UNEVEN, (WORTH, 1), (WORTH, WORTH)])
+def test_one_row_more_adds_to_those_left_what_it_may(quarters, worth):
+    """Between nothing and the largest worth, with whatever class they are worth something."""
+    for counts in itertools.product(range(12), repeat=2):
+        now, _ = _left_value(np.array(counts), np.array(worth), quarters, 1e-9)
+        best = max(own * n for own, n in zip(worth, counts, strict=True))
+        assert now == (_left(counts, worth, quarters) if quarters else best)
+        for place in (0, 1):
             more = np.array(counts)
             more[place] += 1
-            assert -GRID <= group_value(more, eighths) - now <= GRID
+            assert 0 <= _left_value(more, np.array(worth), quarters, 1e-9)[0] - now <= WORTH
 
 
-def _worst(eighths, times=1.0):
+def _worst(quarters, times=1.0):
     kinds = domain(TINY)[::3]
     small = [list(rows) for size in (0, 1, 2) for rows in itertools.combinations_with_replacement(kinds, size)]
     small.append([(0, 0, 0)] * 7)
     pairs = (pair for rows in small for pair in neighbours(TINY, rows))
     return max(
         np.abs(
-            _logs(tuple(map(tuple, less)), TINY.max_rows, eighths, times)
-            - _logs(tuple(map(tuple, more)), TINY.max_rows, eighths, times)
+            _logs(tuple(map(tuple, less)), TINY.max_rows, quarters, times)
+            - _logs(tuple(map(tuple, more)), TINY.max_rows, quarters, times)
         ).max()
         for less, more in pairs
     )
 
 
-@pytest.mark.parametrize("eighths", [4, 8])
-def test_one_row_changes_no_probability_by_more_than_the_budget(eighths):
-    assert 0.3 < _worst(eighths) <= float(EPSILON)
+@pytest.mark.parametrize("quarters", [0, 1])
+def test_one_row_changes_no_probability_by_more_than_the_budget(quarters):
+    """Given the weights of the classes, which come from noisy counts."""
+    assert 0.4 < _worst(quarters) <= float(EPSILON)
 
 
 def test_three_times_the_weight_would_be_caught():
-    assert _worst(8, times=3.0) > float(EPSILON)
+    assert _worst(0, times=3.0) > float(EPSILON)

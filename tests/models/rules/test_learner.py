@@ -39,7 +39,7 @@ COLUMNS = [
     {"name": "stage", "type": "categorical", "categories": ["i", "ii", "iii"], "target": True},
 ]
 PEOPLE = 1500
-SMALL = {"pool_size": 300, "max_antecedents": 40}
+SMALL = {"sampler": "pool", "pool_size": 300, "max_antecedents": 40}
 
 
 def _schema(rows_per_person=1, holdout_percent=20, max_rows=2000):

@@ -12,9 +12,17 @@ from scipy.stats import binom
 
 from dpcore.learning.learner import Asked, Run, no_progress
 from dpcore.models.trees.learning import exact_tree
+from dpcore.models.trees.learning.balance import (
+    WORTH,
+    class_worth,
+    divided,
+    expected_shares,
+    likely_counts,
+    pulled_shares,
+)
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike, split_prior
-from dpcore.models.trees.learning.growth import Grown, freeze, predicted_label, share_intervals
+from dpcore.models.trees.learning.growth import Grown, freeze, drawn_label, share_intervals
 from dpcore.models.trees.learning.joint_counts import joint_counts
 from dpcore.models.trees.learning.learner import TreeLearner
 from dpcore.models.trees.learning.lookahead import ExactWeight, _Problem, draw_block
@@ -22,6 +30,7 @@ from dpcore.models.trees.learning.pair_values import LEAF_UTILITIES
 from dpcore.models.trees.learning.pair_values import leaf_value as compiled_value
 from dpcore.models.trees.released.parameters import TreeParameters
 from dpcore.models.trees.released.splits import Split
+from dpcore.privacy.losses import pure_rho
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from tests.oracles import lookahead_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
@@ -76,6 +85,66 @@ def test_one_record_moves_a_leaf_by_what_the_proof_says(leaf, pure):
     assert -256 <= leaf_value("purity", [5000 + pure, 1]) - leaf_value("purity", other) <= -254
 
 
+@settings(max_examples=300, deadline=None)
+@given(leaves, st.data())
+def test_one_record_moves_a_weighted_leaf_by_no_more_than_the_largest_weight(leaf, data):
+    counts, label = np.array(leaf[0]), leaf[1]
+    worth = np.array(data.draw(st.lists(st.integers(1, WORTH), min_size=len(counts), max_size=len(counts))))
+    more = counts + (np.arange(len(counts)) == label)
+    best = [int(compiled_value(own, worth, LEAF_UTILITIES.index("correct"), 1e-9)[0]) for own in (counts, more)]
+    assert 0 <= best[1] - best[0] <= worth[label] <= WORTH
+    assert best[0] == max(worth * counts)
+    # What attains the bound: a pure leaf of the class that weighs most.
+    pure = np.array([[n, 0] for n in (int(counts.sum()), int(counts.sum()) + 1)])
+    assert np.ptp((pure * [WORTH, 1]).max(axis=1)) == WORTH
+
+
+@settings(max_examples=200, deadline=None)
+@given(leaves, st.floats(0.5, 10**6), st.booleans())
+def test_classes_weigh_alike_and_never_more_than_the_bound(leaf, scale, above):
+    shares = np.full(len(leaf[0]), 1 / len(leaf[0])) if above else None
+    counts = likely_counts(np.array(leaf[0]) - 20, scale, shares)
+    worth = class_worth(counts)
+    assert (counts > 0).all()
+    assert 1 <= worth.min()
+    assert worth.max() == WORTH
+    largest, second = sorted(counts)[:-3:-1]
+    weighed = sorted(worth * counts)[-1]
+    assert weighed <= WORTH * second + largest
+
+
+def test_weights_come_from_the_noisy_counts_alone(monkeypatch):
+    """Two tables far apart, of which the noise makes the same counts, are drawn from with the same weights."""
+    seen = []
+    monkeypatch.setattr(exact_tree, "draw_block", lambda *given: seen.append(given[-1]) or draw_block(*given))
+
+    class Told:
+        def __init__(self, sensitivity, epsilon):
+            assert (sensitivity, epsilon > 0) == (1, True)
+
+        def release(self, exact, randomness):  # noqa: ARG002
+            return np.zeros_like(exact) + np.arange(exact.size).reshape(exact.shape)
+
+    monkeypatch.setattr(exact_tree, "GeometricMechanism", Told)
+    for rows in (20, 250):
+        grown_tree((1,), "1", rows=rows)
+    assert (seen[0] == seen[1]).all()
+    assert len(set(seen[0].tolist())) > 1
+
+
+def test_a_drawn_class_and_the_counts_make_the_chances():
+    """Without noise the counts alone count, with much noise what the draw lets expect."""
+    expected = expected_shares(np.array([900.0, 100.0]), 1)
+    assert expected.tolist() == pytest.approx([9 / 11, 2 / 11])
+    exact = pulled_shares(np.array([50_000, 50_000]), expected, 1.0)
+    assert exact.tolist() == pytest.approx([0.5, 0.5], abs=1e-3)
+    assert pulled_shares(np.array([3, 5]), expected, 1e5).tolist() == pytest.approx(expected.tolist(), abs=1e-3)
+    for counts in ([-7, -9], [0, 0], [1000, -50]):
+        shares = pulled_shares(np.array(counts), expected, 50.0)
+        assert shares.sum() == pytest.approx(1)
+        assert (shares > 0).all()
+
+
 @pytest.mark.parametrize("utility", UTILITIES)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
@@ -103,7 +172,7 @@ def test_compiled_leaves_are_worth_what_plain_ones_are(utility, leaf, weight):
     counts = np.array(leaf[0])
     problem = problem_of(utility, len(counts), weight)
     best, rest = problem._leaves(counts)
-    compiled = compiled_value(counts, LEAF_UTILITIES.index(utility), problem._weight)
+    compiled = compiled_value(counts, np.ones(len(counts), dtype=np.int64), LEAF_UTILITIES.index(utility), problem._weight)
     assert int(best) == int(compiled[0])
     assert float(rest) == pytest.approx(compiled[1], abs=1e-13)
     scores = [math.exp(max(-700.0, problem._weight * (n - max(counts)))) for n in counts.tolist()]
@@ -146,7 +215,7 @@ def paths(grown, above=()):
 
 @pytest.mark.parametrize("rows_per_person", [1, 3])
 @pytest.mark.parametrize("blocks", [(1,), (2,), (3,), (2, 2), (1, 2, 1)])
-@pytest.mark.parametrize("criterion", ["error", "gini"])
+@pytest.mark.parametrize("criterion", ["error", "gini", "balanced"])
 def test_every_path_spends_exactly_what_was_planned(rows_per_person, blocks, criterion):
     for seed, epsilon in enumerate(("0.1", "1", "7.000000001")):
         root, plan = grown_tree(blocks, epsilon, seed=seed, criterion=criterion, rows_per_person=rows_per_person)
@@ -156,7 +225,7 @@ def test_every_path_spends_exactly_what_was_planned(rows_per_person, blocks, cri
         for path in paths(root):
             assert sum((node.spent for node in path), Decimal(0)) == whole
             assert path[-1].count_epsilon == plan.row_epsilon("leaves")
-            assert (path[-1].label is not None) == (criterion == "error")
+            assert (path[-1].label is not None) == (criterion != "gini")
         model = freeze(root, plan.schema, plan.classes, plan.epsilon)
         ends = [i for i, node in enumerate(model.nodes) if not node.children]
         assert {model.path_spent(end) for end in ends} == {whole * rows_per_person}
@@ -165,9 +234,9 @@ def test_every_path_spends_exactly_what_was_planned(rows_per_person, blocks, cri
 
 @pytest.mark.parametrize("rows_per_person", [1, 3])
 @pytest.mark.parametrize("blocks", [(1,), (3,), (2, 2), (1, 2, 1)])
-@pytest.mark.parametrize("criterion", ["error", "gini"])
+@pytest.mark.parametrize("criterion", ["error", "gini", "balanced"])
 def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_person, blocks, criterion):
-    weights, reach = [], 512 if criterion == "gini" else 1
+    weights, reach = [], {"gini": 512, "balanced": WORTH, "error": 1}[criterion]
 
     def spy(*given):
         weights.append(given[4])
@@ -180,7 +249,8 @@ def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_pers
         weights.clear()
         root, plan = grown_tree(blocks, epsilon, seed=seed, delta="1e-7", **chosen)
         level = max(rows_per_person * weight.value * reach + 2 * weight.slack for weight in weights)
-        rho = len(blocks) * level**2 / 8 + (rows_per_person / plan.count_noise[0].deviation) ** 2 / 2
+        counted = sum(float(pure_rho(rows_per_person * divided(plan.row_epsilon(step))[0])) for step in plan.split.parts if "block" in step)
+        rho = (counted if criterion == "balanced" else 0) + len(blocks) * level**2 / 8 + (rows_per_person / plan.count_noise[0].deviation) ** 2 / 2
         assert rho <= float(plan.rho) * (1 + 1e-6)
         assert float(alone.rho) * (1 - 1e-6) < rho, "and leaves nothing"
         assert plan.rho <= alone.rho
@@ -237,7 +307,7 @@ def test_progress_tells_of_whole_levels_of_blocks(blocks):
         assert done[-1] == 1000
 
 
-@pytest.mark.parametrize("criterion", ["error", "gini"])
+@pytest.mark.parametrize("criterion", ["error", "gini", "balanced"])
 def test_chances_are_separated_though_no_group_has_another_label(criterion):
     """One class is the likeliest in every group, so that no question leaves fewer mistakes than none."""
     schema = schema_of([{"name": "x", "type": "boolean"}, {"name": "y", "type": "boolean", "target": True}], 2000)
@@ -245,11 +315,12 @@ def test_chances_are_separated_though_no_group_has_another_label(criterion):
     parameters = TreeParameters(criterion=criterion, blocks=(1,), evaluate=False)
     plan = plan_exact(Asked(schema, "y", Decimal(4), parameters, Decimal(0)))
     found = [run_exact(Run(table, plan, SeededRandom(seed), no_progress)).split is not None for seed in range(20)]
-    assert all(found) if criterion == "gini" else not all(found)
+    assert not all(found) if criterion == "error" else all(found)
 
 
 def test_chances_are_separated_by_default():
-    assert TreeParameters().criterion == "gini"
+    assert TreeParameters().criterion == "balanced"
+    assert TreeParameters(method="adiffp").criterion == "gini"
 
 
 def factorial(columns, target):
@@ -349,7 +420,7 @@ def stops(node, above=()):
     here = (*above, node)
     if not node.children:
         final = next((n for n in here if n.collapsed), node)
-        yield predicted_label(final)
+        yield drawn_label(final)
     for child in node.children:
         yield from stops(child, here)
 
@@ -373,7 +444,7 @@ def test_folding_changes_no_prediction_and_folds_only_what_is_alike(root):
             continue
         ends = [share_intervals(child) for child in node.children]
         overlap = all(max(end[c][0] for end in ends) <= min(end[c][1] for end in ends) for c in range(2))
-        same = len({predicted_label(child) for child in node.children}) == 1
+        same = len({drawn_label(child) for child in node.children}) == 1
         assert node.collapsed == (not below and same and overlap)
 
 

@@ -162,6 +162,45 @@ def test_all_neighbours_of_a_tiny_domain_stay_within_epsilon(utility, depth):
     assert 0.4 < worst <= 1 + 1e-9
 
 
+@pytest.mark.parametrize(("utility", "depth"), [("labelled", 2), ("correct", 2)])
+def test_all_neighbours_of_a_tiny_domain_stay_within_epsilon_with_weights(utility, depth):
+    """As above, with records of one class that are worth five times those of the other. Half the reach is caught."""
+    epsilon, kinds, worth = Decimal(1), list(itertools.product((False, True), (False, True), (0, 1))), np.array([1, 5])
+    weight = ExactWeight.fit(utility, depth, epsilon, 4, 2, 2, 5)
+
+    @cache
+    def logs(rows, times=1):
+        features = np.array([row[:2] for row in rows], dtype=bool).reshape(len(rows), 2)
+        labels = np.array([row[2] for row in rows], dtype=int)
+        heavier = ExactWeight(times * weight.numerator, weight.bits, weight.error, weight.slack)
+        joint = joint_counts(*packed(features, labels, 2), depth)
+        problem = _Problem(joint, np.log(prior_of(2)), depth, utility, heavier, worth)
+        found = {}
+        for splits in itertools.product(range(2), repeat=2**depth - 1):
+            chance = log_probability(problem, heavier, splits)
+            if utility == "correct":
+                found[splits] = chance
+                continue
+            for classes in itertools.product((0, 1), repeat=2**depth):
+                values = [worth * joint.at(_path_to(2**depth - 1 + leaf, list(splits))) for leaf in range(2**depth)]
+                own = sum(
+                    heavier.value * v[c] - np.logaddexp.reduce(heavier.value * v)
+                    for v, c in zip(values, classes, strict=True)
+                )
+                found[splits, classes] = chance + float(own)
+        return found
+
+    worst = {1: 0.0, 2: 0.0}
+    for times in worst:
+        for size in range(3):
+            for rows in itertools.combinations_with_replacement(kinds, size):
+                for added in kinds:
+                    one, other = logs(rows, times), logs(tuple(sorted((*rows, added))), times)
+                    worst[times] = max(worst[times], *(abs(one[outcome] - other[outcome]) for outcome in one))
+    assert 0.4 < worst[1] <= 1 + 1e-9
+    assert utility == "correct" or worst[2] > 1
+
+
 @given(
     st.integers(1, 3),
     st.integers(1, 300),

@@ -106,9 +106,9 @@ def public_antecedents(
     """Conjunctions over the schema: all single literals first, then a random subset. Free."""
     literals = candidate_literals(schema, target, parameters)
     chosen: list[Itemset] = []
-    for size in range(1, parameters.max_antecedent_length + 1):
-        room = parameters.max_antecedents - len(chosen)
-        later = parameters.max_antecedent_length - size
+    for size in range(1, parameters.longest + 1):
+        room = parameters.most - len(chosen)
+        later = parameters.longest - size
         share = room if size == 1 or later == 0 else -(-room // (later + 1))
         chosen += _random_conjunctions(literals, size, share, randomness)
     return Antecedents(literals, chosen)

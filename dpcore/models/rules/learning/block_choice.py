@@ -1,24 +1,44 @@
-"""How many blocks of two rules a list has: a rule in public inputs only.
+"""How many blocks of two rules a list has, and how long its rules are: rules in public inputs only.
 
-Chosen on Adult and Mushroom with ``python -m benchmarks rules``; it never looks at the records of
-the data set at hand.
+Chosen on Adult with ``python -m benchmarks rules``, the first step and the length on Titanic; they never look at the
+records of the data set at hand. The signal, epsilon times the row limit, is the number of records that one budget
+can tell from none.
 """
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
+from typing import Final
 
-#: Least signal for a second block, and for a third one.
-_SECOND, _THIRD = 800.0, 20_000.0
+from dpcore.data.bits import word_count
+
+#: Least signal for each block more than one.
+_STEPS: Final = (300.0, 2_000.0, 6_000.0, 20_000.0)
+#: Least signal for rules of two conditions.
+_PAIRS: Final = 120.0
+
+#: Most conjunctions, and words that all blocks may visit where the rule decides: some seconds.
+_MOST: Final = 1000
+_QUICK: Final = 2 * 10**10
 
 
 def choose_blocks(epsilon: Decimal, max_rows: int) -> int:
-    """Blocks of a list, by the signal: epsilon times the row limit, the records that one budget can tell from none.
+    """Blocks of a list.
 
     Parameters
     ----------
     epsilon : Decimal
         Row-level budget of the run.
     """
-    signal = float(epsilon) * max_rows
-    return 1 + (signal >= _SECOND) + (signal >= _THIRD)
+    return 1 + sum(float(epsilon) * max_rows >= step for step in _STEPS)
+
+
+def choose_length(epsilon: Decimal, max_rows: int) -> int:
+    """Most conditions of a rule."""
+    return 2 if float(epsilon) * max_rows >= _PAIRS else 1
+
+
+def choose_conditions(blocks: int, max_rows: int, classes: int) -> int:
+    """Conjunctions to choose from."""
+    return min(_MOST, math.isqrt(2 * _QUICK // (blocks * classes * word_count(max_rows))))

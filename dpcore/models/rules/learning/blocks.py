@@ -1,16 +1,18 @@
 """Exact draws from the exponential mechanism over every pair of rules that may come next.
 
-A block puts two rules, one or none after those before it. It is worth the purity of the groups
-it makes of the records left: of those that either rule captures, and of the rest. Its
-probability is prior x exp(weight x purity), drawn rule by rule with scores as those of trees
-(:class:`~dpcore.models.trees.learning.lookahead.ExactWeight`). The prior is that of the thesis:
-Poisson in the number of rules and in that of their conditions. Proof:
-``docs/privacy/rule-list.md``, section 5b.
+A block puts two rules, one or none after those before it, and a class on each group that it makes
+of the records left: on those that either rule captures, and on the rest. It is worth the records
+that have the class of their group, each the more the fewer of its class are left
+(:mod:`~dpcore.models.trees.learning.balance`). Its probability is prior x exp(weight x worth), drawn rule
+by rule with scores as those of trees (:class:`~dpcore.models.trees.learning.lookahead.ExactWeight`), and
+then class by class. The prior is that of the thesis: Poisson in the number of rules and in that
+of their conditions; all classes are alike. Proof: ``docs/privacy/rule-list.md``, section 5b.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from typing import Final
@@ -21,33 +23,36 @@ from dpcore.arrays import Array, Flags, Floats, Ints
 from dpcore.compiled import kernel
 from dpcore.cores import in_threads
 from dpcore.data.partition import Partition
+from dpcore.data.queries import CAPTURES
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part
 from dpcore.learning.learner import Progress
 from dpcore.models.rules.learning.antecedents import Antecedents, kept_vectors
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.prior import ListPrior
+from dpcore.models.trees.learning.balance import WORTH, class_worth, expected_shares, likely_counts
 from dpcore.models.trees.learning.joint_counts import joint_counts
 from dpcore.models.trees.learning.lookahead import ExactWeight, float_error
-from dpcore.models.trees.learning.pair_values import GRID
+from dpcore.models.trees.learning.pair_values import LEAF_UTILITIES, leaf_value
 from dpcore.privacy.budgets import EPSILON_STEP
-from dpcore.privacy.mechanisms import weighted_index
+from dpcore.privacy.mechanisms import GeometricMechanism, weighted_index
 from dpcore.privacy.randomness import RandomSource
 
 #: Rules of a block, each of which is one choice.
 RULES: Final = 2
-#: What impurity counts, in eighths: that of the records left to later blocks counts less.
-_EIGHTHS: Final = 8
-_LEFT: Final = 6
+#: Position in ``LEAF_UTILITIES`` of what a group is worth: with the class that is drawn for it.
+_DRAWN: Final = LEAF_UTILITIES.index("labelled")
+#: Quarters of the mistakes among those left that count, if later blocks will divide them; captured ones stay.
+_LEFT: Final = 1
 
 
 def block_weight(epsilon: Decimal, conditions: int, classes: int, max_rows: int) -> ExactWeight:
-    """Weight of purity in the draw of one block that costs a row at most ``epsilon``.
+    """Weight of worth in the draw of one block that costs a row at most ``epsilon``.
 
-    Purity has sensitivity 1 in either direction: one row moves two blocks apart by 2 at most.
+    One row more adds to a block between nothing and :data:`WORTH`.
     """
     error = float_error(RULES, conditions + 1, classes)
-    return ExactWeight.within(epsilon, 2 * GRID, RULES, error, max_rows)
+    return ExactWeight.within(epsilon, WORTH, RULES, error, max_rows)
 
 
 def part_of_each(epsilon: Decimal, blocks: int) -> Decimal:
@@ -71,6 +76,22 @@ def block_counts(
 
 
 @dataclass(frozen=True)
+class DrawnList:
+    """A list, with what its draw lets expect.
+
+    Attributes
+    ----------
+    members : array of shape (n_rules,)
+        Positions of the drawn antecedents, in list order.
+    expected : array of shape (n_rules + 1, n_classes) or None
+        Class shares of those whom each rule captures, and last of everybody else.
+    """
+
+    members: Ints
+    expected: Floats | None
+
+
+@dataclass(frozen=True)
 class BlockDrawer:
     """Draws a list block by block.
 
@@ -78,8 +99,10 @@ class BlockDrawer:
     ----------
     blocks : int
         Most blocks; the list ends where one has fewer than two rules.
+    counts : Decimal
+        Row-level budget of the class counts with which a block begins.
     weight : ExactWeight
-        Of one block.
+        Of the draw of one block.
     """
 
     table: PrivateTable
@@ -88,41 +111,52 @@ class BlockDrawer:
     antecedents: Antecedents
     prior: ListPrior
     blocks: int
+    counts: Decimal
     weight: ExactWeight
 
-    def draw(self, randomness: RandomSource, progress: Progress) -> Ints:
-        """Positions of the drawn antecedents, in list order."""
-        following, chosen = Following.of(self.antecedents, self.table.schema), list[int]()
+    def draw(self, randomness: RandomSource, progress: Progress) -> DrawnList:
+        """Draw a list."""
+        following, chosen, expected = Following.of(self.antecedents, self.table.schema), list[int](), list[Floats]()
+        left: Floats | None = None
         for block in range(self.blocks):
             if len(chosen) == RULES * block:
-                chosen += self._block(following, chosen, self.eighths(block), randomness)
+                rules, shares, left = self._block(following, chosen, left, block == self.blocks - 1, randomness)
+                chosen, expected = chosen + rules, expected[: len(chosen)] + shares
             progress("choosing a list", block + 1, self.blocks)
-        return np.array(chosen, dtype=np.int64)
+        return DrawnList(np.array(chosen, dtype=np.int64), np.array(expected))
 
-    def eighths(self, block: int) -> int:
-        """What the impurity of the records that a block leaves counts: later blocks will lower it."""
-        return _LEFT if block < self.blocks - 1 else _EIGHTHS
-
-    def _block(self, following: Following, before: list[int], eighths: int, randomness: RandomSource) -> list[int]:
-        """The next rules: at most two."""
+    def _block(
+        self, following: Following, before: list[int], above: Floats | None, last: bool, randomness: RandomSource
+    ) -> tuple[list[int], list[Floats], Floats]:
+        """The next rules, at most two; class shares expected of each and of the rest; those when the block began."""
         none, ones, twos = self.table.total(block_counts, self.target, self.part, self.antecedents, tuple(before))
+        noisy = GeometricMechanism(CAPTURES.value, self.counts).release(none, randomness)
+        counts = likely_counts(noisy, 1 / float(self.counts), above)
         earlier = np.array(before, dtype=np.int64)
         size, may = len(ones), following.after(earlier)
         stops = [self.prior.end_probability(len(before) + place) for place in range(RULES)]
-        priors = self.prior.log_weights()
-        later = _Later(
-            none, ones, twos, following.after_each(earlier), priors, _logs(stops[1]), self.weight.value, eighths
-        )
+        priors, worth = self.prior.log_weights(), class_worth(counts)
+        may_each, left = following.after_each(earlier), 0 if last else _LEFT
+        later = _Later(none, ones, twos, may_each, priors, _logs(stops[1]), worth, left, self.weight.value)
         bests, rests = later.values()
         ends, goes = _logs(stops[0])
-        whole = group_value(none, _EIGHTHS)
+        whole, rest = leaf_value(none, worth, _DRAWN, self.weight.value)
         offered = np.append(np.flatnonzero(may), size)
-        bests, rests = np.append(bests, whole), np.append(rests + priors + goes, ends)
-        place = self._choose(offered, bests, rests, randomness)
-        if place == size:
-            return []
-        second = self._choose(*later.seconds(place), randomness)
-        return [place] if second == size else [place, second]
+        bests, rests = np.append(bests, whole), np.append(rests + priors + goes, rest + ends)
+        rules = [self._choose(offered, bests, rests, randomness)]
+        if rules[0] < size:
+            rules.append(self._choose(*later.seconds(rules[0]), randomness))
+        if rules[-1] == size:
+            rules.pop()
+        groups = later.groups(rules)
+        if len(rules) == RULES and not last:  # What is left is divided further; until then it is as it was.
+            groups.pop()
+        shares = [expected_shares(counts, self._class(worth * group, randomness)) for group in groups]
+        return rules, shares + [counts / counts.sum()] * (len(rules) + 1 - len(shares)), counts / counts.sum()
+
+    def _class(self, values: Ints, randomness: RandomSource) -> int:
+        """Class of a group, given what the group is worth with each."""
+        return weighted_index(self.weight.numerator * (values - values.max()), 2.0**self.weight.bits, randomness)
 
     def _choose(self, offered: Ints, bests: Ints, rests: Floats, randomness: RandomSource) -> int:
         """One of the public ``offered``; the last stands for no rule."""
@@ -147,22 +181,32 @@ class _Later:
     may: Flags
     priors: Floats
     ends: tuple[float, float]
+    worth: Ints
+    left: int
     weight: float
-    eighths: int
 
     def values(self) -> tuple[Ints, Floats]:
-        """Best purity and rest of each first rule, over all that may come second."""
+        """Best worth and rest of each first rule, over all that may come second."""
         size = len(self.ones)
         bests, rests = np.zeros(size, dtype=np.int64), np.zeros(size)
-        counts, logs = (self.none, self.ones, self.twos), (self.priors, *self.ends)
+        counts, logs, values = (self.none, self.ones, self.twos), (self.priors, *self.ends), self._values
         in_threads(
-            lambda firsts: _fill_firsts(*counts, self.may, *logs, self.weight, self.eighths, firsts, bests, rests),
+            lambda firsts: _fill_firsts(*counts, self.may, *logs, *values, firsts, bests, rests),
             size,
         )
         return bests, rests
 
+    @property
+    def _values(self) -> tuple[Ints, int, float]:
+        return self.worth, self.left, self.weight
+
+    def groups(self, rules: Sequence[int]) -> list[Ints]:
+        """Records per class that each of at most two rules captures, and last of the rest."""
+        groups = [self.ones[rule] - (self.twos[rules[0], rule] if place else 0) for place, rule in enumerate(rules)]
+        return [*groups, self.none - sum(groups, np.zeros_like(self.none))]
+
     def seconds(self, first: int) -> tuple[Ints, Ints, Floats]:
-        """Those that may follow one first rule, and last no rule; purity and log-prior of each of all."""
+        """Those that may follow one first rule, and last no rule; worth and rest of each of all."""
         size = len(self.ones)
         bests, rests = np.zeros(size + 1, dtype=np.int64), np.zeros(size + 1)
         _fill_seconds(
@@ -173,7 +217,7 @@ class _Later:
             self.may[first],
             self.priors,
             *self.ends,
-            self.eighths,
+            *self._values,
             bests,
             rests,
         )
@@ -181,14 +225,15 @@ class _Later:
 
 
 @kernel
-def group_value(counts: Ints, eighths: int) -> np.int64:
-    """Size less so many eighths of the impurity, size - sum of count^2 / size, of a group, on the grid."""
-    whole, squares = np.int64(0), np.int64(0)
-    for count in counts:
-        whole += count
-        squares += count * count
-    impurity = GRID * whole - GRID * squares // max(whole, np.int64(1))
-    return GRID * whole - impurity * eighths // _EIGHTHS
+def _left_value(counts: Ints, worth: Ints, quarters: int, weight: float) -> tuple[np.int64, float]:
+    """Worth of those left: of a group, or if so many quarters of its mistakes count, with its best class."""
+    if quarters == 0:
+        return leaf_value(counts, worth, _DRAWN, weight)
+    best, whole = np.int64(0), np.int64(0)
+    for c in range(counts.shape[0]):
+        best = max(best, worth[c] * counts[c])
+        whole += worth[c] * counts[c]
+    return (quarters * best + (4 - quarters) * whole) // 4, 0.0
 
 
 @kernel
@@ -201,22 +246,30 @@ def _fill_seconds(
     priors: Floats,
     end: float,
     go: float,
-    eighths: int,
+    worth: Ints,
+    left: int,
+    weight: float,
     bests: Ints,
     rests: Floats,
 ) -> None:
-    """Purity of the three groups of a block with each second rule, and last with none."""
+    """Worth of the three groups of a block with each second rule, and last with none."""
     size, labels = ones.shape
     own, rest = np.empty(labels, np.int64), np.empty(labels, np.int64)
-    captured = group_value(ones[first], _EIGHTHS)
+    captured, captured_rest = leaf_value(ones[first], worth, _DRAWN, weight)
     for j in range(size + 1):
         if j < size and not may[j]:
             continue
         for c in range(labels):
             own[c] = ones[j, c] - both[j, c] if j < size else 0
             rest[c] = none[c] - ones[first, c] - own[c]
-        bests[j] = captured + group_value(own, _EIGHTHS) + group_value(rest, eighths if j < size else _EIGHTHS)
-        rests[j] = priors[j] + go if j < size else end
+        others, others_rest = _left_value(rest, worth, left if j < size else 0, weight)
+        bests[j], rests[j] = captured + others, captured_rest + others_rest
+        if j < size:
+            more, more_rest = leaf_value(own, worth, _DRAWN, weight)
+            bests[j] += more
+            rests[j] += more_rest + priors[j] + go
+        else:
+            rests[j] += end
 
 
 @kernel
@@ -228,8 +281,9 @@ def _fill_firsts(
     priors: Floats,
     end: float,
     go: float,
+    worth: Ints,
+    left: int,
     weight: float,
-    eighths: int,
     firsts: Ints,
     bests: Ints,
     rests: Floats,
@@ -238,7 +292,7 @@ def _fill_firsts(
     size = len(ones)
     each, logs = np.zeros(size + 1, np.int64), np.zeros(size + 1)
     for i in firsts:
-        _fill_seconds(none, ones, twos[i], i, may[i], priors, end, go, eighths, each, logs)
+        _fill_seconds(none, ones, twos[i], i, may[i], priors, end, go, worth, left, weight, each, logs)
         top, total = np.int64(-1), 0.0
         for j in range(size + 1):
             if (j == size or may[i, j]) and logs[j] > -np.inf:

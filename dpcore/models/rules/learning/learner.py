@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
+
+import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.data.bits import word_count
@@ -19,8 +22,8 @@ from dpcore.models.rules.learning.antecedents import (
     given_antecedents,
     public_antecedents,
 )
-from dpcore.models.rules.learning.block_choice import choose_blocks
-from dpcore.models.rules.learning.blocks import RULES, BlockDrawer, block_weight, part_of_each
+from dpcore.models.rules.learning.block_choice import choose_blocks, choose_conditions, choose_length
+from dpcore.models.rules.learning.blocks import RULES, BlockDrawer, DrawnList, block_weight, part_of_each
 from dpcore.models.rules.learning.following import Following
 from dpcore.models.rules.learning.mining import Mined, check_levels, mine_antecedents
 from dpcore.models.rules.learning.prior import ListPrior
@@ -29,6 +32,7 @@ from dpcore.models.rules.learning.workload import rule_list_workload
 from dpcore.models.rules.released.family import RULE_LIST
 from dpcore.models.rules.released.model import Rule, RuleListModel, rule_text
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
+from dpcore.models.trees.learning.balance import counting_share, divided, pulled_shares, undivided
 from dpcore.models.trees.learning.joint_counts import block_work, fits_memory
 from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, part_below, row_epsilon
@@ -86,7 +90,7 @@ class RuleListLearner(Learner):
         if chosen.antecedents == "dp_fim":
             check_levels(plan.row_epsilon("antecedents"), chosen)
             if chosen.sampler == "lookahead":
-                _weight(plan, plan.row_epsilon("list"))  # Refuses an epsilon that is too small.
+                _weight(plan, _block_parts(plan, plan.row_epsilon("list"))[1])  # Refuses an epsilon that is too small.
             return plan
         return _in_its_form(asked, plan)
 
@@ -100,12 +104,13 @@ class RuleListLearner(Learner):
         antecedents, left = _antecedents(run)
         run.progress("preparing conditions", 1, 1)
         selection, noise = _later_budgets(run.plan, left)
-        chosen = Following.of(antecedents, run.schema).kept(_choose_list(run, antecedents, selection))
+        drawn = _choose_list(run, antecedents, selection)
+        chosen = drawn.members
         run.progress("counting with noise", 0, 1)
         rules = antecedents.only(chosen).vectors
         exact = capture_counts(run.table, run.target, run.part, rules)
         noisy = _mechanism(run.plan, noise).release(exact, run.randomness)
-        estimates = point_estimates(noisy, _alpha(run.plan))
+        estimates = _estimates(run.plan, noisy, noise, drawn.expected)
         evaluation = evaluate_rules(run, rules, estimates)
         run.progress("counting with noise", 1, 1)
         return _model(run.plan, antecedents, chosen, noisy, estimates, noise, evaluation)
@@ -121,35 +126,44 @@ def _in_its_form(asked: Asked, plan: RunPlan) -> RunPlan:
         return composed_form(asked, replace(plan, rho=selection_rho(plan.split["list"]) + counts))
     blocks: int = plan.parameters.blocks
 
-    def weight(epsilon: Decimal) -> ExactWeight:
-        """Of one block of draws that together cost a person epsilon."""
-        return _weight(plan, row_epsilon(epsilon, plan.schema.privacy_unit.max_rows_per_person))
+    def weight(draw: Decimal) -> ExactWeight:
+        """Of one block whose draw costs a person so much."""
+        return _weight(plan, row_epsilon(draw, plan.schema.privacy_unit.max_rows_per_person))
 
     def select(_: str, rho: Decimal) -> Decimal:
-        """Epsilon of all draws for which rho pays. A smaller one has no larger slack."""
-        whole = selection_epsilon((rho / blocks).quantize(RHO_STEP, rounding=ROUND_FLOOR))
-        each = whole - 2 * Decimal(weight(whole * blocks).slack)
-        return blocks * each.quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
+        """Epsilon of all blocks for which rho pays. A smaller one has no larger slack."""
+        each = (rho / blocks).quantize(RHO_STEP, rounding=ROUND_FLOOR)
+        whole = selection_epsilon(each - counting_share(each))
+        draw = whole - 2 * Decimal(weight(whole).slack)
+        return blocks * undivided(draw).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
-    each = part_of_each(plan.split["list"], blocks) + EPSILON_STEP
-    rho = blocks * weight(plan.split["list"]).rho(each) + counts
+    counted, draw = divided(part_of_each(plan.split["list"], blocks) + EPSILON_STEP)
+    rho = blocks * (weight(draw).rho(draw) + pure_rho(counted)) + counts
     return composed_form(asked, replace(plan, rho=rho), select)
 
 
 def _weight(plan: RunPlan, epsilon: Decimal) -> ExactWeight:
-    """Of each block of a list that costs a row epsilon."""
+    """Of the draw of a block that costs a row epsilon."""
     chosen: RuleListParameters = plan.parameters
-    assert chosen.blocks is not None
-    each = part_of_each(epsilon, chosen.blocks)
-    return block_weight(each, chosen.conditions, len(plan.classes), plan.schema.max_rows)
+    return block_weight(epsilon, chosen.conditions, len(plan.classes), plan.schema.max_rows)
+
+
+def _block_parts(plan: RunPlan, epsilon: Decimal) -> tuple[Decimal, Decimal]:
+    """Of a list that costs a row epsilon: what the class counts and the draw of each block cost."""
+    blocks: int = plan.parameters.blocks
+    return divided(part_of_each(epsilon, blocks))
 
 
 def _settled(asked: Asked) -> RuleListParameters:
     """What was asked for, with what the house rules make of the rest."""
     parameters: RuleListParameters = asked.parameters
-    if parameters.sampler == "lookahead" and parameters.blocks is None:
-        blocks = choose_blocks(asked.row_epsilon, asked.schema.max_rows)
-        parameters = parameters.model_copy(update={"blocks": blocks})
+    if parameters.sampler == "lookahead":
+        public = asked.row_epsilon, asked.schema.max_rows
+        blocks = parameters.blocks or choose_blocks(*public)
+        longest = parameters.max_antecedent_length or choose_length(*public)
+        most = parameters.max_antecedents or choose_conditions(blocks, asked.schema.max_rows, asked.classes)
+        house = {"blocks": blocks, "max_antecedent_length": longest, "max_antecedents": most}
+        parameters = parameters.model_copy(update=house)
     if parameters.tempered_prior:
         return parameters.model_copy(update={"selection_alpha": "same"})
     return parameters
@@ -190,11 +204,10 @@ def _check_alpha(asked: Asked) -> None:
 
 
 def _house_shares(asked: Asked, sampler: str) -> BudgetShares:
-    row_level = asked.epsilon / asked.schema.privacy_unit.max_rows_per_person
-    hopeless = row_level * asked.schema.max_rows < 50
-    if hopeless:
-        return BudgetShares(estimates=Decimal(4))
-    return BudgetShares(list=Decimal(4)) if sampler == "lookahead" else BudgetShares()
+    if sampler == "lookahead":
+        return BudgetShares(list=Decimal(4))
+    hopeless = asked.row_epsilon * asked.schema.max_rows < 50
+    return BudgetShares(estimates=Decimal(4)) if hopeless else BudgetShares()
 
 
 def _alpha(plan: RunPlan) -> tuple[float, ...]:
@@ -243,22 +256,33 @@ def _mechanism(plan: RunPlan, noise: CountNoise) -> GeometricMechanism | Gaussia
     return GeometricMechanism(CAPTURES.value, noise.epsilon)
 
 
-def _choose_list(run: Run, antecedents: Antecedents, epsilon: Decimal) -> Ints:
+def _choose_list(run: Run, antecedents: Antecedents, epsilon: Decimal) -> DrawnList:
     parameters: RuleListParameters = run.plan.parameters
     prior = ListPrior.build(antecedents, parameters.list_length, parameters.rule_length, parameters.max_rules)
     if parameters.sampler == "lookahead":
-        records, weight = (run.table, run.target, run.part), _weight(run.plan, epsilon)
         assert parameters.blocks is not None
-        return BlockDrawer(*records, antecedents, prior, parameters.blocks, weight).draw(run.randomness, run.progress)
+        counts, draw = _block_parts(run.plan, epsilon)
+        drawer = BlockDrawer(
+            run.table, run.target, run.part, antecedents, prior, parameters.blocks, counts, _weight(run.plan, draw)
+        )
+        return drawer.draw(run.randomness, run.progress)
     alpha, sources = _selection_alpha(run.plan, epsilon), (run.randomness, run.progress)
     likelihood = LogLikelihood.tabulate(alpha, run.schema.max_rows)
     problem = CaptureProblem(run.table, run.target, run.part, antecedents, likelihood)
     if parameters.sampler == "pool":
-        return sample_from_pool(problem, prior, parameters.pool_size, epsilon, *sources)
-    chain = run_chain(
-        problem, prior, parameters.mcmc_steps, epsilon, *sources, tempered_prior=parameters.tempered_prior
-    )
-    return chain.final
+        members = sample_from_pool(problem, prior, parameters.pool_size, epsilon, *sources)
+    else:
+        steps, tempered = parameters.mcmc_steps, parameters.tempered_prior
+        members = run_chain(problem, prior, steps, epsilon, *sources, tempered_prior=tempered).final
+    return DrawnList(Following.of(antecedents, run.schema).kept(members), None)
+
+
+def _estimates(plan: RunPlan, noisy: Ints, noise: CountNoise, expected: Floats | None) -> Floats:
+    """Class shares of each rule, from its noisy counts and, unless alpha is given, from what the draw lets expect."""
+    if expected is None or plan.parameters.alpha is not None:
+        return point_estimates(noisy, _alpha(plan))
+    deviation = noise.scale * (1.0 if noise.gaussian else math.sqrt(2))
+    return np.stack([pulled_shares(*own, deviation=deviation) for own in zip(noisy, expected, strict=True)])
 
 
 def _model(
@@ -270,7 +294,9 @@ def _model(
     noise: CountNoise,
     evaluation: Evaluation | None,
 ) -> RuleListModel:
-    intervals = noise_intervals(noisy, _alpha(plan), noise.scale, gaussian=noise.gaussian)
+    ends = noise_intervals(noisy, _alpha(plan), noise.scale, gaussian=noise.gaussian)
+    # A pull moves an estimate; an interval that still holds it covers no less than before.
+    intervals = np.stack([np.minimum(ends[..., 0], estimates), np.maximum(ends[..., 1], estimates)], axis=-1)
     conditions = [antecedents.conditions(int(position)) for position in chosen] + [()]
     rules = tuple(
         Rule(

@@ -62,7 +62,7 @@ def mine_antecedents(
     candidates: list[Itemset] = [(item,) for item in range(len(literals))]
     found: list[tuple[int, Itemset]] = []
     left = epsilon
-    for further in reversed(range(parameters.max_antecedent_length)):
+    for further in reversed(range(parameters.longest)):
         if not candidates:
             break
         columns = [tuple(literals[item].column for item in itemset) for itemset in candidates]
@@ -78,7 +78,7 @@ def mine_antecedents(
         found += frequent
         joined = [itemset for _, itemset in frequent[:_JOIN_LIMIT]]
         candidates = _join(joined, literals, randomness)
-    return Mined(_best(found, literals, parameters.max_antecedents), left)
+    return Mined(_best(found, literals, parameters.most), left)
 
 
 def most_met(literals: Sequence[Condition]) -> dict[str, int]:
@@ -97,7 +97,7 @@ def check_levels(epsilon: Decimal, parameters: RuleListParameters) -> None:
     BudgetError
         If it is too small.
     """
-    first_share(epsilon, [1.0] * parameters.max_antecedent_length)
+    first_share(epsilon, [1.0] * parameters.longest)
 
 
 def level_share(left: Decimal, sensitivity: int, columns: Sequence[tuple[str, ...]], further: int) -> Decimal:

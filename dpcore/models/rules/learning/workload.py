@@ -22,10 +22,10 @@ def rule_list_workload(plan: RunPlan) -> Workload:
     """All work of a rule list."""
     parameters: RuleListParameters = plan.parameters
     words, cores = words_of(plan.schema), rows_alone(plan.schema)
-    conditions = max(parameters.max_antecedents, len(parameters.given))
+    conditions = parameters.conditions
     mined = parameters.antecedents == "dp_fim"
     preparing = Work(
-        words=2 * conditions * words * parameters.max_antecedent_length,
+        words=2 * conditions * words * parameters.longest,
         calls=10 + (_ITEMSET * conditions if mined else 0),
         cores=cores,
     )

@@ -36,10 +36,9 @@ class BudgetShares(Parameters):
 class RuleListParameters(Parameters):
     """What list to fit and how.
 
-    Without ``shares`` the house rule divides the budget: equally, and one part in five for the
-    counts if the list is drawn by ``lookahead``, but four times as much for the
-    estimates as for each other step if the row-level epsilon times ``max_rows`` is below 50, where
-    no list can be told from another. Conditions that are ``given`` are those to choose from,
+    Without ``shares`` the house rule divides the budget: one part in five for the counts if the list is drawn by
+    ``lookahead``; else equally, but four times as much for the estimates as for each other step if the row-level
+    epsilon times ``max_rows`` is below 50, where no list can be told from another. Conditions that are ``given`` are those to choose from,
     unless ``antecedents`` says otherwise.
     """
 
@@ -57,20 +56,22 @@ class RuleListParameters(Parameters):
         description="Each text is the conditions of a rule, as 'age > 60 and hypertension = yes'. "
         "Write 'column = value', 'column <= cut point' or 'column > cut point'; join with 'and'.",
     )
-    max_antecedent_length: int = Field(
-        default=2,
+    max_antecedent_length: int | None = Field(
+        default=None,
         ge=1,
         le=4,
         title="Most conditions per rule",
-        description="How many conditions a rule may join by 'and'.",
+        description="How many conditions a rule may join by 'and'. Default: two; one, if rules are chosen two at "
+        "a time and epsilon is so small for so few people that more could not be told apart.",
         json_schema_extra={"only": "public, dp_fim"},
     )
-    max_antecedents: int = Field(
-        default=300,
+    max_antecedents: int | None = Field(
+        default=None,
         ge=1,
         le=5000,
         title="Most candidates",
-        description="How many combinations of conditions rules are made of, at most.",
+        description="How many combinations of conditions rules are made of, at most. Default: 300; 1,000, or as "
+        "many as take some seconds, if rules are chosen two at a time.",
         json_schema_extra={"only": "public, dp_fim"},
     )
     numeric_literals: Literal["thresholds", "intervals"] = Field(
@@ -95,10 +96,10 @@ class RuleListParameters(Parameters):
         json_schema_extra={"only": "dp_fim"},
     )
     sampler: Literal["lookahead", "pool", "mcmc"] = Field(
-        default="pool",
+        default="lookahead",
         title="How the list is chosen",
         description="Two rules at a time, among all pairs of conditions, with an unconditional "
-        "guarantee (lookahead); from a pool of lists that are drawn without looking at any record, "
+        "guarantee (lookahead), which is recommended; from a pool of lists that are drawn without looking at any record, "
         "with an unconditional guarantee too (pool); or by the random walk of the thesis, whose "
         "guarantee holds only if it has run long enough, which nobody can check (mcmc).",
     )
@@ -175,9 +176,19 @@ class RuleListParameters(Parameters):
     evaluate: Evaluate = True
 
     @property
+    def longest(self) -> int:
+        """Most conditions of a rule."""
+        return 2 if self.max_antecedent_length is None else self.max_antecedent_length
+
+    @property
+    def most(self) -> int:
+        """Most conjunctions to be made or found."""
+        return 300 if self.max_antecedents is None else self.max_antecedents
+
+    @property
     def conditions(self) -> int:
         """How many conjunctions a list may be made of, at most."""
-        return max(self.max_antecedents, len(self.given))
+        return max(self.most, len(self.given))
 
     @model_validator(mode="before")
     @classmethod

@@ -11,6 +11,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.forms import composed_form
 from dpcore.learning.learner import Asked, Run
+from dpcore.models.trees.learning.balance import counting_share, divided, undivided
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
 from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
 from dpcore.models.trees.learning.growth import Grown
@@ -60,17 +61,24 @@ def _in_its_form(asked: Asked, plan: RunPlan, literals: int) -> RunPlan:
     """A pure plan with its rho, or the one that composes."""
     schema, blocks = plan.schema, {_step(level): block for level, block in enumerate(_block_plans(plan))}
 
-    def weight(step: str, epsilon: Decimal) -> ExactWeight:
-        """Of a draw that costs a person epsilon."""
-        block, each = blocks[step], row_epsilon(epsilon, schema.privacy_unit.max_rows_per_person)
-        return ExactWeight.fit(block.utility, block.depth, each, schema.max_rows, literals, asked.classes)
+    def weight(step: str, draw: Decimal) -> ExactWeight:
+        """Of a draw that costs a person so much."""
+        each = row_epsilon(draw, schema.privacy_unit.max_rows_per_person)
+        return replace(blocks[step], epsilon=each).weight(schema.max_rows, literals, asked.classes)
 
     def select(step: str, rho: Decimal) -> Decimal:
-        """Epsilon of a draw for which rho pays. A smaller one has no larger slack."""
-        whole = selection_epsilon(rho)
-        return (whole - 2 * Decimal(weight(step, whole).slack)).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
+        """Epsilon of a level for which rho pays. A smaller draw has no larger slack."""
+        balanced = blocks[step].counts is not None
+        whole = selection_epsilon(rho - counting_share(rho) if balanced else rho)
+        draw = whole - 2 * Decimal(weight(step, whole).slack)
+        return (undivided(draw) if balanced else draw).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
-    rho = sum((weight(step, plan.split[step]).rho(plan.split[step]) for step in blocks), pure_rho(plan.split[LEAVES]))
+    def cost(step: str) -> Decimal:
+        """Rho of a level."""
+        counts, draw = divided(plan.split[step]) if blocks[step].counts is not None else (None, plan.split[step])
+        return weight(step, draw).rho(draw) + (pure_rho(counts) if counts else 0)
+
+    rho = sum((cost(step) for step in blocks), pure_rho(plan.split[LEAVES]))
     return composed_form(asked, replace(plan, rho=rho), select)
 
 
@@ -79,17 +87,21 @@ def _step(level: int) -> str:
 
 
 def _block_plans(plan: RunPlan) -> list[BlockPlan]:
-    """The last block also draws the labels, unless purity is what counts."""
+    """The last block also draws the labels, unless purity is what counts. Counts come out of a block's budget."""
     chosen: LookaheadSettings = plan.parameters
     last = len(chosen.blocks) - 1
     utilities: list[LeafUtility] = [
         "purity" if chosen.criterion == "gini" else "labelled" if level == last else "correct"
         for level in range(last + 1)
     ]
-    return [
+    plans = [
         BlockPlan(depth, utility, plan.row_epsilon(_step(level)), _row_share(plan, _step(level)))
         for level, (depth, utility) in enumerate(zip(chosen.blocks, utilities, strict=True))
     ]
+    if chosen.criterion != "balanced":
+        return plans
+    parts = [divided(own.epsilon) for own in plans]
+    return [replace(own, counts=counts, epsilon=draw) for own, (counts, draw) in zip(plans, parts, strict=True)]
 
 
 def _row_share(plan: RunPlan, step: str) -> Decimal:

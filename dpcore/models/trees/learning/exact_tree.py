@@ -15,7 +15,8 @@ from dpcore.data.partition import Partition
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Part
 from dpcore.learning.learner import Run
-from dpcore.models.trees.learning.growth import Grown, predicted_label, share_intervals
+from dpcore.models.trees.learning.balance import WORTH, class_worth, expected_shares, likely_counts
+from dpcore.models.trees.learning.growth import Grown, drawn_label, share_intervals
 from dpcore.models.trees.learning.joint_counts import JointCounts, Path, joint_bytes, joint_counts
 from dpcore.models.trees.learning.lookahead import Block, ExactWeight, draw_block
 from dpcore.models.trees.learning.pair_values import LeafUtility
@@ -37,13 +38,21 @@ class BlockPlan:
     epsilon : Decimal
         Row-level budget of a draw.
     share : Decimal
-        Row-level share of the run's epsilon: the same, unless the run composes by rho.
+        Row-level share of the run's epsilon: what the level costs, unless the run composes by rho.
+    counts : Decimal or None
+        Row-level budget of the class counts by which classes weigh alike; without, they weigh as they are.
     """
 
     depth: int
     utility: LeafUtility
     epsilon: Decimal
     share: Decimal
+    counts: Decimal | None = None
+
+    def weight(self, max_rows: int, splits: int, classes: int) -> ExactWeight:
+        """That of its draws, among ``splits`` splits, the choice not to split included."""
+        largest = 1 if self.counts is None else WORTH
+        return ExactWeight.fit(self.utility, self.depth, self.epsilon, max_rows, splits, classes, largest)
 
 
 def grow_exact(
@@ -83,11 +92,13 @@ _AT_ONCE: Final = 256 * 2**20
 #: Prior probability of not splitting a node, in the first block and in those below it; the
 #: splits share the rest evenly. A split must gain something to be worth its words.
 STOP_PRIORS = (0.25, 0.9)
+#: The same where classes weigh alike: a split that gains little shows little in the weighted mistakes.
+BALANCED_STOP_PRIORS = (0.1, 0.8)
 
 
-def split_prior(splits: int, level: int) -> Floats:
+def split_prior(splits: int, level: int, *, balanced: bool = False) -> Floats:
     """Log-probabilities of ``splits`` splits and, last, of none, in a block of one level."""
-    stop = STOP_PRIORS[min(level, 1)]
+    stop = (BALANCED_STOP_PRIORS if balanced else STOP_PRIORS)[min(level, 1)]
     return np.log([(1 - stop) / splits] * splits + [stop])
 
 
@@ -103,12 +114,15 @@ class _End:
     cells : Possible
     label : int or None
         Class that the block drew for this leaf.
+    shares : array of shape (n_classes,) or None
+        Class shares of the node where the block began, if its classes weigh alike.
     """
 
     grown: Grown
     path: Path
     cells: Possible
     label: int | None = None
+    shares: Floats | None = None
 
 
 def node_counts(
@@ -188,13 +202,21 @@ class _ExactTree:
 
     def _draw(self, end: _End, joint: JointCounts, level: int) -> list[_End]:
         """Draw the block of one level for the rows of one node; return where it ends."""
-        plan, prior = self._blocks[level], split_prior(len(self._questions), level)
-        weight = ExactWeight.fit(
-            plan.utility, plan.depth, plan.epsilon, self._schema.max_rows, len(prior), len(joint.none)
-        )
-        block = draw_block(joint, prior, plan.depth, plan.utility, weight, self._randomness)
+        plan = self._blocks[level]
+        prior = split_prior(len(self._questions), level, balanced=plan.counts is not None)
+        weight = plan.weight(self._schema.max_rows, len(prior), len(joint.none))
+        counts = self._likely_counts(end, joint, plan.counts)
+        worth = None if counts is None else class_worth(counts)
+        block = draw_block(joint, prior, plan.depth, plan.utility, weight, self._randomness, worth)
         end.grown.spent += plan.share
-        return self._unfold(block, 0, end)
+        return self._unfold(block, 0, replace(end, shares=None if counts is None else counts / counts.sum()))
+
+    def _likely_counts(self, end: _End, joint: JointCounts, epsilon: Decimal | None) -> Floats | None:
+        """Buy the class counts of a node, if its classes are to weigh alike. See :data:`LEAF_COUNTS`."""
+        if epsilon is None:
+            return None
+        noisy = GeometricMechanism(LEAF_COUNTS.value, epsilon).release(joint.none, self._randomness)
+        return likely_counts(noisy, 1 / float(epsilon), end.shares)
 
     def _unfold(self, block: Block, place: int, here: _End) -> list[_End]:
         """Turn a block into nodes. A split that the path has already decided is left out."""
@@ -211,7 +233,7 @@ class _ExactTree:
         for side, kept in sides:
             child = Grown()
             here.grown.children.append(child)
-            there = _End(child, (*here.path, (position, side)), {**here.cells, question.column: kept})
+            there = _End(child, (*here.path, (position, side)), {**here.cells, question.column: kept}, None, here.shares)
             ends += self._unfold(block, 2 * place + 1 + side, there)
         return ends
 
@@ -234,6 +256,8 @@ class _ExactTree:
             grown.noisy_counts = self._mechanism.release(counts, self._randomness)
             grown.count_epsilon, grown.count_deviation = self._noise.epsilon, self._noise.deviation
             grown.label = end.label
+            if end.shares is not None and end.label is not None:
+                grown.expected = expected_shares(end.shares, end.label)
 
 
 def _leaf_mechanism(plan: RunPlan) -> GeometricMechanism | GaussianMechanism:
@@ -246,14 +270,21 @@ def fold_alike(node: Grown) -> None:
     """Collapse splits whose sides predict the same class and differ by no more than noise.
 
     Post-processing of noisy counts, bottom up: a side that is itself a split stays if that
-    split stays. Predictions do not change.
+    split stays. Classes that are predicted, or that were drawn, do not change.
     """
     for child in node.children:
         fold_alike(child)
     if not node.children or any(child.children and not child.collapsed for child in node.children):
         return
-    if len({predicted_label(child) for child in node.children}) == 1 and _alike(node.children):
-        node.collapsed, node.label = True, predicted_label(node.children[0])
+    sides = node.children
+    if len({drawn_label(side) for side in sides}) == 1 and _alike(sides):
+        node.collapsed, node.label, node.expected = True, drawn_label(sides[0]), _expected(sides)
+
+
+def _expected(sides: Sequence[Grown]) -> Floats | None:
+    """Class shares to be expected of sides of which the same is expected, but for where they were drawn."""
+    own = [side.expected for side in sides if side.expected is not None]
+    return np.asarray(np.mean(own, axis=0)) if own else None
 
 
 def _alike(sides: Sequence[Grown]) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from dpcore.arrays import Floats, Ints
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
+from dpcore.models.trees.learning.balance import pulled_shares
 from dpcore.models.trees.released.model import ROOT_TEXT, TreeModel, TreeNode
 from dpcore.models.trees.released.splits import Split
 from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
@@ -42,6 +43,9 @@ class Grown:
         Standard deviation of that noise, if it is Gaussian.
     label : int or None
         Class drawn with the tree; ``None`` takes the most frequent one of ``noisy_counts``.
+    expected : array of shape (n_classes,) or None
+        Class shares that the draw of the tree lets expect, if ``label`` is the class that is more
+        frequent here than elsewhere.
     collapsed : bool
         Pruning made this node a leaf.
     """
@@ -54,6 +58,7 @@ class Grown:
     count_epsilon: Decimal | None = None
     count_deviation: float | None = None
     label: int | None = None
+    expected: Floats | None = None
     collapsed: bool = False
 
     def leaves(self) -> Iterator[Grown]:
@@ -109,8 +114,8 @@ def freeze(
     return TreeModel(classes=tuple(classes), nodes=nodes, budget=budget, blocks=blocks)
 
 
-def predicted_label(grown: Grown) -> int:
-    """Class predicted at a node: the one drawn for it, or its most frequent one."""
+def drawn_label(grown: Grown) -> int:
+    """Class drawn for a node, or its most frequent one."""
     return int(np.argmax(grown.counts())) if grown.label is None else grown.label
 
 
@@ -136,8 +141,7 @@ def _widest_noise(grown: Grown) -> tuple[float, bool]:
 
 
 def _node(grown: Grown, parent: int | None, text: str, children: tuple[int, ...], rows: int) -> TreeNode:
-    counts, label = grown.counts(), predicted_label(grown)
-    estimates = point_estimates(_supporting(counts, label)[None], (ALPHA,) * len(counts))[0]
+    counts, (estimates, label) = grown.counts(), _estimates(grown)
     ends = share_intervals(grown)
     # Pooling moves an estimate; an interval that still holds it covers no less than before.
     lows, highs = np.minimum(ends[:, 0], estimates), np.maximum(ends[:, 1], estimates)
@@ -157,6 +161,17 @@ def _node(grown: Grown, parent: int | None, text: str, children: tuple[int, ...]
         label=label,
         spent=grown.spent * rows,
     )
+
+
+def _estimates(grown: Grown) -> tuple[Floats, int]:
+    """Class shares of a node, and the class that is predicted there."""
+    counts, label = grown.counts(), drawn_label(grown)
+    if grown.expected is None:
+        return point_estimates(_supporting(counts, label)[None], (ALPHA,) * len(counts))[0], label
+    scale, gaussian = _widest_noise(grown)
+    deviation = scale * math.sqrt((1 if gaussian else 2) * sum(1 for _ in grown.leaves()))
+    shares = pulled_shares(counts, grown.expected, deviation)
+    return shares, int(np.argmax(shares))
 
 
 def _supporting(counts: Ints, label: int) -> Ints:

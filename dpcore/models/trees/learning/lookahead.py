@@ -47,8 +47,8 @@ class ExactWeight:
     """Weight of one step of utility, numerator / 2^bits, such that a draw costs ``epsilon``.
 
     The exact mechanism with this weight costs weight x reach, where reach is how far one
-    record can move the utilities of two blocks apart: 1 for ``labelled`` and ``correct``
-    (monotone, sensitivity 1) and 2 for ``purity`` (sensitivity 1, either direction). Each of
+    record can move the utilities of two blocks apart: the largest worth of a record for ``labelled``
+    and ``correct`` (monotone), and 2 for ``purity`` (sensitivity 1, either direction). Each of
     the ``choices`` splits of a block is drawn with scores that are off by at most ``error``,
     so with a log-probability that is off by at most 2 error, on each of two neighbours: the
     draw costs at most 4 x choices x error more, ``slack``. The weight is lowered by that. The
@@ -69,15 +69,21 @@ class ExactWeight:
         max_rows: int,
         splits: int,
         classes: int,
+        largest: int = 1,
     ) -> ExactWeight:
         """Largest weight whose draw costs at most ``epsilon``.
+
+        Parameters
+        ----------
+        largest : int
+            Largest worth of a record, in ``labelled`` and ``correct``.
 
         Raises
         ------
         BudgetError
             If no positive weight does.
         """
-        reach = 2 * GRID if utility == "purity" else 1
+        reach = 2 * GRID if utility == "purity" else largest
         rest = float_error(depth, splits, classes)
         return cls.within(epsilon, reach, 2**depth - 1, rest, max_rows)
 
@@ -158,10 +164,11 @@ def draw_block(
     utility: LeafUtility,
     weight: ExactWeight,
     randomness: RandomSource,
+    worth: Ints | None = None,
 ) -> Block:
     """Draw a block with probability proportional to prior x exp(weight x utility).
 
-    Sensitivity 1 (``labelled``, ``correct``: monotone): a record is in one leaf of a block.
+    Sensitivity 1, or the largest ``worth`` (``labelled``, ``correct``: monotone): a record is in one leaf of a block.
 
     Parameters
     ----------
@@ -172,8 +179,11 @@ def draw_block(
         Labels have a uniform prior.
     depth : int
         1 to 3.
+    worth : array of shape (n_classes,), optional
+        Weight of the records of each class in ``labelled`` and ``correct``, at most that for which ``weight``
+        was fitted. Default: 1 each.
     """
-    problem = _Problem(joint, log_prior, depth, utility, weight)
+    problem = _Problem(joint, log_prior, depth, utility, weight, worth)
     splits: list[int] = []
     for place in range(2**depth - 1):
         path = _path_to(place, splits)
@@ -182,7 +192,8 @@ def draw_block(
     if utility != "labelled":
         return Block(tuple(splits), None)
     leaves = (joint.at(_path_to(2**depth - 1 + leaf, splits)) for leaf in range(2**depth))
-    labels = tuple(weighted_index(weight.numerator * (n - n.max()), 2.0**weight.bits, randomness) for n in leaves)
+    values = (problem.worth * counts for counts in leaves)
+    labels = tuple(weighted_index(weight.numerator * (n - n.max()), 2.0**weight.bits, randomness) for n in values)
     return Block(tuple(splits), labels)
 
 
@@ -200,9 +211,16 @@ class _Problem:
     """Values of all nodes of all blocks over one set of records."""
 
     def __init__(
-        self, joint: JointCounts, log_prior: Floats, depth: int, utility: LeafUtility, weight: ExactWeight
+        self,
+        joint: JointCounts,
+        log_prior: Floats,
+        depth: int,
+        utility: LeafUtility,
+        weight: ExactWeight,
+        worth: Ints | None = None,
     ) -> None:
         self._joint, self._prior = joint, log_prior
+        self.worth = np.ones(len(joint.none), dtype=np.int64) if worth is None else worth
         self._depth, self._kind, self._weight = depth, LEAF_UTILITIES.index(utility), weight.value
         if depth == MAX_DEPTH:
             self._pairs = self._pair_values()
@@ -228,13 +246,14 @@ class _Problem:
 
     def _leaves(self, counts: Ints) -> tuple[Ints, Floats]:
         """Values of leaves with these class counts, classes last."""
-        best = counts.max(axis=-1)
         if LEAF_UTILITIES[self._kind] == "purity":
             whole = counts.sum(axis=-1)
-            return GRID * (counts**2).sum(axis=-1) // np.maximum(whole, 1), np.zeros(best.shape)
+            return GRID * (counts**2).sum(axis=-1) // np.maximum(whole, 1), np.zeros(whole.shape)
+        values = counts * self.worth
+        best = values.max(axis=-1)
         if LEAF_UTILITIES[self._kind] == "correct":
             return best, np.zeros(best.shape)
-        return best, np.log(np.exp(self._weight * (counts - best[..., None])).mean(axis=-1))
+        return best, np.log(np.exp(self._weight * (values - best[..., None])).mean(axis=-1))
 
     def _fold(self, values: tuple[Ints, Floats]) -> tuple[Ints, Floats]:
         """Sum over splits, along the last axis."""
@@ -271,6 +290,7 @@ class _Problem:
                 triple_starts(size),
                 firsts,
                 self._prior,
+                self.worth,
                 self._kind,
                 self._weight,
                 bests,

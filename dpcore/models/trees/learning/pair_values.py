@@ -10,8 +10,9 @@ import numpy as np
 from dpcore.arrays import Floats, Ints, Ints32
 from dpcore.compiled import kernel
 
-#: What a leaf is worth. ``labelled``: records of the class that is drawn for it. ``correct``:
-#: records of its largest class. ``purity``: sum over classes of count^2 / size.
+#: What a leaf is worth. ``labelled``: the records of the class that is drawn for it, each worth as much as
+#: the weight of its class. ``correct``: those of the class for which that is most. ``purity``: sum over
+#: classes of count^2 / size, without weights.
 LeafUtility = Literal["labelled", "correct", "purity"]
 LEAF_UTILITIES: Final = ("labelled", "correct", "purity")
 #: Steps per unit of purity: the grid on which it is an integer.
@@ -19,20 +20,26 @@ GRID: Final = 256
 
 
 @kernel
-def leaf_value(counts: Ints, kind: int, weight: float) -> tuple[np.int64, float]:
-    """Value of a leaf; ``kind`` is the position of its utility in :data:`LEAF_UTILITIES`."""
+def leaf_value(counts: Ints, worth: Ints, kind: int, weight: float) -> tuple[np.int64, float]:
+    """Value of a leaf; ``kind`` is the position of its utility in :data:`LEAF_UTILITIES`.
+
+    Parameters
+    ----------
+    worth : array of shape (n_classes,)
+        Weight of each class.
+    """
     best, whole, squares = np.int64(0), np.int64(0), np.int64(0)
-    for count in counts:
-        best = max(best, count)
-        whole += count
-        squares += count * count
+    for c in range(counts.shape[0]):
+        best = max(best, worth[c] * counts[c])
+        whole += counts[c]
+        squares += counts[c] * counts[c]
     if kind == 2:
         return GRID * squares // max(whole, np.int64(1)), 0.0
     if kind == 1:
         return best, 0.0
     total = 0.0
-    for count in counts:
-        total += math.exp(weight * (count - best))
+    for c in range(counts.shape[0]):
+        total += math.exp(weight * (worth[c] * counts[c] - best))
     return best, math.log(total / counts.shape[0])
 
 
@@ -45,6 +52,7 @@ def fill_pairs(
     starts: Ints,
     firsts: Ints,
     log_prior: Floats,
+    worth: Ints,
     kind: int,
     weight: float,
     bests: Ints,
@@ -71,10 +79,10 @@ def fill_pairs(
                     three = threes[starts[low, middle] + high - middle - 1]
                     _signed(ones[k], twos[i, k], twos[j, k], three, side)
                 for s in range(4):
-                    best, rest = leaf_value(side[s], kind, weight)
+                    best, rest = leaf_value(side[s], worth, kind, weight)
                     for c in range(labels):
                         other[c] = node[s, c] - side[s, c]
-                    other_best, other_rest = leaf_value(other, kind, weight)
+                    other_best, other_rest = leaf_value(other, worth, kind, weight)
                     split_bests[s, k] = best + other_best
                     split_rests[s, k] = rest + other_rest + log_prior[k]
             for s in range(4):

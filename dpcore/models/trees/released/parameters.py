@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from dpcore.released.parameters import Evaluate, Parameters
 
 Criterion = Literal["error", "gini", "information_gain", "matsushita"]
+#: Of trees: ``balanced`` is known to exact lookahead alone.
+TreeCriterion = Literal["balanced", "error", "gini", "information_gain", "matsushita"]
 TreeMethod = Literal["lookahead", "adiffp", "diffp_id3", "diffp_c45", "sulq_id3"]
 ForestMethod = Literal["rfdiffp", "random_trees"]
 Sharing = Literal["parts", "split"]
@@ -17,6 +19,8 @@ Sharing = Literal["parts", "split"]
 PRUNES: Final = frozenset({"lookahead", "adiffp", "diffp_c45", "rfdiffp"})
 
 
+#: Criteria that exact lookahead knows.
+EXACT_CRITERIA: Final = ("balanced", "gini", "error")
 Blocks = Annotated[tuple[Annotated[int, Field(ge=1, le=3)], ...], Field(max_length=3)]
 Threshold = Annotated[
     float,
@@ -69,8 +73,12 @@ class TreeParameters(Parameters):
         "diffp_c45 spend the same on every level (Friedman and Schuster 2010), the second with "
         "pruning; sulq_id3 chooses by noisy counts (Blum et al. 2005).",
     )
-    criterion: Criterion = Field(
-        default="gini", title=_CRITERION, description=f"{_CRITERIA} Exact lookahead knows error and gini."
+    criterion: TreeCriterion = Field(
+        default="balanced",
+        title=_CRITERION,
+        description=f"{_CRITERIA} Exact lookahead knows error, gini and, which is its default, balanced: the fewest "
+        "mistakes where all classes weigh alike, which tells most where an outcome is rare. The default of the other "
+        "methods is gini.",
     )
     blocks: Blocks | None = Field(
         default=None,
@@ -109,10 +117,19 @@ class TreeParameters(Parameters):
     prune: Prune = None
     evaluate: Evaluate = True
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_its_method(cls, content: Any) -> Any:
+        if isinstance(content, dict) and content.get("method", "lookahead") != "lookahead":
+            return {"criterion": "gini", **content}
+        return content
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.method == "lookahead" and self.criterion not in {"error", "gini"}:
-            raise ValueError("the method 'lookahead' supports the criteria 'error' and 'gini'")
+        if self.method == "lookahead" and self.criterion not in EXACT_CRITERIA:
+            raise ValueError("the method 'lookahead' supports the criteria 'balanced', 'error' and 'gini'")
+        if self.method != "lookahead" and self.criterion == "balanced":
+            raise ValueError("only the method 'lookahead' supports the criterion 'balanced'")
         if self.blocks is not None and not self.blocks:
             raise ValueError("give at least one block, or none for the house rule")
         return self

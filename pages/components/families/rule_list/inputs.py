@@ -27,8 +27,8 @@ ANTECEDENTS = {
     "given": "My own conditions",
 }
 SAMPLERS = {
-    "lookahead": "Two rules at a time (exact lookahead)",
-    "pool": "Candidate pool (recommended)",
+    "lookahead": "Two rules at a time (recommended)",
+    "pool": "Candidate pool",
     "mcmc": "Random walk (MCMC, as published)",
 }
 LITERALS = {"thresholds": "up to / above a cut point", "intervals": "between two cut points"}

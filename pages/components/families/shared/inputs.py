@@ -98,12 +98,13 @@ def radio(parameter: Parameter, options: Mapping[str, str], key: str, **more: An
 
 
 def choice(parameter: Parameter, options: Mapping[str, str], key: str) -> str:
-    """One of a few named options."""
+    """One of a few named options, at first the default or, if that is none of them, the first."""
+    names = list(options)
     return str(
         st.selectbox(
             label(parameter),
-            list(options),
-            list(options).index(parameter.default),
+            names,
+            names.index(parameter.default) if parameter.default in names else 0,
             format_func=options.__getitem__,
             key=f"set-{key}",
             help=explained(parameter),

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.models.trees.released.parameters import TreeParameters
+from dpcore.models.trees.released.parameters import EXACT_CRITERIA, TreeParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.inputs import (
     Own,
@@ -21,13 +21,14 @@ from pages.components.kit import slot
 from pages.components.kit.texts import METHODS
 
 CRITERIA = {
-    "gini": "Separate the chances",
+    "balanced": "Separate the chances",
+    "gini": "Separate the chances, by purity",
     "error": "Predict the label",
     "information_gain": "Separate the chances, by information",
     "matsushita": "Separate the chances, by Matsushita's measure",
 }
-#: Criteria of the methods that do not know all of them.
-ALLOWED = {"lookahead": ("gini", "error")}
+#: Criteria of the other methods.
+_OTHERS = tuple(name for name in CRITERIA if name != "balanced")
 BLOCKS: dict[str, tuple[int, ...] | None] = {
     "Automatic": None,
     "1 (up to 2 groups)": (1,),
@@ -61,7 +62,7 @@ def parameters() -> dict[str, Any]:
 
 def criterion(own: Own, method_name: str, family: str) -> str:
     """What the tree is for; only what the method knows."""
-    allowed = ALLOWED.get(method_name, tuple(CRITERIA))
+    allowed = EXACT_CRITERIA if method_name == "lookahead" else _OTHERS
     options = {name: CRITERIA[name] for name in allowed}
     return choice(own["criterion"], options, f"{family}-criterion-{method_name}")
 

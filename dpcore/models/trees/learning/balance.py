@@ -1,0 +1,99 @@
+"""Classes that weigh alike: what a record of each is worth where chances are to be separated.
+
+A question that leaves fewer mistakes among records of equal weight may not exist where an outcome is
+rare. So a block first buys the class counts of its node, and a record then weighs the more the fewer
+noisy records its class has: all classes together weigh alike, and every question that brings groups
+with different chances apart leaves fewer weighted mistakes. Weights are whole numbers made of noisy
+counts, so that they cost nothing more, and mistakes so weighted stay a monotone integer utility.
+Proof: ``docs/privacy/trees.md``, "Classes that weigh alike".
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_FLOOR, Decimal
+from typing import Final
+
+import numpy as np
+
+from dpcore.arrays import Floats, Ints
+from dpcore.privacy.budgets import EPSILON_STEP
+from dpcore.privacy.losses import pure_rho, selection_epsilon
+
+#: Weight of a record of the class with the fewest records.
+WORTH: Final = 4096
+#: Share of a block's budget that buys the class counts of its node.
+COUNTS_SHARE: Final = Decimal("0.2")
+#: Records of the expected shares that are added to noisy class counts, in scales of their noise.
+_LENT: Final = 2.0
+#: A drawn class is expected to be so many times as frequent, against each other one, as in the whole node.
+_LIFT: Final = 2.0
+
+
+def divided(epsilon: Decimal) -> tuple[Decimal, Decimal]:
+    """Parts of a block's budget: that of the class counts, and that of the draw. Rounded down."""
+    parts = (epsilon * COUNTS_SHARE, epsilon * (1 - COUNTS_SHARE))
+    counts, draw = (part.quantize(EPSILON_STEP, rounding=ROUND_FLOOR) for part in parts)
+    return counts, draw
+
+
+def undivided(draw: Decimal) -> Decimal:
+    """Budget of a block with such a draw."""
+    return draw / (1 - COUNTS_SHARE)
+
+
+def counting_share(rho: Decimal) -> Decimal:
+    """Rho of the class counts of a block that has no more than ``rho`` for both parts; no less than they take."""
+    return pure_rho(undivided(selection_epsilon(rho)) * COUNTS_SHARE)
+
+
+def likely_counts(noisy: Ints, scale: float, above: Floats | None) -> Floats:
+    """Positive class counts of a node, from noisy ones and what the node above lets expect.
+
+    Parameters
+    ----------
+    noisy : array of shape (n_classes,)
+    scale : float
+        Of the two-sided geometric noise.
+    above : array of shape (n_classes,) or None
+        Class shares of the node above, if there is one, or even ones; they count as so many records as the noise.
+    """
+    shares = np.full(len(noisy), 1 / len(noisy)) if above is None else above
+    return np.maximum(noisy, 0) + (_LENT * scale + 1) * shares
+
+
+def class_worth(counts: Floats) -> Ints:
+    """Weight of a record of each class: :data:`WORTH`, and less in the largest, which weighs as much as the second."""
+    second = float(np.sort(counts)[-2])
+    return np.maximum(1, np.floor(WORTH * np.minimum(1.0, second / counts))).astype(np.int64)
+
+
+def expected_shares(counts: Floats, label: int) -> Floats:
+    """Class shares that a leaf is expected to have because ``label`` was drawn for it."""
+    lifted = counts.copy()
+    lifted[label] *= _LIFT
+    return np.asarray(lifted / lifted.sum())
+
+
+def pulled_shares(noisy: Ints, expected: Floats, deviation: float) -> Floats:
+    """Class shares of a group: those of its noisy counts, pulled the more to the expected ones the noisier they are.
+
+    Each is the mean of two normal guesses, weighted by how sure they are: the share itself lies within about
+    q (1 - q) of the expected q, and noise and sampling make the counts' share uncertain.
+
+    Parameters
+    ----------
+    noisy : array of shape (n_classes,)
+    deviation : float
+        Standard deviation of the noise on a count.
+
+    Returns
+    -------
+    array of shape (n_classes,), positive, summing to 1
+    """
+    known = np.maximum(noisy, 0)
+    whole = max(1.0, float(known.sum()))
+    chance = expected * (1 - expected)
+    doubt = (deviation / whole) ** 2 + chance / whole
+    pull = doubt / (doubt + chance**2)
+    shares = pull * expected + (1 - pull) * known / whole
+    return np.asarray(shares / shares.sum())
