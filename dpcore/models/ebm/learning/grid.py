@@ -57,6 +57,17 @@ class FineCells:
     def __len__(self) -> int:
         return len(self.column.cells) if self.edges is None else len(self.edges) + 2
 
+    def merged(self, most: int) -> tuple[FineCells, Ints]:
+        """Runs of as many cells each, so that at most about ``most`` are left, and the run of each cell.
+
+        Missing values stay apart; cells of a column that is not numeric stay as they are.
+        """
+        width = 1 if self.edges is None else -(-(len(self) - 1) // most)
+        if self.edges is None or width == 1:
+            return self, np.arange(len(self))
+        run = np.arange(len(self) - 1) // width
+        return FineCells(self.column, self.edges[width - 1 :: width]), np.append(run, run[-1] + 1)
+
     def codes(self, partition: Partition) -> Array:
         """Cell of every place of a partition, unsigned; places without a record get some cell."""
         if self.edges is None:

@@ -14,14 +14,12 @@ from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.bands import Z95
+from dpcore.models.ebm.released.bands import UNLIKELY, Z95
 from dpcore.released.cases import NOT_KNOWN, is_known
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.regression_evaluation import RegressionEvaluation
 
 Task = Literal["binary", "multiclass", "regression"]
-#: Chance below which noise alone does not explain a term.
-_UNLIKELY = 0.05
 
 
 class Term(FrozenModel):
@@ -46,6 +44,9 @@ class Term(FrozenModel):
     p_value : float
         Chance that noise and sampling alone give scores of this size (see
         :mod:`dpcore.models.ebm.released.bands`).
+    threshold : float or None
+        Importance from which on the term stands out. ``None``: none would do, as nobody was
+        counted, or the release is of a version that did not say.
     """
 
     axes: tuple[Axis, ...]
@@ -55,6 +56,7 @@ class Term(FrozenModel):
     count_errors: tuple[float, ...]
     noise_size: float
     p_value: float
+    threshold: float | None = None
 
     @property
     def name(self) -> str:
@@ -83,7 +85,7 @@ class Term(FrozenModel):
     @property
     def clear(self) -> bool:
         """Whether the scores exceed what noise alone would give."""
-        return self.p_value < _UNLIKELY
+        return self.p_value < UNLIKELY
 
     def bins(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Bin of each row of a frame; a column that it lacks counts as missing."""
@@ -157,7 +159,7 @@ class EBMModel(FrozenModel):
     @property
     def clear(self) -> bool:
         """Whether any term exceeds its noise, their number considered (Bonferroni)."""
-        return any(term.p_value < _UNLIKELY / len(self.terms) for term in self.terms)
+        return any(term.p_value < UNLIKELY / len(self.terms) for term in self.terms)
 
     @property
     def count_margin(self) -> int:
