@@ -30,7 +30,7 @@ from dpcore.models.ebm.learning.grid import Bins, feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation, noisy_histograms
 from dpcore.models.ebm.learning.pairs import Side, choose_pairs, coarsen
 from dpcore.models.ebm.learning.records import Binning, Layout, bin_counts, histograms
-from dpcore.models.ebm.learning.schedule import EBMSettings, averaged, most_cells
+from dpcore.models.ebm.learning.schedule import EBMSettings, averaged, even_share, most_cells
 from dpcore.models.ebm.learning.scores import Shapes, pair_tables
 from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import BoostingStart, start_classes, start_numbers, total_rows
@@ -102,8 +102,9 @@ class EBMFit:
         rows = total_rows([*noisy, target], deviation, self._plan.schema.max_rows)
         start = (start_numbers if self._numbers else start_classes)(target, deviation, rows)
         most, least = self._parameters.max_bins, _LEAST_COUNT[self._parameters.method] * deviation
+        even = even_share(self._parameters)
         bins = [
-            Bins.merge(cells, own, deviation, most, least)
+            Bins.merge(cells, own, deviation, most, least, even)
             for (cells, _), own in zip(self._cells, noisy, strict=True)
         ]
         whole = [replace(own, groups=own.groups[runs]) for own, (_, runs) in zip(bins, self._cells, strict=True)]

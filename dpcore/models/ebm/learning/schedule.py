@@ -18,6 +18,9 @@ _IMPRECISE, _VERY_PRECISE = 15.0, 100.0
 _FEWEST_BINS, _FEW_BINS, _MANY_BINS = 16, 32, 64
 #: Cells that are counted to find so few bins, or more: each cell has its noise.
 _COARSE_CELLS, _FINE_CELLS = 64, 1024
+#: Where noise hides most records, bins are rather of equal width: few people at the ends of a range
+#: may tell most, and would share a bin with the many.
+_EVEN = 0.75
 #: Epochs for classes and for numbers. For classes the noise of an iterate also bends the
 #: logistic function, more so the longer it runs.
 _EPOCHS_CLASSES, _EPOCHS_NUMBERS = 12, 24
@@ -73,6 +76,11 @@ def _filled(parameters: EBMParameters, rule: dict[str, float]) -> EBMSettings:
 def most_cells(max_bins: int) -> int:
     """Most cells of a numeric column that are counted to find its bins."""
     return _COARSE_CELLS if max_bins <= _FEWEST_BINS else _FINE_CELLS
+
+
+def even_share(settings: EBMSettings) -> float:
+    """Share of the records that count as spread evenly when bins are cut."""
+    return _EVEN if settings.method == "all_bins" and settings.max_bins <= _FEWEST_BINS else 0.0
 
 
 def averaged(settings: EBMSettings) -> bool:

@@ -11,6 +11,8 @@ from dpcore.arrays import Floats
 
 #: Half of a 95 % interval, in standard errors.
 Z95 = 1.96
+#: Share of the variance that smoothing hides which bands allow for: the schedule without noise is smoothed, too.
+_SMOOTHED = 0.15
 #: Chance below which noise alone does not explain a term.
 UNLIKELY = 0.05
 
@@ -23,7 +25,7 @@ class Band:
     ----------
     mean, errors : arrays of shape (n_bins, n_outputs)
         +-1.96 errors hold the score without noise in 95 % of cases: Student's t with one degree
-        of freedom less than replicates is in the errors, and what smoothing takes away.
+        of freedom less than replicates is in the errors, and a part of what smoothing hides.
     size : float
         Mean absolute score that the noise alone would give.
     p_value : float
@@ -76,7 +78,7 @@ class Band:
             tests.append(_Test.of(trend, float(np.einsum("b,kbc,c->", slope, sampling, slope))))
         return cls(
             mean,
-            np.sqrt((plain * student_factor(count)) ** 2 + lacking),
+            np.sqrt((plain * student_factor(count)) ** 2 + _SMOOTHED * lacking),
             math.sqrt(2 / math.pi) * float(weights @ plain.mean(axis=1)),
             min(1.0, len(tests) * min(test.p_value for test in tests)),
             float(weights @ np.abs(mean).mean(axis=1)) * min(test.reach(UNLIKELY / len(tests)) for test in tests),

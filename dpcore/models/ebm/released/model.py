@@ -83,6 +83,11 @@ class Term(FrozenModel):
         return float(self.weights @ np.abs(self.scores).mean(axis=1))
 
     @property
+    def mark(self) -> float:
+        """Importance to compare its own with: from where on it stands out; of old releases, that of noise."""
+        return self.noise_size if self.threshold is None else self.threshold
+
+    @property
     def clear(self) -> bool:
         """Whether the scores exceed what noise alone would give."""
         return self.p_value < UNLIKELY
@@ -166,6 +171,12 @@ class EBMModel(FrozenModel):
         """Noise on a count stays within plus or minus this, with 95 % confidence."""
         largest = max((max(term.count_errors) for term in self.terms), default=0.0)
         return int(np.ceil(Z95 * largest))
+
+    @property
+    def mark_words(self) -> str:
+        """What the marks of the terms are."""
+        told = any(term.threshold is not None for term in self.terms)
+        return "needed to stand out" if told else "what noise alone would give"
 
     def to_frame(self) -> pd.DataFrame:
         """Score table: one row per bin and output (see :func:`score_table`)."""
