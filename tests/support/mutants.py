@@ -240,6 +240,12 @@ def _half_gaussian(name: str) -> Iterator[None]:
         yield
 
 
+def _one_replicate() -> AbstractContextManager[None]:
+    """Noise on the residual sums of all replicates as if one of them alone were asked for."""
+    build = accounting.residual_sensitivity
+    return replaced(accounting, "residual_sensitivity", lambda outputs, _: build(outputs, 1))
+
+
 def _people(run: Run) -> int:
     return sum(len(partition.present) for partition in run.table.partitions)
 
@@ -443,6 +449,7 @@ MUTANTS = (
             "pair_residual_mechanism": ("pairs, numbers",),
         }.items()
     ),
+    Mutant("one replicate of machines", _one_replicate, _methods("all bins, two classes", "random splits, numbers")),
     Mutant(
         "choice of a pair of columns",
         partial(halved, dpcore.models.ebm.learning.pairs, EXPONENTIAL),

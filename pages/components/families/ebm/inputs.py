@@ -6,19 +6,19 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.domain.columns import NumericColumn
 from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.inputs import KEEP, evaluate, label, method, number
 from pages.components.kit.texts import METHODS
+from pages.components.visitor import access
 
 OWN = parameters_of(EBMParameters)
 DIRECTIONS = ("increasing", "decreasing")
 
 
-def parameters(schema: Schema, target: str) -> dict[str, Any]:
+def parameters() -> dict[str, Any]:
     """Every parameter of a run, as the visitor set it."""
     left, right = st.columns(2, gap="large")
     with left:
@@ -30,28 +30,26 @@ def parameters(schema: Schema, target: str) -> dict[str, Any]:
     with st.expander("Advanced settings"):
         chosen |= _advanced(published=published)
         if not published:
-            chosen |= _directions(schema, target)
+            chosen |= _directions()
     return chosen
 
 
-def _directions(schema: Schema, target: str) -> dict[str, Any]:
-    """Columns whose shapes only rise or only fall, if the target allows that."""
-    column = schema.column(target)
-    if not isinstance(column, NumericColumn) and len(column.classes) > 2:  # noqa: PLR2004
-        return {}
-    ordered = [own.name for own in schema if own.name != target and own.ordered]
+def _directions() -> dict[str, Any]:
+    """Columns whose shapes only rise, and those whose shapes only fall."""
+    dataset = access.chosen_dataset()
+    assert dataset is not None
     places = st.columns(2, gap="large")
-    return {name: _some(place, schema, target, name, ordered) for place, name in zip(places, DIRECTIONS, strict=True)}
+    return {name: _some(place, dataset.schema, name) for place, name in zip(places, DIRECTIONS, strict=True)}
 
 
-def _some(place: Any, schema: Schema, target: str, name: str, ordered: list[str]) -> list[str]:
+def _some(place: Any, schema: Schema, name: str) -> list[str]:
     chosen = place.multiselect(
         label(OWN[name]),
-        ordered,
+        [column.name for column in schema if column.ordered],
         format_func=lambda column: called(schema, column),
         placeholder="Choose columns",
         help=OWN[name].description,
-        key=f"set-ebm-{name}-{schema.hash[:8]}-{target}",
+        key=f"set-ebm-{name}-{schema.hash[:8]}",
         **KEEP,
     )
     return [str(column) for column in chosen]
