@@ -92,7 +92,7 @@ def smoothed(answers, counts, ordered, *, runs, hessian, sampling, noise, unit, 
             means.append([prior @ seen.T @ np.linalg.solve(spread, answer) for answer in answers])
             mean = np.mean(answers, axis=0)
             fit = -mean @ np.linalg.solve(spread, mean) / 2 - np.linalg.slogdet(spread)[1] / 2
-            logs.append(fit - (math.log(scale / 0.5) / 1.2) ** 2 / 2)
+            logs.append(fit - (math.log(scale / 0.35) / 0.9) ** 2 / 2)
     weights = np.exp(np.array(logs) - max(logs))
     weights = np.where(weights / weights.sum() > 0.01, weights, 0.0)
     return np.tensordot(weights / weights.sum(), np.array(means), axes=1)

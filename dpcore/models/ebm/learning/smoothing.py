@@ -14,7 +14,7 @@ from dpcore.arrays import Floats
 #: Standard deviations of a score, in units of a large effect; lengths, in ranges of the column.
 _SIZES, _LENGTHS = 2.0 ** np.arange(-5, 2), np.array([0.06, 0.25, 1.0, 4.0])
 #: Before a sum is known: the size that is likeliest, and how far off, in logarithms.
-_LIKELY, _OFF = 0.5, 1.2
+_LIKELY, _OFF = 0.35, 0.9
 #: Priors with less weight are left out.
 _LEAST = 0.01
 
