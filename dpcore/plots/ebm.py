@@ -55,8 +55,8 @@ def importance_figure(words: EBMWords, most: int = MOST_TERMS) -> go.Figure:
     terms = words.model.ranked()[:most]
     labels = [safe(shorten(term.name, 40)) for term in terms]
     rows = list(range(len(terms)))
-    noise = [term.noise_size for term in terms]
-    right = [max(term.importance, alone) for term, alone in zip(terms, noise, strict=True)]
+    marks = [term.mark for term in terms]
+    right = [max(term.importance, mark) for term, mark in zip(terms, marks, strict=True)]
     figure = go.Figure(
         go.Bar(
             name="importance",
@@ -73,13 +73,13 @@ def importance_figure(words: EBMWords, most: int = MOST_TERMS) -> go.Figure:
         )
     )
     # A pale border, so that the mark stands out from the bar that it lies on.
-    for name, width, shade in (("border", 7, _GROUND), ("what noise alone would give", 3, INK)):
+    for name, width, shade in (("border", 7, _GROUND), (words.model.mark_words, 3, INK)):
         figure.add_trace(
             go.Scatter(
                 name=name,
                 mode="markers",
                 y=rows,
-                x=noise,
+                x=marks,
                 hoverinfo="skip",
                 showlegend=shade == INK,
                 marker={"symbol": "line-ns", "size": 17, "line": {"width": width, "color": shade}},

@@ -108,17 +108,17 @@ def groups_table(
 
 
 def importances_table(words: EBMWords) -> Table:
-    """What each column adds or takes on average, beside what noise alone would give."""
+    """What each column adds or takes on average, beside what it takes to stand out."""
     rows = [
         (
             term.name,
             words.amount(term.importance).lstrip("+"),
-            words.amount(term.noise_size).lstrip("+"),
+            words.amount(term.mark).lstrip("+"),
             "stands out" if term.clear else "within the noise",
         )
         for term in words.model.ranked()
     ]
-    head = ("Column or pair", "Noisy average", "Noise alone would give", "Compared with the noise")
+    head = ("Column or pair", "Noisy average", words.model.mark_words.capitalize(), "Compared with the noise")
     return Table.of("What each column adds or takes on average", head, rows)
 
 

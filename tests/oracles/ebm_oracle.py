@@ -69,23 +69,33 @@ def pair_utility(values, first, second):
     return sum(abs(total) for total in table.values())
 
 
-def newton_step(sums, counts, ordered, *, curvature, variance, unit, noise, present_shape=None):
-    """Maximum of a Gaussian approximation of the likelihood times the prior of shapes.
+def smoothed(answers, counts, ordered, *, runs, hessian, sampling, noise, unit, doubt):
+    """Posterior means of a shape by Gaussian conditioning on the first answers, the priors weighed.
 
-    The likelihood of a bin's score is that of its sum, whose variance is twice the noise plus
-    what sampling adds; the prior ties every score to 0 and ordered neighbours to one another.
+    ``answers`` (replicates, runs) are sums of what a flat shape lacks; ``runs`` the run of each bin.
+    The mean over the replicates is what the priors are weighed by.
     """
-    size = len(counts)
-    shape = np.zeros(size) if present_shape is None else present_shape
-    hessian = curvature * counts
-    weight = hessian**2 / (2 * noise + variance * counts)
-    precision = np.diag(np.full(size, 1 / unit**2))
-    for i in range(ordered - 1):
-        gap = np.zeros(size)
-        gap[i], gap[i + 1] = 1, -1
-        precision += np.outer(gap, gap) * (ordered / 8) / (0.4 * unit) ** 2
-    system = np.diag(weight) + precision
-    return np.linalg.solve(system, weight * (sums / hessian) - precision @ shape)
+    size, replicates = len(counts), len(answers)
+    add = np.zeros((max(runs) + 1, size))
+    for place, run in enumerate(runs):
+        add[run, place] = 1
+    means, logs = [], []
+    for scale in 2.0 ** np.arange(-5, 2):
+        for length in (0.06, 0.25, 1.0, 4.0) if ordered > 1 else (1.0,):
+            prior = np.eye(size)
+            for i in range(ordered):
+                for j in range(ordered):
+                    prior[i, j] = math.exp(-abs(i - j) / ordered / length)
+            prior = (scale * unit) ** 2 * prior + doubt**2
+            seen = add @ np.diag(hessian)
+            spread = seen @ prior @ seen.T + add @ np.diag(sampling) @ add.T + noise / replicates * np.eye(len(add))
+            means.append([prior @ seen.T @ np.linalg.solve(spread, answer) for answer in answers])
+            mean = np.mean(answers, axis=0)
+            fit = -mean @ np.linalg.solve(spread, mean) / 2 - np.linalg.slogdet(spread)[1] / 2
+            logs.append(fit - (math.log(scale / 0.35) / 0.9) ** 2 / 2)
+    weights = np.exp(np.array(logs) - max(logs))
+    weights = np.where(weights / weights.sum() > 0.01, weights, 0.0)
+    return np.tensordot(weights / weights.sum(), np.array(means), axes=1)
 
 
 def axis_code(edges, number):

@@ -250,6 +250,12 @@ def _heavy_classes(module: Any) -> AbstractContextManager[None]:
     return replaced(module, "class_worth", lambda counts: 3 * worth(counts))
 
 
+def _one_replicate() -> AbstractContextManager[None]:
+    """Noise on the residual sums of all replicates as if one of them alone were asked for."""
+    build = accounting.residual_sensitivity
+    return replaced(accounting, "residual_sensitivity", lambda outputs, _: build(outputs, 1))
+
+
 def _people(run: Run) -> int:
     return sum(len(partition.present) for partition in run.table.partitions)
 
@@ -490,6 +496,7 @@ MUTANTS = (
             "pair_residual_mechanism": ("pairs, numbers",),
         }.items()
     ),
+    Mutant("one replicate of machines", _one_replicate, _methods("all bins, two classes", "random splits, numbers")),
     Mutant(
         "choice of a pair of columns",
         partial(halved, dpcore.models.ebm.learning.pairs, EXPONENTIAL),

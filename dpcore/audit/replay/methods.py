@@ -102,6 +102,7 @@ _MACHINES: Final[Choices] = {
     "replicates": (3, 4),
     "evaluate": _ON_OR_OFF,
 }
+_DIRECTED: Final[Choices] = {**_MACHINES, "increasing": ((), ("x0",))}
 _SPLITS: Final[Choices] = {**_MACHINES, "method": ("random_splits",), "leaves": (2, 3)}
 _PAIRS: Final[Choices] = {**_MACHINES, "pairs": (1, 2)}
 _SIDES: Final[Choices] = {
@@ -182,9 +183,9 @@ METHODS: Final[tuple[ReplayMethod, ...]] = (
         for name in ("rfdiffp", "random_trees")
         for how in ("parts", "split")
     ),
-    ReplayMethod("ebm", "all bins, two classes", _TWO, _MACHINES),
+    ReplayMethod("ebm", "all bins, two classes", _TWO, _DIRECTED),
     ReplayMethod("ebm", "all bins, classes", _FEW, _MACHINES),
-    ReplayMethod("ebm", "all bins, numbers", _NUMBERS, _MACHINES),
+    ReplayMethod("ebm", "all bins, numbers", _NUMBERS, _DIRECTED),
     ReplayMethod("ebm", "pairs, classes", SchemaShape(features=(2, 3)), _PAIRS),
     ReplayMethod("ebm", "pairs, numbers", SchemaShape("numbers", (2, 3)), _PAIRS),
     ReplayMethod("ebm", "random splits, classes", _FEW, _SPLITS),

@@ -54,12 +54,16 @@ def mechanisms(domain, own, target):
     """Every (mechanism, number of releases, entries of a release that a row touches)."""
     outputs, features = output_count(domain, target), len(domain.columns) - 1
     yield histogram_mechanism(own, domain), 1, features + 1
-    yield residual_mechanism(own, domain, target), own.rounds * features, outputs
+    yield residual_mechanism(own, domain, target), own.parameters.epochs * features, outputs * own.parameters.replicates
     if SIZES in own.split.parts:
         yield size_mechanism(own), len(size_epochs(own.parameters)), 1
     if pairs := own.parameters.pairs:
         yield pair_count_mechanism(own), 1, pairs
-        yield pair_residual_mechanism(own, domain, target), own.rounds * pairs, outputs
+        yield (
+            pair_residual_mechanism(own, domain, target),
+            own.parameters.epochs * pairs,
+            outputs * own.parameters.replicates,
+        )
 
 
 @pytest.mark.parametrize("target", ["ill", "stage", "stay"])
@@ -160,12 +164,12 @@ def test_sensitivities_of_the_mechanisms_by_hand():
     steps = COUNT_STEPS
     assert histogram_mechanism(own, domain).sensitivity == math.isqrt(5 * steps**2 - 1) + 1
     assert pair_count_mechanism(own).sensitivity == math.isqrt(3 * steps**2 - 1) + 1
-    several = math.isqrt(2 * RESIDUAL_STEPS**2 - 1) + 3
+    several = math.isqrt(5 * (math.isqrt(2 * RESIDUAL_STEPS**2 - 1) + 3) ** 2 - 1) + 1
     assert residual_mechanism(own, domain, "stage").sensitivity == several
     assert pair_residual_mechanism(own, domain, "stage").sensitivity == several
     domain, own = cost("stay", pairs=3)
     assert size_mechanism(own).sensitivity == steps
-    assert residual_mechanism(own, domain, "stay").sensitivity == RESIDUAL_STEPS
+    assert residual_mechanism(own, domain, "stay").sensitivity == math.isqrt(5 * RESIDUAL_STEPS**2 - 1) + 1
     assert PAIR_STEPS < RESIDUAL_STEPS
 
 

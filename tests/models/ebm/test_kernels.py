@@ -151,7 +151,7 @@ def test_one_record_changes_residual_sums_by_their_sensitivity_at_most(kind, out
                 without[place] = ABSENT
                 change = whole - sums_of(kind, (without, scores, codes), clip)
                 for own in change:
-                    assert length(own) <= residual_sensitivity(outputs)
+                    assert length(own) <= residual_sensitivity(outputs, 1)
                     assert np.count_nonzero(own.any(axis=0)) <= 1
 
 
@@ -163,8 +163,8 @@ def test_witness_of_classes(outputs):
         scores[0, -1] = 60 * CLASS_STEPS
     label = np.array([1 if outputs == 1 else 0], dtype=np.int32)
     moved = sums_of("classes" if outputs > 1 else "binary", (label, scores, np.zeros(1, dtype=np.uint8)))
-    assert length(moved) > (1 - 2e-7) * residual_sensitivity(outputs)
-    assert length(moved) <= residual_sensitivity(outputs)
+    assert length(moved) > (1 - 2e-7) * residual_sensitivity(outputs, 1)
+    assert length(moved) <= residual_sensitivity(outputs, 1)
 
 
 @pytest.mark.parametrize("clip", [1.0, 1 / 3, 0.1, 1e-3, 1e-30])
@@ -174,14 +174,14 @@ def test_witness_of_numbers(clip, label, score):
     labels = np.array([label * NUMBER_STEPS], dtype=np.int32)
     scores = np.array([[[score * NUMBER_STEPS]]]).astype(np.int32)
     moved = abs(int(residuals("numbers", labels, scores, clip)[0, 0, 0]))
-    assert RESIDUAL_STEPS - 1 <= moved <= residual_sensitivity(1)
+    assert RESIDUAL_STEPS - 1 <= moved <= residual_sensitivity(1, 1)
 
 
 def test_without_the_clip_the_outlier_would_be_caught():
     """What an audit must find out: a clip that is wider than the noise supposes."""
     labels, scores = np.array([NUMBER_STEPS], dtype=np.int32), np.zeros((1, 1, 1), dtype=np.int32)
     moved = residuals("numbers", labels, scores, 0.7) * (0.7 / 0.1)
-    assert moved[0, 0, 0] > 6 * residual_sensitivity(1)
+    assert moved[0, 0, 0] > 6 * residual_sensitivity(1, 1)
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
@@ -211,7 +211,8 @@ def test_sensitivities_by_hand():
     assert histogram_sensitivity(1) == COUNT_STEPS
     assert histogram_sensitivity(4) == 2 * COUNT_STEPS
     assert 0 <= histogram_sensitivity(11) - math.sqrt(11) * COUNT_STEPS < 1
-    assert residual_sensitivity(1) == RESIDUAL_STEPS
-    assert 2 <= residual_sensitivity(3) - math.sqrt(2) * RESIDUAL_STEPS < 3
+    assert residual_sensitivity(1, 1) == RESIDUAL_STEPS
+    assert residual_sensitivity(1, 4) == 2 * RESIDUAL_STEPS
+    assert 2 <= residual_sensitivity(3, 1) - math.sqrt(2) * RESIDUAL_STEPS < 3
     assert pair_sensitivity(1) == PAIR_STEPS
     assert 0 <= pair_sensitivity(5) - 2 * PAIR_STEPS <= 2

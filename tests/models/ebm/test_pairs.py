@@ -101,7 +101,7 @@ def test_a_pair_is_chosen_with_the_chances_of_the_exponential_mechanism(monkeypa
     side = coarsen(SCHEMA, bins, np.full(5, 16.0))
     candidates = list(combinations(range(4), 2))
     exact = draw.integers(-(10**6), 10**6, (6, 1, 5, 5))
-    start = BoostingStart(np.zeros(1), np.full(1, 0.25), 1.0, 1.0, np.full(1, 0.25), 80.0)
+    start = BoostingStart(np.zeros(1), np.full(1, 0.25), 1.0, 1.0, np.full(1, 0.25), 80.0, 0.1)
     for count in (1, 3, 6):
         chosen = choose_pairs(exact, [side] * 4, candidates, start, count, Decimal("0.1"), SeededRandom(3))
         assert len(set(chosen)) == count

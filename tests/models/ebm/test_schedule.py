@@ -38,8 +38,8 @@ def test_more_precision_learns_faster_and_with_more_bins():
     for before, after in pairwise(filled):
         assert before.learning_rate <= after.learning_rate
         assert before.max_bins <= after.max_bins
-    assert (filled[0].learning_rate, filled[-1].learning_rate) == (0.3, 0.7)
-    assert (filled[0].max_bins, filled[-1].max_bins) == (32, 64)
+    assert (filled[0].learning_rate, filled[-1].learning_rate) == (0.02, 0.7)
+    assert (filled[0].max_bins, filled[-1].max_bins) == (16, 64)
 
 
 @pytest.mark.parametrize("mu", [1e-9, 1.0, 1e3])

@@ -35,14 +35,14 @@ def sizes_of(residuals):
 
 
 def test_two_classes_start_from_log_odds():
-    start = start_classes(np.array([750.0, 250.0]), 1000.0)
+    start = start_classes(np.array([750.0, 250.0]), 1.0, 1000.0)
     assert start.intercept.tolist() == pytest.approx([math.log(1 / 3)])
     assert start.curvature.tolist() == pytest.approx([0.25 * 0.75])
     assert (start.unit, start.clip, start.rows) == (1.0, 1.0, 1000.0)
 
 
 def test_several_classes_start_from_log_shares():
-    start = start_classes(np.array([500.0, 300.0, 200.0]), 1000.0)
+    start = start_classes(np.array([500.0, 300.0, 200.0]), 1.0, 1000.0)
     np.testing.assert_allclose(np.exp(start.intercept), [0.5, 0.3, 0.2])
     np.testing.assert_allclose(start.curvature, [0.25, 0.21, 0.16])
 
@@ -52,7 +52,7 @@ def test_classes_start_sanely_from_noise(classes):
     for seed in range(200):
         draw = np.random.default_rng(seed)
         counts = draw.normal(0, 10.0 ** draw.integers(0, 9), classes)
-        start = start_classes(counts, 10.0)
+        start = start_classes(counts, 1.0, 10.0)
         assert np.all(np.isfinite(start.intercept))
         assert np.abs(start.intercept).max() <= 25
         assert np.all(start.curvature > 0)
@@ -121,7 +121,7 @@ def bins_with(counts, errors):
 
 
 def test_counts_are_positive_and_sum_to_the_rows():
-    start = start_classes(np.array([60.0, 40.0]), 100.0)
+    start = start_classes(np.array([60.0, 40.0]), 1.0, 100.0)
     for counts in ([50, 30, 15, 5], [90, -20, -3, 1], [-9, -9, -9, -9]):
         positive = start.counts(bins_with(counts, 8.0))
         assert np.all(positive > 0)
@@ -130,7 +130,7 @@ def test_counts_are_positive_and_sum_to_the_rows():
 
 
 def wide(rows=ROWS):
-    return BoostingStart(np.array([0.5]), np.ones(1), 0.2, 0.7, np.array([0.04]), rows)
+    return BoostingStart(np.array([0.5]), np.ones(1), 0.2, 0.7, np.array([0.04]), rows, 0.02)
 
 
 def test_small_residuals_narrow_the_clip_and_the_variance():

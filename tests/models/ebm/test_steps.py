@@ -1,9 +1,10 @@
-"""One step: a noisy Newton step under a prior, or a tree with random splits."""
+"""One step: gathered noisy sums, smoothed; or a tree with random splits."""
 
 import numpy as np
 import pytest
 
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
+from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.models.ebm.learning.steps import AllBins, Feature, RandomSplits
 from dpcore.privacy.mechanisms import FineGaussian
@@ -11,83 +12,142 @@ from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import ebm_oracle as oracle
 from tests.support.ebm_cases import Quiet, watched
 
-COUNTS = np.array([400.0, 30.0, 5.0, 200.0, 0.1])
-MECHANISM = FineGaussian(RESIDUAL_STEPS, 0.05)
-QUERIES = 60
+COUNTS = np.array([400.0, 300.0, 250.0, 200.0, 90.0, 0.1])
+MECHANISM = FineGaussian(RESIDUAL_STEPS, 0.02)
+REPLICATES = 3
 
 
 def start_of(outputs=1, clip=1.0):
     share = np.linspace(0.2, 0.4, outputs)
-    return BoostingStart(np.log(share), share * (1 - share), 1.0, clip, share * (1 - share), COUNTS.sum())
+    return BoostingStart(np.log(share / (1 - share)), share * (1 - share), 1.0, clip, share * (1 - share), 1240.0, 0.1)
 
 
-def all_bins(start, ordered, rate=0.5):
-    return AllBins([Feature(COUNTS, ordered)], start, MECHANISM, rate, QUERIES)
+def feature(ordered=5, direction=0, counts=COUNTS):
+    return Feature(counts, distances(len(counts), ordered), ordered, direction=direction)
 
 
-@pytest.mark.parametrize("outputs", [1, 3])
-@pytest.mark.parametrize("ordered", [0, 4, 5])
+def all_bins(start, own, rate=0.02, *, classes=True, mechanism=MECHANISM):
+    return AllBins([own], start, mechanism, rate, REPLICATES, classes=classes)
+
+
+def sums_of(outputs=1, seed=4):
+    draw = np.random.default_rng(seed)
+    return (draw.normal(size=(REPLICATES, 6, outputs)) * COUNTS[:, None] * 0.1 * RESIDUAL_STEPS).astype(np.int64)
+
+
+@pytest.mark.parametrize("ordered", [0, 5])
 @pytest.mark.parametrize("clip", [1.0, 0.05])
-def test_a_step_without_noise_is_the_newton_step_of_the_oracle(outputs, ordered, clip):
-    draw = np.random.default_rng(4)
-    start = start_of(outputs, clip)
-    sums = (draw.normal(size=(5, outputs)) * COUNTS[:, None] * RESIDUAL_STEPS).astype(np.int64)
-    shape = draw.normal(size=(5, outputs))
-    change = all_bins(start, ordered).change(0, sums, shape, Quiet(0))
-    for output in range(outputs):
-        expected = oracle.newton_step(
-            sums[:, output] / RESIDUAL_STEPS * clip,
-            COUNTS,
-            ordered,
-            curvature=start.curvature[output],
-            variance=start.variance[output],
-            unit=1.0,
-            noise=(MECHANISM.scale / RESIDUAL_STEPS * clip) ** 2 / QUERIES,
-            present_shape=shape[:, output],
-        )
-        np.testing.assert_allclose(change[:, output], 0.5 * expected, rtol=1e-9, atol=1e-12)
+@pytest.mark.parametrize("classes", [True, False])
+def test_the_first_answers_give_the_posterior_means_of_the_oracle(ordered, clip, classes):
+    start, sums, flat = start_of(1, clip), sums_of(), np.zeros((REPLICATES, 6, 1))
+    with watched() as answers:
+        found = all_bins(start, feature(ordered), classes=classes).change(0, sums, flat, SeededRandom(1))
+    ((_, exact, noisy),) = answers
+    # Which runs were asked for shows in the exact sums.
+    ends = np.flatnonzero(np.isin(np.cumsum(sums[0, :, 0]), np.cumsum(exact[0, :, 0])))
+    runs = np.searchsorted(ends, np.arange(6))
+    np.testing.assert_array_equal(exact[:, :, 0], [np.bincount(runs, own[:, 0]).astype(np.int64) for own in sums])
+    hessian = start.curvature[0] * COUNTS
+    expected = oracle.smoothed(
+        noisy[:, :, 0] / RESIDUAL_STEPS * clip,
+        COUNTS,
+        ordered,
+        runs=runs,
+        hessian=hessian,
+        sampling=start.variance[0] * COUNTS,
+        noise=(MECHANISM.scale / RESIDUAL_STEPS * clip) ** 2,
+        unit=1.0,
+        doubt=0.1,
+    )
+    np.testing.assert_allclose(found[:, :, 0], expected, rtol=1e-6, atol=1e-9)
+
+
+def gathered(step, truth, noisy, turns=8, seed=2):
+    """A step that hears of a quadratic loss with its minimum at ``truth``; counts are the curvature."""
+    shapes, source = np.zeros((REPLICATES, len(truth), 1)), SeededRandom(seed) if noisy else Quiet(seed)
+    for _ in range(turns):
+        lacking = COUNTS[:, None] * (truth[:, None] - shapes)
+        shapes = step.change(0, np.rint(lacking * RESIDUAL_STEPS).astype(np.int64), shapes, source)
+    return shapes[:, :, 0]
+
+
+def test_sums_without_noise_lead_to_the_truth():
+    truth = np.array([-1.0, -0.5, 0.4, 0.7, 1.2, 0.0])
+    sharp = FineGaussian(RESIDUAL_STEPS, 5.0)
+    found = gathered(all_bins(start_of(), feature(), classes=False, mechanism=sharp), truth, noisy=False)
+    assert np.abs(found - truth)[:, :5].max() < 0.05
+
+
+def test_noise_is_smoothed_away_where_bins_are_in_order():
+    """A steady rise under much noise: neighbours help where there are any."""
+    truth, errors = np.array([-1.0, -0.5, 0.0, 0.5, 1.0, 0.0]), {5: [], 0: []}
+    for ordered, found in errors.items():
+        for seed in range(40):
+            own, loud = feature(ordered), FineGaussian(RESIDUAL_STEPS, 0.01)
+            mean = gathered(all_bins(start_of(), own, classes=False, mechanism=loud), truth, noisy=True, seed=seed)
+            found.append(np.mean((mean.mean(axis=0) - truth)[:5] ** 2))
+    assert np.mean(errors[5]) < 0.85 * np.mean(errors[0])
 
 
 def test_a_bin_without_records_stays_with_its_neighbours():
-    """The last of five ordered bins is empty; where order means nothing it stays at 0."""
-    sums = (np.array([[100.0], [8.0], [1.0], [60.0], [0.0]]) * RESIDUAL_STEPS).astype(np.int64)
-    tied = all_bins(start_of(), 5).change(0, sums, np.zeros((5, 1)), Quiet(0))[:, 0]
-    free = all_bins(start_of(), 0).change(0, sums, np.zeros((5, 1)), Quiet(0))[:, 0]
-    assert tied[4] > 0.5 * tied[3] > 0
-    assert abs(free[4]) < 1e-6
+    """The last of six ordered bins is empty; where order means nothing it stays at 0."""
+    sums = np.tile(np.array([[10.0], [10.0], [9.0], [9.0], [5.0], [0.0]]) * 6, (REPLICATES, 1, 1))
+    exact, flat = (sums * RESIDUAL_STEPS).astype(np.int64), np.zeros((REPLICATES, 6, 1))
+    sharp = FineGaussian(RESIDUAL_STEPS, 1.0)
+    tied = all_bins(start_of(), feature(6), mechanism=sharp).change(0, exact, flat, Quiet(0))[0, :, 0]
+    free = all_bins(start_of(), feature(0), mechanism=sharp).change(0, exact, flat, Quiet(0))[0, :, 0]
+    assert tied[5] > 0.5 * tied[4] > 0
+    assert abs(free[5]) < 0.1 * free[4]
 
 
 def test_noise_of_a_step_is_small_however_few_the_records():
     """Bins of hardly any record: sums of noise alone must not make large scores."""
-    feature = Feature(np.full(8, 0.5), 8)
-    step = AllBins([feature], start_of(), FineGaussian(RESIDUAL_STEPS, 1e-3), 0.5, 60)
-    source = SeededRandom(1)
-    changes = [step.change(0, np.zeros((8, 1), dtype=np.int64), np.zeros((8, 1)), source) for _ in range(50)]
-    assert np.abs(changes).max() < 0.5
+    own = feature(8, counts=np.full(8, 0.5))
+    source, flat = SeededRandom(1), np.zeros((REPLICATES, 8, 1))
+    nothing = np.zeros((REPLICATES, 8, 1), dtype=np.int64)
+    for _ in range(20):
+        step = all_bins(start_of(), own, mechanism=FineGaussian(RESIDUAL_STEPS, 1e-3))
+        assert np.abs(step.change(0, nothing, flat, source)).max() < 0.5
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize("classes", [True, False])
+def test_a_shape_that_may_only_rise_never_falls(direction, classes):
+    step, shapes, source = (
+        all_bins(start_of(), feature(5, direction), classes=classes),
+        np.zeros((3, 6, 1)),
+        SeededRandom(3),
+    )
+    for turn in range(6):
+        shapes = step.change(0, sums_of(seed=turn), shapes, source)
+        assert (direction * np.diff(shapes[:, :5, 0]) >= 0).all()
+    free = all_bins(start_of(), feature(5), classes=classes).change(0, sums_of(), np.zeros((3, 6, 1)), source)
+    assert (direction * np.diff(free[:, :5, 0]) < 0).any(), "the control is not held"
 
 
 def test_every_release_of_a_step_goes_through_its_mechanism():
-    sums = np.arange(10, dtype=np.int64).reshape(5, 2) * RESIDUAL_STEPS
-    splits = RandomSplits([Feature(COUNTS, 5)], start_of(2), MECHANISM, 0.01, 3, 300)
-    for step, shape in ((all_bins(start_of(2), 5), (5, 2)), (splits, (3, 2))):
+    sums = sums_of(2)
+    splits = RandomSplits([feature()], start_of(2), MECHANISM, 0.01, 3, 300)
+    for step in (all_bins(start_of(2), feature()), splits):
         with watched() as answers:
-            step.change(0, sums, np.zeros((5, 2)), SeededRandom(2))
-        assert [(mechanism, exact.shape) for mechanism, exact, _ in answers] == [(MECHANISM, shape)]
+            step.change(0, sums, np.zeros((REPLICATES, 6, 2)), SeededRandom(2))
+        assert [mechanism for mechanism, _, _ in answers] == [MECHANISM]
         assert answers[0][1].sum() == sums.sum()
 
 
 @pytest.mark.parametrize("leaves", [2, 3, 5, 16])
 def test_random_splits_agree_with_the_paper(leaves):
     """A leaf is a run of bins; it moves by rate x sum / count (Nori et al. 2021, Algorithm 1)."""
-    sums = (np.array([[7.0], [-3.0], [2.0], [0.5], [1.0]]) * RESIDUAL_STEPS).astype(np.int64)
-    step = RandomSplits([Feature(COUNTS, 0)], start_of(clip=0.3), MECHANISM, 0.01, leaves, 300)
+    one = np.array([[7.0], [-3.0], [2.0], [0.5], [1.0], [0.2]]) * RESIDUAL_STEPS
+    sums = np.tile(one, (REPLICATES, 1, 1)).astype(np.int64)
+    step = RandomSplits([feature(0)], start_of(clip=0.3), MECHANISM, 0.01, leaves, 300)
     seen = set()
     for seed in range(40):
-        moves = step.change(0, sums, np.ones((5, 1)), Quiet(seed))[:, 0]
-        firsts = [0, *(i for i in range(1, 5) if moves[i] != moves[i - 1])]
-        assert len(firsts) == min(leaves, 5)
-        seen.add(tuple(firsts))
-        for first, end in zip(firsts, [*firsts[1:], 5], strict=True):
-            share = sums[first:end].sum() / RESIDUAL_STEPS * 0.3 / COUNTS[first:end].sum()
-            np.testing.assert_allclose(moves[first:end], 0.01 * share)
-    assert len(seen) == {2: 4, 3: 6}.get(leaves, 1), "every cut comes up"
+        for moves in step.change(0, sums, np.ones((REPLICATES, 6, 1)), Quiet(seed))[:, :, 0] - 1:
+            firsts = [0, *(i for i in range(1, 6) if not np.isclose(moves[i], moves[i - 1], rtol=1e-6, atol=0))]
+            assert len(firsts) == min(leaves, 6)
+            seen.add(tuple(firsts))
+            for first, end in zip(firsts, [*firsts[1:], 6], strict=True):
+                share = one[first:end].sum() / RESIDUAL_STEPS * 0.3 / COUNTS[first:end].sum()
+                np.testing.assert_allclose(moves[first:end], 0.01 * share, rtol=1e-6, atol=1e-12)
+    assert len(seen) == {2: 5, 3: 10, 5: 5}.get(leaves, 1), "every cut comes up"

@@ -172,7 +172,9 @@ def test_compiled_leaves_are_worth_what_plain_ones_are(utility, leaf, weight):
     counts = np.array(leaf[0])
     problem = problem_of(utility, len(counts), weight)
     best, rest = problem._leaves(counts)
-    compiled = compiled_value(counts, np.ones(len(counts), dtype=np.int64), LEAF_UTILITIES.index(utility), problem._weight)
+    compiled = compiled_value(
+        counts, np.ones(len(counts), dtype=np.int64), LEAF_UTILITIES.index(utility), problem._weight
+    )
     assert int(best) == int(compiled[0])
     assert float(rest) == pytest.approx(compiled[1], abs=1e-13)
     scores = [math.exp(max(-700.0, problem._weight * (n - max(counts)))) for n in counts.tolist()]
@@ -249,8 +251,16 @@ def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_pers
         weights.clear()
         root, plan = grown_tree(blocks, epsilon, seed=seed, delta="1e-7", **chosen)
         level = max(rows_per_person * weight.value * reach + 2 * weight.slack for weight in weights)
-        counted = sum(float(pure_rho(rows_per_person * divided(plan.row_epsilon(step))[0])) for step in plan.split.parts if "block" in step)
-        rho = (counted if criterion == "balanced" else 0) + len(blocks) * level**2 / 8 + (rows_per_person / plan.count_noise[0].deviation) ** 2 / 2
+        counted = sum(
+            float(pure_rho(rows_per_person * divided(plan.row_epsilon(step))[0]))
+            for step in plan.split.parts
+            if "block" in step
+        )
+        rho = (
+            (counted if criterion == "balanced" else 0)
+            + len(blocks) * level**2 / 8
+            + (rows_per_person / plan.count_noise[0].deviation) ** 2 / 2
+        )
         assert rho <= float(plan.rho) * (1 + 1e-6)
         assert float(alone.rho) * (1 - 1e-6) < rho, "and leaves nothing"
         assert plan.rho <= alone.rho

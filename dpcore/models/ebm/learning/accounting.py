@@ -57,11 +57,6 @@ class Cost:
     rows_per_person: int
 
     @property
-    def rounds(self) -> int:
-        """Visits of a feature over all epochs and replicates."""
-        return self.parameters.epochs * self.parameters.replicates
-
-    @property
     def rho(self) -> Decimal:
         """Zero-concentrated loss of a person by all steps: Gaussian noise, and selections.
 
@@ -171,9 +166,9 @@ def histogram_mechanism(cost: Cost, schema: Schema) -> FineGaussian:
 
 
 def residual_mechanism(cost: Cost, schema: Schema, target: str) -> FineGaussian:
-    """Noise of one query of the main course: the residual sums of one feature, once."""
-    queries = (len(schema.columns) - 1) * cost.rounds
-    sensitivity = residual_sensitivity(output_count(schema, target))
+    """Noise of one query of the main course: the residual sums of one feature, once, of all replicates."""
+    queries = (len(schema.columns) - 1) * cost.parameters.epochs
+    sensitivity = residual_sensitivity(output_count(schema, target), cost.parameters.replicates)
     return FineGaussian(sensitivity, cost.part(SHAPES, queries))
 
 
@@ -194,10 +189,10 @@ def pair_count_mechanism(cost: Cost) -> FineGaussian:
 
 
 def pair_residual_mechanism(cost: Cost, schema: Schema, target: str) -> FineGaussian:
-    """Noise of the residual sums of one pair, once."""
-    queries = cost.parameters.pairs * cost.rounds
+    """Noise of the residual sums of one pair, once, of all replicates."""
+    queries = cost.parameters.pairs * cost.parameters.epochs
     mu = cost.part(PAIRS, queries, 1 - PAIR_COUNTS_SHARE)
-    return FineGaussian(residual_sensitivity(output_count(schema, target)), mu)
+    return FineGaussian(residual_sensitivity(output_count(schema, target), cost.parameters.replicates), mu)
 
 
 def check_budget(cost: Cost, schema: Schema, target: str) -> None:

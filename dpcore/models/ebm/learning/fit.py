@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
@@ -30,8 +30,9 @@ from dpcore.models.ebm.learning.grid import Bins, feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation, noisy_histograms
 from dpcore.models.ebm.learning.pairs import Side, choose_pairs, coarsen
 from dpcore.models.ebm.learning.records import Binning, Layout, bin_counts, histograms
-from dpcore.models.ebm.learning.schedule import EBMSettings
+from dpcore.models.ebm.learning.schedule import EBMSettings, averaged, even_share, most_cells
 from dpcore.models.ebm.learning.scores import Shapes, pair_tables
+from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import BoostingStart, start_classes, start_numbers, total_rows
 from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, RandomSplits, Step
 from dpcore.models.ebm.released.axis import Axis
@@ -40,7 +41,7 @@ from dpcore.models.ebm.released.model import EBMModel, Term
 from dpcore.privacy.mechanisms import FineGaussian
 
 #: A numeric bin is not split below twice so many standard deviations of the noise on a cell.
-_LEAST_COUNT = 4.0
+_LEAST_COUNT = {"all_bins": 1.5, "random_splits": 4.0}
 #: A total of counts is known if it is this many standard deviations of its noise.
 _KNOWN = 2.0
 #: Residual sums of pairs that one question asks for: 64 for each pair and output.
@@ -71,7 +72,8 @@ class EBMFit:
         self._numbers = isinstance(schema.column(target), NumericColumn)
         self._outputs = output_count(schema, target)
         run.progress("finding bins", 0, 1)
-        self._cells = feature_cells(schema, target)
+        most = most_cells(self._parameters.max_bins)
+        self._cells = [own.merged(most) for own in feature_cells(schema, target)]
         self._bins, self._start = self._find_bins()
         run.progress("finding bins", 1, 1)
 
@@ -83,7 +85,7 @@ class EBMFit:
         replicates, step = self._boost(main, shapes, mechanism)
         terms, shifts = self._terms(main, replicates, step)
         if self._parameters.pairs:
-            means = [np.mean(own, axis=0) for own in zip(*replicates, strict=True)]
+            means = [own.mean(axis=0) for own in replicates]
             pairs = self._pair_block(main, means)
             more, further = self._terms(pairs, *self._boost_pairs(main, means, pairs))
             terms, shifts = terms + more, shifts + further
@@ -93,23 +95,34 @@ class EBMFit:
         """Noisy histograms of all features and the target; bins and start are read off them."""
         mechanism = histogram_mechanism(self._cost, self._plan.schema)
         exact = self._table.total(histograms, self._plan.target, self._part)
-        *noisy, target = noisy_histograms(mechanism, exact, self._randomness)
+        *counts, target = exact
+        merged = [np.bincount(runs, own).astype(np.int64) for (_, runs), own in zip(self._cells, counts, strict=True)]
+        *noisy, target = noisy_histograms(mechanism, [*merged, target], self._randomness)
         deviation = count_deviation(mechanism)
         rows = total_rows([*noisy, target], deviation, self._plan.schema.max_rows)
-        start = start_numbers(target, deviation, rows) if self._numbers else start_classes(target, rows)
-        most, least = self._parameters.max_bins, _LEAST_COUNT * deviation
-        return [
-            Bins.merge(cells, counts, deviation, most, least) for cells, counts in zip(self._cells, noisy, strict=True)
-        ], start
+        start = (start_numbers if self._numbers else start_classes)(target, deviation, rows)
+        most, least = self._parameters.max_bins, _LEAST_COUNT[self._parameters.method] * deviation
+        even = even_share(self._parameters)
+        bins = [
+            Bins.merge(cells, own, deviation, most, least, even)
+            for (cells, _), own in zip(self._cells, noisy, strict=True)
+        ]
+        whole = [replace(own, groups=own.groups[runs]) for own, (_, runs) in zip(bins, self._cells, strict=True)]
+        return whole, start
 
     def _main_block(self) -> _Block:
         return _Block(
             axes=tuple((bins.axis,) for bins in self._bins),
-            features=tuple(Feature(self._start.counts(bins), bins.ordered) for bins in self._bins),
+            features=tuple(self._feature(bins) for bins in self._bins),
             binnings=tuple(Binning.of((place, bins.groups)) for place, bins in enumerate(self._bins)),
             noisy_counts=tuple(bins.noisy_counts for bins in self._bins),
             errors=tuple(bins.errors for bins in self._bins),
         )
+
+    def _feature(self, bins: Bins) -> Feature:
+        counts, name = self._start.counts(bins), bins.axis.column
+        direction = (name in self._parameters.increasing) - (name in self._parameters.decreasing)
+        return Feature(counts, distances(len(counts), bins.ordered), bins.ordered, direction=direction)
 
     def _shapes(self, binnings: Sequence[Binning], replicates: int, known: Sequence[Floats] = ()) -> Shapes:
         """Shapes of all replicates, the first ones as they are known and the others flat."""
@@ -121,7 +134,7 @@ class EBMFit:
 
     def _boost(
         self, block: _Block, shapes: Shapes, mechanism: FineGaussian, step: str = "shapes"
-    ) -> tuple[list[Learned], Step]:
+    ) -> tuple[Learned, Step]:
         parameters, total = self._parameters, self._cost.parameters.epochs
         done = 0
 
@@ -136,7 +149,7 @@ class EBMFit:
             shapes=shapes,
             first=len(shapes.layout.binnings) - len(block.binnings),
             epochs=parameters.epochs,
-            averaged=parameters.method == "all_bins",
+            averaged=averaged(parameters),
             step=lambda start: self._step(block, start, mechanism),
             size_queries=self._size_queries() if step == "shapes" else {},
         )
@@ -147,7 +160,8 @@ class EBMFit:
         rate, epochs = parameters.learning_rate, parameters.epochs
         if parameters.method == "random_splits":
             return RandomSplits(block.features, start, mechanism, rate, parameters.leaves, epochs)
-        return AllBins(block.features, start, mechanism, rate, self._cost.rounds)
+        classes = not self._numbers
+        return AllBins(block.features, start, mechanism, rate, parameters.replicates, classes=classes)
 
     def _size_queries(self) -> dict[int, FineGaussian]:
         if SIZES not in self._cost.split.parts:
@@ -159,6 +173,7 @@ class EBMFit:
         start = self._start
         self._progress("choosing pairs", 0, 1)
         sides = [coarsen(self._plan.schema, bins, start.counts(bins)) for bins in self._bins]
+        between = [own.distances(bins) for own, bins in zip(sides, self._bins, strict=True)]
         cells = [
             (place, side.groups[bins.groups]) for place, (side, bins) in enumerate(zip(sides, self._bins, strict=True))
         ]
@@ -172,7 +187,10 @@ class EBMFit:
         deviation = count_deviation(mechanism)
         return _Block(
             axes=axes,
-            features=tuple(Feature(start.positive(own, deviation), 0, PAIR_LEVEL) for own in noisy),
+            features=tuple(
+                Feature(start.positive(own, deviation), _both(between[first], between[second]), 0, PAIR_LEVEL)
+                for own, (first, second) in zip(noisy, chosen, strict=True)
+            ),
             binnings=binnings,
             noisy_counts=tuple(noisy),
             errors=tuple(np.full(len(own), deviation) for own in noisy),
@@ -192,21 +210,22 @@ class EBMFit:
         count, epsilon = self._parameters.pairs, choice_epsilon(self._cost)
         return choose_pairs(exact, sides, pairs, self._start, count, epsilon, self._randomness)
 
-    def _boost_pairs(self, main: _Block, means: Sequence[Floats], block: _Block) -> tuple[list[Learned], Step]:
+    def _boost_pairs(self, main: _Block, means: Sequence[Floats], block: _Block) -> tuple[Learned, Step]:
         mechanism = pair_residual_mechanism(self._cost, self._plan.schema, self._plan.target)
         shapes = self._shapes([*main.binnings, *block.binnings], self._parameters.replicates, means)
         return self._boost(block, shapes, mechanism, step="pairs")
 
-    def _terms(self, block: _Block, replicates: list[Learned], step: Step) -> tuple[list[Term], list[Floats]]:
+    def _terms(self, block: _Block, replicates: Learned, step: Step) -> tuple[list[Term], list[Floats]]:
         """Centred terms, and what centring moved to the intercept: shapes (n_replicates, k)."""
         terms, shifts = [], []
         for place, feature in enumerate(block.features):
-            shapes = np.stack([own[place] for own in replicates]) * self._unit
+            shapes, doubt = replicates[place] * self._unit, step.unknown(place)
             weights = feature.counts / feature.counts.sum()
             shift = np.einsum("b,rbk->rk", weights, shapes)
             shifts.append(shift)
-            sampling = step.sampling_variance(place) * self._unit**2
-            band = Band.of(shapes - shift[:, None, :], weights, sampling)
+            covariances = (doubt.sampling * self._unit**2, doubt.shrinkage * self._unit**2)
+            band = Band.of(shapes - shift[:, None, :], weights, *covariances, feature.ordered)
+            counted = _counted(block, place)
             terms.append(
                 Term(
                     axes=block.axes[place],
@@ -215,7 +234,8 @@ class EBMFit:
                     noisy_counts=tuple(int(n) for n in np.rint(block.noisy_counts[place])),
                     count_errors=tuple(float(error) for error in block.errors[place]),
                     noise_size=band.size,
-                    p_value=band.p_value if _counted(block, place) else 1.0,
+                    p_value=band.p_value if counted else 1.0,
+                    threshold=band.threshold if counted else None,
                 )
             )
         return terms, shifts
@@ -245,6 +265,12 @@ class EBMFit:
             bounds=(column.lower, column.upper) if self._numbers else None,
             terms=tuple(terms),
         )
+
+
+def _both(first: Floats, second: Floats) -> Floats:
+    """How far cells of a pair are apart, by both sides."""
+    whole = first[:, None, :, None] + second[None, :, None, :]
+    return np.asarray(whole.reshape(len(first) * len(second), -1))
 
 
 def _counted(block: _Block, place: int) -> bool:

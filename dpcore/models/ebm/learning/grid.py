@@ -57,6 +57,17 @@ class FineCells:
     def __len__(self) -> int:
         return len(self.column.cells) if self.edges is None else len(self.edges) + 2
 
+    def merged(self, most: int) -> tuple[FineCells, Ints]:
+        """Runs of as many cells each, so that at most about ``most`` are left, and the run of each cell.
+
+        Missing values stay apart; cells of a column that is not numeric stay as they are.
+        """
+        width = 1 if self.edges is None else -(-(len(self) - 1) // most)
+        if self.edges is None or width == 1:
+            return self, np.arange(len(self))
+        run = np.arange(len(self) - 1) // width
+        return FineCells(self.column, self.edges[width - 1 :: width]), np.append(run, run[-1] + 1)
+
     def codes(self, partition: Partition) -> Array:
         """Cell of every place of a partition, unsigned; places without a record get some cell."""
         if self.edges is None:
@@ -106,7 +117,9 @@ class Bins:
     ordered: int
 
     @classmethod
-    def merge(cls, cells: FineCells, noisy: Floats, deviation: float, most: int, least: float) -> Bins:
+    def merge(
+        cls, cells: FineCells, noisy: Floats, deviation: float, most: int, least: float, even: float = 0.0
+    ) -> Bins:
         """Cut a numeric feature at about equal noisy counts; other features keep their cells.
 
         Parameters
@@ -119,13 +132,17 @@ class Bins:
             Most bins, missing values apart.
         least : float
             A bin with a smaller noisy count than twice this is not split.
+        even : float
+            Share of the records that count as if they were spread evenly over the cells: with 1
+            bins are of equal width.
         """
         if cells.edges is None:
             axis = Axis.categories(cells.column)
             groups = np.arange(len(cells))
             ordered = len(cells.column.classes) if cells.column.ordered else 0
         else:
-            cuts = _cuts(noisy[:-1], most, least)
+            spread = even * max(float(noisy[:-1].sum()), 0.0) / (len(noisy) - 1)
+            cuts = _cuts((1 - even) * noisy[:-1] + spread, most, least)
             axis = Axis.numeric(cells.column, tuple(float(cells.edges[cut - 1]) for cut in cuts))
             groups = np.searchsorted(cuts, np.arange(len(cells)), side="right")
             groups[-1] = len(cuts) + 1

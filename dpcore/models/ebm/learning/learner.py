@@ -22,7 +22,7 @@ from dpcore.models.ebm.learning.fit import EBMFit
 from dpcore.models.ebm.learning.grid import feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation
 from dpcore.models.ebm.learning.holdout import error_share, evaluate
-from dpcore.models.ebm.learning.schedule import EBMSettings
+from dpcore.models.ebm.learning.schedule import EBMSettings, most_cells
 from dpcore.models.ebm.learning.workload import ebm_workload
 from dpcore.models.ebm.released.family import EBM
 from dpcore.models.ebm.released.model import EBMModel
@@ -63,6 +63,7 @@ class EBMLearner(Learner):
     def _plan(self, asked: Asked) -> RunPlan:
         schema, target, chosen = asked.schema, asked.target, asked.parameters
         _check_pairs(schema, chosen)
+        _check_directions(schema, target, chosen)
         delta = chosen.delta or asked.delta or default_delta(schema.max_rows)
         chosen = chosen.model_copy(update={"delta": delta})
         cost = cost_of(schema, target, asked.epsilon, delta, chosen)
@@ -100,6 +101,19 @@ def _check_pairs(schema: Schema, parameters: EBMParameters) -> None:
         raise RequestError(f"{features} columns make fewer than {parameters.pairs} pairs.")
 
 
+def _check_directions(schema: Schema, target: str, parameters: EBMParameters) -> None:
+    """Refuse to hold a shape monotone where more and less mean nothing."""
+    asked = (*parameters.increasing, *parameters.decreasing)
+    if asked and output_count(schema, target) > 1:
+        raise RequestError("Shapes that only rise or only fall need a target that is a number or has two classes.")
+    for name in asked:
+        column = schema.column(name)
+        if name == target:
+            raise RequestError(f"'{name}' is what is predicted: it has no shape.")
+        if not column.ordered:
+            raise RequestError(f"The values of '{name}' are in no order, so its shape can neither rise nor fall.")
+
+
 def _check_effort(schema: Schema, target: str, parameters: EBMSettings) -> None:
     """Refuse, from public inputs, what this engine could not finish: it would cost its budget."""
     features, rows = len(schema.columns) - 1, schema.max_rows
@@ -117,7 +131,9 @@ def _check_effort(schema: Schema, target: str, parameters: EBMSettings) -> None:
 def _count_noise(cost: Cost, schema: Schema, target: str) -> tuple[CountNoise, ...]:
     """Of one cell, and of a numeric feature's bin if it were made of all cells."""
     deviation = count_deviation(histogram_mechanism(cost, schema))
-    widest = max(len(cells) if cells.edges is not None else 1 for cells in feature_cells(schema, target))
+    most = most_cells(cost.parameters.max_bins)
+    counted = (cells.merged(most)[0] for cells in feature_cells(schema, target))
+    widest = max(len(cells) if cells.edges is not None else 1 for cells in counted)
     one = CountNoise("a category's count", deviation=deviation)
     if widest == 1:
         return (one,)

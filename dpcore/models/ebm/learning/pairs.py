@@ -14,6 +14,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.ebm.learning.grid import Bins
 from dpcore.models.ebm.learning.kernels import PAIR_STEPS
 from dpcore.models.ebm.learning.queries import pair_sensitivity
+from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.privacy.mechanisms import ExponentialMechanism
@@ -41,6 +42,10 @@ class Side:
     axis: Axis
     groups: Array
     counts: Floats
+
+    def distances(self, bins: Bins) -> Floats:
+        """How far its cells are apart, as the bins that it was made of are."""
+        return distances(len(self.counts), len(self.counts) - 1 if bins.axis.edges is not None else 0)
 
 
 def coarsen(schema: Schema, bins: Bins, counts: Floats) -> Side:

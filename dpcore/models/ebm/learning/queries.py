@@ -20,16 +20,15 @@ def histogram_sensitivity(histograms: int) -> int:
     return _ceil_root(histograms * COUNT_STEPS**2)
 
 
-def residual_sensitivity(outputs: int) -> int:
-    """Of the residual sums of the bins of one feature: a row is in one bin.
+def residual_sensitivity(outputs: int, replicates: int) -> int:
+    """Of the residual sums of one feature for all replicates: a row is in one run of bins of each.
 
     One output: a residual is within plus or minus one clip. Several: the residuals of a row,
     an indicator minus probabilities, have an L2 norm of at most sqrt(2).
     """
-    if outputs == 1:
-        return RESIDUAL_STEPS
     # Probabilities sum to 1 up to rounding, for which two steps are ample.
-    return _ceil_root(2 * RESIDUAL_STEPS**2) + 2
+    one = RESIDUAL_STEPS if outputs == 1 else _ceil_root(2 * RESIDUAL_STEPS**2) + 2
+    return _ceil_root(replicates * one**2)
 
 
 def pair_sensitivity(outputs: int) -> int:

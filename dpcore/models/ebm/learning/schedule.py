@@ -13,16 +13,22 @@ from dpcore.models.ebm.released.parameters import EBMParameters
 #: Published values (Nori et al. 2021, section 4).
 _PUBLISHED = {"epochs": 300, "learning_rate": 0.01, "max_bins": 32, "bin_share": 0.1}
 _BIN_SHARE = 0.15
-_FEW_BINS, _MANY_BINS = 32, 64
+#: Precision below and above which numeric features get other numbers of bins, and these.
+_IMPRECISE, _VERY_PRECISE = 15.0, 100.0
+_FEWEST_BINS, _FEW_BINS, _MANY_BINS = 16, 32, 64
+#: Cells that are counted to find so few bins, or more: each cell has its noise.
+_COARSE_CELLS, _FINE_CELLS = 64, 1024
+#: Where noise hides most records, bins are rather of equal width: few people at the ends of a range
+#: may tell most, and would share a bin with the many.
+_EVEN = 0.75
 #: Epochs for classes and for numbers. For classes the noise of an iterate also bends the
 #: logistic function, more so the longer it runs.
 _EPOCHS_CLASSES, _EPOCHS_NUMBERS = 12, 24
-#: Precision above which the rate grows with its root, and range of the rate.
-_PRECISE, _SLOW, _FAST = 30.0, 0.3, 0.7
-#: Precision above which numeric features get many bins.
-_VERY_PRECISE = 100.0
-#: Share of the epochs whose iterates are left out of the average.
-_BURN_IN = 0.3
+#: Rate per precision, and its range. Where noise is large, no noisy sum is forgotten; where it is
+#: small, the shapes soon are elsewhere than when the first ones were asked for.
+_RATE, _SLOW, _FAST = 0.005, 0.02, 0.7
+#: Rate from which on iterates are averaged, and share of the epochs that are left out of it.
+_AVERAGED, _BURN_IN = 0.25, 0.3
 
 
 class EBMSettings(EBMParameters):
@@ -52,11 +58,12 @@ def resolve(parameters: EBMParameters, *, numbers: bool, max_rows: int, mu: floa
     if parameters.method == "random_splits":
         return _filled(parameters, _PUBLISHED)
     precise = precision(max_rows, mu, features)
-    rate = min(max(_SLOW * math.sqrt(precise / _PRECISE), _SLOW), _FAST)
+    rate = min(max(_RATE * precise, _SLOW), _FAST)
+    bins = _FEW_BINS if precise < _VERY_PRECISE else _MANY_BINS
     rule = {
         "epochs": _EPOCHS_NUMBERS if numbers else _EPOCHS_CLASSES,
         "learning_rate": round(rate, 3),
-        "max_bins": _MANY_BINS if precise > _VERY_PRECISE else _FEW_BINS,
+        "max_bins": _FEWEST_BINS if precise < _IMPRECISE else bins,
         "bin_share": _BIN_SHARE,
     }
     return _filled(parameters, rule)
@@ -64,6 +71,21 @@ def resolve(parameters: EBMParameters, *, numbers: bool, max_rows: int, mu: floa
 
 def _filled(parameters: EBMParameters, rule: dict[str, float]) -> EBMSettings:
     return EBMSettings(**(rule | parameters.model_dump(exclude_none=True)))
+
+
+def most_cells(max_bins: int) -> int:
+    """Most cells of a numeric column that are counted to find its bins."""
+    return _COARSE_CELLS if max_bins <= _FEWEST_BINS else _FINE_CELLS
+
+
+def even_share(settings: EBMSettings) -> float:
+    """Share of the records that count as spread evenly when bins are cut."""
+    return _EVEN if settings.method == "all_bins" and settings.max_bins <= _FEWEST_BINS else 0.0
+
+
+def averaged(settings: EBMSettings) -> bool:
+    """Whether the result is the mean of the late iterates, and not the last one, which has gathered all."""
+    return settings.method == "all_bins" and settings.learning_rate >= _AVERAGED
 
 
 def burn_in(epochs: int) -> int:

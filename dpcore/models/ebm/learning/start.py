@@ -13,6 +13,9 @@ from dpcore.models.ebm.learning.grid import Bins
 
 #: Size of a large effect, as a share of the spread, if not even the target's histogram is clear.
 _DOUBT = 0.1
+#: Doubt about an intercept: of log-odds, at least and at most, or of a number in units of its spread, at
+#: least; and of a number that may be anywhere, as a share of its range.
+_LEAST_DOUBT, _MOST_DOUBT, _ANYWHERE = 0.1, 1.0, 0.25
 #: Share of the residuals of a numeric target that are not clipped, if noise allows.
 _UNCLIPPED = 0.99
 #: Noise beyond which sizes of residuals tell nothing: no more than this share may be clipped.
@@ -45,6 +48,8 @@ class BoostingStart:
         Variance of a record's residual.
     rows : float
         Noisy number of records.
+    doubt : float
+        Standard deviation of the noise on the intercept, about.
     """
 
     intercept: Floats
@@ -53,6 +58,7 @@ class BoostingStart:
     clip: float
     variance: Floats
     rows: float
+    doubt: float
 
     def counts(self, bins: Bins) -> Floats:
         """Positive counts of a feature's bins that sum to ``rows``."""
@@ -72,17 +78,24 @@ def total_rows(histograms: Sequence[Floats], deviation: float, max_rows: int) ->
     return min(max(rows, 10.0, deviation / 2), float(max(10, max_rows)))
 
 
-def start_classes(counts: Floats, rows: float) -> BoostingStart:
-    """Log-odds of noisy class counts: of the second class of two, or of every class."""
-    shares = np.clip(counts, 0.01 * rows, None)
-    shares = shares / shares.sum()
+def start_classes(counts: Floats, deviation: float, rows: float) -> BoostingStart:
+    """Log-odds of noisy class counts: of the second class of two, or of every class.
+
+    Parameters
+    ----------
+    deviation : float
+        Standard deviation of the noise on each count.
+    """
+    counts = np.clip(counts, 0.01 * rows, None)
+    shares = counts / counts.sum()
+    doubt = min(max(deviation / float(counts.min()), _LEAST_DOUBT), _MOST_DOUBT)
     if len(shares) == 2:
         share = shares[1:]
         intercept = np.log(share / (1 - share))
     else:
         share, intercept = shares, np.log(shares)
     curvature = share * (1 - share)
-    return BoostingStart(intercept, curvature, 1.0, 1.0, curvature, rows)
+    return BoostingStart(intercept, curvature, 1.0, 1.0, curvature, rows, doubt)
 
 
 def start_numbers(counts: Floats, deviation: float, rows: float) -> BoostingStart:
@@ -107,7 +120,8 @@ def start_numbers(counts: Floats, deviation: float, rows: float) -> BoostingStar
     order = np.argsort(away)
     inside = min(int(np.searchsorted(np.cumsum(weights[order]), _UNCLIPPED)), cells - 1)
     clip = min(float(away[order][inside]) + 1 / (2 * cells), 1.0)
-    return BoostingStart(np.array([mean]), np.ones(1), spread * doubt, clip, np.array([spread**2]), rows)
+    unsure = _LEAST_DOUBT * spread if doubt == 1.0 else _ANYWHERE
+    return BoostingStart(np.array([mean]), np.ones(1), spread * doubt, clip, np.array([spread**2]), rows, unsure)
 
 
 def _stands_out(counts: Floats, deviation: float, rows: float) -> bool:

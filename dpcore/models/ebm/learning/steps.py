@@ -1,4 +1,4 @@
-"""From the exact residual sums of one feature to a noisy change of its shape."""
+"""From the exact residual sums of one feature to new shapes of all replicates."""
 
 from __future__ import annotations
 
@@ -10,30 +10,32 @@ import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
+from dpcore.models.ebm.learning.monotone import monotone
+from dpcore.models.ebm.learning.runs import best_runs, possible_runs
+from dpcore.models.ebm.learning.smoothing import Prior
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, permutation
 
-#: Prior standard deviation of a bin's score: of one column, and of a pair, which has more bins and
-#: adds to what its columns say.
-LEVEL, PAIR_LEVEL = 1.0, 0.2
-#: Prior standard deviation of the step over an eighth of the range, in units of
-#: :attr:`BoostingStart.unit`.
-_STEP = 0.4
-_STEP_BINS = 8
-#: What noise one sum carries in the end, as a multiple of what all sums of a bin together carry.
-_INFLATION = 2.0
+#: Size of a pair's large effect, of that of a column: it adds to what its columns say.
+PAIR_LEVEL = 0.4
+#: Curvature of a bin is never taken for less than this share of the curvature at the start.
+_FLATTEST = 0.3
 
 
 class Step(Protocol):
-    """One way to turn residual sums into a change."""
+    """One way to turn residual sums into shapes."""
 
-    def change(self, feature: int, sums: Ints, shape: Floats, randomness: RandomSource) -> Floats:
-        """Noisy change of a feature's shape: arrays of shape (n_bins, n_outputs)."""
+    def change(self, feature: int, sums: Ints, shapes: Floats, randomness: RandomSource) -> Floats:
+        """New shapes of a feature, from its present ones: (n_replicates, n_bins, n_outputs)."""
         ...
 
-    def sampling_variance(self, feature: int) -> Floats:
-        """Variance of a shape, about, because people are a sample: shape (n_bins, n_outputs)."""
+    def narrowed(self, start: BoostingStart) -> None:
+        """Go on with a narrower clip."""
+        ...
+
+    def unknown(self, feature: int) -> Doubt:
+        """What is not known of a shape, beside what the spread of replicates shows."""
         ...
 
 
@@ -45,28 +47,75 @@ class Feature:
     ----------
     counts : array of shape (n_bins,)
         Positive, from the noisy histogram.
+    apart : array of shape (n_bins, n_bins)
+        How far bins are apart: :func:`~dpcore.models.ebm.learning.smoothing.distances`.
     ordered : int
         The first so many bins are in a meaningful order.
     level : float
-        Prior standard deviation of a bin's score, in units of :attr:`BoostingStart.unit`.
+        Size of a large effect, in units of :attr:`BoostingStart.unit`.
+    direction : int
+        1: the shape never falls; -1: it never rises; 0: anything.
     """
 
     counts: Floats
+    apart: Floats
     ordered: int
-    level: float = LEVEL
+    level: float = 1.0
+    direction: int = 0
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Covariances of the bins of a shape: arrays of shape (n_outputs, n_bins, n_bins).
+
+    Attributes
+    ----------
+    sampling : array
+        Because people are a sample.
+    shrinkage : array
+        Because what is smoothed is not followed all the way.
+    """
+
+    sampling: Floats
+    shrinkage: Floats
+
+
+class _Gathered:
+    """All that the noisy sums of one feature have told so far.
+
+    Attributes
+    ----------
+    precision : array of shape (n_bins, n_bins)
+        Of the exact sums of bins, by the questions of one replicate.
+    told : array of shape (n_replicates, n_bins, n_outputs)
+        Precision times the sums that a flat shape would leave.
+    """
+
+    def __init__(self, prior: Prior, replicates: int, bins: int, outputs: int) -> None:
+        self.prior, self.turn = prior, 0
+        self.precision = np.zeros((bins, bins))
+        self.told = np.zeros((replicates, bins, outputs))
+        self.covariances = np.stack([prior.covariance(self.precision)] * outputs)
+        self.doubt = Doubt(np.zeros_like(self.covariances), self.covariances)
 
 
 class AllBins:
-    """Noisy sums of all bins, then one damped Newton step under a Gaussian prior.
+    """Noisy sums over runs of neighbouring bins, gathered over epochs by a Kalman filter.
 
-    The prior holds scores near 0 and, where bins are ordered, near their neighbours. How far a
-    bin follows its sum depends on its noisy count and the known noise: a bin whose sum is mostly
-    noise stays where its neighbours are. Post-processing of the noisy sums.
+    A noisy sum is what the shape still lacks in a run, times the curvature there, plus noise of
+    known variance. So every question is a linear observation of the shape that would leave nothing.
+    Its posterior mean is the new shape; older observations count less, as the other shapes
+    have moved since. The prior is weighed anew at every turn, by the sums of all replicates
+    (:mod:`~dpcore.models.ebm.learning.smoothing`), and so are the next question's runs
+    (:mod:`~dpcore.models.ebm.learning.runs`). All replicates follow their own sums with the weight
+    that their mean deserves. All of it is post-processing of noisy sums.
 
     Parameters
     ----------
-    queries : int
-        Noisy sums that every bin gets in all, over epochs and replicates.
+    rate : float
+        By how much the weight of older observations falls each epoch.
+    classes : bool
+        Whether scores are log-odds.
     """
 
     def __init__(
@@ -75,58 +124,76 @@ class AllBins:
         start: BoostingStart,
         mechanism: FineGaussian,
         rate: float,
-        queries: int,
+        replicates: int,
+        *,
+        classes: bool,
     ) -> None:
-        self._features, self._start = features, start
-        self._mechanism, self._rate = mechanism, rate
-        self._unit = start.clip / RESIDUAL_STEPS
-        noise = (mechanism.scale * self._unit) ** 2 / queries
-        self._operators = [
-            [
-                _operator(feature, curvature, variance, start.unit, noise)
-                for curvature, variance in zip(start.curvature, start.variance, strict=True)
-            ]
-            for feature in features
+        self._features, self._start, self._mechanism = features, start, mechanism
+        self._memory, self._classes = 1 - rate, classes
+        outputs = len(start.curvature)
+        self._gathered = [
+            _Gathered(Prior(own.apart, own.level * start.unit, start.doubt), replicates, len(own.counts), outputs)
+            for own in features
         ]
 
-    def change(self, feature: int, sums: Ints, shape: Floats, randomness: RandomSource) -> Floats:
-        """Noisy change of a feature's shape."""
-        noisy = self._mechanism.release(sums, randomness) * self._unit
-        columns = [
-            gain @ noisy[:, output] - pull @ shape[:, output]
-            for output, (gain, pull) in enumerate(self._operators[feature])
+    def narrowed(self, start: BoostingStart) -> None:
+        """Go on with a narrower clip."""
+        self._start = start
+
+    def change(self, feature: int, sums: Ints, shapes: Floats, randomness: RandomSource) -> Floats:
+        """New shapes of a feature."""
+        known, own, replicates = self._gathered[feature], self._features[feature], len(shapes)
+        hessians = self._hessians(feature, shapes)
+        unit = self._start.clip / RESIDUAL_STEPS
+        noise = (self._mechanism.scale * unit) ** 2
+        level = not self._classes and known.turn == 0
+        ways = possible_runs(hessians.sum(axis=0), own.ordered, known.turn, whole=level)
+        runs = best_runs(ways, known.covariances, hessians, noise / replicates, centred=not level)
+        noisy = self._mechanism.release(runs.sums(sums), randomness) * unit
+        matrix = runs.matrix
+        lacking = noisy + matrix @ (hessians.T * shapes)
+        known.precision = self._memory * known.precision + matrix.T @ matrix / noise
+        known.told = self._memory * known.told + matrix.T @ lacking / noise
+        known.turn += 1
+        return monotone(self._means(feature, hessians, replicates), hessians.sum(axis=0), own.ordered, own.direction)
+
+    def unknown(self, feature: int) -> Doubt:
+        """What is not known of a shape."""
+        return self._gathered[feature].doubt
+
+    def _hessians(self, feature: int, shapes: Floats) -> Floats:
+        """Curvature of the loss by the score of each bin, as if all else were average: (n_outputs, n_bins)."""
+        start, counts = self._start, self._features[feature].counts
+        if not self._classes:
+            return np.outer(start.curvature, counts)
+        scores = shapes.mean(axis=0) + start.intercept
+        scores = np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        chances = (powers / powers.sum(axis=1, keepdims=True))[:, -shapes.shape[2] :]
+        return np.asarray((np.maximum(chances * (1 - chances), _FLATTEST * start.curvature) * counts[:, None]).T)
+
+    def _means(self, feature: int, hessians: Floats, replicates: int) -> Floats:
+        """Posterior means of the shapes of all replicates, after the prior is weighed anew."""
+        known, counts = self._gathered[feature], self._features[feature].counts
+        precision = replicates * known.precision
+        ratio = self._start.variance / self._start.curvature
+        samplings = hessians * ratio[:, None] if self._classes else np.outer(self._start.variance, counts)
+        # The likelihood of scores, with what sampling adds to the noise of the sums.
+        eye = np.eye(len(counts))
+        reach = [
+            own[:, None] * np.linalg.inv(eye + precision * sampling)
+            for own, sampling in zip(hessians, samplings, strict=True)
         ]
-        return self._rate * np.stack(columns, axis=1)
-
-    def sampling_variance(self, feature: int) -> Floats:
-        """Variance of a shape, about, because people are a sample: of one whole Newton step."""
-        counts = self._features[feature].counts
-        columns = [
-            gain**2 @ (variance * counts)
-            for (gain, _), variance in zip(self._operators[feature], self._start.variance, strict=True)
-        ]
-        return np.stack(columns, axis=1)
-
-
-def _operator(feature: Feature, curvature: float, variance: float, unit: float, noise: float) -> tuple[Floats, Floats]:
-    """Matrices that a Newton step applies to the sums and to the present shape."""
-    hessian = curvature * feature.counts
-    weight = hessian**2 / (_INFLATION * noise + variance * feature.counts)
-    prior = _prior(feature, unit)
-    inverse = np.linalg.inv(np.diag(weight) + prior)
-    return inverse * (weight / hessian), inverse @ prior
-
-
-def _prior(feature: Feature, unit: float) -> Floats:
-    precision = np.eye(len(feature.counts)) / (feature.level * unit) ** 2
-    if feature.ordered > 1:
-        step = feature.ordered / _STEP_BINS / (_STEP * unit) ** 2
-        here = np.arange(feature.ordered - 1)
-        precision[here, here] += step
-        precision[here + 1, here + 1] += step
-        precision[here, here + 1] -= step
-        precision[here + 1, here] -= step
-    return precision
+        precisions = np.stack([to @ precision * own for to, own in zip(reach, hessians, strict=True)])
+        gathered = [to @ known.told[:, :, output].T * replicates for output, to in enumerate(reach)]
+        known.prior.learn(precisions, np.stack([own.mean(axis=1) for own in gathered]))
+        known.covariances = np.stack([known.prior.covariance(own) for own in precisions])
+        pulls = np.stack([spread @ to @ precision for spread, to in zip(known.covariances, reach, strict=True)])
+        known.doubt = Doubt(
+            sampling=np.stack([(pull * own) @ pull.T for pull, own in zip(pulls, samplings, strict=True)]),
+            shrinkage=known.covariances - known.covariances @ precisions @ known.covariances.swapaxes(1, 2),
+        )
+        return np.stack([(spread @ own).T for spread, own in zip(known.covariances, gathered, strict=True)], axis=2)
 
 
 class RandomSplits:
@@ -144,31 +211,34 @@ class RandomSplits:
         leaves: int,
         epochs: int,
     ) -> None:
-        self._features, self._start, self._mechanism = features, start, mechanism
-        self._factor, self._leaves = rate * start.clip / RESIDUAL_STEPS, leaves
+        self._features, self._start = features, start
+        self._mechanism, self._rate, self._leaves = mechanism, rate, leaves
         self._learned = 1 - (1 - rate * start.curvature) ** epochs
 
-    def change(
-        self,
-        feature: int,
-        sums: Ints,
-        shape: Floats,  # noqa: ARG002
-        randomness: RandomSource,
-    ) -> Floats:
-        """Noisy change of a feature's shape; its present shape does not matter."""
+    def narrowed(self, start: BoostingStart) -> None:
+        """Go on with a narrower clip."""
+        self._start = start
+
+    def change(self, feature: int, sums: Ints, shapes: Floats, randomness: RandomSource) -> Floats:
+        """New shapes of a feature: every replicate has its own tree, and one question asks for all."""
         counts = self._features[feature].counts
-        cuts = permutation(randomness, len(counts) - 1)[: self._leaves - 1] + 1
-        firsts = np.sort(np.concatenate([[0], cuts]))
-        noisy = self._mechanism.release(np.add.reduceat(sums, firsts, axis=0), randomness)
-        moves = self._factor * noisy / np.add.reduceat(counts, firsts)[:, None]
-        lengths = np.diff(np.append(firsts, len(counts)))
-        return np.repeat(moves, lengths, axis=0)
+        size, cuts = len(counts), min(self._leaves, len(counts)) - 1
+        words = permutation(randomness, len(sums) * size).reshape(len(sums), size)
+        firsts = np.zeros((len(sums), size), dtype=np.bool_)
+        firsts[:, 0] = True
+        np.put_along_axis(firsts, 1 + np.argsort(words[:, 1:], axis=1)[:, :cuts], values=True, axis=1)
+        leaf = np.cumsum(firsts, axis=1) - 1
+        cells = (np.arange(len(sums))[:, None] * (cuts + 1) + leaf).ravel()
+        exact = np.zeros((len(sums) * (cuts + 1), sums.shape[2]), dtype=np.int64)
+        np.add.at(exact, cells, sums.reshape(-1, sums.shape[2]))
+        noisy = self._mechanism.release(exact, randomness)
+        totals = np.bincount(cells, np.tile(counts, len(sums)))
+        moves = (self._rate * self._start.clip / RESIDUAL_STEPS) * noisy / totals[:, None]
+        return shapes + moves[cells].reshape(shapes.shape)
 
-    def sampling_variance(self, feature: int) -> Floats:
-        """Variance of a shape, about, because people are a sample.
-
-        Of leaves of the mean size, and of the part of the way that so many small steps get.
-        """
+    def unknown(self, feature: int) -> Doubt:
+        """What is not known: about, of leaves of the mean size, after so much of the way as small steps go."""
         counts = self._features[feature].counts
         per_record = self._start.variance * (self._learned / self._start.curvature) ** 2
-        return np.tile(per_record * self._leaves / counts.sum(), (len(counts), 1))
+        sampling = np.eye(len(counts)) * (per_record * self._leaves / counts.sum())[:, None, None]
+        return Doubt(sampling, np.zeros_like(sampling))

@@ -8,7 +8,7 @@ from dpcore.domain.columns import NumericColumn
 from dpcore.learning.workload import table_bytes
 from dpcore.models.ebm.learning.accounting import CHOICE, output_count
 from dpcore.models.ebm.learning.grid import feature_cells
-from dpcore.models.ebm.learning.schedule import EBMSettings
+from dpcore.models.ebm.learning.schedule import EBMSettings, most_cells
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Work, Workload
 
@@ -29,7 +29,8 @@ def ebm_workload(plan: RunPlan) -> Workload:
     schema, parameters = plan.schema, plan.parameters
     rows, outputs = schema.max_rows, output_count(schema, plan.target)
     features, replicates = len(schema.columns) - 1, parameters.replicates
-    cells = sum(len(own) for own in feature_cells(schema, plan.target))
+    most = most_cells(parameters.max_bins)
+    cells = sum(len(own.merged(most)[0]) for own in feature_cells(schema, plan.target))
     steps = {
         "finding bins": Work(places=_HISTOGRAM * rows * features, draws=cells, calls=_BEGINNING),
         "learning shapes": _boosting(plan, features, _bins(plan)),

@@ -11,6 +11,10 @@ from dpcore.arrays import Floats
 
 #: Half of a 95 % interval, in standard errors.
 Z95 = 1.96
+#: Share of the variance that smoothing hides which bands allow for: the schedule without noise is smoothed, too.
+_SMOOTHED = 0.15
+#: Chance below which noise alone does not explain a term.
+UNLIKELY = 0.05
 
 
 @dataclass(frozen=True)
@@ -21,40 +25,63 @@ class Band:
     ----------
     mean, errors : arrays of shape (n_bins, n_outputs)
         +-1.96 errors hold the score without noise in 95 % of cases: Student's t with one degree
-        of freedom less than replicates is in the errors.
+        of freedom less than replicates is in the errors, and a part of what smoothing hides.
     size : float
         Mean absolute score that the noise alone would give.
     p_value : float
         Chance that noise, and who is in the data, give scores as large where nothing is to be
-        found, all bins and outputs together.
+        found: all bins and outputs together, and where bins are in order their trend, the smaller
+        of both doubled.
+    threshold : float
+        Mean absolute score from which on ``p_value`` is below :data:`UNLIKELY`.
     """
 
     mean: Floats
     errors: Floats
     size: float
     p_value: float
+    threshold: float
 
     @classmethod
-    def of(cls, replicates: Floats, weights: Floats, sampling: Floats | float = 0.0) -> Band:
+    def of(
+        cls,
+        replicates: Floats,
+        weights: Floats,
+        sampling: Floats | None = None,
+        shrinkage: Floats | None = None,
+        ordered: int = 0,
+    ) -> Band:
         """Compare replicates, bins by their weights.
 
         Parameters
         ----------
         replicates : array of shape (n_replicates, n_bins, n_outputs)
-        sampling : array of shape (n_bins, n_outputs)
-            Variance of a score because people are a sample, for the test only.
+            Centred: their mean over the weights is 0, if they are shapes.
+        sampling : array of shape (n_outputs, n_bins, n_bins), optional
+            Covariance of the scores because people are a sample, for the test only.
+        shrinkage : array of shape (n_outputs, n_bins, n_bins), optional
+            What the scores lack because they are smoothed, for the errors only.
+        ordered : int
+            The first so many bins are in order.
         """
-        count = len(replicates)
+        count, bins, outputs = replicates.shape
+        nothing = np.zeros((outputs, bins, bins))
+        sampling = nothing if sampling is None else sampling
         mean = replicates.mean(axis=0)
         plain = replicates.std(axis=0, ddof=1) / math.sqrt(count)
+        lacking = 0.0 if shrinkage is None else _centred(shrinkage, weights)
+        scaled = np.sqrt(weights)[:, None]
+        tests = [_Test.of(replicates * scaled, float(np.einsum("b,kbb->", weights, sampling)))]
+        if ordered > 2:  # noqa: PLR2004
+            slope = _slope(weights, ordered)
+            trend = np.einsum("b,rbk->rk", slope, replicates)[:, None, :]
+            tests.append(_Test.of(trend, float(np.einsum("b,kbc,c->", slope, sampling, slope))))
         return cls(
             mean,
-            plain * student_factor(count),
+            np.sqrt((plain * student_factor(count)) ** 2 + _SMOOTHED * lacking),
             math.sqrt(2 / math.pi) * float(weights @ plain.mean(axis=1)),
-            _p_value(
-                replicates * np.sqrt(weights)[:, None],
-                float((weights[:, None] * np.asarray(sampling)).sum()),
-            ),
+            min(1.0, len(tests) * min(test.p_value for test in tests)),
+            float(weights @ np.abs(mean).mean(axis=1)) * min(test.reach(UNLIKELY / len(tests)) for test in tests),
         )
 
 
@@ -65,22 +92,58 @@ def student_factor(replicates: int) -> float:
     return float(stdtrit(replicates - 1, 0.975)) / Z95
 
 
-def _p_value(replicates: Floats, sampling: float) -> float:
-    """Test that the mean is zero: an F test on sums of squares, ``sampling`` one part of them.
+def _centred(covariances: Floats, weights: Floats) -> Floats:
+    """Variances of scores less their mean over the weights: (n_bins, n_outputs)."""
+    rows = covariances @ weights
+    variances = np.einsum("kbb->bk", covariances) - 2 * rows.T + rows @ weights
+    return np.maximum(variances, 0.0)
+
+
+def _slope(weights: Floats, ordered: int) -> Floats:
+    """Contrast of a steady rise over the ordered bins, by their weights: shape (n_bins,)."""
+    own = weights[:ordered] / weights[:ordered].sum()
+    place = np.cumsum(own) - own / 2
+    return np.concatenate([own * (place - own @ place), np.zeros(len(weights) - ordered)])
+
+
+@dataclass(frozen=True)
+class _Test:
+    """Test that a mean is zero: an F test on sums of squares, what sampling adds one part of them.
 
     Scores of a term move together, so the sums have few degrees of freedom, d = tr(S)^2 /
     tr(S^2) for the covariance S of a replicate (Satterthwaite 1946), estimated from the
     replicates and so at most one less than their number, which is on the safe side.
     """
-    from scipy.special import fdtrc
 
-    count = len(replicates)
-    flat = replicates.reshape(count, -1)
-    mean = flat.mean(axis=0)
-    size, away = float(mean @ mean), flat - mean
-    products = away @ away.T / (count - 1)
-    total = float(np.trace(products))
-    if total <= 0:
-        return 0.0 if size > 0 else 1.0
-    degrees = total**2 / float((products**2).sum())
-    return float(fdtrc(degrees, degrees * (count - 1), size / (total / count + sampling)))
+    statistic: float
+    degrees: float
+    further: float
+
+    @classmethod
+    def of(cls, replicates: Floats, sampling: float) -> _Test:
+        """Of replicates of shape (n_replicates, ...)."""
+        count = len(replicates)
+        flat = replicates.reshape(count, -1)
+        mean = flat.mean(axis=0)
+        size, away = float(mean @ mean), flat - mean
+        products = away @ away.T / (count - 1)
+        total = float(np.trace(products))
+        if total <= 0:
+            return cls(math.inf if size > 0 else 0.0, 1.0, float(count - 1))
+        degrees = total**2 / float((products**2).sum())
+        return cls(size / (total / count + sampling), degrees, degrees * (count - 1))
+
+    @property
+    def p_value(self) -> float:
+        """Chance of so large a mean."""
+        from scipy.special import fdtrc
+
+        return float(fdtrc(self.degrees, self.further, self.statistic)) if self.statistic < math.inf else 0.0
+
+    def reach(self, level: float) -> float:
+        """By which factor the mean would have to change to have this chance."""
+        from scipy.special import fdtri
+
+        if not 0 < self.statistic < math.inf:
+            return 0.0
+        return math.sqrt(float(fdtri(self.degrees, self.further, 1 - level)) / self.statistic)

@@ -14,14 +14,12 @@ from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.bands import Z95
+from dpcore.models.ebm.released.bands import UNLIKELY, Z95
 from dpcore.released.cases import NOT_KNOWN, is_known
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.regression_evaluation import RegressionEvaluation
 
 Task = Literal["binary", "multiclass", "regression"]
-#: Chance below which noise alone does not explain a term.
-_UNLIKELY = 0.05
 
 
 class Term(FrozenModel):
@@ -46,6 +44,9 @@ class Term(FrozenModel):
     p_value : float
         Chance that noise and sampling alone give scores of this size (see
         :mod:`dpcore.models.ebm.released.bands`).
+    threshold : float or None
+        Importance from which on the term stands out. ``None``: none would do, as nobody was
+        counted, or the release is of a version that did not say.
     """
 
     axes: tuple[Axis, ...]
@@ -55,6 +56,7 @@ class Term(FrozenModel):
     count_errors: tuple[float, ...]
     noise_size: float
     p_value: float
+    threshold: float | None = None
 
     @property
     def name(self) -> str:
@@ -81,9 +83,14 @@ class Term(FrozenModel):
         return float(self.weights @ np.abs(self.scores).mean(axis=1))
 
     @property
+    def mark(self) -> float:
+        """Importance to compare its own with: from where on it stands out; of old releases, that of noise."""
+        return self.noise_size if self.threshold is None else self.threshold
+
+    @property
     def clear(self) -> bool:
         """Whether the scores exceed what noise alone would give."""
-        return self.p_value < _UNLIKELY
+        return self.p_value < UNLIKELY
 
     def bins(self, frame: pd.DataFrame, schema: Schema) -> Ints:
         """Bin of each row of a frame; a column that it lacks counts as missing."""
@@ -157,13 +164,19 @@ class EBMModel(FrozenModel):
     @property
     def clear(self) -> bool:
         """Whether any term exceeds its noise, their number considered (Bonferroni)."""
-        return any(term.p_value < _UNLIKELY / len(self.terms) for term in self.terms)
+        return any(term.p_value < UNLIKELY / len(self.terms) for term in self.terms)
 
     @property
     def count_margin(self) -> int:
         """Noise on a count stays within plus or minus this, with 95 % confidence."""
         largest = max((max(term.count_errors) for term in self.terms), default=0.0)
         return int(np.ceil(Z95 * largest))
+
+    @property
+    def mark_words(self) -> str:
+        """What the marks of the terms are."""
+        told = any(term.threshold is not None for term in self.terms)
+        return "needed to stand out" if told else "what noise alone would give"
 
     def to_frame(self) -> pd.DataFrame:
         """Score table: one row per bin and output (see :func:`score_table`)."""

@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from dpcore.domain.names import Name
 from dpcore.released.parameters import Evaluate, Parameters
 
 EBMMethod = Literal["all_bins", "random_splits"]
@@ -19,7 +20,7 @@ class EBMParameters(Parameters):
         default="all_bins",
         title="How the shapes are learned",
         description="all_bins asks for the noisy gradient of every group of a column at once and "
-        "shrinks what may be noise. random_splits is the published learner (Nori et al. 2021, "
+        "smooths what may be noise. random_splits is the published learner (Nori et al. 2021, "
         "Algorithm 1): small trees with random splits.",
     )
     delta: Decimal | None = Field(
@@ -51,7 +52,8 @@ class EBMParameters(Parameters):
         gt=0,
         le=1,
         title="Learning rate",
-        description="How far one round moves a shape. Default: the method's own rule, 0.01 for random splits.",
+        description="How far one round moves a shape; with all bins at once, by how much the rounds before "
+        "count less. Default: the method's own rule, 0.01 for random splits.",
     )
     leaves: int = Field(
         default=3,
@@ -80,6 +82,21 @@ class EBMParameters(Parameters):
         "With 0, every column stands for itself and the model is easiest to read.",
         json_schema_extra={"only": "all_bins"},
     )
+    increasing: tuple[Name, ...] = Field(
+        default=(),
+        max_length=1000,
+        title="Shapes that never fall",
+        description="Columns in order, numbers above all, of which more never lowers the prediction. Say only "
+        "what is known without the records: it costs nothing, and it takes noise out of the shape.",
+        json_schema_extra={"only": "all_bins"},
+    )
+    decreasing: tuple[Name, ...] = Field(
+        default=(),
+        max_length=1000,
+        title="Shapes that never rise",
+        description="Columns in order of which more never raises the prediction.",
+        json_schema_extra={"only": "all_bins"},
+    )
     replicates: int = Field(
         default=5,
         ge=3,
@@ -94,4 +111,8 @@ class EBMParameters(Parameters):
     def _consistent(self) -> Self:
         if self.method == "random_splits" and self.pairs:
             raise ValueError("the method 'random_splits' has no pairwise terms")
+        if self.method == "random_splits" and (self.increasing or self.decreasing):
+            raise ValueError("the method 'random_splits' has no shapes that only rise or only fall")
+        if twice := sorted(set(self.increasing) & set(self.decreasing)):
+            raise ValueError(f"the shape of '{twice[0]}' cannot both never fall and never rise")
         return self

@@ -15,10 +15,10 @@ def ebm_text(release: Release, model: EBMModel) -> str:
         [
             term.name,
             words.amount(term.importance).lstrip("+"),
-            words.amount(term.noise_size).lstrip("+"),
+            words.amount(term.mark).lstrip("+"),
             "" if term.clear else "within the noise",
         ]
         for term in model.ranked()
     ]
-    table = text_table(["column", "adds or takes on average", "noise alone", ""], rows)
+    table = text_table(["column", "adds or takes on average", model.mark_words, ""], rows)
     return "\n\n".join([table, "\n".join(words.reading())])

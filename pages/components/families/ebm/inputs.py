@@ -6,13 +6,17 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.domain.labels import called
+from dpcore.domain.schema import Schema
 from dpcore.models.ebm.released.parameters import EBMParameters
 from dpcore.released.parameters import parameters_of
-from pages.components.families.shared.inputs import evaluate, method, number
+from pages.components.families.shared.inputs import KEEP, evaluate, label, method, number
 from pages.components.kit import slot
 from pages.components.kit.texts import METHODS
+from pages.components.visitor import access
 
 OWN = parameters_of(EBMParameters)
+DIRECTIONS = ("increasing", "decreasing")
 
 
 def parameters() -> dict[str, Any]:
@@ -22,10 +26,33 @@ def parameters() -> dict[str, Any]:
         chosen: dict[str, Any] = {"method": method(OWN, METHODS["ebm"], "ebm", place)}
         published = chosen["method"] == "random_splits"
         chosen |= _advanced(published=published)
+        if not published:
+            chosen |= _directions()
     with asked:
         if not published:
             chosen["pairs"] = number(OWN["pairs"], 1, "ebm-pairs")
     return chosen
+
+
+def _directions() -> dict[str, Any]:
+    """Columns whose shapes only rise, and those whose shapes only fall."""
+    dataset = access.chosen_dataset()
+    assert dataset is not None
+    places = st.columns(2, gap="large")
+    return {name: _some(place, dataset.schema, name) for place, name in zip(places, DIRECTIONS, strict=True)}
+
+
+def _some(place: Any, schema: Schema, name: str) -> list[str]:
+    chosen = place.multiselect(
+        label(OWN[name]),
+        [column.name for column in schema if column.ordered],
+        format_func=lambda column: called(schema, column),
+        placeholder="Choose columns",
+        help=OWN[name].description,
+        key=f"set-ebm-{name}-{schema.hash[:8]}",
+        **KEEP,
+    )
+    return [str(column) for column in chosen]
 
 
 def _advanced(*, published: bool) -> dict[str, Any]:
