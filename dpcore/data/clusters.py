@@ -36,6 +36,8 @@ _MEANWHILE: Final = 600
 _SILENCE: Final = 60
 #: Seconds after which it is seen whether the workers that were asked are still there.
 _LOOK: Final = 1.0
+#: Seconds between two messages to the scheduler, at least.
+_PAUSE: Final = 0.0
 #: Workers that a question may lose, and connections, before it is taken for the cause.
 _MOST_LOST: Final = 20
 #: Seconds for which a list of workers is believed.
@@ -185,6 +187,8 @@ class ClusterExecutor:
             self._forget()
             security = self._security()
             self._client = Client(self._address, security=security, timeout=_BEFORE, set_as_default=False)
+            # Dask holds messages back for ten milliseconds, to send several together; a question is alone.
+            self._client.scheduler_comm.interval = _PAUSE
         return self._client
 
     def _security(self) -> Security | None:
