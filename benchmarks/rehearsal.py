@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ _HOLDOUT, _FRESH_ROWS, _RUNS = 20, 10_000, 2
 _SEED, _EARLIER_SEED, _FRESH = 7, 55, 99
 #: How far off a rehearsal may be, in points.
 BAR = 5.0
-_SCHEMA, _FIRST_LOOK = "schema alone", "first look"
+_SCHEMA, _FIRST_LOOK, _TWICE = "schema alone", "first look", "private run again"
 Quality = Callable[[Any], float]
 
 
@@ -209,9 +210,11 @@ def _parts(cases: Sequence[Case]) -> dict[str, list[Case]]:
 
 
 def records(cases: Sequence[Case]) -> Iterator[Record]:
-    """How far off rehearsals are, by part."""
-    for part, own in parts(cases).items():
-        off = np.array([points for case in own for points in case.off])
+    """How far off rehearsals are, by part; and how far two private runs of one request are from each other."""
+    told = {part: [points for case in own for points in case.off] for part, own in parts(cases).items()}
+    told |= {f"{_TWICE}{kind}": _apart(cases, number=number) for kind, number in (("", False), ("; numbers", True))}
+    for part, points in told.items():
+        off = np.array(points)
         if len(off) == 0:
             continue
         figures = {
@@ -222,6 +225,14 @@ def records(cases: Sequence[Case]) -> Iterator[Record]:
         }
         for metric, value in figures.items():
             yield Record(SUITE, "all", part, None, metric, value, math.nan, len(off), None, "")
+
+
+def _apart(cases: Sequence[Case], *, number: bool) -> list[float]:
+    """Points between two private runs of one request: no rehearsal can be closer to both."""
+    asked = {(case.data, case.family, case.epsilon): case for case in cases if case.number == number}
+    return [
+        100 * abs(one - other) / case.unit for case in asked.values() for one, other in combinations(case.private, 2)
+    ]
 
 
 def cases_table(cases: Sequence[Case]) -> Table:

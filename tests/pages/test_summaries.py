@@ -315,7 +315,7 @@ def add_codes() -> str:
 
 def test_codes_have_a_tab_that_shows_what_stands_out() -> None:
     dataset_id = add_codes()
-    text = words(at_tab(look(dataset_id, trees=["drug"], finer=["age"]), "Codes", tabs=7))
+    text = words(at_tab(look(dataset_id, codes=["drug"], finer=["age"]), "Codes", tabs=7))
     assert "C: Cardiovascular system (C07A)" in text
     assert "N02A" not in text
     assert "stands out of the noise" in text
@@ -325,10 +325,10 @@ def test_codes_and_finer_quantiles_are_asked_for_where_they_make_sense() -> None
     dataset_id = add_codes()
     app = open_page(PAGE)
     own = access.service().dataset(dataset_id).schema.hash[:8]
-    app.multiselect(key=f"set-look-trees-{own}").set_value(["drug"]).run()
+    app.multiselect(key=f"set-look-codes-{own}").set_value(["drug"]).run()
     app.multiselect(key=f"set-look-finer-{own}").set_value(["age"])
     chosen = spent_on(checked(app.run()), dataset_id)
-    assert (chosen["trees"], chosen["finer"]) == (["drug"], ["age"])
+    assert (chosen["codes"], chosen["finer"]) == (["drug"], ["age"])
 
 
 def test_without_codes_nothing_asks_for_them() -> None:

@@ -44,7 +44,7 @@ SCHEMA = Schema.from_mapping(
 @cache
 def made():
     learner = LEARNERS["summaries"]
-    plan = learner.plan(SCHEMA, "", Decimal(4), {"trees": ["drug"], "by": "sex"})
+    plan = learner.plan(SCHEMA, "", Decimal(4), {"codes": ["drug"], "by": "sex"})
     release = readable(rehearse(learner, SCHEMA, plan))
     model = parse_model(release)
     return release, model, readings(model, release.domain)

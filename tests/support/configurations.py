@@ -336,7 +336,7 @@ def _draw_tables(random: Random, schema: Schema) -> dict[str, Any]:
         drawn["by"] = random.choice(looked_at)
     if random.random() < 0.3:
         drawn["delta"] = Decimal(random.choice(["1e-300", "1e-30", "1e-9", "0.00001", "0.01"]))
-    drawn["trees"] = tuple(name for name in looked_at if levels_above(schema.column(name)) and random.random() < 0.5)
+    drawn["codes"] = tuple(name for name in looked_at if levels_above(schema.column(name)) and random.random() < 0.5)
     numbers = [name for name in looked_at if isinstance(schema.column(name), NumericColumn)]
     drawn["finer"] = tuple(name for name in numbers if random.random() < 0.2)
     pairs = list(combinations(sorted(looked_at), 2))

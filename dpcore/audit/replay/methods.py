@@ -141,7 +141,7 @@ _TABLES: Final[Choices] = {
 }
 _FOUND: Final[Choices] = {"pairs": (1, 2)}
 _NESTED: Final[Choices] = {
-    "trees": ((), ("codes",)),
+    "codes": ((), ("codes",)),
     "finer": (("number",),),
     "by": (None, "left0", "codes"),
     "columns": (None, ("codes", "left0", "number")),

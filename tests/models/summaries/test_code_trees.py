@@ -118,7 +118,7 @@ def released(epsilon="1", account="0", rows=3000, **parameters):
         {"sex": draw.choice(["f", "m"], rows), "atc": draw.choice(codes, rows, p=[0.3, 0.3, 0.0, 0.3, 0.05, 0.05])}
     )
     learner = SummaryLearner()
-    plan = learner.plan(SCHEMA, "", Decimal(epsilon), {"trees": ("drug",), **parameters}, Decimal(account))
+    plan = learner.plan(SCHEMA, "", Decimal(epsilon), {"codes": ("drug",), **parameters}, Decimal(account))
     table = ingest(frame_chunks(frame), SCHEMA, SeededRandom(0))
     return plan, learner.run(Run(table, plan, SeededRandom(1)))
 
@@ -157,9 +157,9 @@ def test_only_branches_that_stand_out_are_told():
 
 def test_a_column_without_groups_is_refused():
     with pytest.raises(RequestError, match="no column of codes"):
-        SummaryLearner().plan(SCHEMA, "", Decimal(1), {"trees": ("sex",)})
+        SummaryLearner().plan(SCHEMA, "", Decimal(1), {"codes": ("sex",)})
     with pytest.raises(RequestError, match="not among the columns"):
-        SummaryLearner().plan(SCHEMA, "", Decimal(1), {"trees": ("drug",), "columns": ("sex",)})
+        SummaryLearner().plan(SCHEMA, "", Decimal(1), {"codes": ("drug",), "columns": ("sex",)})
 
 
 def test_a_person_moves_the_counts_of_a_level_by_their_rows_at_most():

@@ -151,7 +151,7 @@ def division_of(schema: Schema, parameters: SummaryParameters) -> Division:
         left = f"There are {len(candidates)} pairs of these columns left to be found"
         raise RequestError(f"{left}: choose so many at most.")
     candidates = candidates if parameters.pairs else ()
-    trees = {_place(names, name): _levels(schema, name) for name in parameters.trees}
+    trees = {_place(names, name): _levels(schema, name) for name in parameters.codes}
     finer = {_place(names, name): _finer(schema, name) for name in parameters.finer}
     weighted = parameters.method == "weighted"
     made = Division(axes, sizes, by, crosstabs, candidates, parameters.pairs, steps, weighted, trees, finer)

@@ -100,7 +100,7 @@ class DPSummary(LearnerEstimator):
         check_is_fitted(self)
         return association_frame(self.model_, self.schema_)
 
-    def codes(self) -> pd.DataFrame:
+    def code_groups(self) -> pd.DataFrame:
         """Columns of codes from the coarsest groups down, the branches that stand out of the noise. Free."""
         check_is_fitted(self)
         return code_frame(self.model_, self.schema_)

@@ -35,7 +35,7 @@ class CellBins:
 
 
 class SummaryEvidence(Evidence):
-    """How many records are in each cell of each column, and of each pair that stands out of the noise."""
+    """How many records are in each cell of each column, and of each pair."""
 
     def groups(self) -> Iterator[Groups]:
         """Records by their cells, column by column and pair by pair."""
@@ -44,7 +44,7 @@ class SummaryEvidence(Evidence):
             if not axis.rows:
                 counts, error = own.table((place,)), own.deviation((place,))
                 yield Groups(partial(_cells, axis.name), counts, error, self._bins(axis, len(counts)))
-        for first, second in Source(self.model).pairs:
+        for first, second in self.model.pairs:
             one, other = self.model.axes[first], self.model.axes[second]
             if not (one.rows or other.rows):
                 counts, error = own.table((first, second)).ravel(), own.deviation((first, second))

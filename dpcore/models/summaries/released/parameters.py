@@ -44,7 +44,7 @@ class SummaryParameters(Parameters):
         title="Pairs of columns",
         description="Each written as 'sex by died': how many have each value of one with each value of the other.",
     )
-    trees: tuple[Name, ...] = Field(
+    codes: tuple[Name, ...] = Field(
         default=(),
         max_length=100,
         title="Codes by their groups",
@@ -86,7 +86,7 @@ class SummaryParameters(Parameters):
     def _each_once(self) -> Self:
         if self.records and self.pairs:
             raise ValueError("pairs are found for invented records, or so many as are named: not both")
-        columns = (("column", self.columns or ()), ("column of codes", self.trees), ("column", self.finer))
+        columns = (("column", self.columns or ()), ("column of codes", self.codes), ("column", self.finer))
         for what, names in (*columns, ("pair", self.crosstabs)):
             twice = [name for place, name in enumerate(names) if name in names[:place]]
             if twice:

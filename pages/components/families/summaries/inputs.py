@@ -39,7 +39,7 @@ def parameters() -> dict[str, Any]:
         chosen["crosstabs"] = _crosstabs(schema, columns)
     with right:
         chosen["pairs"] = number(OWN["pairs"], 1, "look-pairs")
-    chosen["trees"] = _further(schema, columns, "trees", _has_groups)
+    chosen["codes"] = _further(schema, columns, "codes", _has_groups)
     with st.expander("Advanced settings"):
         chosen["finer"] = _further(schema, columns, "finer", _is_number)
         chosen["records"] = tick(OWN["records"], "look-for-records")
@@ -55,7 +55,7 @@ def preset(schema: Schema, columns: Sequence[str], by: str | None = None) -> Non
     st.session_state[f"set-look-columns-{own}"] = order
     st.session_state[f"set-look-by-{own}"] = by
     st.session_state[f"set-look-crosstabs-{own}"] = [BETWEEN.join(order)] if len(order) > 1 else []
-    for name in ("trees", "finer"):
+    for name in ("codes", "finer"):
         st.session_state[f"set-look-{name}-{own}"] = []
     st.session_state["set-up-summaries"] = True
 
@@ -150,7 +150,7 @@ def asked(parameters: Mapping[str, Any]) -> dict[str, str]:
         **({"Pairs of columns": ", ".join(pairs)} if pairs else {}),
         **{
             OWN[further].title: ", ".join(called(dataset.schema, name) for name in names)
-            for further in ("trees", "finer")
+            for further in ("codes", "finer")
             if (names := parameters.get(further) or ())
         },
     }
