@@ -53,7 +53,7 @@ def redescriptions_figure(
     kept = [place for place, item in enumerate(items) if item.support >= threshold]
     rest = [place for place, item in enumerate(items) if item.support < threshold]
     shown = kept + (rest if aside else [])
-    figure = go.Figure()
+    figure = go.Figure(layout=_layout())
     if aside:
         figure.add_trace(_points(items, rest, "set aside", symbol="diamond-open", tint=_ASIDE))
     figure.add_trace(_points(items, kept, "kept", symbol="circle", tint=colour(0), intervals=intervals))
@@ -65,7 +65,6 @@ def redescriptions_figure(
         figure.add_trace(trace)
     if chosen is not None and (aside or chosen.support >= threshold):
         figure.add_trace(_ring(chosen))
-    figure.update_layout(**_layout())
     figure.update_xaxes(**_support_axis(spread))
     figure.update_yaxes(
         title="noisy Jaccard index",

@@ -21,8 +21,24 @@ def agreement_figure(item: Redescription, margins: tuple[int, int, int], exact: 
     exact : Exact or None
         For public records only.
     """
-    figure = go.Figure()
     rows = ["noisy"] if exact is None else ["noisy", "true"]
+    layout = clear_layout(
+        barmode="stack",
+        height=130 + 36 * len(rows),
+        dragmode=False,
+        bargap=0.25,
+        margin={"l": 10, "r": 20, "t": 10, "b": 10},
+        showlegend=True,
+        legend={
+            "orientation": "h",
+            "y": 1.02,
+            "yanchor": "bottom",
+            "traceorder": "normal",
+            "itemclick": False,
+            "itemdoubleclick": False,
+        },
+    )
+    figure = go.Figure(layout=layout)
     for place, (name, pattern, tint) in enumerate(_PARTS):
         sizes = [_sizes(item)[place]] + ([] if exact is None else [_exact(exact)[place]])
         figure.add_trace(
@@ -39,23 +55,6 @@ def agreement_figure(item: Redescription, margins: tuple[int, int, int], exact: 
                 hovertemplate=f"{name}: %{{x:,.0f}} people (%{{y}})<extra></extra>",
             )
         )
-    figure.update_layout(
-        clear_layout(),
-        barmode="stack",
-        height=130 + 36 * len(rows),
-        dragmode=False,
-        bargap=0.25,
-        margin={"l": 10, "r": 20, "t": 10, "b": 10},
-        showlegend=True,
-        legend={
-            "orientation": "h",
-            "y": 1.02,
-            "yanchor": "bottom",
-            "traceorder": "normal",
-            "itemclick": False,
-            "itemdoubleclick": False,
-        },
-    )
     figure.update_xaxes(
         title={"text": "people for whom at least one side holds", "font": {"color": SOFT}},
         gridcolor="#dee2e6",

@@ -6,6 +6,7 @@ Colours are those for a light ground; :mod:`dpcore.plots.palette` holds their pa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 from typing import Any, Final
 
@@ -52,10 +53,18 @@ def glyph(code: int) -> str:
     return GLYPHS[code % len(GLYPHS)]
 
 
+@cache
+def _template() -> Any:
+    """The same as plotly keeps it: read once, not for each figure."""
+    from plotly.graph_objects import layout
+
+    return layout.Template(_TEMPLATE)
+
+
 def clear_layout(**more: Any) -> dict[str, Any]:
     """Layout without a ground of its own, so that a page shows through."""
     return {
-        "template": _TEMPLATE,
+        "template": _template(),
         "plot_bgcolor": "rgba(0,0,0,0)",
         "paper_bgcolor": "rgba(0,0,0,0)",
         "font": {"size": 14, "family": FONT, "color": INK},

@@ -18,6 +18,7 @@ from dpcore.report.spending import plain_sum
 from dpcore.report.statement import statement
 from dpcore.report.tables import Table
 from dpcore.report.totals import Total, exact_epsilon, totals, weakest
+from dpcore.validation import storable
 from dpcore.workspace.dossier import MOST_RELEASES, Application, paragraphs
 from dpcore.workspace.requests import Balance, DatasetInfo, ReleaseNote
 
@@ -82,9 +83,11 @@ class Dossier:
     made: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be in a dossier."""
+        """Refuse what cannot be in a dossier, and leave out signs that no file can hold."""
         chosen = list({release.id: release for release in self.releases}.values())
+        written = Application(**{name: storable(words) for name, words in vars(self.application).items()})
         object.__setattr__(self, "releases", chosen)
+        object.__setattr__(self, "application", written)
         _check(self.dataset, chosen)
 
     @property

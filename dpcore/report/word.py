@@ -146,6 +146,8 @@ def _grid(word: WordDocument, block: Grid) -> None:
     made.alignment, made.autofit = WD_TABLE_ALIGNMENT.LEFT, False
     _described(made, table.caption)
     widths = [int(_WIDTH * share) for share in block.shares]
+    for column, width in zip(made.columns, widths, strict=True):
+        column.width = width
     _row(made.rows[0], table.head, widths, head=True)
     repeated = OxmlElement("w:tblHeader")
     made.rows[0]._tr.get_or_add_trPr().append(repeated)

@@ -181,6 +181,14 @@ def test_words_stay_words_in_markdown(words: str) -> None:
     assert "".join(child.content for child in inline.children or []) == words
 
 
+@pytest.mark.parametrize("form", ["pdf", "docx", "html", "md"])
+def test_signs_that_no_file_can_hold_break_no_form(form: str) -> None:
+    application = Application(title="a\x00b \ud800", findings="\x1b[31m \u202e \ufeff x\ty")
+    dossier = Dossier(reports.dataset(), [reports.release("forest")], {}, reports.balance(), application)
+    assert dossier.title == "ab ?"
+    assert made(dossier, form)
+
+
 # Figures and what is said of them
 
 
