@@ -240,7 +240,7 @@ def _clauses(release: Release, model: Any) -> Iterator[Finding]:
             for sign, atom in signed:
                 if atom.column:
                     name = f"{atom.table}: {atom.column}" if atom.table else atom.column
-                    asked.setdefault(name, {})[f"{sign}{atom.condition(schema)}"] = None
+                    asked.setdefault(name, {})[f"{sign}{atom.condition(schema)}".replace(" <= ", " ≤ ")] = None
     for name, conditions in asked.items():
         yield Finding(name, name, f"clauses ask for {', '.join(conditions)}", float(len(conditions)))
 

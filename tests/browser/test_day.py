@@ -231,7 +231,10 @@ def test_a_page_left_open_closes_when_its_login_ends(
         page = context.new_page()
         log_in(page, server.url, ANN)
         expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
+        go(page, "Releases")
         ended = page.get_by_role("heading", name="Your login has ended")
         expect(ended).to_be_visible()  # Nobody has touched the page.
         expect(page.locator(".fg-meter")).to_have_count(0)
+        log_in(page, server.url, ANN, "Log in again", here=True)
+        expect(page.get_by_role("heading", name="Releases", exact=True)).to_be_visible()  # Where they were.
         context.close()

@@ -93,15 +93,16 @@ def _person(email: str, claims: Mapping[str, object]) -> User:
     return User(sub=email, claims={name: it for name, it in said.items() if it is not None})
 
 
-def log_in(page: Page, app_url: str, email: str, button: str = "Log in") -> None:
-    """Log in as a visitor does: by the app's button and the provider's form."""
+def log_in(page: Page, app_url: str, email: str, button: str = "Log in", *, here: bool = False) -> None:
+    """Log in as a visitor does: by the app's button and the provider's form; ``here``: on the page that is open."""
     page.context.route("https://cdn.jsdelivr.net/**", lambda route: route.abort())
-    page.goto(app_url)
+    if not here:
+        page.goto(app_url)
     page.get_by_role("button", name=button).click()
     page.wait_for_url("**/oauth2/authorize?*", timeout=WAIT)
     page.get_by_placeholder("sub").fill(email)
     page.get_by_role("button", name="Authorize", exact=True).click()
-    page.wait_for_url(f"{app_url}/", timeout=WAIT)
+    page.wait_for_url(f"{app_url}/**", timeout=WAIT)
     # The tour opens once for everybody; it is closed as soon as it stands in the way.
     page.add_locator_handler(page.get_by_role("button", name="Got it"), lambda found: found.click())
 

@@ -78,6 +78,6 @@ def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:
     ]
     caption = (
         f"Noisy counts of records that were set aside. Each adds up the counts of several groups, "
-        f"and each of those carries noise of ±{evaluation.count_margin}, 95%."
+        f"and each of those carries noise of ±{evaluation.count_margin:,}, 95%."
     )
     markup.table(caption, header, rows)

@@ -68,6 +68,6 @@ def _errors(check: Any, target: str, unit: str) -> None:
     ]
     caption = (
         f"Noisy counts of records that were set aside, by how far {target} was missed. "
-        f"Noise on each: ±{check.count_margin}, 95%."
+        f"Noise on each: ±{check.count_margin:,}, 95%."
     )
     markup.table(caption, [f"Missed by{of}", "Noisy records"], rows)

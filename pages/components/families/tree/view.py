@@ -150,7 +150,7 @@ def _group(tree: Any, position: int, number: int, shown: int, truth: Truth | Non
     chance += cells.unclear(node, shown, node.count_margin)
     if narrow:
         return [f"{name}<br>{label}", chance]
-    counts = cells.counts(node.noisy_counts, tree.classes, shown, f" ±{node.count_margin}")
+    counts = cells.counts(node.noisy_counts, tree.classes, shown, f" ±{node.count_margin:,}")
     row = [f'<div class="fg-group">{name}</div>', label, chance, counts]
     return [*row, cells.true_cell(truth, position, shown, tree.classes)] if truth else row
 
@@ -220,7 +220,7 @@ def _node(tree: Any, position: int) -> str:
             name,
             here,
             f"ε {format_epsilon(tree.path_spent(position))}",
-            f"±{node.count_margin}, 95%",
+            f"±{node.count_margin:,}, 95%",
         ]
     )
 
