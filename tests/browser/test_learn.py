@@ -130,7 +130,7 @@ def limits(page: Page) -> None:
 
 
 def sandbox(page: Page) -> None:
-    lesson(page, "Sandbox", guesses=0)
+    expect(page.get_by_role("heading", name="Teacher's sandbox", exact=True)).to_be_visible()
     page.get_by_role("button", name="Ask (toy budget)").click()
     expect(page.get_by_label("Spent ε 0.20; Left for one question ε 0.80")).to_be_visible()
     slider(page, "ε of this question", "End")
