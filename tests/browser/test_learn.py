@@ -130,7 +130,7 @@ def limits(page: Page) -> None:
 
 
 def sandbox(page: Page) -> None:
-    lesson(page, "Sandbox", guesses=0)
+    expect(page.get_by_role("heading", name="Teacher's sandbox", exact=True)).to_be_visible()
     page.get_by_role("button", name="Ask (toy budget)").click()
     expect(page.get_by_label("Spent ε 0.20; Left for one question ε 0.80")).to_be_visible()
     slider(page, "ε of this question", "End")
@@ -162,8 +162,8 @@ def test_a_walk_through_the_lessons_and_a_class_room(
     code = shown.locator("b").inner_text()
     student = browser.new_context(viewport={"width": 1000, "height": 900}, reduced_motion="reduce").new_page()
     student.goto(f"{empty.url}/class_room?room={code}")
-    expect(student.get_by_label("Code of the room")).to_have_value(code)
-    student.get_by_label("Your name, if you like").fill("Ann")
+    expect(student.get_by_role("textbox", name="Code of the room")).to_have_value(code)
+    student.get_by_role("textbox", name="Your name, if you like").fill("Ann")
     student.get_by_role("button", name="Join", exact=True).click()
     student.get_by_role("button", name="Ask", exact=True).click()
     picture(student, "1 answer. Their mean is")

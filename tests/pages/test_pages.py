@@ -23,6 +23,7 @@ from pages.components.families.forest import inputs as forest_inputs
 from pages.components.families.rule_list import inputs as rule_list_inputs
 from pages.components.kit import markup, schema_view
 from pages.components.kit.texts import METHODS
+from pages.components.lessons import course
 from pages.components.run import meter
 from pages.components.visitor import access
 from tests.support.page_tools import (
@@ -42,7 +43,7 @@ from tests.support.page_tools import (
     words,
 )
 
-PAGES = ("data_sets", "rule_list", "tree", "forest", "relational_rules", "releases", "custodian")
+PAGES = ("data_sets", "rule_list", "tree", "forest", "relational_rules", "releases", "learn", "class_room", "custodian")
 GOOD = "age,sex,died\n" + "\n".join(
     f"{20 + i % 80},{'male' if i % 3 else 'female'},{'yes' if i % 5 == 0 else 'no'}" for i in range(200)
 )
@@ -76,6 +77,8 @@ def test_no_help_text_is_left_over():
     by_choice |= {f"antecedents_{source}" for source in rule_list_inputs.ANTECEDENTS}
     by_choice |= {f"sampler_{sampler}" for sampler in rule_list_inputs.SAMPLERS}
     by_choice |= {f"sharing_{sharing}" for sharing in forest_inputs.SHARING}
+    asked = {lesson.guess for lesson in course.LESSONS if lesson.guess} | {"repair"}
+    by_choice |= {f"lesson_{name}_{part}" for name in asked for part in ("guess", "truth")}
     assert {stem for stem in stems - by_choice if stem not in source} == set()
     assert by_choice <= stems
 
