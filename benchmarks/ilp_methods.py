@@ -16,6 +16,7 @@ HOUSE, DEFAULTS = "house", "house, 20% for counts"
 NO_PRIOR, STRICT = "house, no prior", "house, others count twice"
 RELEVANCE, SHARE = "relevance-aware", "relevance-aware, by share"
 NAIVE, NON_PRIVATE = "naive", "not private"
+ROWS_ALONE, NON_PRIVATE_ROWS = "house, rows that exist", "not private, rows that exist"
 METHODS: dict[str, Mapping[str, Any]] = {
     HOUSE: {"method": "noisy_max"},
     NO_PRIOR: {"method": "noisy_max", "length_prior": False},
@@ -25,6 +26,11 @@ METHODS: dict[str, Mapping[str, Any]] = {
     SHARE: {"method": "relevance_aware", "criterion": "share"},
     NAIVE: {"method": "naive"},
     NON_PRIVATE: {"method": "noisy_max", "length_prior": False},
+}
+#: The same without what more may be said of rows.
+ROWS: dict[str, Mapping[str, Any]] = {
+    ROWS_ALONE: {"method": "noisy_max", "quantifiers": ("exists",)},
+    NON_PRIVATE_ROWS: {**METHODS[NON_PRIVATE], "quantifiers": ("exists",)},
 }
 #: The published methods with a criterion of deletion; the paper leaves it open.
 REDUCTIONS = (RELEVANCE, SHARE)
@@ -42,8 +48,8 @@ def fitted(
     """The theory of one run on all records, with noise from the secure source."""
     learner = get_learner("ilp")
     [target] = table.schema.targets
-    chosen = {"evaluate": False, **settings, **METHODS[method]}
-    spent = _NO_NOISE if method == NON_PRIVATE else epsilon
+    chosen = {"evaluate": False, **settings, **METHODS.get(method, {}), **ROWS.get(method, {})}
+    spent = _NO_NOISE if method in {NON_PRIVATE, NON_PRIVATE_ROWS} else epsilon
     plan = learner.plan(table.schema, target, spent, chosen)
     model: Any = learner.run(Run(table, plan, SecureRandom()))
     return model

@@ -71,7 +71,8 @@ def _option(name: str, parameter: Parameter) -> Argument:
     """What typer makes an option of. Limits that a value may not reach are left to the model."""
     kind = str if parameter.kind is Decimal else parameter.kind
     if parameter.many and parameter.choices:  # Of several choices typer knows enumerations alone.
-        kind = StrEnum(name, [(choice, choice) for choice in parameter.choices])
+        enumeration: Any = StrEnum
+        kind = enumeration(name, [(choice, choice) for choice in parameter.choices])
     default = None if parameter.many else parameter.default
     shown = typer.Option(
         help=f"{parameter.help} May be repeated." if parameter.many else parameter.help,

@@ -219,7 +219,7 @@ def test_a_small_suite_runs_without_files(tmp_path: Path, monkeypatch: pytest.Mo
     runner = CliRunner(env={FOLDER_VARIABLE: None})
     outcome = runner.invoke(app, [*arguments, "--json", str(target)])
     assert outcome.exit_code == 0, outcome.output
-    assert "Left out: trains1000, trains10, bongard." in outcome.output
+    assert "Left out: trains1000, trains10, bongard, alzheimer_toxic." in outcome.output
     found = pd.read_json(target)
     accuracies = found[found["metric"] == "accuracy on test trains"]
     assert len(accuracies) == 2 * 2

@@ -308,7 +308,11 @@ def test_schema_init_suggests_from_values_with_a_warning(home: Path) -> None:
     assert "exists already" in refuse("schema", "init", data, "--output", schema)
     assert "max_rows" in refuse("schema", "check", schema)
     schema.write_text(schema.read_text().replace("max_rows:", "max_rows: 100"))
-    assert run("schema", "check", schema, "--data", data).startswith("ok: 'ward', 2 columns")
+    told = run("schema", "check", schema, "--data", data)
+    assert told.startswith("ok: 'ward', 2 columns")
+    assert "not protected" not in told
+    schema.write_text(f"{schema.read_text()}\nentity: pair of wards\n")
+    assert "not protected: Protected is each pair of wards alone." in run("schema", "check", schema)
 
 
 @pytest.fixture

@@ -117,6 +117,15 @@ def test_what_may_be_said_of_rows_is_what_is_run():
     assert spent_on(app, dataset_id).items() >= {"quantifiers": ["exists", "counts"], "most_counted": 2}.items()
 
 
+@pytest.mark.parametrize("entity", ["train", "pair"])
+def test_what_is_not_protected_is_said_before_spending(entity: str) -> None:
+    schema = SCHEMA.model_copy(update={"entity": entity})
+    tables = {entity if name == "train" else name: frame for name, frame in trains().items()}
+    access.service().add_dataset(tables, schema, budget=Decimal(9))
+    told = [item.value for item in open_page(PAGE).warning]
+    assert any("Protected is each pair alone" in text for text in told) == (entity == "pair")
+
+
 def test_what_was_chosen_for_the_published_method_is_what_is_run():
     dataset_id = add_trains()
     app = open_page(PAGE)

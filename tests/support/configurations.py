@@ -302,6 +302,8 @@ def _draw_public(random: Random, family: str, schema: Schema, target: str) -> di
             drawn["literals"] = tuple(random.sample(atoms, min(len(atoms), random.randint(1, 6))))
         drawn["max_literals"] = random.randint(1, 3)
         drawn["max_variables"] = random.randint(0, 2)
+        said = random.sample(("counts", "order", "alike"), random.randint(0, 3))
+        drawn["quantifiers"] = random.choice([None, ("exists", *said)])
         if random.random() < 0.3:
             drawn["positive"] = random.choice(schema.column(target).classes)
     return drawn

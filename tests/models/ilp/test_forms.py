@@ -157,7 +157,7 @@ def unknown(rows: list[dict[str, Any]], hidden: list[tuple[int, str]]) -> pd.Dat
     return pd.DataFrame(shown, columns=list(rows[0]), dtype=object)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_what_may_be_where_values_are_unknown(seed: int) -> None:
     """Against every way to fill them in: what is said to be sure is, and what can be is not ruled out."""
     generator = np.random.default_rng(seed)
@@ -167,10 +167,10 @@ def test_what_may_be_where_values_are_unknown(seed: int) -> None:
     drugs = [
         {"kind": VALUES["kind"][generator.integers(3)], "dose": VALUES["dose"][generator.integers(3)]} for _ in range(3)
     ]
-    hidden = [(0, "kind"), (1, "dose"), (2, "kind")][: 1 + seed % 3]
+    hidden = [(0, "kind"), (1, "dose"), (2, "kind")][: 1 + seed]
     case = {"patient": pd.DataFrame({"sex": ["f"], "age": [45]}), "drug": unknown(drugs, hidden)}
     both = 0
-    for place in np.flatnonzero(lattice.strata % 8):
+    for place in np.flatnonzero(lattice.strata % 8)[seed::4]:
         clause = lattice.clause(int(place))
         if clause.variables[0].table != "drug":
             continue

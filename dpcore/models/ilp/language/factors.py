@@ -180,7 +180,10 @@ class Cells:
         return None if told else left
 
     def must_share(self, members: Sequence[int], column: str, rows: int) -> bool:
-        """Whether so many rows that satisfy a conjunction cannot all differ in a column."""
+        """Whether so many rows that satisfy a conjunction cannot all differ in a column.
+
+        Rows that lack a value count as if they shared it: what is left out for that asks for missing values.
+        """
         own = [self.cells[member] for member in members if self.columns[member][1] == column]
         return bool(own) and len(frozenset.intersection(*own)) < rows
 
