@@ -233,7 +233,9 @@ class _ExactTree:
         for side, kept in sides:
             child = Grown()
             here.grown.children.append(child)
-            there = _End(child, (*here.path, (position, side)), {**here.cells, question.column: kept}, None, here.shares)
+            there = _End(
+                child, (*here.path, (position, side)), {**here.cells, question.column: kept}, None, here.shares
+            )
             ends += self._unfold(block, 2 * place + 1 + side, there)
         return ends
 
