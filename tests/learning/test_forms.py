@@ -12,8 +12,8 @@ from dpcore.domain.columns import BooleanColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.learning.forms import plan_under
-from dpcore.models.trees.learning.balance import block_rho
 from dpcore.models.registry import LEARNERS, get_learner
+from dpcore.models.trees.learning.balance import block_rho
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
 from dpcore.privacy.losses import NOTHING, pure_epsilon, selection_rho
