@@ -18,12 +18,11 @@ from dpcore.data.table import PrivateTable
 from dpcore.learning.learner import Run
 from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.released.model import RuleListModel
+from dpcore.models.rules.released.parameters import RuleListParameters
 from dpcore.privacy.randomness import SecureRandom, SeededRandom, permutation
 
 SUITE = "rules"
 EPSILONS = (0.9, 0.5, 0.1, 0.01)
-#: Conditions that blocks of rules are drawn from, at most.
-_BLOCK_CONDITIONS = 1_000
 _THESIS = "Belardo 2018"
 
 
@@ -115,8 +114,11 @@ def _parameters(setting: Setting, sampler: str, **more: Any) -> dict[str, Any]:
     return {
         "sampler": sampler,
         "mcmc_steps": setting.steps,
-        "list_length": setting.list_length,
-        "max_antecedents": _BLOCK_CONDITIONS if sampler == "lookahead" else setting.antecedents,
+        **(
+            {}
+            if sampler == "lookahead"
+            else {"list_length": setting.list_length, "max_antecedents": setting.antecedents}
+        ),
         "evaluate": False,
         **more,
     }
@@ -169,7 +171,7 @@ def _cell(data: BenchData, splits: list[Split], sampler: str, epsilon: float, re
                 sampler,
                 epsilon,
                 "length - lambda",
-                mean - setting.list_length,
+                mean - parameters.get("list_length", RuleListParameters().list_length),
                 error,
                 len(values),
                 0.0,

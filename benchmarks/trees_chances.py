@@ -26,8 +26,9 @@ EPSILONS = (0.1, 1.0, 4.0)
 #: Share of the rarer of two classes that is left; the rarest classes of Nursery are rare as they are.
 SHARES = {"adult": 0.03, "telco_churn": 0.05, "mushroom": 0.03, "titanic": 0.1, "nursery": None}
 METHODS = {
+    "exact, default": Private("tree", {}),
     "exact, label": Private("tree", {"criterion": "error"}),
-    "exact, chances": Private("tree", {"criterion": "gini"}),
+    "exact, purity": Private("tree", {"criterion": "gini"}),
     "ADiffP, label": Private("tree", {"method": "adiffp", "criterion": "error"}),
     "ADiffP, chances": Private("tree", {"method": "adiffp", "criterion": "gini"}),
     "RFDiffP split": Private("forest", {"method": "rfdiffp", "sharing": "split"}),

@@ -121,7 +121,7 @@ def pure_rho(epsilon: Decimal) -> Decimal:
 
 def pure_epsilon(rho: Decimal) -> Decimal:
     """Largest epsilon, in whole steps, of which :func:`pure_rho` is at most ``rho``."""
-    return _largest_epsilon(pure_rho, rho)
+    return largest_epsilon(pure_rho, rho)
 
 
 def selection_rho(epsilon: Decimal) -> Decimal:
@@ -135,10 +135,10 @@ def selection_rho(epsilon: Decimal) -> Decimal:
 
 def selection_epsilon(rho: Decimal) -> Decimal:
     """Largest epsilon, in whole steps, of which :func:`selection_rho` is at most ``rho``."""
-    return _largest_epsilon(selection_rho, rho)
+    return largest_epsilon(selection_rho, rho)
 
 
-def _largest_epsilon(cost: Callable[[Decimal], Decimal], rho: Decimal) -> Decimal:
+def largest_epsilon(cost: Callable[[Decimal], Decimal], rho: Decimal) -> Decimal:
     """Largest epsilon, in whole steps, whose cost, which rises with it, is at most ``rho``."""
     low, high = 0, 1
     while cost(high * EPSILON_STEP) <= rho:

@@ -13,6 +13,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.learning.forms import plan_under
 from dpcore.models.registry import LEARNERS, get_learner
+from dpcore.models.trees.learning.balance import block_rho
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.privacy.filters import PrivacyFilter, smallest_epsilon
 from dpcore.privacy.losses import NOTHING, pure_epsilon, selection_rho
@@ -25,7 +26,8 @@ ROOMY, PURE = (PrivacyFilter(Decimal(5), delta) for delta in (20 * DELTA, Decima
 
 def _planner(name: str, epsilon: str):
     def plan(delta: Decimal) -> RunPlan:
-        return get_learner(name).plan(SCHEMA, "y", Decimal(epsilon), {}, delta)
+        parameters = {"sampler": "pool"} if name == "rule_list" else {}
+        return get_learner(name).plan(SCHEMA, "y", Decimal(epsilon), parameters, delta)
 
     return plan
 
@@ -89,7 +91,7 @@ def test_a_tree_that_composes_has_less_noise_at_the_same_rho(epsilon, parameters
     if composed.composed:
         selections = composed.composed.selections
         assert all(selections[step] > alone.split[step] for step in selections)
-        assert sum(map(selection_rho, selections.values())) + composed.composed.counts <= composed.rho
+        assert sum(map(block_rho, selections.values())) + composed.composed.counts <= composed.rho
     assert (composed == alone) == (composed.composed is None)
 
 
@@ -139,7 +141,8 @@ def _rows(count: int) -> Schema:
 def test_a_rule_list_that_composes_has_less_noise_at_the_same_rho(epsilon, shares, rows):
     learner, schema = get_learner("rule_list"), _rows(rows)
     alone, composed = (
-        learner.plan(schema, "y", Decimal(epsilon), {"shares": shares}, delta) for delta in (Decimal(0), DELTA)
+        learner.plan(schema, "y", Decimal(epsilon), {"shares": shares, "sampler": "pool"}, delta)
+        for delta in (Decimal(0), DELTA)
     )
     assert (composed.definition, composed.delta) == ("approximate", DELTA)
     assert composed.epsilon == smallest_epsilon(composed.rho, DELTA) == sum(composed.split.parts.values())

@@ -32,7 +32,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     kind: [{"method": method} for method in METHODS.get(kind, {})]
     for kind in ("tree", "forest", "ebm", "redescriptions", "ilp", "summaries")
 }
-SETTINGS["rule_list"] = [{"sampler": "pool"}, {"sampler": "mcmc"}, {"antecedents": "dp_fim"}]
+SETTINGS["rule_list"] = [{"sampler": "lookahead"}, {"sampler": "pool"}, {"sampler": "mcmc"}, {"antecedents": "dp_fim"}]
 SETTINGS["ebm"] += [{"pairs": 1}]
 SETTINGS["summaries"] += [{"pairs": 1}]
 SETTINGS["redescriptions"] += [{"method": "mcmc_tree_pair", "sampler": "pool"}]

@@ -77,7 +77,7 @@ WITNESSES: Final[tuple[Witness, ...]] = (
     Witness(
         "rule_list",
         "pool",
-        {"pool_size": 200, "shares": {"list": 1000}, "selection_alpha": "same", "evaluate": False},
+        {"sampler": "pool", "pool_size": 200, "shares": {"list": 1000}, "selection_alpha": "same", "evaluate": False},
         {(0, 0, 0): 9999},
         (1, 0, 1),
     ),

@@ -22,7 +22,7 @@ from dpcore.models.trees.learning.balance import (
 )
 from dpcore.models.trees.learning.exact_method import plan_exact, run_exact
 from dpcore.models.trees.learning.exact_tree import STOP_PRIORS, fold_alike, split_prior
-from dpcore.models.trees.learning.growth import Grown, freeze, drawn_label, share_intervals
+from dpcore.models.trees.learning.growth import Grown, drawn_label, freeze, share_intervals
 from dpcore.models.trees.learning.joint_counts import joint_counts
 from dpcore.models.trees.learning.learner import TreeLearner
 from dpcore.models.trees.learning.lookahead import ExactWeight, _Problem, draw_block
@@ -106,7 +106,7 @@ def test_classes_weigh_alike_and_never_more_than_the_bound(leaf, scale, above):
     counts = likely_counts(np.array(leaf[0]) - 20, scale, shares)
     worth = class_worth(counts)
     assert (counts > 0).all()
-    assert 1 <= worth.min()
+    assert worth.min() >= 1
     assert worth.max() == WORTH
     largest, second = sorted(counts)[:-3:-1]
     weighed = sorted(worth * counts)[-1]
@@ -122,7 +122,7 @@ def test_weights_come_from_the_noisy_counts_alone(monkeypatch):
         def __init__(self, sensitivity, epsilon):
             assert (sensitivity, epsilon > 0) == (1, True)
 
-        def release(self, exact, randomness):  # noqa: ARG002
+        def release(self, exact, randomness):
             return np.zeros_like(exact) + np.arange(exact.size).reshape(exact.shape)
 
     monkeypatch.setattr(exact_tree, "GeometricMechanism", Told)
@@ -262,7 +262,7 @@ def test_every_path_spends_its_rho_where_runs_compose(monkeypatch, rows_per_pers
             + (rows_per_person / plan.count_noise[0].deviation) ** 2 / 2
         )
         assert rho <= float(plan.rho) * (1 + 1e-6)
-        assert float(alone.rho) * (1 - 1e-6) < rho, "and leaves nothing"
+        assert float(alone.rho) * (1 - 1e-5) < rho, "and leaves nothing"
         assert plan.rho <= alone.rho
         for path in paths(root):
             shares = sum((node.spent for node in path), Decimal(0)) * rows_per_person

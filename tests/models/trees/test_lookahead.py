@@ -162,10 +162,11 @@ def test_all_neighbours_of_a_tiny_domain_stay_within_epsilon(utility, depth):
     assert 0.4 < worst <= 1 + 1e-9
 
 
-@pytest.mark.parametrize(("utility", "depth"), [("labelled", 2), ("correct", 2)])
+@pytest.mark.parametrize(("utility", "depth"), [("labelled", 1), ("correct", 2)])
 def test_all_neighbours_of_a_tiny_domain_stay_within_epsilon_with_weights(utility, depth):
     """As above, with records of one class that are worth five times those of the other. Half the reach is caught."""
-    epsilon, kinds, worth = Decimal(1), list(itertools.product((False, True), (False, True), (0, 1))), np.array([1, 5])
+    epsilon, worth = Decimal(1), np.array([1, 5])
+    kinds = list(itertools.product((False, True), (False, True), (0, 1)))
     weight = ExactWeight.fit(utility, depth, epsilon, 4, 2, 2, 5)
 
     @cache
@@ -197,7 +198,7 @@ def test_all_neighbours_of_a_tiny_domain_stay_within_epsilon_with_weights(utilit
                 for added in kinds:
                     one, other = logs(rows, times), logs(tuple(sorted((*rows, added))), times)
                     worst[times] = max(worst[times], *(abs(one[outcome] - other[outcome]) for outcome in one))
-    assert 0.4 < worst[1] <= 1 + 1e-9
+    assert 0.3 < worst[1] <= 1 + 1e-9
     assert utility == "correct" or worst[2] > 1
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from dpcore.data.bits import word_count
 
 #: Least signal for each block more than one.
-_STEPS: Final = (300.0, 2_000.0, 6_000.0, 20_000.0)
+_STEPS: Final = (600.0, 2_000.0, 6_000.0, 20_000.0)
 #: Least signal for rules of two conditions.
 _PAIRS: Final = 120.0
 

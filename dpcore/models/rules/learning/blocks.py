@@ -189,16 +189,13 @@ class _Later:
         """Best worth and rest of each first rule, over all that may come second."""
         size = len(self.ones)
         bests, rests = np.zeros(size, dtype=np.int64), np.zeros(size)
-        counts, logs, values = (self.none, self.ones, self.twos), (self.priors, *self.ends), self._values
+        counts, logs = (self.none, self.ones, self.twos), (self.priors, *self.ends)
+        values = self.worth, self.left, self.weight
         in_threads(
             lambda firsts: _fill_firsts(*counts, self.may, *logs, *values, firsts, bests, rests),
             size,
         )
         return bests, rests
-
-    @property
-    def _values(self) -> tuple[Ints, int, float]:
-        return self.worth, self.left, self.weight
 
     def groups(self, rules: Sequence[int]) -> list[Ints]:
         """Records per class that each of at most two rules captures, and last of the rest."""
@@ -217,7 +214,9 @@ class _Later:
             self.may[first],
             self.priors,
             *self.ends,
-            *self._values,
+            self.worth,
+            self.left,
+            self.weight,
             bests,
             rests,
         )

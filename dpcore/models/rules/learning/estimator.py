@@ -16,9 +16,10 @@ class DPRuleListClassifier(PrivateClassifier):
     """Differentially private Bayesian rule list (Belardo 2018, corrected; see ``docs/privacy``).
 
     Guarantee: pure epsilon-DP, one person added or removed, with the sensitivities of
-    :mod:`dpcore.data.queries`; unconditional for ``sampler="pool"``, conditional on convergence for
-    ``sampler="mcmc"``. The budget is split over mined antecedents (if any), list and
-    estimates. Cost of a fit: O(pool_size x list_length x max_rows / 64).
+    :mod:`dpcore.data.queries`; unconditional for ``sampler="lookahead"``, which is the default, and ``"pool"``,
+    conditional on convergence for ``"mcmc"``. The budget is split over mined antecedents (if any), list and
+    estimates. Cost of a fit: O(blocks x max_antecedents^2 x max_rows / 64), or by the pool
+    O(pool_size x list_length x max_rows / 64).
 
     Attributes
     ----------

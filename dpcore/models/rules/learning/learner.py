@@ -32,11 +32,11 @@ from dpcore.models.rules.learning.workload import rule_list_workload
 from dpcore.models.rules.released.family import RULE_LIST
 from dpcore.models.rules.released.model import Rule, RuleListModel, rule_text
 from dpcore.models.rules.released.parameters import BudgetShares, RuleListParameters
-from dpcore.models.trees.learning.balance import counting_share, divided, pulled_shares, undivided
+from dpcore.models.trees.learning.balance import block_rho, divided, draw_of, pulled_shares, undivided
 from dpcore.models.trees.learning.joint_counts import block_work, fits_memory
 from dpcore.models.trees.learning.lookahead import ExactWeight
 from dpcore.privacy.budgets import EPSILON_STEP, BudgetSplit, part_below, row_epsilon
-from dpcore.privacy.losses import RHO_STEP, pure_rho, selection_epsilon, selection_rho
+from dpcore.privacy.losses import RHO_STEP, pure_rho, selection_rho
 from dpcore.privacy.mechanisms import GaussianMechanism, GeometricMechanism
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import noise_intervals, point_estimates
@@ -132,13 +132,12 @@ def _in_its_form(asked: Asked, plan: RunPlan) -> RunPlan:
 
     def select(_: str, rho: Decimal) -> Decimal:
         """Epsilon of all blocks for which rho pays. A smaller one has no larger slack."""
-        each = (rho / blocks).quantize(RHO_STEP, rounding=ROUND_FLOOR)
-        whole = selection_epsilon(each - counting_share(each))
+        whole = draw_of((rho / blocks).quantize(RHO_STEP, rounding=ROUND_FLOOR))
         draw = whole - 2 * Decimal(weight(whole).slack)
         return blocks * undivided(draw).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
-    counted, draw = divided(part_of_each(plan.split["list"], blocks) + EPSILON_STEP)
-    rho = blocks * (weight(draw).rho(draw) + pure_rho(counted)) + counts
+    each = part_of_each(plan.split["list"], blocks) + EPSILON_STEP
+    rho = blocks * block_rho(each, Decimal(weight(divided(each)[1]).slack)) + counts
     return composed_form(asked, replace(plan, rho=rho), select)
 
 
@@ -204,10 +203,10 @@ def _check_alpha(asked: Asked) -> None:
 
 
 def _house_shares(asked: Asked, sampler: str) -> BudgetShares:
-    if sampler == "lookahead":
-        return BudgetShares(list=Decimal(4))
     hopeless = asked.row_epsilon * asked.schema.max_rows < 50
-    return BudgetShares(estimates=Decimal(4)) if hopeless else BudgetShares()
+    if hopeless:
+        return BudgetShares(estimates=Decimal(4))
+    return BudgetShares(list=Decimal(4)) if sampler == "lookahead" else BudgetShares()
 
 
 def _alpha(plan: RunPlan) -> tuple[float, ...]:

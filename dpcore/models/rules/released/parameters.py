@@ -36,10 +36,10 @@ class BudgetShares(Parameters):
 class RuleListParameters(Parameters):
     """What list to fit and how.
 
-    Without ``shares`` the house rule divides the budget: one part in five for the counts if the list is drawn by
-    ``lookahead``; else equally, but four times as much for the estimates as for each other step if the row-level
-    epsilon times ``max_rows`` is below 50, where no list can be told from another. Conditions that are ``given`` are those to choose from,
-    unless ``antecedents`` says otherwise.
+    Without ``shares`` the house rule divides the budget: equally, and one part in five for the counts if the list
+    is drawn by ``lookahead``, but four times as much for the estimates as for each other step if the row-level
+    epsilon times ``max_rows`` is below 50, where no list can be told from another.
+    Conditions that are ``given`` are those to choose from, unless ``antecedents`` says otherwise.
     """
 
     antecedents: Literal["public", "dp_fim", "given"] = Field(
@@ -99,8 +99,8 @@ class RuleListParameters(Parameters):
         default="lookahead",
         title="How the list is chosen",
         description="Two rules at a time, among all pairs of conditions, with an unconditional "
-        "guarantee (lookahead), which is recommended; from a pool of lists that are drawn without looking at any record, "
-        "with an unconditional guarantee too (pool); or by the random walk of the thesis, whose "
+        "guarantee (lookahead), which is recommended; from a pool of lists that are drawn without looking at "
+        "any record, with an unconditional guarantee too (pool); or by the random walk of the thesis, whose "
         "guarantee holds only if it has run long enough, which nobody can check (mcmc).",
     )
     blocks: int | None = Field(

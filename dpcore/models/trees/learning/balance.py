@@ -17,7 +17,7 @@ import numpy as np
 
 from dpcore.arrays import Floats, Ints
 from dpcore.privacy.budgets import EPSILON_STEP
-from dpcore.privacy.losses import pure_rho, selection_epsilon
+from dpcore.privacy.losses import largest_epsilon, pure_rho, selection_rho
 
 #: Weight of a record of the class with the fewest records.
 WORTH: Final = 4096
@@ -41,9 +41,15 @@ def undivided(draw: Decimal) -> Decimal:
     return draw / (1 - COUNTS_SHARE)
 
 
-def counting_share(rho: Decimal) -> Decimal:
-    """Rho of the class counts of a block that has no more than ``rho`` for both parts; no less than they take."""
-    return pure_rho(undivided(selection_epsilon(rho)) * COUNTS_SHARE)
+def block_rho(epsilon: Decimal, slack: Decimal = Decimal(0)) -> Decimal:
+    """Rho of a block that costs a person epsilon: of its class counts, and of its draw with so much slack."""
+    counts, draw = divided(epsilon)
+    return pure_rho(counts) + selection_rho(draw + 2 * slack)
+
+
+def draw_of(rho: Decimal) -> Decimal:
+    """Largest draw of a block for which, with its class counts, rho pays; without any slack."""
+    return divided(largest_epsilon(block_rho, rho))[1]
 
 
 def likely_counts(noisy: Ints, scale: float, above: Floats | None) -> Floats:
@@ -64,7 +70,7 @@ def likely_counts(noisy: Ints, scale: float, above: Floats | None) -> Floats:
 def class_worth(counts: Floats) -> Ints:
     """Weight of a record of each class: :data:`WORTH`, and less in the largest, which weighs as much as the second."""
     second = float(np.sort(counts)[-2])
-    return np.maximum(1, np.floor(WORTH * np.minimum(1.0, second / counts))).astype(np.int64)
+    return np.asarray(np.maximum(1, np.floor(WORTH * np.minimum(1.0, second / counts))), dtype=np.int64)
 
 
 def expected_shares(counts: Floats, label: int) -> Floats:

@@ -11,7 +11,7 @@ from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.forms import composed_form
 from dpcore.learning.learner import Asked, Run
-from dpcore.models.trees.learning.balance import counting_share, divided, undivided
+from dpcore.models.trees.learning.balance import block_rho, divided, draw_of, undivided
 from dpcore.models.trees.learning.block_choice import choose_blocks, choose_leaf_share
 from dpcore.models.trees.learning.exact_tree import BlockPlan, fold_alike, grow_exact
 from dpcore.models.trees.learning.growth import Grown
@@ -69,14 +69,16 @@ def _in_its_form(asked: Asked, plan: RunPlan, literals: int) -> RunPlan:
     def select(step: str, rho: Decimal) -> Decimal:
         """Epsilon of a level for which rho pays. A smaller draw has no larger slack."""
         balanced = blocks[step].counts is not None
-        whole = selection_epsilon(rho - counting_share(rho) if balanced else rho)
+        whole = draw_of(rho) if balanced else selection_epsilon(rho)
         draw = whole - 2 * Decimal(weight(step, whole).slack)
         return (undivided(draw) if balanced else draw).quantize(EPSILON_STEP, rounding=ROUND_FLOOR)
 
     def cost(step: str) -> Decimal:
         """Rho of a level."""
-        counts, draw = divided(plan.split[step]) if blocks[step].counts is not None else (None, plan.split[step])
-        return weight(step, draw).rho(draw) + (pure_rho(counts) if counts else 0)
+        whole = plan.split[step]
+        if blocks[step].counts is None:
+            return weight(step, whole).rho(whole)
+        return block_rho(whole, Decimal(weight(step, divided(whole)[1]).slack))
 
     rho = sum((cost(step) for step in blocks), pure_rho(plan.split[LEAVES]))
     return composed_form(asked, replace(plan, rho=rho), select)

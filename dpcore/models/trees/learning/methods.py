@@ -79,6 +79,7 @@ def _run_adaptive(run: Run) -> Grown:
 def _run_fixed(run: Run) -> Grown:
     chosen: TreeParameters = run.plan.parameters
     grow = grow_sulq if chosen.method == "sulq_id3" else grow_fixed
+    assert chosen.criterion != "balanced"  # Which exact trees alone know.
     root = grow(*_data_and_budget(run), chosen.criterion, chosen.depth, run.randomness)
     return _finished(run, root)
 
