@@ -59,7 +59,11 @@ def mechanisms(domain, own, target):
         yield size_mechanism(own), len(size_epochs(own.parameters)), 1
     if pairs := own.parameters.pairs:
         yield pair_count_mechanism(own), 1, pairs
-        yield pair_residual_mechanism(own, domain, target), own.parameters.epochs * pairs, outputs * own.parameters.replicates
+        yield (
+            pair_residual_mechanism(own, domain, target),
+            own.parameters.epochs * pairs,
+            outputs * own.parameters.replicates,
+        )
 
 
 @pytest.mark.parametrize("target", ["ill", "stage", "stay"])

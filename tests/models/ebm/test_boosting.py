@@ -66,14 +66,17 @@ def course_of(kind, *, replicates=1, epochs=4, averaged=True, step=None, queries
     shapes = Shapes(table.schema, Layout("y", "all", binnings), start.intercept, replicates)
     for feature, shape in enumerate(known):
         shapes.put(feature, [shape] * replicates)
-    features = [Feature(np.bincount(c, minlength=s) + 0.5, distances(s, s), s) for c, s in zip(codes, SIZES, strict=True)]
+    features = [
+        Feature(np.bincount(c, minlength=s) + 0.5, distances(s, s), s) for c, s in zip(codes, SIZES, strict=True)
+    ]
     course = Course(
         table=table,
         shapes=shapes,
         first=len(known),
         epochs=epochs,
         averaged=averaged,
-        step=step or (lambda now: AllBins(features[len(known) :], now, QUIET, 0.5, replicates, classes=kind != "numbers")),
+        step=step
+        or (lambda now: AllBins(features[len(known) :], now, QUIET, 0.5, replicates, classes=kind != "numbers")),
         size_queries=queries or {},
     )
     return course, start

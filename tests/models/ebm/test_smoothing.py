@@ -27,7 +27,10 @@ def spread(prior, known):
 
 def test_large_shapes_are_held_less_than_small_ones():
     draw = np.random.default_rng(1)
-    loose, tight = ([np.diag(learned(size * draw.normal(size=20))[0].covariance(np.zeros((20, 20)))).mean()][0] for size in (2.0, 0.05))
+    loose, tight = (
+        [np.diag(learned(size * draw.normal(size=20))[0].covariance(np.zeros((20, 20)))).mean()][0]
+        for size in (2.0, 0.05)
+    )
     assert loose > 20 * tight
 
 

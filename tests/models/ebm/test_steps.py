@@ -113,7 +113,11 @@ def test_noise_of_a_step_is_small_however_few_the_records():
 @pytest.mark.parametrize("direction", [1, -1])
 @pytest.mark.parametrize("classes", [True, False])
 def test_a_shape_that_may_only_rise_never_falls(direction, classes):
-    step, shapes, source = all_bins(start_of(), feature(5, direction), classes=classes), np.zeros((3, 6, 1)), SeededRandom(3)
+    step, shapes, source = (
+        all_bins(start_of(), feature(5, direction), classes=classes),
+        np.zeros((3, 6, 1)),
+        SeededRandom(3),
+    )
     for turn in range(6):
         shapes = step.change(0, sums_of(seed=turn), shapes, source)
         assert (direction * np.diff(shapes[:, :5, 0]) >= 0).all()
