@@ -100,7 +100,8 @@ class EBMRuns:
             largest = _CELLS + 1 if self.target == "y" else len(noisy) - 1
             seen = COUNT_STEPS * (int(noisy[_ALONE]) + int(noisy[largest]))
         else:
-            seen = RESIDUAL_STEPS * int(noisy[_ALONE, 0])
+            # of all replicates, over runs of bins: every bin for itself, or all together
+            seen = RESIDUAL_STEPS * int(noisy[:, min(_ALONE, noisy.shape[1] - 1), 0].sum())
         return float(seen / mechanism.scale**2)
 
     def broken(self) -> dict[str, AuditedMechanism]:

@@ -99,6 +99,8 @@ def test_what_was_chosen_is_what_is_fitted():
         "learning_rate": 0.25,
         "bin_share": 0.2,
         "leaves": 3,
+        "increasing": [],
+        "decreasing": [],
         "replicates": 3,
         "evaluate": False,
     }
@@ -196,7 +198,7 @@ def test_a_result_shows_importances_a_shape_words_quality_and_certificate():
     ):
         assert part in text, part
     first, second, *_ = figures(app)
-    assert "what noise alone would give" in first
+    assert "needed to stand out" in first
     assert "adds to the log-odds of died = yes" in second
     model = parse_model(release)
     for term in model.terms:

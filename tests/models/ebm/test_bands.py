@@ -5,7 +5,9 @@ import pytest
 from scipy.stats import binom, t
 
 from dpcore.models.ebm.released.bands import Band, student_factor
+from dpcore.models.ebm.released.model import Term
 from tests.oracles.mechanisms_oracle import FALSE_ALARM
+from tests.support.small_ebm import small_ebm
 
 BINS = 12
 WEIGHTS = np.linspace(1, 3, BINS) / np.linspace(1, 3, BINS).sum()
@@ -112,3 +114,12 @@ def test_a_part_of_what_smoothing_hides_is_in_the_errors_only():
     assert (smooth.p_value, smooth.threshold) == (plain.p_value, plain.threshold)
     level = Band.of(shapes, WEIGHTS, shrinkage=np.ones((1, BINS, BINS)))
     np.testing.assert_allclose(level.errors, plain.errors), "a level common to all bins is centred away"
+
+
+def test_a_term_without_a_threshold_as_releases_had_them_is_marked_by_its_noise():
+    known = small_ebm().terms[0]
+    told = known.model_dump(mode="json")
+    told.pop("threshold")
+    old = Term.model_validate(told)
+    assert old.mark == old.noise_size
+    assert old.model_copy(update={"threshold": 0.7}).mark == 0.7

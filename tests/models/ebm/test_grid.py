@@ -210,3 +210,28 @@ def test_an_axis_of_categories_names_every_cell():
         axis = Bins.merge(FineCells.of(column), np.zeros(len(column.cells)), 1.0, 2, 1.0).axis
         assert axis.labels == column.cells
         assert axis == Axis.categories(column)
+
+
+def test_cells_are_merged_by_runs_and_missing_values_stay_apart():
+    cells = FineCells.of(REAL)
+    few, runs = cells.merged(64)
+    assert len(few) - 1 <= 64
+    assert set(few.edges) <= set(cells.edges)
+    assert len(runs) == len(cells)
+    assert runs[-1] == len(few) - 1 == runs[-2] + 1
+    numbers = np.random.default_rng(0).uniform(REAL.lower, REAL.upper, 500)
+    fine = np.searchsorted(cells.edges, numbers, side="left")
+    np.testing.assert_array_equal(runs[fine], np.searchsorted(few.edges, numbers, side="left"))
+    same, kept = cells.merged(1000)
+    assert same is cells
+    assert kept.tolist() == list(range(len(cells)))
+
+
+def test_bins_of_even_width_if_all_records_count_as_spread_evenly():
+    cells = FineCells.of(REAL)
+    noisy = np.zeros(len(cells))
+    noisy[0] = 1000.0
+    even = Bins.merge(cells, noisy, 0.1, 8, 1.0, 1.0).axis
+    widths = np.diff(even.points)
+    assert len(widths) == 8
+    assert widths.max() < 2 * widths.min()

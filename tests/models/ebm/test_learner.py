@@ -50,6 +50,11 @@ def number_between(lower, upper, **more):
         (SCHEMA, "ill", {"delta": "0.02"}, "delta"),
         (SCHEMA, "ill", {"delta": "nan"}, "delta"),
         (SCHEMA, "ill", {"bin_share": 1}, "bin_share"),
+        (SCHEMA, "ill", {"increasing": ["smoker"]}, "in no order"),
+        (SCHEMA, "ill", {"increasing": ["ill"]}, "has no shape"),
+        (SCHEMA, "stage", {"decreasing": ["age"]}, "two classes"),
+        (SCHEMA, "ill", {"increasing": ["age"], "decreasing": ["age"]}, "cannot both"),
+        (SCHEMA, "ill", {"increasing": ["age"], "method": "random_splits"}, "only rise"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_sentence(domain, target, chosen, words):
@@ -181,6 +186,18 @@ def test_a_large_budget_predicts_the_toy_people():
             assert model.evaluation.accuracy.value == pytest.approx(share, abs=0.06)
             if chosen.get("method") != "random_splits":
                 assert model.clear
+
+
+@pytest.mark.parametrize("target", ["ill", "stay"])
+def test_shapes_may_be_held_to_rise_or_fall(target):
+    """x2 tells nothing, so its shape goes both ways unless it is held; x0 rises and is held to fall."""
+    private = cases.table(cases.frame(1000, seed=5), cases.schema(target=target))
+    _, held = cases.fit(private, target, "2", increasing=["x2"], decreasing=["x0"])
+    _, free = cases.fit(private, target, "2")
+    x0, _, x2, _ = (np.diff([score for (score,) in term.scores[:-1]]) for term in held.terms)
+    assert (x2 >= -1e-12).all()
+    assert (x0 <= 1e-12).all()
+    assert (np.diff([score for (score,) in free.terms[0].scores[:-1]]) > 0).any()
 
 
 def test_missing_and_other_values_have_bins_of_their_own():

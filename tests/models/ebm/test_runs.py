@@ -38,9 +38,8 @@ def test_one_row_is_in_one_run_of_every_replicate():
 def test_much_noise_asks_for_long_runs_and_little_noise_for_every_bin():
     prior, hessian = Prior(distances(9, 8), 1.0, 0.1), 10 * MASS
     covariance = prior.covariance(np.zeros((9, 9)))[None]
-    ways, sizes = possible_runs(MASS, 8, 0, whole=False), []
-    for noise in (1e-6, 1e2, 1e8):
-        sizes.append(len(best_runs(ways, covariance, hessian[None], noise, centred=True)))
+    ways, noises = possible_runs(MASS, 8, 0, whole=False), (1e-6, 1e2, 1e8)
+    sizes = [len(best_runs(ways, covariance, hessian[None], noise, centred=True)) for noise in noises]
     assert sizes[0] == 9
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] == 3, "halves, and the missing bin"

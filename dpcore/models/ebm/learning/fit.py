@@ -95,9 +95,9 @@ class EBMFit:
         """Noisy histograms of all features and the target; bins and start are read off them."""
         mechanism = histogram_mechanism(self._cost, self._plan.schema)
         exact = self._table.total(histograms, self._plan.target, self._part)
-        *counts, target = exact
+        *counts, of_target = exact
         merged = [np.bincount(runs, own).astype(np.int64) for (_, runs), own in zip(self._cells, counts, strict=True)]
-        *noisy, target = noisy_histograms(mechanism, [*merged, target], self._randomness)
+        *noisy, target = noisy_histograms(mechanism, [*merged, of_target], self._randomness)
         deviation = count_deviation(mechanism)
         rows = total_rows([*noisy, target], deviation, self._plan.schema.max_rows)
         start = (start_numbers if self._numbers else start_classes)(target, deviation, rows)

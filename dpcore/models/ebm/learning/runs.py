@@ -39,9 +39,9 @@ class Runs:
 
     def sums(self, values: Ints) -> Ints:
         """Sums over the runs of values of shape (n_replicates, n_bins, n_outputs)."""
-        total = np.zeros((len(values), len(self), values.shape[2]), dtype=np.int64)
-        np.add.at(total, (slice(None), self.of_bins), values)
-        return total
+        order = np.argsort(self.of_bins, kind="stable")
+        firsts = np.searchsorted(self.of_bins[order], np.arange(len(self)))
+        return np.add.reduceat(values[:, order], firsts, axis=1)
 
 
 def possible_runs(mass: Floats, ordered: int, turn: int, *, whole: bool) -> list[Runs]:
@@ -87,7 +87,7 @@ def best_runs(ways: Sequence[Runs], covariances: Floats, hessians: Floats, noise
     return ways[int(np.argmax(gains))]
 
 
-def _gain(matrix: Floats, covariance: Floats, hessian: Floats, noise: float, centred: bool) -> float:  # noqa: FBT001
+def _gain(matrix: Floats, covariance: Floats, hessian: Floats, noise: float, centred: bool) -> float:
     seen = (matrix * hessian) @ covariance
     known = np.linalg.solve((seen * hessian) @ matrix.T + noise * np.eye(len(matrix)), seen)
     gain = float(hessian @ (seen * known).sum(axis=0))

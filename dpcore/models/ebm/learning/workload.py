@@ -18,9 +18,9 @@ _HISTOGRAM, _EPOCH, _TERM = 12.0, 4.0, 40.0
 _GAUSSIAN: Final = 3.3
 #: A bin holds so many standard deviations of the noise on a count, about.
 _CLEAR: Final = 6.0
-#: Calls of a question to the table, and of a replicate's turn by method.
+#: Calls of a question to the table, and of a turn of all replicates; those of smoothing, for each square of bins.
 _QUESTION: Final = 1.0
-_TURN: Final = {"all_bins": 0.4, "random_splits": 2.6}
+_TURN, _SMOOTHING = 2.6, 1 / 80
 _BEGINNING, _ENDING = 50.0, 100.0
 
 
@@ -57,13 +57,14 @@ def _bins(plan: RunPlan) -> float:
 
 
 def _boosting(plan: RunPlan, features: int, bins: float) -> Work:
-    """Every epoch asks once for each feature, and each replicate adds its own noise."""
+    """Every epoch asks once for each feature, for all replicates with noise of their own."""
     parameters: EBMSettings = plan.parameters
     outputs = output_count(plan.schema, plan.target)
     turns = parameters.epochs * features
     shared = turns * parameters.replicates * outputs
+    smoothing = _SMOOTHING * bins**2 * outputs if parameters.method == "all_bins" else 0.0
     return Work(
         places=_EPOCH * shared * plan.schema.max_rows,
         draws=_GAUSSIAN * shared * bins,
-        calls=turns * (_QUESTION + _TURN[parameters.method] * parameters.replicates),
+        calls=turns * (_QUESTION + _TURN + smoothing),
     )

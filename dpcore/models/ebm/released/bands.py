@@ -72,7 +72,7 @@ class Band:
         lacking = 0.0 if shrinkage is None else _centred(shrinkage, weights)
         scaled = np.sqrt(weights)[:, None]
         tests = [_Test.of(replicates * scaled, float(np.einsum("b,kbb->", weights, sampling)))]
-        if ordered > 2:  # noqa: PLR2004
+        if ordered > 2:
             slope = _slope(weights, ordered)
             trend = np.einsum("b,rbk->rk", slope, replicates)[:, None, :]
             tests.append(_Test.of(trend, float(np.einsum("b,kbc,c->", slope, sampling, slope))))
@@ -96,7 +96,7 @@ def _centred(covariances: Floats, weights: Floats) -> Floats:
     """Variances of scores less their mean over the weights: (n_bins, n_outputs)."""
     rows = covariances @ weights
     variances = np.einsum("kbb->bk", covariances) - 2 * rows.T + rows @ weights
-    return np.maximum(variances, 0.0)
+    return np.asarray(np.maximum(variances, 0.0))
 
 
 def _slope(weights: Floats, ordered: int) -> Floats:
