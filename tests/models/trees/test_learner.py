@@ -287,7 +287,7 @@ ILL = {"name": "ill", "type": "boolean"}
     ("schema", "target", "parameters", "sentence"),
     [
         (schema_of([ILL]), "ill", {}, "nothing to split on"),
-        (SCHEMA, "ill", {"criterion": "matsushita"}, "supports the criteria 'error' and 'gini'"),
+        (SCHEMA, "ill", {"criterion": "matsushita"}, "supports the criteria 'balanced', 'error' and 'gini'"),
         (SCHEMA, "ill", {"blocks": ()}, "at least one block"),
         (SCHEMA, "ill", {"blocks": (4,)}, "blocks"),
         (SCHEMA, "ill", {"blocks": (0,)}, "blocks"),
