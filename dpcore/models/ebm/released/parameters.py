@@ -19,9 +19,9 @@ class EBMParameters(Parameters):
     method: EBMMethod = Field(
         default="all_bins",
         title="How the shapes are learned",
-        description="all_bins asks for the noisy gradient of all groups of a column at once, "
-        "in runs as long as the noise demands, and smooths what may be noise. random_splits is the published learner (Nori et al. 2021, "
-        "Algorithm 1): small trees with random splits.",
+        description="all_bins asks for the noisy gradient of all groups of a column at once, in runs as "
+        "long as the noise demands, and smooths what may be noise. random_splits is the published learner "
+        "(Nori et al. 2021, Algorithm 1): small trees with random splits.",
     )
     delta: Decimal | None = Field(
         default=None,
