@@ -36,7 +36,10 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Callable[[User], None]:
 def run_of_visitor(dataset_id: str, epsilon: str = "0.5", **parameters: object) -> str:
     """Id of a run of a small rule list by the present visitor."""
     request = RunRequest(
-        dataset_id=dataset_id, target="died", epsilon=Decimal(epsilon), parameters=parameters or {"pool_size": 500}
+        dataset_id=dataset_id,
+        target="died",
+        epsilon=Decimal(epsilon),
+        parameters=parameters or {"sampler": "pool", "pool_size": 500},
     )
     return str(access.service().submit(request, os.urandom(8).hex()))
 
