@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import combinations
 
 import pandas as pd
 
@@ -55,7 +56,9 @@ def _facts(release: Release) -> Iterator[str]:
     model: ILPModel = parse_model(release)
     schema, writer = release.domain, Prolog(release.domain)
     asked = [atom for clause in model.clauses for atom in clause.atoms]
-    asked += [atom for clause in model.clauses for variable in clause.variables for atom in variable.atoms]
+    said = [variable for clause in model.clauses for variable in clause.variables]
+    asked += [atom for variable in said for atom in (*variable.atoms, *variable.later)]
+    ordered = {variable.table for variable in said if variable.ordered}
     for number, clause in enumerate(model.clauses, 1):
         tables = made_up_case(clause, schema, release.target)
         if not tables:
@@ -69,7 +72,17 @@ def _facts(release: Release) -> Iterator[str]:
             has, rows = writer.known(child.name), tables[child.name]
             names = [f"{own}_{has.removeprefix('has_')}_{place}" for place in range(1, len(rows) + 1)]
             yield from (f"{has}({own}, {name})." for name in names)
+            if child.name in ordered:
+                yield from _in_order(writer, child, own, names)
             yield from _of_rows(writer, child.name, child, rows, names, asked)
+
+
+def _in_order(writer: Prolog, child: ChildTable, own: str, names: list[str]) -> Iterator[str]:
+    """Which row is the one at the end, and which comes before which: rows stand in the order of time."""
+    end, before = writer.order(child.name)
+    if names:
+        yield f"{end}({own}, {names[-1 if child.keep == 'last' else 0]})."
+    yield from (f"{before}({one}, {other})." for one, other in combinations(names, 2))
 
 
 def _of_rows(

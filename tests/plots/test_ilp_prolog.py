@@ -5,12 +5,19 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from dpcore.models.ilp.language.atoms import Atom
+from dpcore.models.ilp.language.clause import Clause, Variable
+from dpcore.models.ilp.released.model import ILPModel
+from dpcore.models.registry import get_learner
 from dpcore.plots.ilp_prolog import prolog_file
+from dpcore.released.release import make_release
 from tests.plots.test_ilp import BOTH, DROPPED, KEPT, release_of
+from tests.support.small_relations import TARGET, ordered_schema
 
 BOTH_KEPT = ((KEPT, (40, 310), True), (DROPPED, (7, 160), True), (None, (500, -4), False))
 
@@ -55,3 +62,40 @@ def test_what_does_not_predict_finds_nobody(tmp_path: Path) -> None:
     told, complaints = ran(prolog_file(release_of(*BOTH)), tmp_path, "direction(Who, east)")
     assert complaints == ""
     assert "case_1" in told.split()
+
+
+def _kind(cell: int) -> tuple[Atom, ...]:
+    return (Atom(table="drug", column="kind", cells=(cell,)),)
+
+
+@pytest.mark.skipif(shutil.which("swipl") is None, reason="SWI-Prolog is not installed here")
+@pytest.mark.parametrize(
+    "variable",
+    [
+        Variable(table="drug", atoms=_kind(0), row="last"),
+        Variable(table="drug", atoms=_kind(0), later=_kind(1)),
+        Variable(table="drug", atoms=_kind(0), least=2),
+        Variable(table="drug", alike="kind"),
+    ],
+)
+def test_cases_of_what_is_said_of_several_rows_are_found(tmp_path: Path, variable: Variable) -> None:
+    schema = ordered_schema()
+    plan = get_learner("ilp").plan(schema, TARGET, Decimal(1), {})
+    group = {"noisy_counts": (9, 90), "estimates": [0.1, 0.9], "intervals": [[0.0, 0.2], [0.8, 1.0]], "kept": True}
+    model = ILPModel.model_validate(
+        {
+            "classes": ["no", "yes"],
+            "positive": 1,
+            "count_margin": 12,
+            "clause_count": 9,
+            "evaluation": None,
+            "groups": [
+                {**group, "clause": Clause(variables=(variable,)).model_dump()},
+                {**group, "clause": None, "kept": False},
+            ],
+        }
+    )
+    release = make_release("ilp", plan, model, secure=True, dataset_name="patients")
+    told, complaints = ran(prolog_file(release), tmp_path, f"{TARGET}(Who, yes)")
+    assert complaints == ""
+    assert set(told.split()) == {"case_1"}  # Once for each way to choose the rows.

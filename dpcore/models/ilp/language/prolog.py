@@ -137,6 +137,10 @@ class Prolog:
             return self._columns[table, column]
         return self._has[table] if table else self._entity
 
+    def order(self, table: str) -> tuple[str, str]:
+        """Predicates of the row at the end of a child table in order, and of one row before another."""
+        return self._row[table], self._before[table]
+
 
 def _written(head: str, lines: Sequence[str]) -> str:
     return f"{head} :-\n{_INDENT}" + f",\n{_INDENT}".join(lines) + "."
