@@ -187,6 +187,8 @@ def open_rule_list(page: Page, server: Server) -> None:
 
 def use_pool(page: Page, size: str) -> None:
     page.get_by_text("Advanced settings").click()
+    page.get_by_text("Candidate pool", exact=True).click()
+    settled(page)
     entry = page.get_by_label("Lists in the pool", exact=True)
     entry.fill(size)
     entry.press("Enter")

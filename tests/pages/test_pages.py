@@ -254,6 +254,7 @@ def test_the_conditional_guarantee_is_said_before_spending():
 def test_the_review_names_everything_and_spends_once():
     dataset_id = add_ward()
     app = open_page("rule_list")
+    app.radio(key="sampler").set_value("pool").run()
     app.number_input(key="set-pool").set_value(500).run()
     button(app, "Review and spend").click().run()
     text = words(checked(app))
@@ -295,6 +296,7 @@ def test_a_run_that_another_tab_made_unaffordable_is_refused_in_words():
 def test_the_rehearsal_is_free_and_marked():
     dataset_id = add_ward()
     app = open_page("rule_list")
+    app.radio(key="sampler").set_value("pool").run()
     app.number_input(key="set-pool").set_value(500).run()
     button(app, "Rehearse").click().run()
     text = words(checked(app))

@@ -91,3 +91,9 @@ def test_it_leads_to_the_page_that_proposes_a_method():
     add_ward()
     app = press(open_page(), "tour-guide")
     assert [item.value for item in app.title] == ["Which method?"]
+
+
+def test_who_comes_for_a_lesson_is_not_held_up():
+    app = AppTest.from_file(str(ROOT / "pages" / "navigation.py"), default_timeout=60)
+    app.switch_page("learn.py").run()
+    assert TITLE not in words(checked(app))

@@ -190,7 +190,7 @@ def test_epsilons_that_cannot_be_spent_get_a_sentence_and_no_review(
     assert visitor.find("button", "Review and spend").proto.disabled
     visitor.press("Review and spend")  # Pressed all the same.
     visitor.rerun()
-    assert not visitor.has("dialog")
+    assert not visitor.has("button", "Run and spend")
 
 
 def test_the_button_that_spends_does_nothing_without_a_review(visitor: Session, open_server: Server) -> None:
@@ -238,7 +238,7 @@ def test_forged_numbers_reach_no_run(open_server: Server) -> None:
         forger.open(PAGE)
         forger.set("number_input", MOST_RULES, 10**6)
         forger.set("number_input", RULES, float("nan"))
-        forger.set("number_input", "Lists in the pool", 1000)  # Offered: this one counts.
+        forger.set("number_input", "Most candidates", 250)  # Offered: this one counts.
         forger.set("selectbox", "What should be predicted?", "diabetes")
         forger.press("Review and spend")
         forger.wait(lambda: forger.has("button", "Run and spend"))
@@ -247,5 +247,5 @@ def test_forged_numbers_reach_no_run(open_server: Server) -> None:
     with open_server.service() as service:
         run = service.run(forger.query.partition("run=")[2].partition("&")[0])
     assert run.request.target == "diabetes"
-    used = {name: run.request.parameters[name] for name in ("max_rules", "list_length", "pool_size")}
-    assert used == {"max_rules": 30, "list_length": 5, "pool_size": 1000}
+    used = {name: run.request.parameters[name] for name in ("max_rules", "list_length", "max_antecedents")}
+    assert used == {"max_rules": 30, "list_length": 5, "max_antecedents": 250}

@@ -14,10 +14,12 @@ _KEY = "tour"
 _CLOSED = "tour-closed"
 #: The first page of the menu has no name of its own.
 _FIRST = "first"
+#: Whoever comes to these first, by a link, comes for a lesson.
+_LESSONS = ("learn", "class_room")
 
 
 def show(page: str, *, busy: bool) -> None:
-    """The tour, if it is open on this page; a visitor who comes back for a result needs none.
+    """The tour, if it is open on this page; a visitor who comes for a result or a lesson needs none.
 
     ``busy``: another dialog is open, and a page shows one at a time.
     """
@@ -26,7 +28,8 @@ def show(page: str, *, busy: bool) -> None:
         if state.get(_CLOSED) and not login.login_needed():
             remembered.remember(remembered.TOUR, "seen")
     if _KEY not in state:
-        state[_KEY] = "" if access.RUN_PARAMETER in st.query_params or _seen() else page
+        elsewhere = access.RUN_PARAMETER in st.query_params or page in _LESSONS
+        state[_KEY] = "" if elsewhere or _seen() else page
     if state[_KEY] == page and not busy:
         _dialog()
 
