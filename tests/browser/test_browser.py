@@ -254,7 +254,7 @@ def test_from_data_set_to_result(page: Page, server: Server) -> None:
     open_review(page)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("cannot be undone")
-    expect(dialog).to_contain_text("This run and 3 more like it fit.")
+    expect(dialog).to_contain_text("This run and 7 more like it fit.")
     spend_button(page).click()
     finished(page)
     expect(page.get_by_text("Rehearsal on synthetic data.")).to_have_count(0)
