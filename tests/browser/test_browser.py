@@ -380,7 +380,7 @@ def test_shapes_from_the_form_to_one_case(page: Page, ward: Server) -> None:
     expect(dialog).to_contain_text("plus δ = 0.0000005")
     spend_button(page).click()
     finished(page)
-    expect(page.get_by_label(re.compile("Mean size of what each column adds"))).to_have_count(1)
+    expect(page.get_by_label(re.compile("Mean size of what each adds"))).to_have_count(1)
     expect(page.get_by_label(re.compile("Shape of age"))).to_have_count(1)
     expect(page.locator(".js-plotly-plot").nth(1)).to_contain_text("missing")
     page.get_by_role("tab", name="One case").click()

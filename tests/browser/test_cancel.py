@@ -32,7 +32,7 @@ class Queue:
     dataset_id: str
 
     def add(self) -> str:
-        request = RunRequest(dataset_id=self.dataset_id, target="died", epsilon=Decimal("0.5"))
+        request = RunRequest(dataset_id=self.dataset_id, target="died", epsilon=Decimal("0.5"), pure=True)
         return self.service.submit(request, os.urandom(9).hex())
 
     def begin(self, run: str) -> None:

@@ -87,7 +87,7 @@ def test_from_trains_to_a_case_of_ones_own(page: Page, server: Server) -> None:
     tab(page, "Prolog")
     expect(page.get_by_text("% Relational rules for direction = east")).to_be_visible()
     tab(page, "Chart")
-    expect(page.get_by_role("figure", name=re.compile("Noisy numbers of train"))).to_have_count(1)
+    expect(page.get_by_role("figure", name=re.compile("The clauses cover .* train records"))).to_have_count(1)
     tab(page, "A made-up case")
     expect(page.get_by_text("Nobody's record.")).to_be_visible()
     expect(_drawn(page)).to_have_count(1)
