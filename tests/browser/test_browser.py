@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from dpcore.domain.schema import Schema
@@ -168,14 +169,23 @@ def settled(page: Page, pause: int = 800) -> None:
 
 
 def choose(page: Page, box: Locator, *options: str | re.Pattern[str], search: str = "") -> None:
-    """Choose from a list, once the page is drawn: a list that gets other options meanwhile closes."""
+    """Choose from a list, once the page is drawn: a list that is open closes when it gets other options meanwhile."""
     expect(box).to_be_visible()
     settled(page)
-    box.click()
-    if search:
-        box.fill(search)
     for option in options:
-        page.get_by_role("option", name=option).click()
+        wanted = page.get_by_role("option", name=option).first
+        for _ in range(6):
+            if not wanted.is_visible():
+                box.click()
+                if search:
+                    box.fill(search)
+            try:
+                wanted.click(timeout=5000)
+                break
+            except PlaywrightError:
+                continue
+        else:
+            pytest.fail(f"the list offers no {option}")
 
 
 def open_rule_list(page: Page, server: Server) -> None:
