@@ -23,7 +23,7 @@ from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 
 HOME = "FROSTGLASS_HOME"
-FIT = ("fit", "rule-list", "breast_cancer", "--target", "diagnosis", "--pool-size", "200")
+FIT = ("fit", "rule-list", "breast_cancer", "--target", "diagnosis", "--sampler", "pool", "--pool-size", "200")
 
 
 @pytest.fixture(autouse=True)

@@ -70,7 +70,12 @@ def accuracy(release):
 
 @pytest.mark.parametrize(
     ("family", "parameters"),
-    [("tree", {}), ("rule_list", {"pool_size": 3000}), ("forest", {"trees": 5}), ("ebm", {"epochs": 30})],
+    [
+        ("tree", {"criterion": "gini"}),
+        ("rule_list", {"pool_size": 3000}),
+        ("forest", {"trees": 5}),
+        ("ebm", {"epochs": 30}),
+    ],
 )
 def test_a_rehearsal_comes_close_to_the_real_run(family, parameters, table, look):
     real = release_of(family, "ill", table, evaluate=True, **parameters)

@@ -53,7 +53,7 @@ def dataset(service: Service) -> DatasetInfo:
 
 
 def rule_list(dataset: DatasetInfo, epsilon: object = "0.5", **parameters: Any) -> RunRequest:
-    quick = {"pool_size": 500, **parameters}
+    quick = {"sampler": "pool", "pool_size": 500, **parameters}
     return RunRequest(dataset_id=dataset.id, target="ill", epsilon=epsilon, parameters=quick)
 
 

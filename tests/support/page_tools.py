@@ -70,7 +70,9 @@ def balance(cap: str, spent: str, left: str, **more: Any) -> Balance:
 
 
 def quote(dataset_id: str, epsilon: str = "0.5", algorithm: str = "rule_list", **more: Any) -> Quote:
-    """Price of a run."""
+    """Price of a run; of a rule list, as :func:`fit` makes it."""
+    if algorithm == "rule_list":
+        more = {"parameters": {"sampler": "pool", "pool_size": 500}, **more}
     request = RunRequest(dataset_id=dataset_id, algorithm=algorithm, target="died", epsilon=Decimal(epsilon), **more)
     return access.installation().quote(request)
 
@@ -92,7 +94,7 @@ def submit(dataset_id: str, algorithm: str, epsilon: str, target: str, **paramet
 
 def fit(dataset_id: str, epsilon: str = "0.5", target: str = "died", **more: object) -> str:
     """Spend on a small rule list."""
-    return submit(dataset_id, "rule_list", epsilon, target, **{"pool_size": 500, **more})
+    return submit(dataset_id, "rule_list", epsilon, target, **{"sampler": "pool", "pool_size": 500, **more})
 
 
 def open_page(name: str = "data_sets") -> AppTest:

@@ -29,7 +29,7 @@ def test_a_small_budget_gives_small_scores_and_says_that_they_are_unclear(target
         private = cases.table(cases.frame(1000, seed=seed), domain)
         models.append(cases.fit(private, target, "0.05", seed)[1])
         cases.check_finite(models[-1])
-    assert max(map(largest, models)) < {"ill": 1.0, "stage": 2.0, "stay": 20.0}[target]
+    assert max(map(largest, models)) < {"ill": 1.5, "stage": 2.0, "stay": 20.0}[target]
     assert sum(model.clear for model in models) <= 1
 
 

@@ -36,7 +36,7 @@ from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import BoostingStart, start_classes, start_numbers, total_rows
 from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, RandomSplits, Step
 from dpcore.models.ebm.released.axis import Axis
-from dpcore.models.ebm.released.bands import Band
+from dpcore.models.ebm.released.bands import SMOOTHED, Band
 from dpcore.models.ebm.released.model import EBMModel, Term
 from dpcore.privacy.mechanisms import FineGaussian
 
@@ -223,7 +223,8 @@ class EBMFit:
             weights = feature.counts / feature.counts.sum()
             shift = np.einsum("b,rbk->rk", weights, shapes)
             shifts.append(shift)
-            covariances = (doubt.sampling * self._unit**2, doubt.shrinkage * self._unit**2)
+            hidden = SMOOTHED["numbers" if self._numbers else "classes"]
+            covariances = (doubt.sampling * self._unit**2, hidden * doubt.shrinkage * self._unit**2)
             band = Band.of(shapes - shift[:, None, :], weights, *covariances, feature.ordered)
             counted = _counted(block, place)
             terms.append(

@@ -11,8 +11,9 @@ from dpcore.arrays import Floats
 
 #: Half of a 95 % interval, in standard errors.
 Z95 = 1.96
-#: Share of the variance that smoothing hides which bands allow for: the schedule without noise is smoothed, too.
-_SMOOTHED = 0.15
+#: Share of the variance that smoothing hides which bands allow for: the schedule without noise is smoothed, too. Of
+#: scores of classes, whose noise bends the logistic function as well, and of numbers.
+SMOOTHED = {"classes": 0.12, "numbers": 0.02}
 #: Chance below which noise alone does not explain a term.
 UNLIKELY = 0.05
 
@@ -60,7 +61,7 @@ class Band:
         sampling : array of shape (n_outputs, n_bins, n_bins), optional
             Covariance of the scores because people are a sample, for the test only.
         shrinkage : array of shape (n_outputs, n_bins, n_bins), optional
-            What the scores lack because they are smoothed, for the errors only.
+            The part that errors allow for of what the scores lack because they are smoothed.
         ordered : int
             The first so many bins are in order.
         """
@@ -78,7 +79,7 @@ class Band:
             tests.append(_Test.of(trend, float(np.einsum("b,kbc,c->", slope, sampling, slope))))
         return cls(
             mean,
-            np.sqrt((plain * student_factor(count)) ** 2 + _SMOOTHED * lacking),
+            np.sqrt((plain * student_factor(count)) ** 2 + lacking),
             math.sqrt(2 / math.pi) * float(weights @ plain.mean(axis=1)),
             min(1.0, len(tests) * min(test.p_value for test in tests)),
             float(weights @ np.abs(mean).mean(axis=1)) * min(test.reach(UNLIKELY / len(tests)) for test in tests),

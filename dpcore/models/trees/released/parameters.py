@@ -77,8 +77,8 @@ class TreeParameters(Parameters):
         default="balanced",
         title=_CRITERION,
         description=f"{_CRITERIA} Exact lookahead knows error, gini and, which is its default, balanced: the fewest "
-        "mistakes where all classes weigh alike, which tells most where an outcome is rare. The default of the other "
-        "methods is gini.",
+        "mistakes where all classes weigh alike, which tells most where an outcome is rare. The other methods take "
+        "gini in its place.",
     )
     blocks: Blocks | None = Field(
         default=None,
@@ -120,16 +120,16 @@ class TreeParameters(Parameters):
     @model_validator(mode="before")
     @classmethod
     def _of_its_method(cls, content: Any) -> Any:
-        if isinstance(content, dict) and content.get("method", "lookahead") != "lookahead":
-            return {"criterion": "gini", **content}
-        return content
+        """Other methods than exact lookahead, which do not know the default, take gini in its place."""
+        own = isinstance(content, dict) and content.get("method", "lookahead") != "lookahead"
+        return (
+            {**content, "criterion": "gini"} if own and content.get("criterion", "balanced") == "balanced" else content
+        )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.method == "lookahead" and self.criterion not in EXACT_CRITERIA:
             raise ValueError("the method 'lookahead' supports the criteria 'balanced', 'error' and 'gini'")
-        if self.method != "lookahead" and self.criterion == "balanced":
-            raise ValueError("only the method 'lookahead' supports the criterion 'balanced'")
         if self.blocks is not None and not self.blocks:
             raise ValueError("give at least one block, or none for the house rule")
         return self
