@@ -372,7 +372,7 @@ MUTANTS = (
         partial(_one_candidate, dpcore.models.ilp.learning.selection, "counts_sensitivity"),
         _methods("naive", "relevance_aware"),
     ),
-    Mutant("what is said of rows holds for nobody", _said_of_rows_of_nobody, _methods("naive", "relevance_aware")),
+    Mutant("what is said of rows holds for nobody", _said_of_rows_of_nobody, _methods("relevance_aware")),
     Mutant("mined for nothing", _mined_for_nothing, _methods("mined conditions")),
     Mutant("chosen for nothing", _chosen_for_nothing, _methods("relevance_aware")),
     Mutant("rows of a person ignored by Gaussian counts", _rows_ignored_by_gaussian_counts, _methods(*COMPOSING)),
