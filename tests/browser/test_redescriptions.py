@@ -127,7 +127,7 @@ def test_from_the_form_to_the_one_that_is_read(page: Page, server: Server) -> No
     kept = found.pruned(found.suggested_support)
     assert spent(server) == ONE_SPEND
     expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
-    expect(page.get_by_role("figure", name=re.compile(f"of {len(found.found)} redescriptions"))).to_have_count(1)
+    expect(page.get_by_role("figure", name=re.compile(f"Of {len(found.found)} redescriptions"))).to_have_count(1)
     last = len(kept) - 1
     click_point(page, "kept", last)
     expect(read_now(page)).to_contain_text(shown_jaccard(kept[last]))

@@ -25,6 +25,10 @@ from tests.support.identity_provider import log_in, provider
 __all__ = ["queue"]
 #: Milliseconds between two keys.
 PACE = 90
+#: The key by which Streamlit draws a page anew, pressed where nobody types.
+DRAW_ANEW = (
+    "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'r', code: 'KeyR', keyCode: 82, bubbles: true}))"
+)
 FIELDS = "[data-testid=stTextInputField], [data-testid=stNumberInputField], [data-testid=stTextArea] textarea"
 
 
@@ -126,7 +130,7 @@ def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Serve
         typed(answers.nth(1), "only if the ")
         # Another custodian answers the first one; the page is drawn anew by a press elsewhere.
         service.answer(service.budget_requests(dataset.id)[0].number, None, "not now")
-        page.evaluate("document.querySelector('[data-testid=stSidebar] button[kind=secondary]').click()")
+        page.evaluate(DRAW_ANEW)
         page.keyboard.type("first one helped", delay=PACE)
         expect(limits).to_have_count(1)
         assert answers.input_value() == "only if the first one helped"
