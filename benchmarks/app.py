@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import app_pages
-from benchmarks.app_server import chromium, served
+from benchmarks.app_server import chromium, served, visitor
 from benchmarks.records import Record, summarise
 from dpcore.service import Service
 
@@ -62,7 +62,7 @@ def _with_many_results(*, quick: bool) -> Iterator[Record]:
 
 def _one_visit(home: Path, times: dict[str, list[float]], repeats: int) -> None:
     with chromium() as browser:
-        page = browser.new_page(viewport={"width": 1360, "height": 900})
+        page = visitor(browser, viewport={"width": 1360, "height": 900})
 
         def seen(name: str) -> None:
             page.get_by_role("heading", name=name, exact=True).wait_for(timeout=30_000)

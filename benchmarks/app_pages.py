@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.app_server import visitor
 from benchmarks.records import Record, summarise
 from dpcore.demo import DEMOS
 from dpcore.service import Service
@@ -118,7 +119,7 @@ class Scales:
 
 def weighed(suite: str, browser: Any, url: str, results: int) -> Iterator[Record]:
     """Kilobytes of the first visit to each page, one after the other in one tab."""
-    page = browser.new_page(viewport={"width": 1360, "height": 900})
+    page = visitor(browser, viewport={"width": 1360, "height": 900})
     scales = Scales(page)
     for number, entry in enumerate(MENU):
         if number:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pages.components.visitor import remembered
+
 _ROOT = Path(__file__).resolve().parent.parent
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -36,6 +38,14 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         yield browser
         browser.close()
+
+
+def visitor(browser: Any, **look: Any) -> Any:
+    """A page of somebody who has been here before: the tour does not open by itself."""
+    context = browser.new_context(**look)
+    seen = {"name": remembered.cookie(remembered.TOUR), "value": "seen", "domain": "localhost", "path": "/"}
+    context.add_cookies([seen])
+    return context.new_page()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.app_pages import KINDS, fill, rested
-from benchmarks.app_server import chromium, served
+from benchmarks.app_server import chromium, served, visitor
 from pages.components.families import registry
 from pages.components.visitor.menu import MENU
 
@@ -25,7 +25,7 @@ def run(folder: Path) -> Iterator[Path]:
         fill(home, len(KINDS))
         with served(home) as url, chromium() as browser:
             for look, width, colours in _LOOKS:
-                page = browser.new_page(viewport={"width": width, "height": _HEIGHT}, color_scheme=colours)
+                page = visitor(browser, viewport={"width": width, "height": _HEIGHT}, color_scheme=colours)
                 page.goto(url)
                 for entry in MENU:
                     address = "" if entry is MENU[0] else entry.path.removesuffix(".py")

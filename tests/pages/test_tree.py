@@ -109,8 +109,8 @@ def test_only_criteria_that_a_method_knows_are_offered(method):
         parameters = {"method": method, "criterion": name}
         [info] = access.service().datasets()
         request = _request(info.id, parameters)
-        _, problem = access.attempt(lambda request=request: access.service().quote(request))
-        assert (label in box.options) == (problem is None), name
+        quote, _ = access.attempt(lambda request=request: access.service().quote(request))
+        assert (label in box.options) == (quote is not None and quote.plan.parameters.criterion == name), name
 
 
 def _request(dataset_id: str, parameters: dict[str, object], algorithm: str = "tree") -> RunRequest:
