@@ -94,7 +94,7 @@ def _of_classes(evaluation: Evaluation, target: str, classes: Sequence[str]) -> 
         )
     least, likely = (_how_well(float(auc_number(value))) for value in (low, evaluation.auc.value))  # As they are read.
     grade: Grade = "good" if float(auc_number(low)) >= _GOOD else "fair"
-    headline = f"Separates {least}" if least == likely else f"Separates {least} or better"
+    headline = f"Separates {least}" if least == likely else f"Separates at least {least.removeprefix('only ')}"
     return Verdict(grade, headline, f"{told} for {one}. {labels}".strip())
 
 
