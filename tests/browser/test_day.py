@@ -87,6 +87,7 @@ def price(page: Page, title: str, epsilon: str) -> None:
     """Set a run up as far as its price."""
     go(page, title)
     expect(page.get_by_text("Noise on a count").first).to_be_visible()
+    settled(page)  # What is proposed in a form is shown with the drawing that proposes it.
     type_epsilon(page, epsilon)
     settled(page)
 
