@@ -32,7 +32,7 @@ from dpcore.errors import (
 from dpcore.frozen import FrozenModel
 from dpcore.service import Service
 from dpcore.validation import explain_validation
-from dpcore.workspace.requests import DatasetInfo, RunRequest
+from dpcore.workspace.requests import RunRequest
 from pages.components.visitor import access
 
 #: Addresses below are for programs.
@@ -106,7 +106,7 @@ def _service(request: Request) -> Service:
 
 
 def _budget(service: Service, name: str) -> dict[str, str]:
-    dataset = _dataset(service, name)
+    dataset = service.dataset(name)
     balance = service.balance(dataset.id)
     amounts = ("cap", "spent", "reserved", "left", "delta")
     return {"dataset": dataset.name, **{amount: f"{getattr(balance, amount):f}" for amount in amounts}}
@@ -118,7 +118,7 @@ def _start(service: Service, content: object) -> dict[str, str]:
     except ValidationError as error:
         raise RequestError(explain_validation(error, whole="request")) from None
     request = RunRequest(
-        dataset_id=_dataset(service, asked.dataset).id,
+        dataset_id=service.dataset(asked.dataset).id,
         algorithm=asked.algorithm,
         target=asked.target,
         epsilon=str(asked.epsilon),  # type: ignore[arg-type]
@@ -133,13 +133,6 @@ def _run(service: Service, run_id: str) -> dict[str, Any]:
     told = ("id", "state", "step", "done", "total", "message", "charged", "ahead")
     found = {name: getattr(status, name) for name in told}
     return {**found, "release": status.release_id, "active": status.active}
-
-
-def _dataset(service: Service, name: str) -> DatasetInfo:
-    for dataset in service.datasets():
-        if name in (dataset.name, dataset.id):
-            return dataset
-    raise NotFoundError("There is no such data set.")
 
 
 async def _body(request: Request) -> object:
