@@ -368,6 +368,7 @@ def test_a_wide_tree_scrolls_in_its_own_frame(page: Page, server: Server) -> Non
 @pytest.mark.slow
 def test_a_forest_votes_on_a_case(page: Page, ward: Server) -> None:
     open_tree(page, ward, "Forest")
+    page.get_by_text("Advanced settings").click()
     page.get_by_text("Random decision trees (questions drawn at random)", exact=True).click()
     expect(page.get_by_text("Questions drawn at random, without")).to_be_visible()
     open_review(page)

@@ -7,7 +7,7 @@ import logging
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +16,8 @@ from urllib.parse import quote, urljoin
 import httpx
 from joserfc import jwt
 from joserfc.jwk import OctKey
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Locator, Page, expect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 with warnings.catch_warnings(record=True):  # It announces what a later version will import.
@@ -104,7 +105,13 @@ def log_in(page: Page, app_url: str, email: str, button: str = "Log in", *, here
     page.get_by_role("button", name="Authorize", exact=True).click()
     page.wait_for_url(f"{app_url}/**", timeout=WAIT)
     # The tour opens once for everybody; it is closed as soon as it stands in the way.
-    page.add_locator_handler(page.get_by_role("button", name="Got it"), lambda found: found.click())
+    page.add_locator_handler(page.get_by_role("button", name="Got it"), _close_the_tour)
+
+
+def _close_the_tour(button: Locator) -> None:
+    """Unless it is closing already: the browser asks for it once more while it fades."""
+    with suppress(PlaywrightError):
+        button.click(timeout=5000)
 
 
 def log_out(page: Page, app_url: str, button: str = "Log out") -> None:
