@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import TextInput
 
 from dpcore.domain.origins import INFERRED
 from dpcore.service import Service
@@ -528,13 +529,30 @@ def over_budget(dataset: str) -> AppTest:
     return app
 
 
+def amount_asked(app: AppTest) -> TextInput:
+    return next(entry for entry in app.text_input if entry.label == "How much more, ε")
+
+
+def test_another_proposal_takes_the_place_of_the_last_but_not_of_what_was_typed(login: Login) -> None:
+    dataset = new_ward(each="0.25")
+    login(ANN)
+    app = over_budget(dataset)
+    assert amount_asked(app).value == "0.25"
+    app.text_input(key="epsilon").set_value("0.75").run()
+    assert amount_asked(app).value == "0.50"
+    amount_asked(app).set_value("3").run()
+    app.text_input(key="epsilon").set_value("1").run()
+    assert amount_asked(app).value == "3"
+    assert [entry.label for entry in app.text_input].count("How much more, ε") == 1
+
+
 def test_an_analyst_short_of_budget_asks_and_reads_the_answer(login: Login) -> None:
     dataset = new_ward(each="0.123456789")
     login(ANN)
     app = over_budget(dataset)
     assert "Not enough budget" in errors(app)
     short = "0.376543211"
-    assert app.text_input(key=f"ask-amount-{dataset}").value == short
+    assert amount_asked(app).value == short
     button(app, "Ask the custodian").click().run()
     assert "Give a reason" in errors(checked(app))
     app.text_input(key=f"ask-reason-{dataset}").set_value("one more tree")
@@ -570,7 +588,7 @@ def test_a_wrong_amount_is_a_sentence(login: Login) -> None:
     dataset = new_ward(each="0")
     login(ANN)
     app = over_budget(dataset)
-    app.text_input(key=f"ask-amount-{dataset}").set_value("more")
+    amount_asked(app).set_value("more")
     app.text_input(key=f"ask-reason-{dataset}").set_value("why")
     button(app, "Ask the custodian").click().run()
     assert "must be a number" in errors(checked(app))

@@ -80,22 +80,27 @@ def _blocked(dataset: DatasetInfo, last: BudgetRequest) -> str:
 
 
 def _form(dataset: DatasetInfo, short_by: Decimal | None) -> None:
-    keys = f"ask-amount-{dataset.id}", f"ask-reason-{dataset.id}"
-    _propose(keys[0], "" if short_by is None else plain_epsilon(short_by))
+    amount, proposed = _proposal(dataset.id, "" if short_by is None else plain_epsilon(short_by))
+    reason = f"ask-reason-{dataset.id}"
     with st.form(f"ask-{dataset.id}"):
         st.markdown(f"**Ask for more budget.** {text('ask')}")
         left, right = st.columns([1, 2])
-        left.text_input("How much more, ε", key=keys[0], placeholder="for example 0.5")
-        right.text_input("Reason (the custodian reads it)", key=keys[1], max_chars=REASON_LIMIT)
-        st.form_submit_button("Ask the custodian", on_click=_ask, args=(dataset.id, *keys))
+        left.text_input("How much more, ε", proposed, key=amount, placeholder="for example 0.5")
+        right.text_input("Reason (the custodian reads it)", key=reason, max_chars=REASON_LIMIT)
+        st.form_submit_button("Ask the custodian", on_click=_ask, args=(dataset.id, amount, reason))
 
 
-def _propose(amount: str, proposed: str) -> None:
-    """Let an entry hold what is proposed, unless something else was typed there."""
-    state, last = st.session_state, f"{amount}-proposed"
-    if amount not in state or (state[amount] == state[last] != proposed):
-        state[amount] = proposed
-    state[last] = proposed
+def _proposal(dataset_id: str, proposed: str) -> tuple[str, str]:
+    """Key of the entry of an amount, and what is proposed there: the same, if something else was typed over it.
+
+    A new proposal is a new entry: every drawing of it brings its value, also if the first one is interrupted.
+    """
+    state, kept, entry = st.session_state, f"ask-proposed-{dataset_id}", f"ask-amount-{dataset_id}"
+    last = state.get(kept, proposed)
+    if state.get(f"{entry}-{last}", last) == last:
+        last = proposed
+    state[kept] = last
+    return f"{entry}-{last}", last
 
 
 def _ask(dataset_id: str, amount: str, reason: str) -> None:
