@@ -115,6 +115,19 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"
 
 
+def percents(shares: Sequence[float]) -> list[str]:
+    """Different probabilities for people, with as many decimals as it takes to tell them apart.
+
+    As `percent` writes them, if that does it. Shares that differ by less than 1e-8 may read the same.
+    """
+    told = [percent(share) for share in shares]
+    for decimals in range(1, 7):
+        if len(set(told)) == len(set(shares)):
+            break
+        told = [f"{100 * share:.{decimals}f}%" for share in shares]
+    return told
+
+
 class Numbers(Protocol):
     """What is told of the people of a rule, a node or a clause, for each class."""
 

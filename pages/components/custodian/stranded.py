@@ -39,7 +39,7 @@ def _row(run: RunStatus) -> str:
 
 
 def _title(run: RunStatus) -> str:
-    return f"{_started(run)}, {run.analyst}"
+    return f"{_started(run)}, {run.analyst} ({run.id[:6]})"
 
 
 def _started(run: RunStatus) -> str:

@@ -10,6 +10,7 @@ from dpcore.released.release import Release
 from dpcore.released.verdict import auc_number
 from pages.components.families.registry import Family
 from pages.components.kit import markup
+from pages.components.kit.options import told_apart
 from pages.components.releases import library, result, sharing
 from pages.components.visitor import access
 
@@ -22,7 +23,7 @@ def show(dataset_id: str, family: Family) -> bool:
     if not found:
         return False
     by = sharing.others(sharing.read(dataset_id))
-    words = {release.id: _words(release, by.get(release.id, "")) for release in found.values()}
+    words = told_apart({release.id: _words(release, by.get(release.id, "")) for release in found.values()})
     with st.container(border=True, key=f"card-latest-{family.name}"):
         st.markdown("**Latest results**")
         markup.sentences(list(words.values())[:_MOST])

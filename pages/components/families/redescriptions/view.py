@@ -18,6 +18,7 @@ from pages.components.families.redescriptions.state import (
     order_key,
 )
 from pages.components.kit import figure, markup, slot
+from pages.components.kit.options import told_apart
 from pages.components.kit.texts import text
 
 _P_VALUES = (1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 1.0)
@@ -187,11 +188,12 @@ def _choose(reading: Reading, chosen: Any) -> None:
     if identity(chosen) not in offered:
         offered.append(identity(chosen))
     items, places, box = reading.found.found, reading.places, f"{reading.key}-one"
+    labels = told_apart({who: _label(items[places[who]]) for who in offered})
     st.session_state[box] = identity(chosen)
     st.selectbox(
         "Read this one (or click a point, or a row of the table)",
         offered,
-        format_func=lambda who: _label(items[places[who]]),
+        format_func=labels.__getitem__,
         key=box,
         on_change=_selected,
         args=(reading, box),

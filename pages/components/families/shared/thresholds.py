@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import percent, percents
 from pages.components.families.shared import cells
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
@@ -40,11 +40,12 @@ def _choose(points: Any, label: str, key: str, *, chances: bool) -> Any:
     """The points from the lowest threshold up; the one nearest to an even trade is chosen first."""
     rising = points[::-1]
     unit = "chance" if chances else "share of the votes"
+    labels = percents([point.threshold for point in rising])  # The browser knows a place by its label.
     place = st.select_slider(
         markup.plain(f"Flag people from this {unit} of {label} on"),
         range(len(rising)),
         value=max(range(len(rising)), key=lambda n: _gain(rising[n])),
-        format_func=lambda n: percent(rising[n].threshold),
+        format_func=labels.__getitem__,
         key=f"{key}-threshold-{len(rising)}",
     )
     return rising[place]
