@@ -261,9 +261,7 @@ def _one_of_a_turn() -> AbstractContextManager[None]:
     build = accounting.residual_mechanism
 
     def louder(cost: Any, schema: Any, target: str, columns: int = 1) -> Any:
-        return mechanisms.FineGaussian(
-            build(cost, schema, target).sensitivity, build(cost, schema, target, columns).mu
-        )
+        return mechanisms.FineGaussian(build(cost, schema, target).sensitivity, build(cost, schema, target, columns).mu)
 
     return replaced(dpcore.models.ebm.learning.fit, "residual_mechanism", louder)
 

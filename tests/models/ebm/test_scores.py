@@ -48,7 +48,8 @@ def test_answers_do_not_depend_on_what_was_asked_before(target):
         fresh = table_of(target)
         for feature in (3, 0):
             np.testing.assert_array_equal(
-                table.total(residual_sums, shapes, [feature], 0.5)[0], fresh.total(residual_sums, shapes, [feature], 0.5)[0]
+                table.total(residual_sums, shapes, [feature], 0.5)[0],
+                fresh.total(residual_sums, shapes, [feature], 0.5)[0],
             )
 
 

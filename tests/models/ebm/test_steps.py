@@ -1,5 +1,7 @@
 """One step: gathered noisy sums, smoothed; or a tree with random splits."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -176,7 +178,7 @@ def test_columns_that_have_their_turn_together_move_as_they_would_alone():
         for of_replicate, asked in zip(moves, sums[place], strict=True):
             ends = [0, *np.flatnonzero(np.abs(np.diff(of_replicate[:, 0])) > 1) + 1, sizes[place]]
             assert len(ends) - 1 == min(3, sizes[place])
-            for first, end in zip(ends[:-1], ends[1:], strict=True):
+            for first, end in pairwise(ends):
                 share = asked[first:end].sum(axis=0) / counts[place][first:end].sum()
                 np.testing.assert_allclose(of_replicate[first:end] - share, 0, atol=1.0)
 

@@ -102,9 +102,7 @@ def boost(
     return [total / (course.epochs - skipped) for total in sums], step
 
 
-def _take_turn(
-    course: Course, turn: int, clip: float, learned: Learned, step: Step, randomness: RandomSource
-) -> None:
+def _take_turn(course: Course, turn: int, clip: float, learned: Learned, step: Step, randomness: RandomSource) -> None:
     """Change the shapes of the features that have this turn."""
     own, features = course.turns.turns[turn], course.turns.features(turn)
     exact = course.table.total(residual_sums, course.shapes, [course.first + table for table in own], clip)

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from dpcore.arrays import Floats, Ints
+from dpcore.arrays import Array, Floats, Ints
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.models.ebm.learning.steps import Doubt, Feature
@@ -86,7 +86,7 @@ class RandomSplits:
         return Doubt(sampling, np.zeros_like(sampling))
 
 
-def _padded(arrays: Sequence[Ints | Floats], sizes: Ints) -> Ints | Floats:
+def _padded(arrays: Sequence[Array], sizes: Ints) -> Array:
     """Arrays of shape (n_replicates, n_bins, n_outputs) in one, with a 0 in front of the bins and 0 behind them."""
     first = arrays[0]
     whole = np.zeros((len(arrays), len(first), int(sizes.max()) + 1, first.shape[2]), dtype=first.dtype)
@@ -95,7 +95,7 @@ def _padded(arrays: Sequence[Ints | Floats], sizes: Ints) -> Ints | Floats:
     return whole
 
 
-def _between(bins: Ints | Floats, ends: Ints) -> Ints | Floats:
+def _between(bins: Array, ends: Ints) -> Array:
     """Sums of bins between ends, from what :func:`_padded` made: (n_features, n_replicates, n_leaves, n_outputs)."""
     below = np.take_along_axis(np.cumsum(bins, axis=2), ends[..., None], axis=2)
-    return np.diff(below, axis=2)
+    return np.asarray(np.diff(below, axis=2))

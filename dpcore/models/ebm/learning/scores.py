@@ -194,9 +194,7 @@ def residual_sums(partition: Partition, shapes: Shapes, tables: Sequence[int], c
     of_tables = np.split(found, np.cumsum([len(own) for own in groups])[:-1], axis=2)
     # Codes of a bin are neighbours.
     firsts = [np.searchsorted(own, np.arange(int(own[-1]) + 1)) for own in groups]
-    return tuple(
-        np.add.reduceat(sums, own, axis=2).swapaxes(1, 2) for sums, own in zip(of_tables, firsts, strict=True)
-    )
+    return tuple(np.add.reduceat(sums, own, axis=2).swapaxes(1, 2) for sums, own in zip(of_tables, firsts, strict=True))
 
 
 def residual_sizes(partition: Partition, shapes: Shapes) -> Ints:

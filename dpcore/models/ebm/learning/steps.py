@@ -29,7 +29,7 @@ class Step(Protocol):
     def change(
         self, features: Sequence[int], sums: Sequence[Ints], shapes: Sequence[Floats], randomness: RandomSource
     ) -> list[Floats]:
-        """New shapes of features that have their turn, from their present ones: each (n_replicates, n_bins, n_outputs)."""
+        """New shapes of the features that have their turn: each of shape (n_replicates, n_bins, n_outputs)."""
         ...
 
     def narrowed(self, start: BoostingStart) -> None:

@@ -65,6 +65,7 @@ def _table(reading: Reading, items: Sequence[Any]) -> None:
 
 
 def _frame(items: Sequence[Any], exact: Sequence[float] | None) -> pd.DataFrame:
+    from dpcore.models.redescriptions.released.missingness import SHORT
     from dpcore.models.redescriptions.released.reading import interval_words
 
     columns: dict[str, list[Any]] = {
@@ -77,6 +78,8 @@ def _frame(items: Sequence[Any], exact: Sequence[float] | None) -> pd.DataFrame:
         "chance": [item.chance for item in items],
         "similar": [item.similar for item in items],
     }
+    if any(item.missing for item in items):
+        columns["missing"] = [SHORT[item.missing] for item in items]
     if exact is not None:
         columns["true"] = list(exact)
     return pd.DataFrame(columns)
@@ -98,6 +101,7 @@ def _columns() -> dict[str, Any]:
         "margin": count("±", 50),
         "chance": share("By chance"),
         "similar": count("Merged"),
+        "missing": st.column_config.TextColumn("Missing values", width=105),
         "true": share("◇ True Jaccard"),
     }
 
