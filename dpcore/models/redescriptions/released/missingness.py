@@ -18,11 +18,12 @@ from dpcore.domain.columns import MISSING
 from dpcore.models.redescriptions.released.regions import Box, Domain
 
 #: "both" or "one": so many sides only ask whether values are missing; "may": both sides hold for missing
-#: values too, and not for enough people without them; "": missing values do not explain it.
+#: values too, and not for enough people without them; "": neither. Sides that hold for known values alone
+#: have no mark: how many are known is not in their noisy table.
 Missingness = Literal["", "both", "one", "may"]
 
 #: What is said of each in a table, and in full.
-SHORT: Mapping[Missingness, str] = {"": "", "both": "nothing else", "one": "one side", "may": "may explain it"}
+SHORT: Mapping[Missingness, str] = {"": "", "both": "all it says", "one": "all one side says", "may": "may explain it"}
 SENTENCES: Mapping[Missingness, str] = {
     "": "",
     "both": "Both sides only ask whether values are missing: this tells which values are missing for the same people, "

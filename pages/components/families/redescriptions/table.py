@@ -68,9 +68,11 @@ def _frame(items: Sequence[Any], exact: Sequence[float] | None) -> pd.DataFrame:
     from dpcore.models.redescriptions.released.missingness import SHORT
     from dpcore.models.redescriptions.released.reading import interval_words
 
+    marks = {"missing": [SHORT[item.missing] for item in items]} if any(item.missing for item in items) else {}
     columns: dict[str, list[Any]] = {
         "left": [item.left for item in items],
         "right": [item.right for item in items],
+        **marks,
         "jaccard": [item.jaccard for item in items],
         "interval": [interval_words(item) for item in items],
         "support": [round(item.support) for item in items],
@@ -78,8 +80,6 @@ def _frame(items: Sequence[Any], exact: Sequence[float] | None) -> pd.DataFrame:
         "chance": [item.chance for item in items],
         "similar": [item.similar for item in items],
     }
-    if any(item.missing for item in items):
-        columns["missing"] = [SHORT[item.missing] for item in items]
     if exact is not None:
         columns["true"] = list(exact)
     return pd.DataFrame(columns)
@@ -101,7 +101,7 @@ def _columns() -> dict[str, Any]:
         "margin": count("±", 50),
         "chance": share("By chance"),
         "similar": count("Merged"),
-        "missing": st.column_config.TextColumn("Missing values", width=105),
+        "missing": st.column_config.TextColumn("Missing values", width=115),
         "true": share("◇ True Jaccard"),
     }
 
