@@ -206,11 +206,17 @@ def redescriptions_command(
     data: Data = None,
     epsilon: Epsilon = None,
     method: Method = None,
+    kept: Annotated[
+        Path | None, typer.Option("--kept", help="File of runs: those that it holds are not made again.")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", min=0, help="Begin no run after so many, and time nothing.")
+    ] = None,
 ) -> None:
     """Redescriptions on four data sets, beside the published methods and no privacy."""
     _check_known("data set", data, (*redescriptions_data.DATA, redescriptions_growth.DATA))
     _check_known("method", method, redescriptions.METHODS)
-    request = redescriptions.Request(data, epsilon, method, quick)
+    request = redescriptions.Request(data, epsilon, method, quick, kept, minutes)
     if request.left_out or (request.wants_growth and not redescriptions_growth.possible()):
         typer.echo(redescriptions_data.LEFT_OUT, err=True)
     if request.names:

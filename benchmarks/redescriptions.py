@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from rich.progress import track
+from rich.progress import Progress
 
 from benchmarks import redescriptions_growth
 from benchmarks.records import Record, summarise
 from benchmarks.redescriptions_data import CMS, DATA, PLANTED, available, two_views
+from benchmarks.redescriptions_kept import Cell, KeptRuns, still_to_do
 from benchmarks.redescriptions_results import (
     BARS,
     ERROR,
@@ -59,12 +62,18 @@ class Request:
     quick : bool
         Two runs of three methods at two epsilons on two data sets, nothing timed, and the
         smallest size of the growth part.
+    kept : Path or None
+        File in which runs are kept: those that are there are not made again.
+    minutes : float or None
+        No run begins after so many; nothing is timed then.
     """
 
     data: Sequence[str] | None = None
     epsilons: Sequence[float] | None = None
     methods: Sequence[str] | None = None
     quick: bool = False
+    kept: Path | None = None
+    minutes: float | None = None
 
     @property
     def names(self) -> list[str]:
@@ -102,11 +111,7 @@ class Request:
         """Whether the growth part was asked for and can be measured."""
         if self.data is not None:
             return redescriptions_growth.DATA in self.data
-        return self.methods is None
-
-
-#: A method, an epsilon, and how often to run it.
-_Cell = tuple[str, float | None, int]
+        return self.methods is None and self.minutes is None
 
 
 def measure(request: Request) -> list[Results]:
@@ -122,38 +127,45 @@ def measure(request: Request) -> list[Results]:
     for name, run in _runs(request):
         results[name].add(run)
     for name, found in results.items():
-        if not request.quick:
+        if not request.quick and request.minutes is None:
             found.seconds = _seconds(name, request)
-    return list(results.values())
+    return [found for found in results.values() if found.runs]
 
 
-def _cells(request: Request) -> Iterator[_Cell]:
-    for epsilon in request.chosen_epsilons:
-        for method in request.chosen_methods:
-            if method != GREEDY:
-                yield method, epsilon, request.runs
-    yield GREEDY, None, 1
+def _cells(request: Request) -> list[Cell]:
+    """What to run, without privacy first: others are compared with it."""
+    private = [
+        (name, method, epsilon)
+        for name in request.names
+        for epsilon in request.chosen_epsilons
+        for method in request.chosen_methods
+        if method != GREEDY
+    ]
+    return [*((name, GREEDY, None) for name in request.names), *private]
 
 
-def _runs(request: Request) -> Iterator[tuple[str, Run]]:
-    """Every run, in the order in which they were asked for."""
+def _runs(request: Request) -> list[tuple[str, Run]]:
+    """Every run, by cells, with those that were kept."""
+    cells, kept = _cells(request), KeptRuns(request.kept)
+    asked = set(cells)
+    found = [(name, run) for name, run in kept.runs() if (name, run.method, run.epsilon) in asked]
+    done = [(name, run.method, run.epsilon) for name, run in found]
+    end = math.inf if request.minutes is None else time.monotonic() + 60 * request.minutes
     context = multiprocessing.get_context("spawn")
-    futures: dict[Future[Run], tuple[str, int]] = {}
-    with ProcessPoolExecutor(_PROCESSES, mp_context=context) as pool:
-        for name in request.names:
-            for method, epsilon, count in _cells(request):
-                for _ in range(count):
-                    future = pool.submit(_run, name, method, epsilon)
-                    futures[future] = name, len(futures)
-        console = Console(stderr=True)
-        try:
-            for done in track(as_completed(futures), "Runs", len(futures), console=console):
-                done.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-        for future, (name, _) in futures.items():
-            yield name, future.result()
+    waiting = still_to_do(cells, request.runs, done)[::-1]
+    with ProcessPoolExecutor(_PROCESSES, mp_context=context) as pool, Progress(console=Console(stderr=True)) as shown:
+        bar, going = shown.add_task("Runs", total=len(waiting)), dict[Future[Run], str]()
+        while going or (waiting and time.monotonic() < end):
+            while waiting and len(going) < _PROCESSES and time.monotonic() < end:
+                cell = waiting.pop()
+                going[pool.submit(_run, *cell)] = cell[0]
+            for future in wait(going, return_when=FIRST_COMPLETED).done:
+                name, run = going.pop(future), future.result()
+                kept.keep(name, run)
+                found.append((name, run))
+                shown.advance(bar)
+    places = {cell: place for place, cell in enumerate(cells)}
+    return sorted(found, key=lambda own: places[own[0], own[1].method, own[1].epsilon])
 
 
 def _run(name: str, method: str, epsilon: float | None) -> Run:

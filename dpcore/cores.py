@@ -34,9 +34,15 @@ def share_of_cores(cores: int) -> Iterator[None]:
         _own.share = before
 
 
-def in_threads(work: Callable[[Ints], None], size: int) -> None:
-    """Share the numbers below ``size`` among the cores, dealt in turn, and wait."""
-    cores = min(core_count(), max(1, size // _SMALL))
+def in_threads(work: Callable[[Ints], None], size: int, small: int = _SMALL) -> None:
+    """Share the numbers below ``size`` among the cores, dealt in turn, and wait.
+
+    Parameters
+    ----------
+    small : int
+        A further core is worth it for so many numbers.
+    """
+    cores = min(core_count(), max(1, size // small))
     if cores == 1:
         work(np.arange(size))
         return

@@ -19,10 +19,13 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
+from dpcore.cores import in_threads
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import FINE_SCALE, float_below
 from dpcore.privacy.randomness import Choice, Noise, RandomSource
 
+#: Draws of noise for which a further core is worth it.
+_MANY_DRAWS = 128
 #: Sums below this, with noise of at most this scale, stay within 64 bits.
 _LARGEST_SUM, _WIDEST_SCALE = 2**62, 2.0**52
 
@@ -70,8 +73,8 @@ class _AdditiveNoise(ABC):
 
     @staticmethod
     @abstractmethod
-    def _build(scale: float) -> Any:
-        """OpenDP's measurement at a scale."""
+    def _build(scale: float, thread: int = 0) -> Any:
+        """OpenDP's measurement at a scale, for a thread."""
 
     def privacy_map(self, distance: int) -> float:
         """Loss on arrays at ``distance``, in the mechanism's own metric and measure."""
@@ -89,7 +92,15 @@ class _AdditiveNoise(ABC):
         """Cost at the sensitivity that it was built for: epsilon, or mu of Gaussian DP."""
 
     def _exact(self, values: Ints) -> Ints:
-        return np.asarray(self._build(self.scale)(values.tolist()), dtype=np.int64)
+        noisy = np.empty(len(values), dtype=np.int64)
+
+        def draw(mine: Ints) -> None:
+            # Entries are independent, whoever draws them; each thread has a measurement of its own.
+            measurement = self._build(self.scale, int(mine[:1].sum()))
+            noisy[mine] = measurement(values[mine].tolist())
+
+        in_threads(draw, len(values), _MANY_DRAWS)
+        return noisy
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,7 @@ class GeometricMechanism(_AdditiveNoise):
 
     @staticmethod
     @lru_cache(maxsize=256)
-    def _build(scale: float) -> Any:
+    def _build(scale: float, thread: int = 0) -> Any:  # noqa: ARG004
         dp = _opendp()
         space = dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), dp.metrics.l1_distance(T="i64")
         return dp.measurements.make_laplace(*space, scale=scale)
@@ -139,7 +150,7 @@ class _DiscreteGaussian(_AdditiveNoise):
 
     @staticmethod
     @lru_cache(maxsize=256)
-    def _build(scale: float) -> Any:
+    def _build(scale: float, thread: int = 0) -> Any:  # noqa: ARG004
         dp = _opendp()
         space = dp.domains.vector_domain(dp.domains.atom_domain(T="i64")), dp.metrics.l2_distance(T="i64")
         return dp.measurements.make_gaussian(*space, scale=scale)

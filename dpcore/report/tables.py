@@ -11,6 +11,7 @@ from typing import Any
 from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Term
 from dpcore.models.ebm.released.words import EBMWords
+from dpcore.models.redescriptions.released.missingness import SHORT
 from dpcore.models.redescriptions.released.reading import interval_words, p_words
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.released.evaluation import Figure
@@ -143,6 +144,7 @@ def scores_table(words: EBMWords, terms: Sequence[Term]) -> Table:
 
 def redescriptions_table(items: Sequence[Redescription]) -> Table:
     """Redescriptions that are kept, best first."""
+    marked = any(item.missing for item in items)
     rows = [
         (
             item.left,
@@ -150,10 +152,12 @@ def redescriptions_table(items: Sequence[Redescription]) -> Table:
             f"{item.jaccard:.2f} ({interval_words(item)})",
             f"{item.support:,.0f} ±{item.support_margin:,}",
             f"{item.chance:.2f}; {p_words(item.p_value)}",
+            *([SHORT[item.missing]] if marked else []),
         )
         for item in items
     ]
-    head = ("Left", "Right", "Noisy Jaccard index (noise alone)", "Noisy support", "By chance alone")
+    head = ["Left", "Right", "Noisy Jaccard index (noise alone)", "Noisy support", "By chance alone"]
+    head += ["Missing values"] if marked else []
     return Table.of("Redescriptions that are kept, best first", head, rows)
 
 

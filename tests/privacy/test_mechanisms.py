@@ -1,6 +1,7 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
+from dpcore.cores import share_of_cores
 from dpcore.errors import BudgetError
 from dpcore.privacy.budgets import FINE_SCALE
 from dpcore.privacy.mechanisms import (
@@ -259,3 +261,18 @@ def test_rounding_keeps_order(values, step):
 def test_rounding_refuses_a_grid_that_integers_cannot_hold(value):
     with pytest.raises(BudgetError):
         round_utility(np.array([value]), 1.0, 1e-6)
+
+
+@pytest.mark.parametrize("kind", [partial(FineGaussian, 2**20, 0.1), partial(GeometricMechanism, 1, Decimal("0.1"))])
+def test_noise_on_many_entries_does_not_depend_on_the_cores_that_draw_it(kind):
+    """Every entry has noise of its own, on its own value; the spread is that of the scale."""
+    mechanism, values = kind(), np.arange(2000, dtype=np.int64) * 2**40
+    for cores in (1, 3):
+        with share_of_cores(cores):
+            noise = mechanism.release(values, SecureRandom()) - values
+        assert np.abs(noise).max() < 40 * mechanism.scale, "of another value"
+        assert (noise[0:1998:3] != noise[1:1998:3]).any(), "two cores drew the same"
+        spread = np.sqrt(np.mean(np.square(noise / mechanism.scale)))
+        assert 0.8 < spread / (1 if mechanism._law == "gaussian" else np.sqrt(2)) < 1.2
+    with share_of_cores(3):
+        assert mechanism.release(np.zeros(0, dtype=np.int64), SecureRandom()).shape == (0,)

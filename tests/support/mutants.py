@@ -256,6 +256,16 @@ def _one_replicate() -> AbstractContextManager[None]:
     return replaced(accounting, "residual_sensitivity", lambda outputs, _: build(outputs, 1))
 
 
+def _one_of_a_turn() -> AbstractContextManager[None]:
+    """Noise on the residual sums of all columns of a turn as if a row moved those of one of them."""
+    build = accounting.residual_mechanism
+
+    def louder(cost: Any, schema: Any, target: str, columns: int = 1) -> Any:
+        return mechanisms.FineGaussian(build(cost, schema, target).sensitivity, build(cost, schema, target, columns).mu)
+
+    return replaced(dpcore.models.ebm.learning.fit, "residual_mechanism", louder)
+
+
 def _people(run: Run) -> int:
     return sum(len(partition.present) for partition in run.table.partitions)
 
@@ -497,6 +507,7 @@ MUTANTS = (
         }.items()
     ),
     Mutant("one replicate of machines", _one_replicate, _methods("all bins, two classes", "random splits, numbers")),
+    Mutant("one column of a turn of machines", _one_of_a_turn, _methods("random splits, numbers")),
     Mutant(
         "choice of a pair of columns",
         partial(halved, dpcore.models.ebm.learning.pairs, EXPONENTIAL),

@@ -17,6 +17,7 @@ from dpcore.models.ebm.learning.scores import Shapes
 from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import SIZE_EDGES, BoostingStart
 from dpcore.models.ebm.learning.steps import AllBins, Feature
+from dpcore.models.ebm.learning.turns import Turns
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom, public_generator
 from tests.oracles import ebm_oracle as oracle
@@ -73,6 +74,8 @@ def course_of(kind, *, replicates=1, epochs=4, averaged=True, step=None, queries
         table=table,
         shapes=shapes,
         first=len(known),
+        turns=Turns.single(len(SIZES) - len(known)),
+        sizes=SIZES[len(known) :],
         epochs=epochs,
         averaged=averaged,
         step=step
@@ -88,10 +91,11 @@ class Watch:
     def __init__(self):
         self.asked = []
 
-    def change(self, feature, sums, shapes, randomness):
-        (own,), (shape,) = sums, shapes
-        self.asked.append((feature, own.copy(), shape.copy()))
-        return shapes + 0.3 * sums / RESIDUAL_STEPS / ROWS + 0.01 * (feature + 1)
+    def change(self, features, sums, shapes, randomness):
+        for feature, (own,), (shape,) in zip(features, sums, shapes, strict=True):
+            self.asked.append((feature, own.copy(), shape.copy()))
+        moves = [0.3 * own / RESIDUAL_STEPS / ROWS for own in sums]
+        return [own + move + 0.01 * (f + 1) for f, own, move in zip(features, shapes, moves, strict=True)]
 
 
 def ignore():

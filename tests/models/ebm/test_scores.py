@@ -48,7 +48,8 @@ def test_answers_do_not_depend_on_what_was_asked_before(target):
         fresh = table_of(target)
         for feature in (3, 0):
             np.testing.assert_array_equal(
-                table.total(residual_sums, shapes, feature, 0.5), fresh.total(residual_sums, shapes, feature, 0.5)
+                table.total(residual_sums, shapes, [feature], 0.5)[0],
+                fresh.total(residual_sums, shapes, [feature], 0.5)[0],
             )
 
 
@@ -62,11 +63,21 @@ def test_sums_agree_with_the_oracle(target, monkeypatch):
     labels, binnings = labels_of(own, target, "all"), shapes.layout.binnings
     bins = [binning.groups[0][codes] for binning, codes in zip(binnings, cell_codes(own, target), strict=True)]
     for feature in range(len(bins)):
-        found = table.total(residual_sums, shapes, feature, clip)
+        (found,) = table.total(residual_sums, shapes, [feature], clip)
         for mine, shape in zip(found, values, strict=True):
             exact = oracle.residuals(labels, oracle.scores_of(base, shape, bins, numbers), numbers, clip)
             expected = oracle.sums(np.trunc(exact * (RESIDUAL_STEPS / clip)), bins[feature], len(binnings[feature]))
             assert np.abs(mine.T - expected).max() <= ROWS * 4e-6 * RESIDUAL_STEPS
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_tables_asked_together_have_the_sums_that_they_have_alone(target):
+    table = table_of(target)
+    shapes, _, _ = drawn(table, target, np.random.default_rng(8))
+    asked = [2, 0, 3]
+    together = table.total(residual_sums, shapes, asked, 0.5)
+    for place, found in zip(asked, together, strict=True):
+        np.testing.assert_array_equal(found, table.total(residual_sums, shapes, [place], 0.5)[0])
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -88,13 +99,23 @@ def test_a_release_does_not_depend_on_what_is_kept(target, count, monkeypatch):
     assert disturbed == undisturbed
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_random_splits_do_not_depend_on_partitions(target):
+    """Columns of one turn share tables of joint bins: those of all partitions are added up."""
+    table = cases.table(cases.frame(ROWS), cases.schema(target=target, holdout_percent=30))
+    chosen = {"method": "random_splits", "epochs": 5}
+    _, whole = cases.fit(table, target, source=SeededRandom(2), **chosen)
+    _, parts = cases.fit(divided(table, 5), target, source=SeededRandom(2), **chosen)
+    assert parts == whole
+
+
 def test_a_question_that_is_broken_off_leaves_nothing_behind(monkeypatch):
     monkeypatch.setattr(scores, "_BLOCK", 60)
     table, draw = table_of("ill"), np.random.default_rng(3)
     first, second = (drawn(table, "ill", draw)[0] for _ in range(2))
     second.base = first.base
-    expected = table_of("ill").total(residual_sums, second, 0, 1.0)
-    table.total(residual_sums, first, 0, 1.0)
+    expected = table_of("ill").total(residual_sums, second, [0], 1.0)[0]
+    table.total(residual_sums, first, [0], 1.0)
     calls = []
 
     def breaking(labels, own, residuals):
@@ -105,17 +126,17 @@ def test_a_question_that_is_broken_off_leaves_nothing_behind(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(scores, "logistic_residuals", breaking)
         with pytest.raises(MemoryError):
-            table.total(residual_sums, second, 0, 1.0)
-    np.testing.assert_array_equal(table.total(residual_sums, second, 0, 1.0), expected)
+            table.total(residual_sums, second, [0], 1.0)[0]
+    np.testing.assert_array_equal(table.total(residual_sums, second, [0], 1.0)[0], expected)
 
 
 def test_runs_side_by_side_do_not_disturb_each_other():
     """Two runs on one table, which keeps the scores of one of them."""
     table, draw = table_of("stage"), np.random.default_rng(4)
     asked = [drawn(table, "stage", draw)[0] for _ in range(2)] * 10
-    expected = [table_of("stage").total(residual_sums, shapes, 1, 1.0) for shapes in asked[:2]] * 10
+    expected = [table_of("stage").total(residual_sums, shapes, [1], 1.0)[0] for shapes in asked[:2]] * 10
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda shapes: table.total(residual_sums, shapes, 1, 1.0), asked))
+        found = list(pool.map(lambda shapes: table.total(residual_sums, shapes, [1], 1.0)[0], asked))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -129,7 +150,7 @@ def test_shapes_of_any_size_stay_within_the_largest_score():
         assert most / steps >= 1
         assert most * (len(shapes.layout.binnings) + 1) <= LARGEST_SCORE
         for clip in (1.0, 1e-3):
-            sums = table.total(residual_sums, shapes, 0, clip)
+            (sums,) = table.total(residual_sums, shapes, [0], clip)
             assert np.abs(sums).sum(axis=1).max() <= ROWS * RESIDUAL_STEPS
 
 

@@ -1,12 +1,15 @@
 """One step: gathered noisy sums, smoothed; or a tree with random splits."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from dpcore.models.ebm.learning.kernels import RESIDUAL_STEPS
+from dpcore.models.ebm.learning.random_splits import RandomSplits
 from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import BoostingStart
-from dpcore.models.ebm.learning.steps import AllBins, Feature, RandomSplits
+from dpcore.models.ebm.learning.steps import AllBins, Feature
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import SeededRandom
 from tests.oracles import ebm_oracle as oracle
@@ -30,6 +33,12 @@ def all_bins(start, own, rate=0.02, *, classes=True, mechanism=MECHANISM):
     return AllBins([own], start, mechanism, rate, REPLICATES, classes=classes)
 
 
+def turned(step, sums, shapes, source):
+    """The shapes of a single feature, after its turn."""
+    (found,) = step.change([0], [sums], [shapes], source)
+    return found
+
+
 def sums_of(outputs=1, seed=4):
     draw = np.random.default_rng(seed)
     return (draw.normal(size=(REPLICATES, 6, outputs)) * COUNTS[:, None] * 0.1 * RESIDUAL_STEPS).astype(np.int64)
@@ -41,7 +50,7 @@ def sums_of(outputs=1, seed=4):
 def test_the_first_answers_give_the_posterior_means_of_the_oracle(ordered, clip, classes):
     start, sums, flat = start_of(1, clip), sums_of(), np.zeros((REPLICATES, 6, 1))
     with watched() as answers:
-        found = all_bins(start, feature(ordered), classes=classes).change(0, sums, flat, SeededRandom(1))
+        found = turned(all_bins(start, feature(ordered), classes=classes), sums, flat, SeededRandom(1))
     ((_, exact, noisy),) = answers
     # Which runs were asked for shows in the exact sums.
     ends = np.flatnonzero(np.isin(np.cumsum(sums[0, :, 0]), np.cumsum(exact[0, :, 0])))
@@ -67,7 +76,7 @@ def gathered(step, truth, noisy, turns=8, seed=2):
     shapes, source = np.zeros((REPLICATES, len(truth), 1)), SeededRandom(seed) if noisy else Quiet(seed)
     for _ in range(turns):
         lacking = COUNTS[:, None] * (truth[:, None] - shapes)
-        shapes = step.change(0, np.rint(lacking * RESIDUAL_STEPS).astype(np.int64), shapes, source)
+        shapes = turned(step, np.rint(lacking * RESIDUAL_STEPS).astype(np.int64), shapes, source)
     return shapes[:, :, 0]
 
 
@@ -94,8 +103,8 @@ def test_a_bin_without_records_stays_with_its_neighbours():
     sums = np.tile(np.array([[10.0], [10.0], [9.0], [9.0], [5.0], [0.0]]) * 6, (REPLICATES, 1, 1))
     exact, flat = (sums * RESIDUAL_STEPS).astype(np.int64), np.zeros((REPLICATES, 6, 1))
     sharp = FineGaussian(RESIDUAL_STEPS, 1.0)
-    tied = all_bins(start_of(), feature(6), mechanism=sharp).change(0, exact, flat, Quiet(0))[0, :, 0]
-    free = all_bins(start_of(), feature(0), mechanism=sharp).change(0, exact, flat, Quiet(0))[0, :, 0]
+    tied = turned(all_bins(start_of(), feature(6), mechanism=sharp), exact, flat, Quiet(0))[0, :, 0]
+    free = turned(all_bins(start_of(), feature(0), mechanism=sharp), exact, flat, Quiet(0))[0, :, 0]
     assert tied[5] > 0.5 * tied[4] > 0
     assert abs(free[5]) < 0.1 * free[4]
 
@@ -107,7 +116,7 @@ def test_noise_of_a_step_is_small_however_few_the_records():
     nothing = np.zeros((REPLICATES, 8, 1), dtype=np.int64)
     for _ in range(20):
         step = all_bins(start_of(), own, mechanism=FineGaussian(RESIDUAL_STEPS, 1e-3))
-        assert np.abs(step.change(0, nothing, flat, source)).max() < 0.5
+        assert np.abs(turned(step, nothing, flat, source)).max() < 0.5
 
 
 @pytest.mark.parametrize("direction", [1, -1])
@@ -119,18 +128,18 @@ def test_a_shape_that_may_only_rise_never_falls(direction, classes):
         SeededRandom(3),
     )
     for turn in range(6):
-        shapes = step.change(0, sums_of(seed=turn), shapes, source)
+        shapes = turned(step, sums_of(seed=turn), shapes, source)
         assert (direction * np.diff(shapes[:, :5, 0]) >= 0).all()
-    free = all_bins(start_of(), feature(5), classes=classes).change(0, sums_of(), np.zeros((3, 6, 1)), source)
+    free = turned(all_bins(start_of(), feature(5), classes=classes), sums_of(), np.zeros((3, 6, 1)), source)
     assert (direction * np.diff(free[:, :5, 0]) < 0).any(), "the control is not held"
 
 
 def test_every_release_of_a_step_goes_through_its_mechanism():
     sums = sums_of(2)
-    splits = RandomSplits([feature()], start_of(2), MECHANISM, 0.01, 3, 300)
+    splits = RandomSplits([feature()], start_of(2), lambda _: MECHANISM, 0.01, 3, 300)
     for step in (all_bins(start_of(2), feature()), splits):
         with watched() as answers:
-            step.change(0, sums, np.zeros((REPLICATES, 6, 2)), SeededRandom(2))
+            turned(step, sums, np.zeros((REPLICATES, 6, 2)), SeededRandom(2))
         assert [mechanism for mechanism, _, _ in answers] == [MECHANISM]
         assert answers[0][1].sum() == sums.sum()
 
@@ -140,10 +149,10 @@ def test_random_splits_agree_with_the_paper(leaves):
     """A leaf is a run of bins; it moves by rate x sum / count (Nori et al. 2021, Algorithm 1)."""
     one = np.array([[7.0], [-3.0], [2.0], [0.5], [1.0], [0.2]]) * RESIDUAL_STEPS
     sums = np.tile(one, (REPLICATES, 1, 1)).astype(np.int64)
-    step = RandomSplits([feature(0)], start_of(clip=0.3), MECHANISM, 0.01, leaves, 300)
+    step = RandomSplits([feature(0)], start_of(clip=0.3), lambda _: MECHANISM, 0.01, leaves, 300)
     seen = set()
     for seed in range(40):
-        for moves in step.change(0, sums, np.ones((REPLICATES, 6, 1)), Quiet(seed))[:, :, 0] - 1:
+        for moves in turned(step, sums, np.ones((REPLICATES, 6, 1)), Quiet(seed))[:, :, 0] - 1:
             firsts = [0, *(i for i in range(1, 6) if not np.isclose(moves[i], moves[i - 1], rtol=1e-6, atol=0))]
             assert len(firsts) == min(leaves, 6)
             seen.add(tuple(firsts))
@@ -151,3 +160,39 @@ def test_random_splits_agree_with_the_paper(leaves):
                 share = one[first:end].sum() / RESIDUAL_STEPS * 0.3 / COUNTS[first:end].sum()
                 np.testing.assert_allclose(moves[first:end], 0.01 * share, rtol=1e-6, atol=1e-12)
     assert len(seen) == {2: 5, 3: 10, 5: 5}.get(leaves, 1), "every cut comes up"
+
+
+def test_columns_that_have_their_turn_together_move_as_they_would_alone():
+    """Each by the sums of its own leaves, whatever the sizes of the others."""
+    draw, sizes = np.random.default_rng(5), (6, 2, 1, 9)
+    counts = [draw.uniform(5, 90, size) for size in sizes]
+    sums = [draw.integers(-(2**30), 2**30, (REPLICATES, size, 2)) for size in sizes]
+    shapes = [draw.normal(size=(REPLICATES, size, 2)) for size in sizes]
+    step = RandomSplits([feature(0, counts=own) for own in counts], start_of(2), lambda _: MECHANISM, 0.1, 3, 10)
+    with watched() as answers:
+        found = step.change([3, 1, 2, 0], *([own[i] for i in (3, 1, 2, 0)] for own in (sums, shapes)), Quiet(4))
+    ((_, exact, _),) = answers
+    assert len(exact) == REPLICATES * (3 + 3 + 2 + 1), "no leaf is asked for twice, or in vain"
+    for place, own in zip((3, 1, 2, 0), found, strict=True):
+        moves = (own - shapes[place]) * 10 * RESIDUAL_STEPS
+        for of_replicate, asked in zip(moves, sums[place], strict=True):
+            ends = [0, *np.flatnonzero(np.abs(np.diff(of_replicate[:, 0])) > 1) + 1, sizes[place]]
+            assert len(ends) - 1 == min(3, sizes[place])
+            for first, end in pairwise(ends):
+                share = asked[first:end].sum(axis=0) / counts[place][first:end].sum()
+                np.testing.assert_allclose(of_replicate[first:end] - share, 0, atol=1.0)
+
+
+def test_every_column_of_a_turn_has_its_part_of_the_noise():
+    """The question is for as many columns as have their turn: the mechanism is told how many."""
+    told = []
+
+    def mechanism(columns):
+        told.append(columns)
+        return MECHANISM
+
+    step = RandomSplits([feature(), feature(), feature()], start_of(), mechanism, 0.01, 3, 10)
+    flat = np.zeros((REPLICATES, 6, 1))
+    step.change([0, 1, 2], [sums_of()] * 3, [flat] * 3, SeededRandom(1))
+    step.change([2], [sums_of()], [flat], SeededRandom(1))
+    assert told == [3, 1]

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.consistent import consistent_counts
 from dpcore.models.redescriptions.released.extraction import Constraints, Search
+from dpcore.models.redescriptions.released.missingness import SHORT
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import read_pairs
 from dpcore.models.redescriptions.released.regions import Domain
@@ -101,6 +102,7 @@ def test_the_frame_holds_one_row_each():
         assert (row["from"], row["to"]) == item.interval
         assert (row["noisy support"], row["support margin"]) == (item.support, item.support_margin)
         assert (row["similar"], row["pair of trees"]) == (item.similar, item.pair)
+        assert row["missing values"] == SHORT[item.missing]
     empty = nothing_in_common().extract(SCHEMA).to_frame()
     assert empty.empty
     assert list(empty.columns) == list(frame.columns)

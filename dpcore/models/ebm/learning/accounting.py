@@ -165,11 +165,15 @@ def histogram_mechanism(cost: Cost, schema: Schema) -> FineGaussian:
     return FineGaussian(histogram_sensitivity(len(schema.columns)), cost.part(BINS))
 
 
-def residual_mechanism(cost: Cost, schema: Schema, target: str) -> FineGaussian:
-    """Noise of one query of the main course: the residual sums of one feature, once, of all replicates."""
+def residual_mechanism(cost: Cost, schema: Schema, target: str, features: int = 1) -> FineGaussian:
+    """Noise of one query of the main course: the residual sums of some features, once, of all replicates.
+
+    A row is in one run of each feature of each replicate, and each feature has its part of the budget.
+    So the noise hardly depends on how many are asked for together.
+    """
     queries = (len(schema.columns) - 1) * cost.parameters.epochs
-    sensitivity = residual_sensitivity(output_count(schema, target), cost.parameters.replicates)
-    return FineGaussian(sensitivity, cost.part(SHAPES, queries))
+    sensitivity = residual_sensitivity(output_count(schema, target), features * cost.parameters.replicates)
+    return FineGaussian(sensitivity, cost.part(SHAPES, queries, Fraction(features)))
 
 
 def size_mechanism(cost: Cost) -> FineGaussian:

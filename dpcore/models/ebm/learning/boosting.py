@@ -19,6 +19,7 @@ from dpcore.models.ebm.learning.schedule import burn_in
 from dpcore.models.ebm.learning.scores import Shapes, residual_sizes, residual_sums
 from dpcore.models.ebm.learning.start import BoostingStart, narrow
 from dpcore.models.ebm.learning.steps import Step
+from dpcore.models.ebm.learning.turns import Turns, apart, summed
 from dpcore.privacy.mechanisms import FineGaussian
 from dpcore.privacy.randomness import RandomSource, public_generator
 
@@ -36,7 +37,11 @@ class Course:
     shapes : Shapes
         All shapes, those to learn still flat.
     first : int
-        The first shape to learn: those before stay as they are.
+        The first table of shapes to learn: those before stay as they are.
+    turns : Turns
+        Which features have their turn together.
+    sizes : tuple of int
+        Bins of each feature to learn.
     epochs : int
     averaged : bool
         Whether the result is the mean of the iterates after :func:`burn_in`, or the last one.
@@ -49,6 +54,8 @@ class Course:
     table: PrivateTable
     shapes: Shapes
     first: int
+    turns: Turns
+    sizes: tuple[int, ...]
     epochs: int
     averaged: bool
     step: Callable[[BoostingStart], Step]
@@ -78,8 +85,7 @@ def boost(
         With all that it has learned.
     """
     replicates, outputs, _ = course.shapes.tables.shape
-    sizes = [len(binning) for binning in course.shapes.layout.binnings[course.first :]]
-    learned = [np.zeros((replicates, size, outputs)) for size in sizes]
+    learned = [np.zeros((replicates, size, outputs)) for size in course.sizes]
     sums = [np.zeros_like(shapes) for shapes in learned]
     skipped = burn_in(course.epochs) if course.averaged else course.epochs - 1
     (source,), step = randomness.parts(1), course.step(start)
@@ -87,16 +93,30 @@ def boost(
         if epoch in course.size_queries:
             start = _narrowed(course, start, course.size_queries[epoch], source)
             step.narrowed(start)
-        for feature in public_generator(epoch).permutation(len(sizes)):
-            place = course.first + int(feature)
-            exact = course.table.total(residual_sums, course.shapes, place, start.clip)
-            learned[feature] = step.change(feature, exact, learned[feature], source)
-            course.shapes.put(place, list(learned[feature]))
+        for turn in public_generator(epoch).permutation(len(course.turns.turns)):
+            _take_turn(course, int(turn), start.clip, learned, step, source)
         if epoch >= skipped:
             for total, shapes in zip(sums, learned, strict=True):
                 total += shapes
         advance()
     return [total / (course.epochs - skipped) for total in sums], step
+
+
+def _take_turn(course: Course, turn: int, clip: float, learned: Learned, step: Step, randomness: RandomSource) -> None:
+    """Change the shapes of the features that have this turn."""
+    own, features = course.turns.turns[turn], course.turns.features(turn)
+    exact = course.table.total(residual_sums, course.shapes, [course.first + table for table in own], clip)
+    sums = [
+        part
+        for table, joint in zip(own, exact, strict=True)
+        for part in apart(joint, [course.sizes[feature] for feature in course.turns.tables[table]])
+    ]
+    changed = step.change(features, sums, [learned[feature] for feature in features], randomness)
+    for feature, shapes in zip(features, changed, strict=True):
+        learned[feature] = shapes
+    for table in own:
+        together = summed([learned[feature] for feature in course.turns.tables[table]])
+        course.shapes.put(course.first + table, list(together))
 
 
 def _narrowed(course: Course, start: BoostingStart, mechanism: FineGaussian, randomness: RandomSource) -> BoostingStart:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -29,12 +29,14 @@ from dpcore.models.ebm.learning.boosting import Course, Learned, boost
 from dpcore.models.ebm.learning.grid import Bins, feature_cells
 from dpcore.models.ebm.learning.histograms import count_deviation, noisy_histograms
 from dpcore.models.ebm.learning.pairs import Side, choose_pairs, coarsen
+from dpcore.models.ebm.learning.random_splits import RandomSplits
 from dpcore.models.ebm.learning.records import Binning, Layout, bin_counts, histograms
 from dpcore.models.ebm.learning.schedule import EBMSettings, averaged, even_share, most_cells
 from dpcore.models.ebm.learning.scores import Shapes, pair_tables
 from dpcore.models.ebm.learning.smoothing import distances
 from dpcore.models.ebm.learning.start import BoostingStart, start_classes, start_numbers, total_rows
-from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, RandomSplits, Step
+from dpcore.models.ebm.learning.steps import PAIR_LEVEL, AllBins, Feature, Step
+from dpcore.models.ebm.learning.turns import Turns
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import SMOOTHED, Band
 from dpcore.models.ebm.released.model import EBMModel, Term
@@ -80,9 +82,9 @@ class EBMFit:
     def model(self) -> EBMModel:
         """Learn the shapes, then the pairs, and put the model together."""
         main = self._main_block()
-        mechanism = residual_mechanism(self._cost, self._plan.schema, self._plan.target)
-        shapes = self._shapes(main.binnings, self._parameters.replicates)
-        replicates, step = self._boost(main, shapes, mechanism)
+        turns = self._turns(main)
+        shapes = self._shapes(turns.binnings(main.binnings), self._parameters.replicates)
+        replicates, step = self._boost(main, turns, shapes, self._mechanism)
         terms, shifts = self._terms(main, replicates, step)
         if self._parameters.pairs:
             means = [own.mean(axis=0) for own in replicates]
@@ -90,6 +92,15 @@ class EBMFit:
             more, further = self._terms(pairs, *self._boost_pairs(main, means, pairs))
             terms, shifts = terms + more, shifts + further
         return self._model(terms, shifts)
+
+    def _turns(self, block: _Block) -> Turns:
+        sizes, own = [len(binning) for binning in block.binnings], self._parameters
+        if own.method == "random_splits":
+            return Turns.together(sizes, own.learning_rate)
+        return Turns.single(len(sizes))
+
+    def _mechanism(self, features: int) -> FineGaussian:
+        return residual_mechanism(self._cost, self._plan.schema, self._plan.target, features)
 
     def _find_bins(self) -> tuple[list[Bins], BoostingStart]:
         """Noisy histograms of all features and the target; bins and start are read off them."""
@@ -133,7 +144,12 @@ class EBMFit:
         return shapes
 
     def _boost(
-        self, block: _Block, shapes: Shapes, mechanism: FineGaussian, step: str = "shapes"
+        self,
+        block: _Block,
+        turns: Turns,
+        shapes: Shapes,
+        mechanism: Callable[[int], FineGaussian],
+        step: str = "shapes",
     ) -> tuple[Learned, Step]:
         parameters, total = self._parameters, self._cost.parameters.epochs
         done = 0
@@ -147,7 +163,9 @@ class EBMFit:
         course = Course(
             table=self._table,
             shapes=shapes,
-            first=len(shapes.layout.binnings) - len(block.binnings),
+            first=len(shapes.layout.binnings) - len(turns.tables),
+            turns=turns,
+            sizes=tuple(len(binning) for binning in block.binnings),
             epochs=parameters.epochs,
             averaged=averaged(parameters),
             step=lambda start: self._step(block, start, mechanism),
@@ -155,13 +173,13 @@ class EBMFit:
         )
         return boost(course, self._start, self._randomness, advance)
 
-    def _step(self, block: _Block, start: BoostingStart, mechanism: FineGaussian) -> Step:
+    def _step(self, block: _Block, start: BoostingStart, mechanism: Callable[[int], FineGaussian]) -> Step:
         parameters = self._parameters
         rate, epochs = parameters.learning_rate, parameters.epochs
         if parameters.method == "random_splits":
             return RandomSplits(block.features, start, mechanism, rate, parameters.leaves, epochs)
         classes = not self._numbers
-        return AllBins(block.features, start, mechanism, rate, parameters.replicates, classes=classes)
+        return AllBins(block.features, start, mechanism(1), rate, parameters.replicates, classes=classes)
 
     def _size_queries(self) -> dict[int, FineGaussian]:
         if SIZES not in self._cost.split.parts:
@@ -213,7 +231,7 @@ class EBMFit:
     def _boost_pairs(self, main: _Block, means: Sequence[Floats], block: _Block) -> tuple[Learned, Step]:
         mechanism = pair_residual_mechanism(self._cost, self._plan.schema, self._plan.target)
         shapes = self._shapes([*main.binnings, *block.binnings], self._parameters.replicates, means)
-        return self._boost(block, shapes, mechanism, step="pairs")
+        return self._boost(block, Turns.single(len(block.binnings)), shapes, lambda _: mechanism, step="pairs")
 
     def _terms(self, block: _Block, replicates: Learned, step: Step) -> tuple[list[Term], list[Floats]]:
         """Centred terms, and what centring moved to the intercept: shapes (n_replicates, k)."""

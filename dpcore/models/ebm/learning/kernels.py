@@ -156,16 +156,29 @@ def clipped_residuals(labels: Ints32, scores: Ints32, clip: float, residuals: In
 def add_up(residuals: Ints32, codes: Array, sums: Ints) -> None:
     """Add residuals to the sums of their cells.
 
+    Four sums of each cell are kept side by side: where most records are in one cell, an addition
+    need not wait for the one before it.
+
     Parameters
     ----------
     residuals : array of shape (n_replicates, n_outputs, n_places)
     sums : array of shape (n_replicates, n_outputs, n_cells), int64
     """
+    places, parts = len(codes), np.empty((4, sums.shape[2]), dtype=np.int64)
+    one, two, three, four = parts[0], parts[1], parts[2], parts[3]
     for replicate in range(residuals.shape[0]):
         for output in range(residuals.shape[1]):
             values, own = residuals[replicate, output], sums[replicate, output]
-            for i in range(len(codes)):
-                own[codes[i]] += values[i]
+            parts[:] = 0
+            for i in range(0, places - 3, 4):
+                one[codes[i]] += values[i]
+                two[codes[i + 1]] += values[i + 1]
+                three[codes[i + 2]] += values[i + 2]
+                four[codes[i + 3]] += values[i + 3]
+            for i in range(places - places % 4, places):
+                one[codes[i]] += values[i]
+            for cell in range(len(own)):
+                own[cell] += one[cell] + two[cell] + three[cell] + four[cell]
 
 
 @kernel

@@ -23,16 +23,16 @@ TARGET_CELLS = 128
 
 @dataclass(frozen=True, eq=False)
 class Binning:
-    """The bins of one shape: of a column, or of a pair of columns. Released.
+    """The bins of one table of scores: of a column, or of several together. Released.
 
     Attributes
     ----------
     columns : tuple of int
-        Positions of one feature, or of two.
+        Positions of the features.
     groups : tuple of arrays of shape (n_cells,), unsigned
         Of each feature, the bin of every fine cell.
     sizes : tuple of int
-        Of each feature, how many bins. Those of a pair run through the second feature first.
+        Of each feature, how many bins. Those of several run through the last feature first.
     """
 
     columns: tuple[int, ...]
@@ -50,14 +50,15 @@ class Binning:
         return int(np.prod(self.sizes))
 
     def codes(self, cells: Sequence[Array]) -> Array:
-        """One code of every place: the fine cell of a column, or the bin of a pair."""
+        """One code of every place: the fine cell of a column, or the bin of several."""
         if len(self.columns) == 1:
             return cells[self.columns[0]]
-        first, second = (
-            np.take(groups, cells[column], mode="clip")
-            for column, groups in zip(self.columns, self.groups, strict=True)
-        )
-        return np.asarray(first * np.uint8(self.sizes[1]) + second)
+        small = np.min_scalar_type(len(self))
+        codes = np.zeros(len(cells[self.columns[0]]), dtype=small)
+        for column, groups, size in zip(self.columns, self.groups, self.sizes, strict=True):
+            codes *= small.type(size)
+            codes += np.take(groups.astype(small), cells[column], mode="clip")
+        return codes
 
     @property
     def of_codes(self) -> Array:

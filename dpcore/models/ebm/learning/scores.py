@@ -34,10 +34,14 @@ from dpcore.models.ebm.learning.start import SIZE_EDGES
 
 #: Places whose scores are looked at together: they stay in a core's cache.
 _BLOCK = 2**14
+#: Blocks for which a further core is worth it.
+_MANY_BLOCKS = 2
 
 
 class Shapes:
     """Shapes of some replicates in score steps, as questions carry them. Released.
+
+    One table for each binning: of one shape, or of the sum of the shapes of several columns.
 
     Attributes
     ----------
@@ -142,7 +146,7 @@ def _looked(partition: Partition, shapes: Shapes, look: Callable[[slice, Ints32]
                 total += look(block, scores)
             found.append(total)
 
-        in_threads(work, len(state.blocks))
+        in_threads(work, len(state.blocks), _MANY_BLOCKS)
         state.end(shapes)
     return np.asarray(np.sum(found, axis=0))
 
@@ -163,28 +167,34 @@ def _numbers(partition: Partition, layout: Layout) -> bool:
     return isinstance(partition.schema.column(layout.target), NumericColumn)
 
 
-def residual_sums(partition: Partition, shapes: Shapes, feature: int, clip: float) -> Ints:
-    """Residual sums of the bins of one shape in grid steps: (n_replicates, n_bins, n_outputs).
+def residual_sums(partition: Partition, shapes: Shapes, tables: Sequence[int], clip: float) -> tuple[Ints, ...]:
+    """Residual sums of the bins of some tables in grid steps: each of shape (n_replicates, n_bins, n_outputs).
 
-    Sensitivity, for each replicate: :func:`~dpcore.models.ebm.learning.queries.residual_sensitivity`.
+    Sensitivity of one, for each replicate: :func:`~dpcore.models.ebm.learning.queries.residual_sensitivity`.
 
     Parameters
     ----------
+    tables : sequence of int
+        Binnings of the layout. All are asked under the same shapes.
     clip : float
         Largest size of a residual of a number, as a share of the target's range.
     """
-    layout, binning = shapes.layout, shapes.layout.binnings[feature]
-    labels, codes = labels_of(partition, layout.target, layout.part), layout_codes(partition, layout)[feature]
-    groups, numbers = binning.of_codes, _numbers(partition, layout)
+    layout = shapes.layout
+    labels, codes = labels_of(partition, layout.target, layout.part), layout_codes(partition, layout)
+    groups, numbers = [layout.binnings[table].of_codes for table in tables], _numbers(partition, layout)
 
     def look(block: slice, scores: Ints32) -> Ints:
-        sums = np.zeros((*scores.shape[:2], len(groups)), dtype=np.int64)
-        add_up(_residuals(labels[block], scores, clip, numbers=numbers), codes[block], sums)
-        return sums
+        sums = [np.zeros((*scores.shape[:2], len(own)), dtype=np.int64) for own in groups]
+        residuals = _residuals(labels[block], scores, clip, numbers=numbers)
+        for table, own in zip(tables, sums, strict=True):
+            add_up(residuals, codes[table][block], own)
+        return np.concatenate(sums, axis=2)
 
+    found = _looked(partition, shapes, look)
+    of_tables = np.split(found, np.cumsum([len(own) for own in groups])[:-1], axis=2)
     # Codes of a bin are neighbours.
-    firsts = np.searchsorted(groups, np.arange(len(binning)))
-    return np.add.reduceat(_looked(partition, shapes, look), firsts, axis=2).swapaxes(1, 2)
+    firsts = [np.searchsorted(own, np.arange(int(own[-1]) + 1)) for own in groups]
+    return tuple(np.add.reduceat(sums, own, axis=2).swapaxes(1, 2) for sums, own in zip(of_tables, firsts, strict=True))
 
 
 def residual_sizes(partition: Partition, shapes: Shapes) -> Ints:

@@ -15,7 +15,7 @@ from dpcore.models.ebm.learning.runs import best_runs, possible_runs
 from dpcore.models.ebm.learning.smoothing import Prior
 from dpcore.models.ebm.learning.start import BoostingStart
 from dpcore.privacy.mechanisms import FineGaussian
-from dpcore.privacy.randomness import RandomSource, permutation
+from dpcore.privacy.randomness import RandomSource
 
 #: Size of a pair's large effect, of that of a column: it adds to what its columns say.
 PAIR_LEVEL = 0.4
@@ -26,8 +26,10 @@ _FLATTEST = 0.3
 class Step(Protocol):
     """One way to turn residual sums into shapes."""
 
-    def change(self, feature: int, sums: Ints, shapes: Floats, randomness: RandomSource) -> Floats:
-        """New shapes of a feature, from its present ones: (n_replicates, n_bins, n_outputs)."""
+    def change(
+        self, features: Sequence[int], sums: Sequence[Ints], shapes: Sequence[Floats], randomness: RandomSource
+    ) -> list[Floats]:
+        """New shapes of the features that have their turn: each of shape (n_replicates, n_bins, n_outputs)."""
         ...
 
     def narrowed(self, start: BoostingStart) -> None:
@@ -140,8 +142,13 @@ class AllBins:
         """Go on with a narrower clip."""
         self._start = start
 
-    def change(self, feature: int, sums: Ints, shapes: Floats, randomness: RandomSource) -> Floats:
-        """New shapes of a feature."""
+    def change(
+        self, features: Sequence[int], sums: Sequence[Ints], shapes: Sequence[Floats], randomness: RandomSource
+    ) -> list[Floats]:
+        """New shapes of features, one after another."""
+        return [self._changed(*own, randomness) for own in zip(features, sums, shapes, strict=True)]
+
+    def _changed(self, feature: int, sums: Ints, shapes: Floats, randomness: RandomSource) -> Floats:
         known, own, replicates = self._gathered[feature], self._features[feature], len(shapes)
         hessians = self._hessians(feature, shapes)
         unit = self._start.clip / RESIDUAL_STEPS
@@ -194,51 +201,3 @@ class AllBins:
             shrinkage=known.covariances - known.covariances @ precisions @ known.covariances.swapaxes(1, 2),
         )
         return np.stack([(spread @ own).T for spread, own in zip(known.covariances, gathered, strict=True)], axis=2)
-
-
-class RandomSplits:
-    """A tree of a few leaves with random splits (Nori et al. 2021, Algorithm 1).
-
-    Every leaf is a run of neighbouring bins and moves by rate x noisy sum / noisy count.
-    """
-
-    def __init__(
-        self,
-        features: Sequence[Feature],
-        start: BoostingStart,
-        mechanism: FineGaussian,
-        rate: float,
-        leaves: int,
-        epochs: int,
-    ) -> None:
-        self._features, self._start = features, start
-        self._mechanism, self._rate, self._leaves = mechanism, rate, leaves
-        self._learned = 1 - (1 - rate * start.curvature) ** epochs
-
-    def narrowed(self, start: BoostingStart) -> None:
-        """Go on with a narrower clip."""
-        self._start = start
-
-    def change(self, feature: int, sums: Ints, shapes: Floats, randomness: RandomSource) -> Floats:
-        """New shapes of a feature: every replicate has its own tree, and one question asks for all."""
-        counts = self._features[feature].counts
-        size, cuts = len(counts), min(self._leaves, len(counts)) - 1
-        words = permutation(randomness, len(sums) * size).reshape(len(sums), size)
-        firsts = np.zeros((len(sums), size), dtype=np.bool_)
-        firsts[:, 0] = True
-        np.put_along_axis(firsts, 1 + np.argsort(words[:, 1:], axis=1)[:, :cuts], values=True, axis=1)
-        leaf = np.cumsum(firsts, axis=1) - 1
-        cells = (np.arange(len(sums))[:, None] * (cuts + 1) + leaf).ravel()
-        exact = np.zeros((len(sums) * (cuts + 1), sums.shape[2]), dtype=np.int64)
-        np.add.at(exact, cells, sums.reshape(-1, sums.shape[2]))
-        noisy = self._mechanism.release(exact, randomness)
-        totals = np.bincount(cells, np.tile(counts, len(sums)))
-        moves = (self._rate * self._start.clip / RESIDUAL_STEPS) * noisy / totals[:, None]
-        return shapes + moves[cells].reshape(shapes.shape)
-
-    def unknown(self, feature: int) -> Doubt:
-        """What is not known: about, of leaves of the mean size, after so much of the way as small steps go."""
-        counts = self._features[feature].counts
-        per_record = self._start.variance * (self._learned / self._start.curvature) ** 2
-        sampling = np.eye(len(counts)) * (per_record * self._leaves / counts.sum())[:, None, None]
-        return Doubt(sampling, np.zeros_like(sampling))

@@ -9,6 +9,7 @@ from dpcore.learning.workload import table_bytes
 from dpcore.models.ebm.learning.accounting import CHOICE, output_count
 from dpcore.models.ebm.learning.grid import feature_cells
 from dpcore.models.ebm.learning.schedule import EBMSettings, most_cells
+from dpcore.models.ebm.learning.turns import Turns
 from dpcore.released.plan import RunPlan
 from dpcore.released.workload import Work, Workload
 
@@ -18,9 +19,10 @@ _HISTOGRAM, _EPOCH, _TERM = 12.0, 4.0, 40.0
 _GAUSSIAN: Final = 3.3
 #: A bin holds so many standard deviations of the noise on a count, about.
 _CLEAR: Final = 6.0
-#: Calls of a question to the table, and of a turn of all replicates; those of smoothing, for each square of bins.
+#: Calls of a question to the table, and of a turn of all replicates; those of smoothing, for each square of bins; of
+#: each column with random splits.
 _QUESTION: Final = 1.0
-_TURN, _SMOOTHING = 2.6, 1 / 80
+_TURN, _SMOOTHING, _SPLITS = 2.6, 1 / 80, 0.3
 _BEGINNING, _ENDING = 50.0, 100.0
 
 
@@ -33,7 +35,7 @@ def ebm_workload(plan: RunPlan) -> Workload:
     cells = sum(len(own.merged(most)[0]) for own in feature_cells(schema, plan.target))
     steps = {
         "finding bins": Work(places=_HISTOGRAM * rows * features, draws=cells, calls=_BEGINNING),
-        "learning shapes": _boosting(plan, features, _bins(plan)),
+        "learning shapes": _shapes(plan),
     }
     if parameters.pairs:
         possible = features * (features - 1) / 2 if CHOICE in plan.split.parts else 0
@@ -45,15 +47,26 @@ def ebm_workload(plan: RunPlan) -> Workload:
     return Workload(steps, table_bytes(schema, numbers=True) + scores + 8 * rows * outputs)
 
 
-def _bins(plan: RunPlan) -> float:
-    """Noisy sums of one feature, about."""
+def _sizes(plan: RunPlan) -> list[int]:
+    """Bins of each feature, about."""
     parameters: EBMSettings = plan.parameters
-    if parameters.method == "random_splits":
-        return parameters.leaves
     clear = plan.schema.max_rows / (_CLEAR * plan.noise[0].scale)
-    most = min(parameters.max_bins, 1 + clear)
+    most = int(min(parameters.max_bins, 1 + clear))
     features = [column for column in plan.schema if column.name != plan.target]
-    return sum(most if isinstance(own, NumericColumn) else len(own.cells) for own in features) / max(1, len(features))
+    return [most if isinstance(own, NumericColumn) else len(own.cells) for own in features]
+
+
+def _shapes(plan: RunPlan) -> Work:
+    sizes, parameters = _sizes(plan), plan.parameters
+    if parameters.method != "random_splits":
+        return _boosting(plan, len(sizes), sum(sizes) / max(1, len(sizes)))
+    turns = Turns.together(sizes, parameters.learning_rate)
+    shared = parameters.epochs * parameters.replicates * output_count(plan.schema, plan.target)
+    return Work(
+        places=_EPOCH * shared * len(turns.tables) * plan.schema.max_rows,
+        draws=_GAUSSIAN * shared * len(sizes) * parameters.leaves,
+        calls=parameters.epochs * (len(turns.turns) * (_QUESTION + _TURN) + _SPLITS * len(sizes)),
+    )
 
 
 def _boosting(plan: RunPlan, features: int, bins: float) -> Work:
@@ -62,7 +75,7 @@ def _boosting(plan: RunPlan, features: int, bins: float) -> Work:
     outputs = output_count(plan.schema, plan.target)
     turns = parameters.epochs * features
     shared = turns * parameters.replicates * outputs
-    smoothing = _SMOOTHING * bins**2 * outputs if parameters.method == "all_bins" else 0.0
+    smoothing = _SMOOTHING * bins**2 * outputs
     return Work(
         places=_EPOCH * shared * plan.schema.max_rows,
         draws=_GAUSSIAN * shared * bins,

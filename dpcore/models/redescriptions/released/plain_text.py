@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcore.models.redescriptions.released.missingness import SENTENCES
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
 from dpcore.released.release import Release
@@ -38,6 +39,7 @@ def _text(number: int, item: Redescription) -> str:
         f"{_p_value(item.p_value)}{alike}",
         f"left:  {item.left}",
         f"right: {item.right}",
+        *([SENTENCES[item.missing]] if item.missing else []),
     ]
     return lead + f"\n{' ' * len(lead)}".join(lines)
 

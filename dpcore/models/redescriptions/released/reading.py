@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpcore.domain.schema import Schema
+from dpcore.models.redescriptions.released.missingness import SENTENCES
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.simplify import simplified
@@ -36,12 +37,13 @@ def sentence(item: Redescription) -> str:
     """What a redescription says, with its noisy numbers."""
     either = item.support + item.left_only + item.right_only
     p_value = p_words(item.p_value).replace(" ", "\u00a0")
+    missing = f" {SENTENCES[item.missing]}" if item.missing else ""
     return (
         f"{_capital(item.left)}: {alike_words(item.jaccard)} those with {item.right}. Of about "
         f"{either:,.0f} people for whom at least one of the two holds, both hold for about "
         f"{item.support:,.0f} (±{item.support_margin:,}). Noisy Jaccard index: "
         f"{item.jaccard:.2f} ({interval_words(item)} for the noise); chance alone would give "
-        f"{item.chance:.2f} ({p_value})."
+        f"{item.chance:.2f} ({p_value}).{missing}"
     )
 
 

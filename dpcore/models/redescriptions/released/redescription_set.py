@@ -22,6 +22,13 @@ from dpcore.models.redescriptions.released.extraction import (
     suggested_support,
 )
 from dpcore.models.redescriptions.released.formal import formal
+from dpcore.models.redescriptions.released.missingness import (
+    SHORT,
+    Missingness,
+    holding_missing,
+    jaccard_without,
+    only_asks_for_missing,
+)
 from dpcore.models.redescriptions.released.regions import Box, Domain
 from dpcore.models.redescriptions.released.simplify import Space
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
@@ -66,6 +73,9 @@ class Redescription:
         Others that say nearly the same and were merged into this one.
     columns : frozenset of str
         Columns that it refers to.
+    missing : {"", "both", "one", "may"}
+        Whether missing values alone may explain it, see
+        :mod:`dpcore.models.redescriptions.released.missingness`.
     """
 
     pair: int
@@ -86,6 +96,7 @@ class Redescription:
     conditions: int
     similar: int
     columns: frozenset[str] = field(repr=False)
+    missing: Missingness = ""
 
     @property
     def text(self) -> str:
@@ -137,6 +148,7 @@ def _row(item: Redescription) -> dict[str, object]:
         item.conditions,
         item.similar,
         item.pair,
+        SHORT[item.missing],
     )
     return dict(zip(_COLUMNS, values, strict=True))
 
@@ -156,6 +168,7 @@ _COLUMNS = (
     "conditions",
     "similar",
     "pair of trees",
+    "missing values",
 )
 
 
@@ -194,6 +207,11 @@ class _Side:
     def conditions(self) -> int:
         return condition_count(self.boxes)
 
+    @property
+    def columns(self) -> frozenset[str]:
+        """Columns of its conditions."""
+        return frozenset(name for box in self.boxes for name in box)
+
     @cached_property
     def texts(self) -> tuple[str, str]:
         """Plain and formal."""
@@ -204,7 +222,8 @@ class _Leaves:
     """The leaves of a tree that a record can reach, as cubes."""
 
     def __init__(self, tree: Tree, domain: Domain) -> None:
-        boxes = {leaf: box for leaf, box in enumerate(tree.leaf_boxes(domain)) if box is not None}
+        self.boxes = tree.leaf_boxes(domain)
+        boxes = {leaf: box for leaf, box in enumerate(self.boxes) if box is not None}
         self._space = Space({name for box in boxes.values() for name in box}, domain)
         self._cubes = {leaf: self._space.cube(box) for leaf, box in boxes.items()}
 
@@ -239,7 +258,7 @@ class _PairReading:
         return [
             (
                 float(candidates.least_score[place]),
-                self._described(candidates, place, float(p_values[place]), int(sizes[place]) - 1),
+                self._described(candidates, place, float(p_values[place]), int(sizes[place]) - 1, constraints),
             )
             for place in range(len(candidates))
         ]
@@ -276,7 +295,9 @@ class _PairReading:
             self._known[key] = _Side(leaves, self._trees[side].simplified(leaves), self._domain)
         return self._known[key]
 
-    def _described(self, candidates: Candidates, place: int, p_value: float, similar: int) -> Redescription:
+    def _described(
+        self, candidates: Candidates, place: int, p_value: float, similar: int, constraints: Constraints
+    ) -> Redescription:
         left, right = self._sides(candidates, place)
         index, margin = float(candidates.jaccard[place]), float(candidates.margin[place])
         return Redescription(
@@ -297,5 +318,22 @@ class _PairReading:
             p_value=p_value,
             conditions=left.conditions + right.conditions,
             similar=similar,
-            columns=frozenset(name for side in (left, right) for box in side.boxes for name in box),
+            columns=left.columns | right.columns,
+            missing=self._missing((left, right), float(candidates.chance[place]), constraints),
         )
+
+    def _missing(self, sides: tuple[_Side, _Side], chance: float, constraints: Constraints) -> Missingness:
+        """Whether missing values alone may explain it."""
+        asking = sum(only_asks_for_missing(side.boxes, self._domain) for side in sides)
+        if asking:
+            return "both" if asking == 2 else "one"
+        held = [
+            holding_missing(tree.boxes, side.leaves, side.columns, self._domain)
+            for tree, side in zip(self._trees, sides, strict=True)
+        ]
+        if not all(own.any() for own in held):
+            return ""
+        table = self.counts.whole
+        left, right = (np.isin(np.arange(n), side.leaves) for n, side in zip(table.shape, sides, strict=True))
+        least = max(constraints.min_jaccard, chance + constraints.min_above_chance)
+        return "may" if jaccard_without(table, left, right, (held[0], held[1])) < least else ""

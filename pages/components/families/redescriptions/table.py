@@ -65,11 +65,14 @@ def _table(reading: Reading, items: Sequence[Any]) -> None:
 
 
 def _frame(items: Sequence[Any], exact: Sequence[float] | None) -> pd.DataFrame:
+    from dpcore.models.redescriptions.released.missingness import SHORT
     from dpcore.models.redescriptions.released.reading import interval_words
 
+    marks = {"missing": [SHORT[item.missing] for item in items]} if any(item.missing for item in items) else {}
     columns: dict[str, list[Any]] = {
         "left": [item.left for item in items],
         "right": [item.right for item in items],
+        **marks,
         "jaccard": [item.jaccard for item in items],
         "interval": [interval_words(item) for item in items],
         "support": [round(item.support) for item in items],
@@ -98,6 +101,7 @@ def _columns() -> dict[str, Any]:
         "margin": count("±", 50),
         "chance": share("By chance"),
         "similar": count("Merged"),
+        "missing": st.column_config.TextColumn("Missing values", width=115),
         "true": share("◇ True Jaccard"),
     }
 

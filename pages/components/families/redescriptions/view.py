@@ -216,6 +216,7 @@ def _label(item: Any) -> str:
 
 def _in_full(reading: Reading, item: Any) -> None:
     from dpcore.models.redescriptions.released.agreement import agreement_margins
+    from dpcore.models.redescriptions.released.missingness import SENTENCES
     from dpcore.models.redescriptions.released.reading import alike_words, alternatives
     from dpcore.plots.redescriptions_agreement import agreement_alt, agreement_figure
 
@@ -226,6 +227,8 @@ def _in_full(reading: Reading, item: Any) -> None:
     if item.support < reading.threshold:
         words = "it holds for so few people that much of it may be noise."
         markup.notice("amber", "Set aside by your threshold:", words)
+    if item.missing:
+        markup.notice("amber", "Missing values:", SENTENCES[item.missing])
     exact = reading.exact_of(item)
     markup.facts(_facts(item, exact))
     margins = agreement_margins(item, pair, schema)

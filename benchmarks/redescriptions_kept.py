@@ -1,0 +1,80 @@
+"""Runs of the suite of redescriptions kept in a file, one a line, so that a suite goes on where it ended."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.redescriptions_runs import Reading, Run
+
+#: A data set, a method and an epsilon (``None`` without privacy).
+Cell = tuple[str, str, float | None]
+
+
+class KeptRuns:
+    """Runs in a file, or nowhere.
+
+    Parameters
+    ----------
+    path : Path or None
+        A file of JSON lines, made with the first run. A line that was cut off is left out.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def runs(self) -> list[tuple[str, Run]]:
+        """Data set and run of every line, in order."""
+        if self._path is None or not self._path.exists():
+            return []
+        return [own for line in self._path.read_text().splitlines() if (own := _read(line)) is not None]
+
+    def keep(self, data: str, run: Run) -> None:
+        """Add a run."""
+        if self._path is not None:
+            with self._path.open("a") as file:
+                file.write(_line(data, run) + "\n")
+
+
+def still_to_do(cells: Sequence[Cell], times: int, done: Sequence[Cell]) -> list[Cell]:
+    """Cells that are not yet there so often: one run of each, then the next of each.
+
+    A cell without privacy, of which every run is the same, is wanted once.
+    """
+    there = Counter(done)
+    return [
+        cell
+        for number in range(times)
+        for cell in cells
+        if there[cell] <= number and (number == 0 or cell[2] is not None)
+    ]
+
+
+def _line(data: str, run: Run) -> str:
+    readings = {name: {key: _plain(value) for key, value in asdict(own).items()} for name, own in run.readings.items()}
+    return json.dumps({"data": data, **asdict(run), "readings": readings})
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _read(line: str) -> tuple[str, Run] | None:
+    try:
+        content = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    readings = {name: _reading(own) for name, own in content.pop("readings").items()}
+    return content.pop("data"), Run(**content, readings=readings)
+
+
+def _reading(content: dict[str, Any]) -> Reading:
+    suggested, held = content.pop("suggested"), np.array(content.pop("held"), dtype=np.bool_)
+    arrays = {name: np.array(values, dtype=np.float64) for name, values in content.items()}
+    return Reading(**arrays, held=held, suggested=suggested)

@@ -1,0 +1,57 @@
+"""Columns that take their turn together: tables that several share, and what is read off them."""
+
+import numpy as np
+import pytest
+
+from dpcore.models.ebm.learning.records import Binning, Layout, cell_codes, layout_codes
+from dpcore.models.ebm.learning.turns import Turns, apart, summed
+from tests.support import ebm_cases as cases
+
+SIZES = [33, 2, 3, 9, 40, 1100, 7]
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.1, 0.5, 1.0])
+def test_every_feature_has_one_turn_and_one_table(rate):
+    turns = Turns.together(SIZES, rate)
+    assert sorted(feature for turn in range(len(turns.turns)) for feature in turns.features(turn)) == list(range(7))
+    assert sorted(table for turn in turns.turns for table in turn) == list(range(len(turns.tables)))
+    assert all(len(turns.features(turn)) * rate <= max(0.25, rate) for turn in range(len(turns.turns)))
+    for members in turns.tables:
+        assert len(members) == 1 or np.prod([SIZES[feature] for feature in members]) <= 1024
+
+
+def test_few_tables_hold_many_small_columns():
+    assert len(Turns.together([3] * 12, 0.01).tables) == 2
+    assert Turns.together([3] * 4, 0.5) == Turns.single(4), "with a large rate, one after another"
+    assert Turns.together(SIZES, 0.5) == Turns.single(7)
+
+
+@pytest.mark.parametrize("sizes", [(4,), (2, 3), (3, 1, 5), (2, 3, 2, 2)])
+def test_joint_bins_come_apart_as_records_were_added_up(sizes):
+    """Sums of shapes at the joint bin of every record, and sums over each column's own bins."""
+    draw = np.random.default_rng(1)
+    bins = [draw.integers(0, size, 200) for size in sizes]
+    joint, values = np.ravel_multi_index(bins, sizes), draw.integers(-9, 9, (3, 200, 2))
+    sums = np.zeros((3, int(np.prod(sizes)), 2), dtype=np.int64)
+    np.add.at(sums, (slice(None), joint), values)
+    shapes = [draw.normal(size=(3, size, 2)) for size in sizes]
+    together = summed(shapes)
+    np.testing.assert_allclose(
+        together[:, joint], sum(own[:, place] for own, place in zip(shapes, bins, strict=True)), atol=1e-12
+    )
+    for found, place, size in zip(apart(sums, sizes), bins, sizes, strict=True):
+        expected = np.zeros((3, size, 2), dtype=np.int64)
+        np.add.at(expected, (slice(None), place), values)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("columns", [(0,), (1, 0), (0, 1, 2)])
+def test_the_code_of_several_columns_is_their_joint_bin(columns):
+    table = cases.table(cases.frame(60), cases.schema(target="ill", max_rows=60))
+    (own,) = table.partitions
+    cells = cell_codes(own, "ill")
+    binning = Binning.of(*((column, np.arange(int(cells[column].max()) + 1) // 3) for column in columns))
+    (codes,) = layout_codes(own, Layout("ill", "all", (binning,)))
+    bins = [groups[cells[column]] for column, groups in zip(binning.columns, binning.groups, strict=True)]
+    found = binning.of_codes[codes]
+    np.testing.assert_array_equal(found, np.ravel_multi_index([own.astype(int) for own in bins], binning.sizes))
