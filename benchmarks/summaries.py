@@ -99,8 +99,8 @@ def _columns(truth: Truth, epsilon: float, times: int) -> Iterator[Record]:
         own = [model.model_.estimates for model in made]
         errors = [_error(truth, tables, each.consistent) for each in own]
         yield _record(truth, form, epsilon, "people, mean error of a count of a column", errors, rival)
-        least = [_least(each) for each in own]
-        yield _record(truth, form, epsilon, "people, least error that such noise allows", least, rival)
+        noise = [_by_noise(each, tables) for each in own]
+        yield _record(truth, form, epsilon, "people, mean error of a count of a column by noise alone", noise)
         told = [_quantile_errors(truth, each.consistent) for each in own]
         yield _record(truth, form, epsilon, "cells, mean error of a quantile", told, quantiles)
         yield _record(
@@ -177,18 +177,11 @@ def _held_shares(truth: Truth, tables: list[Axes], own: Estimates, cells: Callab
     return float(found.mean()) if len(found) else float("nan")
 
 
-def _least(own: Estimates) -> float:
-    """Least mean error of a count that independent noise of this kind and budget allows, however it is shared.
-
-    Precision of Gaussian noise, and the square root of that of geometric noise, is what tables share. A table of
-    n cells then does best with n^(2/3), or with the square root of n, of it. Counts may be negative.
-    """
-    sizes = np.array([math.prod(table.counts.shape) for table in own.measured])
-    deviations = np.array([table.deviation for table in own.measured])
-    if own.gaussian:
-        size, shared = math.sqrt(2 / math.pi), (deviations**-2.0).sum()
-        return float(size * (sizes ** (2 / 3)).sum() ** 1.5 / math.sqrt(shared) / sizes.sum())
-    return float(math.sqrt(1 / 2) * np.sqrt(sizes).sum() ** 2 / (1 / deviations).sum() / sizes.sum())
+def _by_noise(own: Estimates, tables: list[Axes]) -> float:
+    """Mean error of a count that noise alone makes, before negative counts are made 0: the least that shares allow."""
+    cells = np.array([math.prod(own.sizes[axis] for axis in axes) for axes in tables])
+    deviation = float(np.average([own.deviation(axes) for axes in tables], weights=cells))
+    return deviation * math.sqrt(2 / math.pi if own.gaussian else 1 / 2)
 
 
 def _quantile_errors(truth: Truth, told: Callable[[Axes], Floats]) -> float:
