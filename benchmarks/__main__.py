@@ -317,6 +317,9 @@ def summaries_command(
     rivals: Annotated[
         bool, typer.Option("--rivals", help="Invented records beside SmartNoise and dpmm instead; installs them.")
     ] = False,
+    longest: Annotated[
+        int, typer.Option("--longest", min=1, help="Seconds that a rival may take for one table of records.")
+    ] = summaries_rivals.LONGEST,
 ) -> None:
     """Errors of first looks on public data, beside histograms that share epsilon evenly, and invented records."""
     _check_known("data set", data, summaries_rivals.DATA if rivals else summaries.DATA)
@@ -324,7 +327,7 @@ def summaries_command(
         report.records += summaries.run(data, epsilon, quick=quick)
         report.show(table_of("First looks", report.records))
         return
-    found = list(summaries_rivals.run(data, epsilon, quick=quick))
+    found = list(summaries_rivals.run(data, epsilon, quick=quick, longest=longest))
     report.records += [one for one in found if isinstance(one, Record)]
     report.show(table_of("Invented records", report.records))
     report.show(*(one for one in found if isinstance(one, str)))

@@ -45,10 +45,13 @@ _DELTA = Decimal("0.000001")
 _EPSILONS, _QUICK_EPSILONS = ("0.1", "0.5", "2"), ("0.5",)
 _QUICK_DATA = ("mushroom", "titanic")
 _HOLDOUT, _FRESH_ROWS, _RUNS = 20, 10_000, 2
+#: Private runs of each request beside rehearsals after a first look: one differs from the next.
+_RUNS_OF_LOOKS = 4
 _SEED, _EARLIER_SEED, _FRESH = 7, 55, 99
 #: How far off a rehearsal may be, in points.
 BAR = 5.0
 _SCHEMA, _FIRST_LOOK, _TWICE = "schema alone", "first look", "private run again"
+_OF_MEAN, _TWICE_MEAN = "first look; mean of private runs", "private run, beside the mean of others"
 Quality = Callable[[Any], float]
 
 
@@ -80,6 +83,11 @@ class Case:
     def off(self) -> list[float]:
         """Points by which the rehearsal misses each private run."""
         return [100 * abs(self.rehearsed - value) / self.unit for value in self.private]
+
+    @property
+    def off_mean(self) -> float:
+        """Points by which it misses the mean of the private runs."""
+        return float(100 * abs(self.rehearsed - np.mean(self.private)) / self.unit)
 
 
 @dataclass(frozen=True)
@@ -132,7 +140,7 @@ def _cases(name: str, *, quick: bool, looks: bool) -> Iterator[Case]:
     private: dict[tuple[str, str], tuple[float, ...]] = {}
     for family in real.families:
         for epsilon in epsilons:
-            models = [real.run(family, epsilon, 100 + i)[1] for i in range(_RUNS)]
+            models = [real.run(family, epsilon, 100 + i)[1] for i in range(_RUNS_OF_LOOKS if looks else _RUNS)]
             read = get_learner(family).family.evidence
             private[family, epsilon] = tuple(truth(read(m).predicted(real.aside)) for m in models)
     for known, releases in _looks(real) if looks else _knowledge(real):
@@ -212,7 +220,11 @@ def _parts(cases: Sequence[Case]) -> dict[str, list[Case]]:
 def records(cases: Sequence[Case]) -> Iterator[Record]:
     """How far off rehearsals are, by part; and how far two private runs of one request are from each other."""
     told = {part: [points for case in own for points in case.off] for part, own in parts(cases).items()}
-    told |= {f"{_TWICE}{kind}": _apart(cases, number=number) for kind, number in (("", False), ("; numbers", True))}
+    for kind, number in (("", False), ("; numbers", True)):
+        own = [case for case in cases if case.number == number]
+        told[f"{_OF_MEAN}{kind}"] = [case.off_mean for case in own if case.known.startswith(_FIRST_LOOK)]
+        told[f"{_TWICE}{kind}"] = _apart(own)
+        told[f"{_TWICE_MEAN}{kind}"] = _beside_others(own)
     for part, points in told.items():
         off = np.array(points)
         if len(off) == 0:
@@ -227,11 +239,24 @@ def records(cases: Sequence[Case]) -> Iterator[Record]:
             yield Record(SUITE, "all", part, None, metric, value, math.nan, len(off), None, "")
 
 
-def _apart(cases: Sequence[Case], *, number: bool) -> list[float]:
+def _requests(cases: Sequence[Case]) -> list[Case]:
+    """One case of each request."""
+    return list({(case.data, case.family, case.epsilon): case for case in cases}.values())
+
+
+def _apart(cases: Sequence[Case]) -> list[float]:
     """Points between two private runs of one request: no rehearsal can be closer to both."""
-    asked = {(case.data, case.family, case.epsilon): case for case in cases if case.number == number}
     return [
-        100 * abs(one - other) / case.unit for case in asked.values() for one, other in combinations(case.private, 2)
+        100 * abs(one - other) / case.unit for case in _requests(cases) for one, other in combinations(case.private, 2)
+    ]
+
+
+def _beside_others(cases: Sequence[Case]) -> list[float]:
+    """Points between a private run and the mean of the others of its request."""
+    return [
+        100 * abs(own - (sum(case.private) - own) / (len(case.private) - 1)) / case.unit
+        for case in _requests(cases)
+        for own in case.private
     ]
 
 

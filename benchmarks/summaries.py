@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,7 +28,7 @@ from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom
 
 SUITE: Final = "summaries"
-DATA, EPSILONS = ("adult", "telco_churn", "npas"), (0.1, 0.5, 1.0)
+DATA, EPSILONS = ("adult", "telco_churn", "npas", "checkups"), (0.1, 0.5, 1.0)
 DELTA: Final = 1e-6
 #: Columns that the tables of pairs are made of: all pairs of so many.
 _PAIRED: Final = 14
@@ -98,6 +99,8 @@ def _columns(truth: Truth, epsilon: float, times: int) -> Iterator[Record]:
         own = [model.model_.estimates for model in made]
         errors = [_error(truth, tables, each.consistent) for each in own]
         yield _record(truth, form, epsilon, "people, mean error of a count of a column", errors, rival)
+        noise = [_by_noise(each, tables) for each in own]
+        yield _record(truth, form, epsilon, "people, mean error of a count of a column by noise alone", noise)
         told = [_quantile_errors(truth, each.consistent) for each in own]
         yield _record(truth, form, epsilon, "cells, mean error of a quantile", told, quantiles)
         yield _record(
@@ -124,8 +127,17 @@ def _pairs(truth: Truth, epsilon: float, times: int) -> Iterator[Record]:
         )
         held = [_held(truth, tables, each) for each in own]
         yield _record(truth, form, epsilon, "share of intervals that hold, pairs too", held)
-        shares = [_held_shares(truth, tables, each) for each in own]
-        yield _record(truth, form, epsilon, "share of intervals of shares that hold, pairs too", shares)
+        for which, cells in _CELLS.items():
+            shares = [_held_shares(truth, tables, each, cells) for each in own]
+            yield _record(truth, form, epsilon, f"share of intervals of shares that hold, pairs too{which}", shares)
+
+
+#: Cells of which shares are told, by what they really are.
+_CELLS: Final[dict[str, Callable[[Floats], Floats]]] = {
+    "": np.ones_like,
+    "; nobody": lambda exact: exact == 0,
+    "; more than half": lambda exact: exact > 0.5,
+}
 
 
 def _even(truth: Truth, tables: list[Axes], epsilon: float) -> Callable[[Axes], Floats]:
@@ -154,13 +166,22 @@ def _held(truth: Truth, tables: list[Axes], own: Estimates) -> float:
     return float(np.concatenate(held).mean())
 
 
-def _held_shares(truth: Truth, tables: list[Axes], own: Estimates) -> float:
+def _held_shares(truth: Truth, tables: list[Axes], own: Estimates, cells: Callable[[Floats], Floats]) -> float:
     """The same for shares of all people, of which the noise on their number is a part."""
     held = []
     for axes in tables:
         told, exact = shares_of(own, axes), truth.table(axes) / len(truth.data.frame)
-        held.append(((told.low <= exact + 1e-12) & (exact <= told.high + 1e-12)).ravel())
-    return float(np.concatenate(held).mean())
+        inside = (told.low <= exact + 1e-12) & (exact <= told.high + 1e-12)
+        held.append(inside[cells(exact).astype(bool)])
+    found = np.concatenate(held)
+    return float(found.mean()) if len(found) else float("nan")
+
+
+def _by_noise(own: Estimates, tables: list[Axes]) -> float:
+    """Mean error of a count that noise alone makes, before negative counts are made 0: the least that shares allow."""
+    cells = np.array([math.prod(own.sizes[axis] for axis in axes) for axes in tables])
+    deviation = float(np.average([own.deviation(axes) for axes in tables], weights=cells))
+    return deviation * math.sqrt(2 / math.pi if own.gaussian else 1 / 2)
 
 
 def _quantile_errors(truth: Truth, told: Callable[[Axes], Floats]) -> float:

@@ -2,7 +2,7 @@
 
 All see the same cells of public bins. Every rival runs in an environment of its own, made with ``venv``
 and ``pip`` in a folder that is kept (``FROSTGLASS_RIVALS``, or one beside temporary files). What could not be
-installed, or did not finish in ``LONGEST`` seconds, is said in place of its figures. The records that rivals made
+installed, or did not finish in the seconds that it has, is said in place of its figures. The records that rivals made
 and what they did not finish are kept in the same folder: a run that was broken off goes on where it ended.
 """
 
@@ -31,7 +31,7 @@ from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom
 
 DATA: Final = ("adult", "telco_churn", "npas", "checkups")
-#: Seconds by the clock that a rival may take for one table of records.
+#: Seconds by the clock that a rival may take for one table of records, unless it is given more.
 LONGEST: Final = 75
 _SCRIPT: Final = Path(__file__).parent / "peer_synthesis.py"
 _RIVALS: Final = tuple(f"{program} {name}" for program in ("smartnoise", "dpmm") for name in ("mst", "aim"))
@@ -56,13 +56,15 @@ class Made:
 Way = Callable[[Truth, float, int], Made]
 
 
-def run(data: list[str] | None, epsilons: list[float] | None, *, quick: bool) -> Iterator[Record | str]:
+def run(
+    data: list[str] | None, epsilons: list[float] | None, *, quick: bool, longest: int = LONGEST
+) -> Iterator[Record | str]:
     """Figures of all methods, and a sentence for what was left out."""
     slow: set[tuple[str, str]] = set()
     for name in data or DATA:
         truth = Truth.of(name)
         for epsilon in epsilons or ((1.0,) if quick else EPSILONS):
-            for method, (times, make) in _methods(quick=quick).items():
+            for method, (times, make) in _methods(longest, quick=quick).items():
                 if (name, method) in slow:
                     continue
                 try:
@@ -76,9 +78,9 @@ def run(data: list[str] | None, epsilons: list[float] | None, *, quick: bool) ->
                     yield Record(SUITE, name, method, epsilon, metric, mean, error, times, None, "")
 
 
-def _methods(*, quick: bool) -> dict[str, tuple[int, Way]]:
+def _methods(longest: int, *, quick: bool) -> dict[str, tuple[int, Way]]:
     own = 2 if quick else 3
-    rivals = {name: (1, _rival(name)) for name in _RIVALS}
+    rivals = {name: (1, _rival(name, longest)) for name in _RIVALS}
     return {**{name: (own, make) for name, make in OWN.items()}, **rivals}
 
 
@@ -118,32 +120,35 @@ OWN: Final = {
 }
 
 
-def _rival(name: str) -> Way:
+def _rival(name: str, longest: int) -> Way:
     def make(truth: Truth, epsilon: float, turn: int) -> Made:
         codes = np.stack([truth.codes[axis.column] for axis in truth.axes], axis=1)
-        return rival_records(name, codes, [axis.size(truth.data.schema) for axis in truth.axes], epsilon, turn)
+        sizes = [axis.size(truth.data.schema) for axis in truth.axes]
+        return rival_records(name, codes, sizes, epsilon, turn, longest=longest)
 
     return make
 
 
-def rival_records(name: str, codes: Ints, sizes: list[int], epsilon: float, turn: int) -> Made:
+def rival_records(
+    name: str, codes: Ints, sizes: list[int], epsilon: float, turn: int, *, longest: int = LONGEST
+) -> Made:
     """Records of a rival that follow a table of cells, those made before if it was asked before.
 
     Raises
     ------
     LeftOutError
-        If it fails, or takes longer than ``LONGEST``.
+        If it fails, or takes longer than so many seconds by the clock.
     """
     asked = f"{name} {PROGRAMS[name.partition(' ')[0]]} {sizes} {epsilon!r} {DELTA!r} {turn}"
     digest = hashlib.sha256(asked.encode() + codes.tobytes()).hexdigest()[:24]
-    return _kept(digest, lambda: _asked(name, codes, sizes, epsilon))
+    return _kept(digest, longest, lambda: _asked(name, codes, sizes, epsilon, longest))
 
 
-def _kept(digest: str, make: Callable[[], Made]) -> Made:
+def _kept(digest: str, longest: int, make: Callable[[], Made]) -> Made:
     """What was made before, or was not finished in as much time; else it is made, and kept."""
     place = folder() / "kept"
     place.mkdir(parents=True, exist_ok=True)
-    records, unfinished = place / f"{digest}.npz", place / f"{digest}.{LONGEST}.txt"
+    records, unfinished = place / f"{digest}.npz", place / f"{digest}.{longest}.txt"
     if unfinished.exists():
         raise LeftOutError(unfinished.read_text(encoding="utf-8"))
     if records.exists():
@@ -158,13 +163,13 @@ def _kept(digest: str, make: Callable[[], Made]) -> Made:
     return made
 
 
-def _asked(name: str, codes: Ints, sizes: list[int], epsilon: float) -> Made:
+def _asked(name: str, codes: Ints, sizes: list[int], epsilon: float, longest: int) -> Made:
     python = environment(name.partition(" ")[0])
     with tempfile.TemporaryDirectory() as place:
         problem, records = Path(place) / "problem.npz", Path(place) / "records.npz"
         np.savez(problem, codes=codes, sizes=sizes)
         command = [str(python), str(_SCRIPT), str(problem), str(records), name, repr(epsilon), repr(DELTA)]
-        told = called(command, LONGEST, f"not finished in {LONGEST} s")
+        told = called(command, longest, f"not finished in {longest} s")
         with np.load(records, allow_pickle=False) as made:
             return Made(made["codes"], float(json.loads(told)["seconds"]))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,9 +12,10 @@ import pytest
 
 from benchmarks import summaries_models, summaries_rivals
 from benchmarks.datasets import BenchData
-from benchmarks.environments import LeftOutError, called
+from benchmarks.environments import FOLDER_VARIABLE, LeftOutError, UnfinishedError, called
 from benchmarks.summaries import Truth
 from benchmarks.summaries_rivals import COLUMNS, PAIRS, VARIATION, Made, measures
+from dpcore.arrays import Ints
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import axes_of
@@ -60,6 +63,27 @@ def test_a_rival_that_fails_or_takes_too_long_is_said() -> None:
         called([sys.executable, "-c", "raise SystemExit('no such thing')"], 60, "")
     with pytest.raises(LeftOutError, match="too long"):
         called([sys.executable, "-c", "import time; time.sleep(60)"], 1, "too long")
+
+
+def test_what_was_not_finished_is_tried_again_with_more_time(
+    truth: Truth, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given = []
+
+    def asked(_name: str, codes: Ints, _sizes: list[int], _epsilon: float, longest: int) -> Made:
+        given.append(longest)
+        if longest < 100:
+            raise UnfinishedError("too long")
+        return Made(codes, 90.0)
+
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(summaries_rivals, "_asked", asked)
+    codes = np.zeros((4, 2), dtype=np.int64)
+    for longest, seconds in ((75, None), (75, None), (200, 90.0), (200, 90.0)):
+        with nullcontext() if seconds else pytest.raises(LeftOutError, match="too long"):
+            made = summaries_rivals.rival_records("dpmm aim", codes, [2, 2], 1.0, 0, longest=longest)
+            assert made.seconds == seconds
+    assert given == [75, 200]  # What was asked once is kept.
 
 
 def test_half_a_guess_is_worth_nothing(truth: Truth) -> None:

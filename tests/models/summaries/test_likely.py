@@ -30,6 +30,12 @@ def test_a_column_keeps_its_total_and_has_no_negative_counts(deviation):
     assert counts.sum() == pytest.approx(max(own.total, 1.0))
 
 
+def test_large_counts_are_as_precise_as_their_noise():
+    exact = np.array([40_000, 8_000, 800, 60, 0, 0])
+    away = [np.abs(likely_column(column(exact, 10.0, seed), 0) - exact).mean() for seed in range(20)]
+    assert np.mean(away) < 10
+
+
 def test_in_wide_noise_a_column_is_nearer_than_what_is_cut_off():
     exact = np.array([600, 200, 100, 50, 30, 20, 0, 0, 0, 0, 0, 0])
     away = {"likely": 0.0, "cut": 0.0}

@@ -8,9 +8,9 @@ import numpy as np
 
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.estimates import Estimates
-from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, Cells, cells_of
+from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
 from dpcore.models.summaries.released.words import cell_words
 
 
@@ -87,13 +87,8 @@ def _within(own: Estimates, row: int, column: int) -> Cells:
     if row > column:
         raw, near = raw.T, near.T
     sizes = np.maximum(own.table((row,)), 1.0)[:, None]
-    inside = np.clip(raw / sizes, 0.0, 1.0)
-    whole, each = own.deviation((row,)) ** 2, own.deviation(pair) ** 2
-    # A count goes up with the size of its row: by its part of it.
-    variance = each + whole * (inside**2 - 2 * inside / raw.shape[1])
-    deviation = np.sqrt(np.maximum(variance, 1e-18)) / sizes
-    low, high = intervals(raw / sizes / deviation, 1.0, gaussian=own.gaussian)
+    whole = Whole(sizes, own.deviation((row,)) ** 2, raw.shape[1])
+    low, high = share_intervals(raw, own.deviation(pair) ** 2, whole, gaussian=own.gaussian)
     total = near.sum(axis=1, keepdims=True)
     values = np.divide(near, total, out=np.zeros_like(near), where=total > 0)
-    low, high = np.minimum(low * deviation, values), np.maximum(np.minimum(high * deviation, 1.0), values)
-    return Cells(values, low, high)
+    return _around(Cells(values, low, high))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.outcomes import outcomes
@@ -60,7 +59,7 @@ class SummaryEvidence(Evidence):
             return {}
         generator = public_generator(seed)
         codes = draw_codes(self.model, rows, generator)
-        if target and not isinstance(schema.column(target), NumericColumn):
+        if target:
             place = self.model.place(target)
             codes[place] = outcomes(codes, place, Source(self.model).pairs, generator)
         return {

@@ -23,8 +23,8 @@ from dpcore.released.noisy_counts import nearest
 #: Shape of the gamma distribution; noise below this share of all people needs none.
 _SHAPE: Final = 0.1
 _HARDLY: Final = 1e-4
-#: Counts that are tried, as shares of the largest that may be, and how far beyond the estimates that lies.
-_TRIED: Final = np.concatenate([[0.003], np.linspace(0.01, 1.0, 240)]) ** 2
+#: How many counts are tried for each cell, and how far from its estimate they reach in deviations.
+_TRIED: Final = 120
 _BEYOND: Final = 6.0
 _HALVINGS: Final = 50
 #: How widely counts may scatter about independence: as a share of one that is a hundredth of all.
@@ -53,9 +53,8 @@ def likely_column(own: Estimates, axis: int) -> Floats:
     noisy, deviation, total = own.table((axis,)), own.deviation((axis,)), max(own.total, 1.0)
     if deviation < _HARDLY * total:
         return nearest(noisy, total)
-    tried = (max(float(noisy.max()), total / len(noisy)) + _BEYOND * deviation) * _TRIED
-    logs = (_SHAPE - 1) * np.log(tried) + np.log(np.gradient(tried))
-    logs = logs - ((noisy[:, None] - tried) / deviation) ** 2 / 2
+    tried, steps = _tried(noisy, deviation)
+    logs = (_SHAPE - 1) * np.log(tried) + np.log(steps) - ((noisy[:, None] - tried) / deviation) ** 2 / 2
     # The total is known: the tilt of all cells that makes their means add up to it.
     reach = 50 / deviation + 50 * len(noisy) / total
     low, high = -reach, reach
@@ -64,6 +63,15 @@ def likely_column(own: Estimates, axis: int) -> Floats:
         low, high = (middle, high) if _means(logs, tried, middle).sum() > total else (low, middle)
     means = _means(logs, tried, high)
     return np.asarray(means * total / means.sum())
+
+
+def _tried(noisy: Floats, deviation: float) -> tuple[Floats, Floats]:
+    """Counts that each cell may have, and how far they are apart: closer near 0, where the prior is steep."""
+    places = (np.arange(_TRIED) + 0.5) / _TRIED
+    lowest = np.maximum(noisy - _BEYOND * deviation, 0.0)[:, None]
+    width = np.maximum(noisy, 0.0)[:, None] + _BEYOND * deviation - lowest
+    power = np.where(lowest > 0, 1, 3)
+    return lowest + width * places**power, width * power * places ** (power - 1)
 
 
 def _means(logs: Floats, tried: Floats, tilt: float) -> Floats:

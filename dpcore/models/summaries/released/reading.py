@@ -16,6 +16,7 @@ from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.finer import FinerTable, finer
 from dpcore.models.summaries.released.intervals import NORMAL, intervals
 from dpcore.models.summaries.released.model import SummaryModel
+from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
 
 QUANTILES: Final = (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -105,20 +106,10 @@ def cells_of(estimates: Estimates, axes: Axes) -> Cells:
 
 def shares_of(estimates: Estimates, axes: Axes) -> Cells:
     """Shares of all records in the cells of a table. The noise on their number counts too."""
-    table, total = estimates.table(axes), max(estimates.total, 1.0)
-    share = np.clip(table / total, 0.0, 1.0)
-    whole = estimates.total_deviation**2
-    # A count and the number of records go up together: by a cell's part of the number.
-    variance = estimates.deviation(axes) ** 2 + whole * (share**2 - 2 * share / table.size)
-    deviation = np.sqrt(np.maximum(variance, 0.0)) / total
-    scaled = np.divide(table / total, deviation, out=np.zeros_like(table), where=deviation > 0)
-    low, high = intervals(scaled, 1.0, gaussian=estimates.gaussian)
-    consistent = estimates.consistent(axes)
-    return Cells(
-        consistent / max(consistent.sum(), 1e-12),
-        np.minimum(low * deviation, 1.0),
-        np.minimum(np.where(deviation > 0, high * deviation, share), 1.0),
-    )
+    table, consistent = estimates.table(axes), estimates.consistent(axes)
+    whole = Whole(np.array(max(estimates.total, 1.0)), estimates.total_deviation**2, table.size)
+    low, high = share_intervals(table, estimates.deviation(axes) ** 2, whole, gaussian=estimates.gaussian)
+    return Cells(consistent / max(consistent.sum(), 1e-12), low, high)
 
 
 def column_reading(model: SummaryModel, schema: Schema, place: int) -> ColumnReading:

@@ -16,6 +16,7 @@ from dpcore.models.summaries.released.estimates import Estimates
 from dpcore.models.summaries.released.intervals import intervals
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount
+from dpcore.models.summaries.released.share_intervals import Whole, share_intervals
 from dpcore.released.noisy_counts import nearest_rows
 
 _DRAWS: Final = 200
@@ -163,16 +164,11 @@ def _worth_a_line(cell: str, shares: tuple[Amount, ...]) -> bool:
 
 def _shares(view: View, place: int) -> list[tuple[Amount, ...]]:
     """Share of each cell within each group, cell by cell."""
-    own, counts, sizes = view.own, view.counts(place), view.sizes[:, None]
+    own, counts = view.own, view.counts(place)
     values = view.shares(place, list(range(counts.shape[1])))
-    group, cell = own.deviation((view.by,)) ** 2, own.deviation(view.pair(place)) ** 2
-    raw = counts / sizes
-    inside = np.clip(raw, 0.0, 1.0)
-    # A count goes up with the size of its group: by its part of it.
-    variance = cell + group * (inside**2 - 2 * inside / counts.shape[1])
-    deviation = np.sqrt(np.maximum(variance, 1e-18)) / sizes
-    low, high = intervals(raw / deviation, 1.0, gaussian=own.gaussian)
-    low, high = np.minimum(low * deviation, values), np.maximum(np.minimum(high * deviation, 1.0), values)
+    whole = Whole(view.sizes[:, None], own.deviation((view.by,)) ** 2, counts.shape[1])
+    low, high = share_intervals(counts, own.deviation(view.pair(place)) ** 2, whole, gaussian=own.gaussian)
+    low, high = np.minimum(low, values), np.maximum(high, values)
     return [
         tuple(Amount(float(v), float(a), float(b)) for v, a, b in zip(values[:, c], low[:, c], high[:, c], strict=True))
         for c in range(counts.shape[1])
