@@ -396,10 +396,12 @@ def records_command(
     data: Data = None,
     epsilon: Epsilon = None,
     peers: Annotated[bool, typer.Option(help="Whether interpret and diffprivlib take part; installs them.")] = True,
+    method: Method = None,
 ) -> None:
     """AUC on six tables with rare outcomes or few records, beside private rivals and no privacy."""
     _check_known("data set", data, rare.TABLES)
-    found = list(rare_results.run(data, epsilon, quick=quick, peers=peers))
+    _check_known("method", method, rare_results.HOUSE)
+    found = list(rare_results.run(data, epsilon, quick=quick, peers=peers, only=method))
     report.records += [one for one in found if isinstance(one, Record)]
     report.show(*rare_results.tables(report.records), *(one for one in found if isinstance(one, str)))
 

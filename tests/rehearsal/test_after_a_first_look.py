@@ -71,7 +71,7 @@ def accuracy(release):
 @pytest.mark.parametrize(
     ("family", "parameters"),
     [
-        ("tree", {"criterion": "gini"}),
+        ("tree", {}),
         ("rule_list", {"pool_size": 3000}),
         ("forest", {"trees": 5}),
         ("ebm", {"epochs": 30}),

@@ -73,8 +73,7 @@ def share(frame, condition="ill == 'yes'"):
 @pytest.mark.parametrize("kind", ["tree", "ebm", pytest.param("forest", marks=pytest.mark.slow)])
 def test_the_target_follows_as_in_the_real_records(kind):
     real = people()
-    chosen = {"criterion": "gini"} if kind == "tree" else {}  # A balanced tree shrinks the chances that it prints.
-    shape = shape_of(SCHEMA, "ill", [released(kind, **chosen)])
+    shape = shape_of(SCHEMA, "ill", [released(kind)])
     assert shape.rows == pytest.approx(ROWS, rel=0.05)
     frame, _ = shape.draw(20_000, 5)
     assert share(frame) == pytest.approx(share(real), abs=0.06)
