@@ -284,10 +284,13 @@ def unspent_command(
 
 
 @_suite("trees-chances")
-def trees_chances_command(report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None) -> None:
+def trees_chances_command(
+    report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None, method: Method = None
+) -> None:
     """How well trees and forests separate chances where an outcome is rare."""
     _check_known("data set", data, tuple(trees_chances.SHARES))
-    report.records += trees_chances.run(data, epsilon, quick=quick)
+    _check_known("method", method, trees_chances.METHODS)
+    report.records += trees_chances.run(data, epsilon, quick=quick, only=method)
     report.show(trees_chances.table(report.records))
 
 

@@ -48,8 +48,8 @@ def columns_used_alt(used: Sequence[ColumnUse]) -> str:
     told = "; ".join(f"{use.column}: {percent(use.told)}, by chance up to {percent(use.by_chance)}" for use in used)
     clear = sum(use.clear for use in used)
     return (
-        f"Questions about {used[0].column} tell most: {percent(used[0].told)}. {clear} of {len(used)} columns tell more "
-        f"than chance would. All columns: {told}."
+        f"Questions about {used[0].column} tell most: {percent(used[0].told)}. {clear} of {len(used)} columns tell "
+        f"more than chance would. All columns: {told}."
     )
 
 

@@ -31,8 +31,8 @@ TREE: Final = ReleasedFamily(
 FOREST: Final = ReleasedFamily(
     name="forest",
     title="Forest",
-    lead="Small decision trees, whose chances for one column are averaged. Learned privately. A forest is harder to read "
-    "than one tree.",
+    lead="Small decision trees, whose chances for one column are averaged. Learned privately. A forest is harder to "
+    "read than one tree.",
     parameters=ForestParameters,
     model=ForestModel,
     text=forest_text,

@@ -113,6 +113,6 @@ class ForestModel(FrozenModel):
         """The forest in plain sentences."""
         used, leaves = self.columns_used(), sum(len(tree.finals) for tree in self.trees)
         return [
-            f"{len(self.trees)} trees tell chances of {target}, and their mean counts; in all they end in {leaves} groups.",
+            f"{len(self.trees)} trees tell chances of {target}, and their mean counts; they end in {leaves} groups.",
             use_sentence(used) if used else "No tree splits: all people are told the same chance.",
         ]
