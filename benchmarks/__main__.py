@@ -25,6 +25,7 @@ from benchmarks import (
     ilp_facts_runs,
     ilp_methods,
     ilp_speed,
+    ilp_stays,
     ilp_tables,
     intake,
     learned,
@@ -249,6 +250,10 @@ def ilp_command(
         facts = [r for name in request.facts for r in ilp_facts_runs.run(ilp.SUITE, name, quick=quick)]
         report.show(ilp_tables.facts_table(facts))
         report.records += facts
+    if request.wants(ilp_stays.NAME):
+        stays = list(ilp_stays.run(ilp.SUITE, quick=quick))
+        report.show(table_of("Patients with earlier stays", stays))
+        report.records += stays
     if request.wants(ilp.SPEED):
         speed = list(ilp_speed.run(ilp.SUITE, quick=quick))
         report.show(ilp_tables.speed_table(speed))

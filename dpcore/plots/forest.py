@@ -23,10 +23,10 @@ def columns_used_figure(used: Sequence[ColumnUse]) -> go.Figure:
     figure = _bars(
         names,
         [use.told for use in shown],
-        [percent(use.told) for use in shown],
+        [""] * len(shown),  # Told behind the mark.
         [colour(0) if use.clear else SOFT for use in shown],
         title="share of the differences that questions about it tell",
-        tickformat=".0%",
+        tickformat=".1%",
     )
     figure.add_trace(
         go.Scatter(
@@ -38,8 +38,20 @@ def columns_used_figure(used: Sequence[ColumnUse]) -> go.Figure:
             hovertemplate="%{y}: up to %{x:.1%} by chance<extra></extra>",
         )
     )
-    largest = max((max(use.told, use.by_chance) for use in shown), default=0.0)
-    figure.update_xaxes(range=[0, 1.18 * largest or 1])
+    ends = [max(use.told, use.by_chance) for use in shown]
+    figure.add_trace(
+        go.Scatter(
+            x=ends,
+            y=names,
+            mode="text",
+            text=[f"  {percent(use.told)}" for use in shown],
+            textposition="middle right",
+            hoverinfo="skip",
+        )
+    )
+    figure.data[0].hovertemplate = "%{y}: %{x:.1%}<extra></extra>"
+    figure.update_layout(showlegend=False)
+    figure.update_xaxes(range=[0, 1.2 * max(ends, default=0.0) or 1])
     return figure
 
 

@@ -18,7 +18,7 @@ from dpcore.plots.tree_layout import (
     readable_levels,
     rows_in_order,
 )
-from tests.support.small_trees import full_tree, small_forest
+from tests.support.small_trees import full_tree
 
 
 def trace(figure, name):
@@ -177,7 +177,9 @@ def test_votes_are_counted_and_told():
 
 def test_columns_used_stand_beside_what_chance_would_reach():
     used = [ColumnUse("age", 0.3, 0.05), ColumnUse("sex", 0.02, 0.04)]
-    bars, marks = columns_used_figure(used).data
+    bars, marks, texts = columns_used_figure(used).data
+    assert list(texts.text) == ["  30%", "  2.0%"]
+    assert list(texts.x) == [0.3, 0.04], "a number stands behind bar and mark"
     assert list(bars.y) == list(marks.y) == ["age", "sex"]
     assert list(bars.x) == [0.3, 0.02]
     assert list(marks.x) == [0.05, 0.04]
