@@ -25,6 +25,7 @@ from benchmarks import (
     ilp_facts_runs,
     ilp_methods,
     ilp_speed,
+    ilp_stays,
     ilp_tables,
     intake,
     learned,
@@ -255,6 +256,10 @@ def ilp_command(
         facts = [r for name in request.facts for r in ilp_facts_runs.run(ilp.SUITE, name, quick=quick)]
         report.show(ilp_tables.facts_table(facts))
         report.records += facts
+    if request.wants(ilp_stays.NAME):
+        stays = list(ilp_stays.run(ilp.SUITE, quick=quick))
+        report.show(table_of("Patients with earlier stays", stays))
+        report.records += stays
     if request.wants(ilp.SPEED):
         speed = list(ilp_speed.run(ilp.SUITE, quick=quick))
         report.show(ilp_tables.speed_table(speed))
@@ -290,10 +295,13 @@ def unspent_command(
 
 
 @_suite("trees-chances")
-def trees_chances_command(report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None) -> None:
+def trees_chances_command(
+    report: Report, quick: Quick = False, data: Data = None, epsilon: Epsilon = None, method: Method = None
+) -> None:
     """How well trees and forests separate chances where an outcome is rare."""
     _check_known("data set", data, tuple(trees_chances.SHARES))
-    report.records += trees_chances.run(data, epsilon, quick=quick)
+    _check_known("method", method, trees_chances.METHODS)
+    report.records += trees_chances.run(data, epsilon, quick=quick, only=method)
     report.show(trees_chances.table(report.records))
 
 
@@ -405,10 +413,12 @@ def records_command(
     data: Data = None,
     epsilon: Epsilon = None,
     peers: Annotated[bool, typer.Option(help="Whether interpret and diffprivlib take part; installs them.")] = True,
+    method: Method = None,
 ) -> None:
     """AUC on six tables with rare outcomes or few records, beside private rivals and no privacy."""
     _check_known("data set", data, rare.TABLES)
-    found = list(rare_results.run(data, epsilon, quick=quick, peers=peers))
+    _check_known("method", method, rare_results.HOUSE)
+    found = list(rare_results.run(data, epsilon, quick=quick, peers=peers, only=method))
     report.records += [one for one in found if isinstance(one, Record)]
     report.show(*rare_results.tables(report.records), *(one for one in found if isinstance(one, str)))
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 
+import numpy as np
 from pydantic import BaseModel
 
 from dpcore.arrays import Floats, Ints
 from dpcore.data.partition import Partition
 from dpcore.data.queries import GROUPS, Groups, Vectors, capture_counts, group_counts
+from dpcore.domain.schema import Schema
 from dpcore.learning.learner import Run
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.mechanisms import GeometricMechanism
@@ -17,6 +20,31 @@ from dpcore.released.evaluation import Evaluation, evaluate
 from dpcore.released.plan import EVALUATION
 
 Model = TypeVar("Model", bound=BaseModel)
+_FEWEST_GROUPS: Final = 5
+_MOST_GROUPS: Final = 30
+#: Levels of certainty for each of several classes, at most.
+_MOST_LEVELS: Final = 6
+
+
+def expected_rows(schema: Schema) -> float:
+    """Most hold-out records to expect."""
+    return schema.max_rows * schema.holdout_percent / 100
+
+
+def groups_worth(signal: float) -> int:
+    """Groups of chances of one class: more make the AUC finer, and put more noise on it.
+
+    Parameters
+    ----------
+    signal : float
+        Records times epsilon.
+    """
+    return int(np.clip(math.sqrt(max(0.0, signal)) / 2, _FEWEST_GROUPS, _MOST_GROUPS))
+
+
+def levels_worth(signal: float, classes: int) -> int:
+    """The same for levels of how likely the likeliest of several classes is."""
+    return int(np.clip(math.sqrt(max(0.0, signal)) / (2 * classes), 1, _MOST_LEVELS))
 
 
 def cell_codes(partition: Partition, columns: Iterable[str]) -> dict[str, Ints]:

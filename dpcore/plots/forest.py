@@ -1,47 +1,77 @@
-"""A forest as charts: which columns its trees look at, and how they vote on a case."""
+"""A forest as charts: what its trees tell by which column, and which class each predicts for a case."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from dpcore.plots.style import SOFT, clear_layout, colour, glyph, safe, shorten
+from dpcore.models.trees.released.column_use import ColumnUse
+from dpcore.plots.style import INK, SOFT, clear_layout, colour, glyph, safe, shorten
 from dpcore.released.noisy_counts import percent
 
 _MOST_COLUMNS = 15
-#: The bar of trees whose vote depends on what is not known of a case.
+#: The bar of trees whose prediction depends on what is not known of a case.
 OPEN_VOTE = "depends on what is not known"
 
 
-def attribute_use_figure(use: Mapping[str, float]) -> go.Figure:
-    """How much the trees look at each column: one bar per column, most used first."""
-    shown = list(use.items())[:_MOST_COLUMNS]
-    return _bars(
-        [safe(shorten(name, 40)) for name, _ in shown],
-        [share for _, share in shown],
-        [percent(share) for _, share in shown],
-        [colour(0)] * len(shown),
-        title="weighted share of the splits",
-        tickformat=".0%",
+def columns_used_figure(used: Sequence[ColumnUse]) -> go.Figure:
+    """How much the questions about each column tell: one bar each, with a mark for what chance alone would tell."""
+    shown = used[:_MOST_COLUMNS]
+    names = [safe(shorten(use.column, 40)) for use in shown]
+    figure = _bars(
+        names,
+        [use.told for use in shown],
+        [""] * len(shown),  # Told behind the mark.
+        [colour(0) if use.clear else SOFT for use in shown],
+        title="share of the differences that questions about it tell",
+        tickformat=".1%",
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[use.by_chance for use in shown],
+            y=names,
+            mode="markers",
+            name="by chance up to",
+            marker={"symbol": "line-ns", "size": 18, "line": {"width": 3, "color": INK}},
+            hovertemplate="%{y}: up to %{x:.1%} by chance<extra></extra>",
+        )
+    )
+    ends = [max(use.told, use.by_chance) for use in shown]
+    figure.add_trace(
+        go.Scatter(
+            x=ends,
+            y=names,
+            mode="text",
+            text=[f"  {percent(use.told)}" for use in shown],
+            textposition="middle right",
+            hoverinfo="skip",
+        )
+    )
+    figure.data[0].hovertemplate = "%{y}: %{x:.1%}<extra></extra>"
+    figure.update_layout(showlegend=False)
+    figure.update_xaxes(range=[0, 1.2 * max(ends, default=0.0) or 1])
+    return figure
+
+
+def columns_used_alt(used: Sequence[ColumnUse]) -> str:
+    """The same in words."""
+    told = "; ".join(f"{use.column}: {percent(use.told)}, by chance up to {percent(use.by_chance)}" for use in used)
+    clear = sum(use.clear for use in used)
+    return (
+        f"Questions about {used[0].column} tell most: {percent(used[0].told)}. {clear} of {len(used)} columns tell "
+        f"more than chance would. All columns: {told}."
     )
 
 
-def attribute_use_alt(use: Mapping[str, float]) -> str:
-    """The same in words."""
-    told = "; ".join(f"{column}: {percent(share)}" for column, share in use.items())
-    most = max(use, key=use.__getitem__)
-    return f"The trees look most often at {most}: {percent(use[most])} of their splits, weighted. All columns: {told}."
-
-
 def votes_figure(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> go.Figure:
-    """How many trees vote for each class that gets a vote; all of them if there are few.
+    """How many trees predict each class that some tree does; all of them if there are few.
 
     Parameters
     ----------
     ballots : sequence of sequence of int
-        Classes that each tree may vote for; several if the case is not known well enough.
+        Classes that each tree may predict; several if the case is not known well enough.
     """
     votes, open_votes = count_votes(classes, ballots)
     codes = [code for code, count in enumerate(votes) if count or len(classes) <= _MOST_COLUMNS]
@@ -50,7 +80,7 @@ def votes_figure(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> go
     if open_votes:
         names, counts, shades = [*names, OPEN_VOTE], [*counts, open_votes], [*shades, SOFT]
     told = [f"{count} of {len(ballots)} trees" for count in counts]
-    figure = _bars(names, counts, told, shades, title="trees that vote for it")
+    figure = _bars(names, counts, told, shades, title="trees that predict it")
     step = max(1, len(ballots) // 10)
     ticks = list(range(0, len(ballots) + 1, step))
     figure.update_xaxes(range=[0, len(ballots) * 1.18], tickvals=ticks)
@@ -58,14 +88,14 @@ def votes_figure(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> go
 
 
 def votes_alt(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> str:
-    """The vote in words."""
+    """The same in words."""
     votes, open_votes = count_votes(classes, ballots)
     told = ", ".join(f"{label}: {count}" for label, count in zip(classes, votes, strict=True))
-    return f"Votes of {len(ballots)} trees. {told}" + (f", {OPEN_VOTE}: {open_votes}." if open_votes else ".")
+    return f"Predictions of {len(ballots)} trees. {told}" + (f", {OPEN_VOTE}: {open_votes}." if open_votes else ".")
 
 
 def count_votes(classes: Sequence[str], ballots: Sequence[Sequence[int]]) -> tuple[list[int], int]:
-    """Number of trees that surely vote for each class, and of those that may vote for several."""
+    """Number of trees that surely predict each class, and of those that may predict several."""
     votes = [sum(tuple(ballot) == (code,) for ballot in ballots) for code in range(len(classes))]
     return votes, len(ballots) - sum(votes)
 

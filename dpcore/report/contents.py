@@ -28,7 +28,7 @@ from dpcore.models.summaries.released.words import count_words, who
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.plots.ebm import MOST_TERMS, importance_alt, importance_figure, shape_alt, shape_figure
-from dpcore.plots.forest import attribute_use_alt, attribute_use_figure
+from dpcore.plots.forest import columns_used_alt, columns_used_figure
 from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
 from dpcore.plots.redescriptions import redescriptions_alt, redescriptions_figure
 from dpcore.plots.rule_list import rule_list_alt, rule_list_figure
@@ -185,16 +185,14 @@ def _ends(model: TreeModel, before: str = "") -> list[Group]:
 
 
 def _forest(release: Release, model: ForestModel, short: bool) -> Content:
-    use = model.attribute_use()
+    used = model.columns_used()
     groups = [group for number, tree in enumerate(model.trees, 1) for group in _ends(tree, f"Tree {number}, ")]
     caption = "Groups at the end of each tree"
     tables = [groups_table(caption, "Group", groups, release.target, model.classes, FEW_ROWS)]
-    pictures = (
-        [Picture("Columns that the trees look at", attribute_use_figure(use), attribute_use_alt(use))] if use else []
-    )
-    if short:  # The figure tells the shares; no group of a single tree is a finding.
+    pictures = [Picture("What the columns tell", columns_used_figure(used), columns_used_alt(used))] if used else []
+    if short:  # The figure tells it; no group of a single tree is a finding.
         return Content(model.reading(release.target), pictures, [])
-    return Content(model.reading(release.target), pictures, [use_table(use), *tables] if use else tables)
+    return Content(model.reading(release.target), pictures, [use_table(used), *tables] if used else tables)
 
 
 def _ebm(release: Release, model: EBMModel, short: bool) -> Content:

@@ -14,6 +14,7 @@ from dpcore.models.ebm.released.words import EBMWords
 from dpcore.models.redescriptions.released.missingness import SHORT
 from dpcore.models.redescriptions.released.reading import interval_words, p_words
 from dpcore.models.redescriptions.released.redescription_set import Redescription
+from dpcore.models.trees.released.column_use import ColumnUse
 from dpcore.released.evaluation import Figure
 from dpcore.released.noisy_counts import percent, told_share
 from dpcore.released.regression_evaluation import RegressionEvaluation
@@ -161,10 +162,10 @@ def redescriptions_table(items: Sequence[Redescription]) -> Table:
     return Table.of("Redescriptions that are kept, best first", head, rows)
 
 
-def use_table(use: dict[str, float]) -> Table:
-    """How much the trees of a forest look at each column."""
-    rows = [(column, percent(share)) for column, share in use.items()]
-    return Table.of("Columns that the trees look at", ("Column", "Share of the splits"), rows)
+def use_table(used: Sequence[ColumnUse]) -> Table:
+    """How much the questions of a forest about each column tell."""
+    rows = [(use.column, percent(use.told), percent(use.by_chance)) for use in used]
+    return Table.of("What the columns tell", ("Column", "Share of the differences", "By chance up to"), rows)
 
 
 def quality_table(evaluation: Any) -> Table:

@@ -366,16 +366,14 @@ def test_a_wide_tree_scrolls_in_its_own_frame(page: Page, server: Server) -> Non
 
 
 @pytest.mark.slow
-def test_a_forest_votes_on_a_case(page: Page, ward: Server) -> None:
+def test_a_forest_tells_of_a_case(page: Page, ward: Server) -> None:
     open_tree(page, ward, "Forest")
-    page.get_by_text("Advanced settings").click()
-    page.get_by_text("Random decision trees (questions drawn at random)", exact=True).click()
     expect(page.get_by_text("Questions drawn at random, without")).to_be_visible()
     open_review(page)
     spend_button(page).dblclick(delay=20)
     finished(page)
-    page.get_by_role("button", name="How do they vote?").click()
-    expect(page.get_by_text("of 10 trees say")).to_be_visible()
+    page.get_by_role("button", name="What do they tell?").click()
+    expect(page.get_by_text("On average the 10 trees tell")).to_be_visible()
     page.get_by_role("tab", name="Single trees").click()
     expect(page.get_by_text("Group: prediction")).to_be_visible()
     assert spent(ward) == ONE_SPEND

@@ -76,8 +76,9 @@ def test_what_was_chosen_for_a_tree_is_what_is_fitted():
 def test_what_was_chosen_for_a_forest_is_what_is_fitted():
     dataset_id = add_ward()
     app = open_page("forest")
+    app.radio(key="forest-method").set_value("rfdiffp").run()
     app.number_input(key="set-forest-trees").set_value(4)
-    app.radio(key="forest-sharing").set_value("split")
+    app.radio(key="forest-sharing").set_value("parts")
     app.selectbox(key="set-forest-criterion-rfdiffp").set_value("matsushita")
     app.number_input(key="set-forest-attributes").set_value(1)
     app.number_input(key="set-forest-threshold").set_value(0.5)
@@ -88,7 +89,7 @@ def test_what_was_chosen_for_a_forest_is_what_is_fitted():
         >= {
             "method": "rfdiffp",
             "trees": 4,
-            "sharing": "split",
+            "sharing": "parts",
             "criterion": "matsushita",
             "attributes": 1,
             "threshold": 0.5,
@@ -265,37 +266,38 @@ def test_a_forest_shows_use_quality_and_single_trees():
     text = words(app)
     for part in ("**3 trees**", "harder to read", "always saying", "How to read this forest"):
         assert part in text, part
-    assert any("weighted share of the splits" in spec for spec in figures(app))
+    assert any("share of the differences" in spec for spec in figures(app))
     app.selectbox(key=f"run-{run_id}-tree-number").set_value(2).run()
     assert any("predictions" in spec for spec in figures(checked(app)))
 
 
-def test_trees_vote_on_a_case_as_far_as_it_is_known(monkeypatch):
+def test_trees_tell_of_a_case_as_far_as_it_is_known(monkeypatch):
     forest = small_trees.small_forest()
     key = _by_hand(monkeypatch, forest)
     app = open_page("releases")
-    button(app, "How do they vote?").click().run()
+    button(app, "What do they tell?").click().run()
     warned = "".join(f"{item.proto.title} {item.value}" for item in checked(app).warning)
-    assert "The vote depends on what is not known" in warned
+    assert "The prediction depends on what is not known" in warned
+    assert "as what is not known decides" in warned
     assert any("depends on what is not known" in spec for spec in figures(app))
     for name in forest.columns():
         app.selectbox(key=f"{key}-case-{name}").select_index(0)
-    button(app, "How do they vote?").click().run()
-    assert "of 3 trees say so." in _said(checked(app))
-    assert any("trees that vote for it" in spec for spec in figures(app))
+    button(app, "What do they tell?").click().run()
+    assert "On average the 3 trees tell a noisy chance of died = yes of" in _said(checked(app))
+    assert any("trees that predict it" in spec for spec in figures(app))
 
 
-def test_groups_of_votes_show_how_often_they_are_right_on_public_data():
+def test_groups_of_chances_show_how_often_they_are_right_on_public_data():
     run_id = fit_forest(add_ward(public=True), "3", method="random_trees", depth=2)
     app = at_run("forest", run_id)
     app.toggle(key=f"run-{run_id}-truth").set_value(True).run()
     text = words(checked(app))
     counts = access.service().true_counts(access.service().releases()[0])
     assert "True died of the public records" in text
-    for group, numbers in enumerate(counts):
-        assert (f">{group} of 3 for " in text) == (sum(numbers) > 0)
-        if sum(numbers):
-            assert f"<td>{numbers[0]}</td><td>{numbers[1]}</td>" in text
+    rows = [f"<td>{numbers[0]}</td><td>{numbers[1]}</td>" for numbers in counts if sum(numbers)]
+    assert len(rows) > 1
+    for row in rows:
+        assert row in text
 
 
 # Runs and releases of several families
@@ -313,7 +315,7 @@ def test_releases_opens_each_family_in_its_own_form_and_compares_them():
         "Tree for died",
         "Rule list for died",
     ]
-    for place, part in enumerate(("Columns, most used first", "Spent here", "ELSE")):
+    for place, part in enumerate(("Columns, what tells most first", "Spent here", "ELSE")):
         opened = app.selectbox(key="release")
         opened.set_value(access.service().releases()[place].id).run()
         assert part in words(checked(app)), part
@@ -337,7 +339,7 @@ def test_names_are_shown_as_they_are_whatever_they_hold():
     forest = submit(info.id, "forest", "3", nasty, trees=2, method="random_trees")
     for page, run_id, asks in (
         ("tree", tree, "Which way"),
-        ("forest", forest, "How do they vote"),
+        ("forest", forest, "What do they tell"),
     ):
         app = at_run(page, run_id)
         button(app, asks).click().run()

@@ -14,8 +14,6 @@ from pages.components.visitor import access
 from tests.support.page_tools import SCHEMA, add_ward, button, checked, open_page, words
 from tests.support.small_trains import SCHEMA as TRAINS
 
-SMALL = SCHEMA.model_copy(update={"max_rows": 1999})
-
 
 @pytest.mark.parametrize(
     ("wish", "schema", "family"),
@@ -39,7 +37,6 @@ def test_the_aim_and_the_schema_choose_the_method(wish: Wish, schema: Schema, fa
 def test_few_people_are_not_divided_among_trees() -> None:
     wish = Wish(PREDICT, "died")
     assert "forest" in advice.others_for(wish, SCHEMA)
-    assert "forest" not in advice.others_for(wish, SMALL)
     assert advice.others_for(Wish(PREDICT, "age"), SCHEMA) == {}, "no other predicts a number"
 
 

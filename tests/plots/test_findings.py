@@ -49,8 +49,8 @@ def test_importances_and_shares_begin_with_the_largest() -> None:
     ranked = parse_model(reports.release("shapes")).ranked()
     clear = sum(term.clear for term in ranked)
     assert f"counts most. {clear} of {len(ranked)} columns or pairs stand out" in alt("shapes")
-    use = parse_model(reports.release("forest")).attribute_use()
-    assert f"{percent(max(use.values()))} of their splits" in alt("forest").partition("All columns")[0]
+    most, *_ = parse_model(reports.release("forest")).columns_used()
+    assert f"about {most.column} tell most: {percent(most.told)}" in alt("forest").partition("All columns")[0]
 
 
 def test_redescriptions_begin_with_the_best_that_is_kept() -> None:

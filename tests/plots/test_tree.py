@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from dpcore.plots.forest import attribute_use_figure, votes_alt, votes_figure
+from dpcore.models.trees.released.column_use import ColumnUse
+from dpcore.plots.forest import columns_used_alt, columns_used_figure, votes_alt, votes_figure
 from dpcore.plots.methods import EpsilonCurve, methods_alt, methods_figure
 from dpcore.plots.style import pretty
 from dpcore.plots.tree import branches_width, tree_alt, tree_figure
@@ -17,7 +18,7 @@ from dpcore.plots.tree_layout import (
     readable_levels,
     rows_in_order,
 )
-from tests.support.small_trees import full_tree, small_forest
+from tests.support.small_trees import full_tree
 
 
 def trace(figure, name):
@@ -168,17 +169,26 @@ def test_votes_are_counted_and_told():
     figure = votes_figure(classes, ((1,), (1,), (0,), (1,)))
     [bars] = figure.data
     assert list(bars.x) == [1, 3, 0]
-    assert votes_alt(classes, ((1,), (1,), (0,), (1,))) == "Votes of 4 trees. no: 1, yes: 3, maybe: 0."
+    assert votes_alt(classes, ((1,), (1,), (0,), (1,))) == "Predictions of 4 trees. no: 1, yes: 3, maybe: 0."
     left_open = ((1,), (0, 1), (0,), (0, 2))
     assert votes_alt(classes, left_open).endswith("no: 1, yes: 1, maybe: 0, depends on what is not known: 2.")
     assert list(votes_figure(classes, left_open).data[0].x) == [1, 1, 0, 2]
 
 
-def test_attribute_use_shows_the_most_used_columns_first():
-    use = small_forest().attribute_use()
-    [bars] = attribute_use_figure(use).data
-    assert list(bars.y) == list(use)
-    assert list(bars.x) == sorted(use.values(), reverse=True)
+def test_columns_used_stand_beside_what_chance_would_reach():
+    used = [ColumnUse("age", 0.3, 0.05), ColumnUse("sex", 0.02, 0.04)]
+    bars, marks, texts = columns_used_figure(used).data
+    assert list(texts.text) == ["  30%", "  2.0%"]
+    assert list(texts.x) == [0.3, 0.04], "a number stands behind bar and mark"
+    assert list(bars.y) == list(marks.y) == ["age", "sex"]
+    assert list(bars.x) == [0.3, 0.02]
+    assert list(marks.x) == [0.05, 0.04]
+    clear, grey = bars.marker.color
+    assert clear != grey, "a bar below chance looks like one that tells nothing"
+    told = columns_used_alt(used)
+    assert "age tell most: 30%" in told
+    assert "1 of 2 columns tell more than chance would" in told
+    assert "sex: 2.0%, by chance up to 4.0%" in told
 
 
 def test_methods_are_told_apart_without_colour():

@@ -58,10 +58,10 @@ def look(table):
     return release_of("summaries", "", table, by="ill", pairs=3)
 
 
-def release_of(family, target, table, **parameters):
+def release_of(family, target, table, seed=2, **parameters):
     learner = LEARNERS[family]
     plan = learner.plan(SCHEMA, target, Decimal(1), parameters, Decimal("0.000001"))
-    return make_release(family, plan, learner.run(Run(table, plan, SeededRandom(2))), secure=True)
+    return make_release(family, plan, learner.run(Run(table, plan, SeededRandom(seed))), secure=True)
 
 
 def accuracy(release):
@@ -71,19 +71,20 @@ def accuracy(release):
 @pytest.mark.parametrize(
     ("family", "parameters"),
     [
-        ("tree", {"criterion": "gini"}),
+        ("tree", {}),
         ("rule_list", {"pool_size": 3000}),
         ("forest", {"trees": 5}),
         ("ebm", {"epochs": 30}),
     ],
 )
 def test_a_rehearsal_comes_close_to_the_real_run(family, parameters, table, look):
-    real = release_of(family, "ill", table, evaluate=True, **parameters)
+    """Within 5 points of real runs, on average."""
+    real = [release_of(family, "ill", table, seed, evaluate=True, **parameters) for seed in (2, 3, 4)]
     learner = LEARNERS[family]
     plan = learner.plan(SCHEMA, "ill", Decimal(1), {"evaluate": True, **parameters}, Decimal("0.000001"))
     rehearsed = rehearse(learner, SCHEMA, plan, releases=[look])
     assert rehearsed.shaped_by == (look.id,)
-    assert accuracy(rehearsed) == pytest.approx(accuracy(real), abs=0.05)
+    assert accuracy(rehearsed) == pytest.approx(sum(map(accuracy, real)) / len(real), abs=0.05)
 
 
 def test_without_pairs_of_the_target_the_invented_effect_stays(table):

@@ -73,7 +73,8 @@ def share(frame, condition="ill == 'yes'"):
 @pytest.mark.parametrize("kind", ["tree", "ebm", pytest.param("forest", marks=pytest.mark.slow)])
 def test_the_target_follows_as_in_the_real_records(kind):
     real = people()
-    chosen = {"criterion": "gini"} if kind == "tree" else {}  # A balanced tree shrinks the chances that it prints.
+    # Random trees of a few questions hardly ask about two given columns together.
+    chosen = {"method": "rfdiffp", "sharing": "parts"} if kind == "forest" else {}
     shape = shape_of(SCHEMA, "ill", [released(kind, **chosen)])
     assert shape.rows == pytest.approx(ROWS, rel=0.05)
     frame, _ = shape.draw(20_000, 5)
@@ -81,7 +82,7 @@ def test_the_target_follows_as_in_the_real_records(kind):
     group = "a == 'yes' and n > 9"
     for part in (group, f"not ({group})"):
         gap = share(frame.query(part)) - share(real.query(part))
-        assert abs(gap) < 0.17, (kind, part, gap)
+        assert abs(gap) < 0.19, (kind, part, gap)
     schema_alone, _ = shape_of(SCHEMA, "ill").draw(20_000, 5)
     assert share(real.query(group)) - share(schema_alone.query(group)) > 0.15
 

@@ -21,14 +21,12 @@ COUNT, DESCRIBE, PREDICT, RELATE = "count", "describe", "predict", "relate"
 #: margin, a chance is known to within 5 points.
 _CLEAR: Final = 3
 _CHANCE: Final = 20
-#: With fewer records than this, many trees would share too few people each.
-_FEW: Final = 2_000
 _WHY: Final = {
     "summaries": "A first look counts every column once, and whatever you ask of it later is free.",
     "rule_list": "A rule list is read aloud from the top: each rule names a group and its noisy chance.",
     "ilp": "Relational rules look into all tables: who has a prescription, a visit or a measurement of some kind.",
     "tree": "A tree can be followed by hand, question by question, and its groups add up to everybody.",
-    "forest": "A forest lets many trees vote. It is harder to follow than one tree.",
+    "forest": "A forest averages many small trees: often better at small ε or with few people, and harder to follow.",
     "ebm": "Shape functions say what each column adds, and they predict well with little budget.",
     "redescriptions": "Redescriptions find two descriptions, one from each side, of nearly the same people.",
 }
@@ -100,9 +98,7 @@ def others_for(wish: Wish, schema: Schema) -> dict[str, str]:
     """Further families that would answer it, and what each is good for."""
     found: list[str] = []
     if wish.aim in (DESCRIBE, PREDICT) and not _is_number(wish, schema):
-        found = ["rule_list", "tree", "ebm"]
-        if schema.max_rows >= _FEW:
-            found.append("forest")
+        found = ["rule_list", "tree", "ebm", "forest"]
     own = family_for(wish, schema)
     return {name: _WHY[name] for name in found if name != own}
 

@@ -11,8 +11,9 @@ from dpcore.learning.learner import Run
 from dpcore.models.released import parse_model
 from dpcore.models.trees.learning import forest_learner as learner_module
 from dpcore.models.trees.learning.forest_learner import ForestLearner
-from dpcore.models.trees.learning.growth import Grown
+from dpcore.models.trees.learning.growth import Grown, freeze
 from dpcore.models.trees.learning.random_trees import GrownForest
+from dpcore.models.trees.released.splits import split_by_category
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
 from dpcore.released.release import Release, make_release
 from tests.support import toy_people
@@ -185,6 +186,35 @@ def test_trees_that_spend_too_much_together_are_not_released(sharing, monkeypatc
         return GrownForest([leaf(cost) for cost in costs], [Decimal(9), Decimal(9)])
 
     monkeypatch.setattr(learner_module, "grow_adaptive_forest", grow)
-    plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), {"trees": 2, "sharing": sharing})
+    plan = LEARNER.plan(SCHEMA, "ill", Decimal(1), {"method": "rfdiffp", "trees": 2, "sharing": sharing})
     with pytest.raises(BudgetError, match="more than they were given"):
         LEARNER.run(Run(TABLE, plan, SecureRandom()))
+
+
+@pytest.mark.parametrize("sharing", ["parts", "split"])
+@pytest.mark.parametrize(("cost", "told"), [("0.005", 0.25), ("50", 0.9)])
+def test_a_leaf_is_told_the_chance_of_all_people_as_far_as_it_is_noise(sharing, cost, told):
+    def grown(*leaves):
+        below = [
+            Grown(spent=Decimal(cost), noisy_counts=np.array(counts), count_epsilon=Decimal(cost)) for counts in leaves
+        ]
+        return Grown(split=split_by_category(SCHEMA.column("smoker")), children=below)
+
+    trees = [grown((30_000, 10_000), (20, 180), (0, 0)), grown((30_000, 9_990), (20, 170), (0, 0))]
+    learner_module._expect(GrownForest(trees, [Decimal(cost)] * 2), sharing)
+    model = freeze(trees[0], SCHEMA, ("no", "yes"), Decimal(cost))
+    _, large, small, nobody = model.nodes
+    assert large.estimates[1] == pytest.approx(0.25, abs=0.01)
+    assert small.estimates[1] == pytest.approx(told, abs=0.05)
+    assert nobody.estimates[1] == pytest.approx(0.25, abs=0.02), "not one half"
+    assert small.noisy_counts == (20, 180), "what was bought is printed as it was bought"
+    assert small.intervals[1][0] <= small.estimates[1] <= small.intervals[1][1]
+
+
+def test_chances_on_average_are_those_of_all_people():
+    people = TABLE.public_frame("all")
+    known = people["ill"].isin(["yes", "no"])
+    share = (people["ill"] == "yes")[known].mean()
+    for seed in range(3):
+        _, model = fit("random_trees", "split", source=SeededRandom(seed), evaluate=False, trees=10)
+        assert model.predict_proba(people, SCHEMA)[known, 1].mean() == pytest.approx(share, abs=0.08)

@@ -1,4 +1,4 @@
-"""The released tree and forest: texts, prediction, tables, votes."""
+"""The released tree and forest: texts, prediction, tables, groups of chances."""
 
 from decimal import Decimal
 
@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from dpcore.domain.conditions import Condition
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.growth import Grown, freeze
+from dpcore.models.trees.released.chance_groups import chance_cuts
+from dpcore.models.trees.released.column_use import columns_used
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.models.trees.released.splits import Split, split_by_category, split_conditions, split_on
@@ -35,8 +38,8 @@ SCHEMA = schema_of(
 )
 
 
-def split(column, first, last):
-    return split_on(Condition(column=column, first=first, last=last), SCHEMA)
+def split(column, first, last, schema=SCHEMA):
+    return split_on(Condition(column=column, first=first, last=last), schema)
 
 
 @pytest.mark.parametrize(
@@ -318,55 +321,88 @@ def test_exact_counts_add_up_over_the_tree(root, seed):
 # Forests
 
 
-def test_use_of_columns_sums_to_one_and_weighs_the_root_most():
-    forest = small_forest(3)
-    use = forest.attribute_use()
-    assert sum(use.values()) == pytest.approx(1)
-    assert list(use.values()) == sorted(use.values(), reverse=True)
-    # first at the root of two trees, with weights 1, 1; second at one root (1), below first in
-    # tree 3 twice (1/2 each); third below second in tree 2 (2 x 1/2) and in tree 3 (4 x 1/4).
-    assert use == {"first": pytest.approx(2 / 6), "second": pytest.approx(2 / 6), "third": pytest.approx(2 / 6)}
-    assert forest.columns() == ("first", "second", "third")
+def test_what_a_column_tells_is_the_spread_that_its_questions_take_away():
+    people = split("first", 1, 1, small_trees.SCHEMA)
+    one = Grown(split=people, children=[leaf(10, 30), leaf(30, 10)], spent=Decimal("0.1"))
+    other = Grown(split=split("second", 1, 1, small_trees.SCHEMA), children=[leaf(20, 20), leaf(20, 20)])
+    trees = tuple(freeze(root, small_trees.SCHEMA, ("no", "yes"), Decimal(1)) for root in (one, other))
+    forest = ForestModel(classes=("no", "yes"), trees=trees, sharing="split", budget=Decimal(2))
+    first, second = forest.columns_used()
+    # In the first tree variance falls from 1/2 to 3/8: a quarter, in one of two trees.
+    assert (first.column, first.told) == ("first", pytest.approx(1 / 8))
+    assert (second.column, second.told) == ("second", pytest.approx(0))
+    assert 0 < second.by_chance < first.told
+    assert first.clear
+    assert not second.clear
+    assert forest.columns() == ("first", "second")
+    assert "more than noise alone would: first" in forest.reading("ill")[1]
     lone = ForestModel(classes=("no", "yes"), trees=(tree(leaf(3, 4)),), sharing="split", budget=Decimal(1))
-    assert lone.attribute_use() == {}
+    assert lone.columns_used() == ()
     assert "No tree splits" in lone.reading("ill")[1]
-    assert lone.votes(pd.DataFrame({"age": [1, 2]}), SCHEMA).tolist() == [[0, 1], [0, 1]]
+    chances = lone.predict_proba(pd.DataFrame({"age": [1, 2]}), SCHEMA)
+    np.testing.assert_allclose(chances, [lone.trees[0].nodes[0].estimates] * 2)
+
+
+def test_columns_that_tell_nothing_reach_chance_as_often_as_it_says():
+    """Made-up counts of people without any association: 1 in 20 columns is above its mark; false alarm 1e-6."""
+    draw, above, trials = np.random.default_rng(5), 0, 150
+    for _ in range(trials):
+        leaves = [
+            leaf(*(draw.binomial(100, 0.3) + draw.geometric(0.4, 2) - draw.geometric(0.4, 2)), cost="0.5")
+            for _ in range(2)
+        ]
+        root = Grown(split=split("first", 1, 1, small_trees.SCHEMA), children=leaves)
+        frozen = freeze(root, small_trees.SCHEMA, ("no", "yes"), Decimal(1))
+        [use] = columns_used((frozen,))
+        above += use.clear
+    assert binom.sf(above - 1, trials, 0.15) > 1e-6
+    assert columns_used((associated(),))[0].clear, "what tells something is seen"
+
+
+def associated():
+    root = Grown(split=split("first", 1, 1, small_trees.SCHEMA), children=[leaf(90, 10), leaf(40, 60)])
+    return freeze(root, small_trees.SCHEMA, ("no", "yes"), Decimal(1))
 
 
 @pytest.mark.parametrize("target", ["died", "ward"])
 @pytest.mark.parametrize("trees", [1, 4, 5])
-def test_votes_groups_and_predictions_agree(target, trees):
+def test_chances_groups_and_predictions_agree(target, trees):
     schema, forest = small_trees.SCHEMA, small_forest(trees, target)
     generator = np.random.default_rng(3)
     frame = pd.DataFrame({name: generator.choice(["yes", "no", "?", ""], 200) for name in small_trees.COLUMNS})
     labels = list(forest.classes)
     frame[target] = generator.choice([*labels, ""], 200)
-    votes = forest.votes(frame, schema)
-    ballots = np.stack([tree.predict(frame, schema) for tree in forest.trees])
-    for code in range(len(labels)):
-        assert votes[:, code].tolist() == (ballots == code).sum(axis=0).tolist()
-    assert forest.predict(frame, schema).tolist() == votes.argmax(axis=1).tolist()
-    proba = forest.predict_proba(frame, schema)
-    np.testing.assert_allclose(proba, votes / trees)
+    chances = forest.predict_proba(frame, schema)
+    np.testing.assert_allclose(chances, np.mean([own.predict_proba(frame, schema) for own in forest.trees], axis=0))
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert forest.predict(frame, schema).tolist() == chances.argmax(axis=1).tolist()
+    forest = forest.model_copy(update={"cuts": chance_cuts(forest.trees, 4)})
+    assert list(forest.cuts) == sorted(set(forest.cuts))
     estimates, predicted = forest.group_estimates()
-    groups = forest.groups(votes)
-    assert predicted[groups].tolist() == forest.predict(frame, schema).tolist()
-    if len(labels) == 2:
-        assert len(predicted) == trees + 1
-        np.testing.assert_allclose(estimates[groups], proba)
-    else:
-        assert len(predicted) == len(labels)
-        assert estimates.tolist() == np.eye(len(labels)).tolist()
+    groups = forest.groups(chances)
+    assert len(predicted) == len(estimates) == (len(forest.cuts) + 1) * (1 if len(labels) == 2 else len(labels))
+    assert predicted[groups].tolist() == chances.argmax(axis=1).tolist()
+    np.testing.assert_allclose(estimates.sum(axis=1), 1)
+    ends = np.array([0, *forest.cuts, 1])
+    told = chances[:, 1] if len(labels) == 2 else chances.max(axis=1)
+    level = groups % (len(forest.cuts) + 1)
+    assert (ends[level] <= told + 1e-12).all()
+    assert (told <= ends[level + 1] + 1e-12).all()
     counts = np.array(forest.count_records(frame, schema, target))
     assert counts.sum() == frame[target].isin(labels).sum()
     for group in range(len(predicted)):
         inside = frame.loc[groups == group, target]
         assert counts[group].tolist() == [(inside == label).sum() for label in labels]
     known = frame.dropna(how="any").iloc[0]
+    ballots = np.stack([own.predict(frame, schema) for own in forest.trees])
     chosen = forest.possible_ballots(dict(known), schema)
     assert chosen == tuple((int(ballot),) for ballot in ballots[:, known.name])
+    np.testing.assert_allclose(forest.possible_chances(dict(known), schema), [chances[known.name]] * 2)
     unknown = forest.possible_ballots({}, schema)
     assert unknown == tuple(tuple(sorted({t.nodes[p].label for p in t.finals})) for t in forest.trees)
+    low, high = forest.possible_chances({}, schema)
+    assert (low <= chances.min(axis=0) + 1e-12).all()
+    assert (high >= chances.max(axis=0) - 1e-12).all()
 
 
 def test_a_forest_survives_json_and_has_a_table_twin():
@@ -377,7 +413,7 @@ def test_a_forest_survives_json_and_has_a_table_twin():
     assert frame["tree"].value_counts().to_dict() == {i + 1: len(tree.nodes) for i, tree in enumerate(forest.trees)}
     assert forest.count_margin == max(tree.count_margin for tree in forest.trees)
     text = " ".join(forest.reading("died"))
-    assert "3 trees vote on died" in text
+    assert "3 trees tell chances of died" in text
     assert f"{sum(len(tree.finals) for tree in forest.trees)} groups" in text
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 from functools import partial
 
@@ -12,8 +11,7 @@ from dpcore.arrays import Array, Floats, Ints
 from dpcore.cores import in_threads
 from dpcore.data.bits import unpack
 from dpcore.data.partition import Partition
-from dpcore.domain.schema import Schema
-from dpcore.learning.holdout import evaluate_groups
+from dpcore.learning.holdout import evaluate_groups, expected_rows, groups_worth, levels_worth
 from dpcore.learning.learner import Run
 from dpcore.models.ebm.learning.grid import number_cells
 from dpcore.models.ebm.released.axis import Axis
@@ -37,9 +35,6 @@ ERRORS = Sensitivity(1, "L1", monotone=True)
 _BLOCK = 2**14
 #: Cases drawn from a released model to see which scores it gives.
 _DRAWS = 10_000
-_FEWEST_GROUPS, _MOST_GROUPS = 5, 30
-#: Levels of certainty for each of several classes, at most.
-_MOST_LEVELS = 6
 
 
 def evaluate(run: Run, model: EBMModel) -> Evaluation | RegressionEvaluation:
@@ -65,11 +60,6 @@ def evaluate(run: Run, model: EBMModel) -> Evaluation | RegressionEvaluation:
     return evaluate_groups(run, partial(score_groups, model=model, cuts=cuts), estimates, labels)
 
 
-def expected_rows(schema: Schema) -> float:
-    """Most hold-out records to expect."""
-    return schema.max_rows * schema.holdout_percent / 100
-
-
 def score_cuts(model: EBMModel, signal: float) -> Floats:
     """Cut points between groups of scores of the second class, 0 among them, ascending.
 
@@ -77,7 +67,7 @@ def score_cuts(model: EBMModel, signal: float) -> Floats:
     a function of the released model alone. The more groups the finer the AUC, and the more
     noise on it: ``signal``, records times epsilon, tells how many are worth it.
     """
-    groups = int(np.clip(math.sqrt(max(0.0, signal)) / 2, _FEWEST_GROUPS, _MOST_GROUPS))
+    groups = groups_worth(signal)
     quantiles = np.quantile(_drawn_scores(model)[:, 0], np.arange(1, groups) / groups)
     return np.unique(np.concatenate([[0.0], quantiles]))
 
@@ -95,7 +85,7 @@ def certainty_groups(model: EBMModel, signal: float) -> tuple[Floats, Floats]:
         Mean probabilities of the drawn cases in each group, lowest level of a class first.
     """
     classes = len(model.classes)
-    levels = int(np.clip(math.sqrt(max(0.0, signal)) / (2 * classes), 1, _MOST_LEVELS))
+    levels = levels_worth(signal, classes)
     probabilities = model.probabilities(_drawn_scores(model))
     cuts = np.unique(np.quantile(probabilities.max(axis=1), np.arange(1, levels) / levels))
     sums = np.repeat(np.eye(classes), len(cuts) + 1, axis=0)  # As if one case were sure: no group is empty.

@@ -37,7 +37,7 @@ class DPTreeClassifier(PrivateClassifier):
 
 
 class DPForestClassifier(PrivateClassifier):
-    """Differentially private forest: trees that vote.
+    """Differentially private forest: trees whose chances are averaged.
 
     Guarantee: pure epsilon-DP, one person added or removed, unconditional; sensitivities and
     proofs in ``docs/privacy/trees.md``. Cost of a fit: O(n_nodes x n_cells x n_classes x

@@ -1,20 +1,31 @@
-"""The forest learner: trees that share one budget and vote."""
+"""The forest learner: trees that share one budget, and whose chances are averaged."""
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from functools import partial
 from typing import Final
+
+import numpy as np
 
 from dpcore.arrays import Ints
 from dpcore.data.bits import word_count
 from dpcore.data.partition import Partition
 from dpcore.errors import BudgetError, RequestError
-from dpcore.learning.holdout import cell_codes, evaluate_groups, with_evaluation
+from dpcore.learning.holdout import (
+    cell_codes,
+    evaluate_groups,
+    expected_rows,
+    groups_worth,
+    levels_worth,
+    with_evaluation,
+)
 from dpcore.learning.learner import Asked, Learner, Run
+from dpcore.models.trees.learning.balance import pulled_shares
 from dpcore.models.trees.learning.contingency import NodeData
 from dpcore.models.trees.learning.driver import MAX_NODES, share_of
-from dpcore.models.trees.learning.growth import freeze
+from dpcore.models.trees.learning.growth import count_deviation, freeze
 from dpcore.models.trees.learning.methods import adaptive_noise
 from dpcore.models.trees.learning.pruning import prune
 from dpcore.models.trees.learning.random_trees import (
@@ -23,9 +34,10 @@ from dpcore.models.trees.learning.random_trees import (
     grow_random_forest,
 )
 from dpcore.models.trees.learning.workload import GROWING_TREES, forest_workload
+from dpcore.models.trees.released.chance_groups import chance_cuts
 from dpcore.models.trees.released.family import FOREST
 from dpcore.models.trees.released.forest_model import ForestModel
-from dpcore.models.trees.released.parameters import ForestParameters
+from dpcore.models.trees.released.parameters import ForestParameters, Sharing
 from dpcore.privacy.budgets import BudgetSplit
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.plan import CountNoise, RunPlan
@@ -74,17 +86,33 @@ class ForestLearner(Learner):
         if parameters.prunes:
             for root in grown.trees:
                 prune(root)
+        _expect(grown, parameters.sharing)
         return with_evaluation(run, _freeze(grown, run.plan), _evaluate)
 
 
 def _evaluate(run: Run, model: ForestModel) -> Evaluation:
     estimates, labels = model.group_estimates()
-    return evaluate_groups(run, partial(_vote_groups, model), estimates, labels)
+    return evaluate_groups(run, partial(_groups, model), estimates, labels)
 
 
-def _vote_groups(model: ForestModel, partition: Partition) -> Ints:
-    """Group of each place by the votes of the trees."""
-    return model.groups(model.votes_of_codes(cell_codes(partition, model.columns()), partition.rows))
+def _groups(model: ForestModel, partition: Partition) -> Ints:
+    """Group of each place by its mean chance."""
+    return model.groups(model.chances_of_codes(cell_codes(partition, model.columns()), partition.rows))
+
+
+def _expect(grown: GrownForest, sharing: Sharing) -> None:
+    """Tell every node which class shares to expect: those of all people, by the noisy counts of all trees.
+
+    Its own counts outweigh them the more, the larger it is beside its noise (``pulled_shares``). Post-processing.
+    """
+    counts = np.sum([root.counts() for root in grown.trees], axis=0)
+    deviation = math.sqrt(sum(count_deviation(root) ** 2 for root in grown.trees))
+    times = 1 if sharing == "parts" else len(grown.trees)
+    even = np.full(len(counts), 1 / len(counts))
+    everyone = pulled_shares(np.rint(counts / times).astype(np.int64), even, deviation / times)
+    for root in grown.trees:
+        for node in root.below():
+            node.expected = everyone
 
 
 def _check_effort(asked: Asked) -> None:
@@ -120,4 +148,12 @@ def _freeze(grown: GrownForest, plan: RunPlan) -> ForestModel:
         freeze(root, plan.schema, plan.classes, budget * rows)
         for root, budget in zip(grown.trees, grown.budgets, strict=True)
     )
-    return ForestModel(classes=plan.classes, trees=trees, sharing=parameters.sharing, budget=plan.epsilon)
+    signal, classes = expected_rows(plan.schema) * float(plan.row_epsilon(TREES)), len(plan.classes)
+    groups = groups_worth(signal) if classes == 2 else levels_worth(signal, classes)
+    return ForestModel(
+        classes=plan.classes,
+        trees=trees,
+        sharing=parameters.sharing,
+        budget=plan.epsilon,
+        cuts=chance_cuts(trees, groups),
+    )

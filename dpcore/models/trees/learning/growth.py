@@ -44,8 +44,9 @@ class Grown:
     label : int or None
         Class drawn with the tree; ``None`` takes the most frequent one of ``noisy_counts``.
     expected : array of shape (n_classes,) or None
-        Class shares that the draw of the tree lets expect, if ``label`` is the class that is more
-        frequent here than elsewhere.
+        Class shares to be expected before the node's own counts are seen: those that the draw of the tree
+        lets expect, if ``label`` is the class that is more frequent here than elsewhere; in a forest
+        those of all people.
     collapsed : bool
         Pruning made this node a leaf.
     """
@@ -67,6 +68,12 @@ class Grown:
             yield self
         for child in self.children:
             yield from child.leaves()
+
+    def below(self) -> Iterator[Grown]:
+        """This node, and all that are below."""
+        yield self
+        for child in self.children:
+            yield from child.below()
 
     def counts(self) -> Ints:
         """Noisy class counts: a leaf's own, or the sum over the leaves below."""
@@ -168,10 +175,14 @@ def _estimates(grown: Grown) -> tuple[Floats, int]:
     counts, label = grown.counts(), drawn_label(grown)
     if grown.expected is None:
         return point_estimates(_supporting(counts, label)[None], (ALPHA,) * len(counts))[0], label
-    scale, gaussian = _widest_noise(grown)
-    deviation = scale * math.sqrt((1 if gaussian else 2) * sum(1 for _ in grown.leaves()))
-    shares = pulled_shares(counts, grown.expected, deviation)
+    shares = pulled_shares(counts, grown.expected, count_deviation(grown))
     return shares, int(np.argmax(shares))
+
+
+def count_deviation(grown: Grown) -> float:
+    """Standard deviation of the noise on each class count of a node, at most."""
+    scale, gaussian = _widest_noise(grown)
+    return scale * math.sqrt((1 if gaussian else 2) * sum(1 for _ in grown.leaves()))
 
 
 def _supporting(counts: Ints, label: int) -> Ints:

@@ -37,7 +37,7 @@ class TreeEvidence(Evidence):
 
 
 class ForestEvidence(Evidence):
-    """What each tree of a forest reveals, and how they vote."""
+    """What each tree of a forest reveals, and the mean of their chances."""
 
     @property
     def apart(self) -> bool:
@@ -50,6 +50,7 @@ class ForestEvidence(Evidence):
             yield from TreeEvidence(tree).groups()
 
     def probabilities(self, records: Records) -> Floats:
-        """Shares of the votes."""
+        """Mean chances of the trees."""
         codes = {name: records.cells(name) for name in self.model.columns()}
-        return np.asarray(self.model.votes_of_codes(codes, records.rows) / len(self.model.trees))
+        chances: Floats = self.model.chances_of_codes(codes, records.rows)
+        return chances

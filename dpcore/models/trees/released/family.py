@@ -31,14 +31,15 @@ TREE: Final = ReleasedFamily(
 FOREST: Final = ReleasedFamily(
     name="forest",
     title="Forest",
-    lead="Many decision trees that vote on one column. Learned privately. A forest is harder to read than one tree.",
+    lead="Small decision trees, whose chances for one column are averaged. Learned privately. A forest is harder to "
+    "read than one tree.",
     parameters=ForestParameters,
     model=ForestModel,
     text=forest_text,
     evidence=ForestEvidence,
     methods={
+        "random_trees": "Random decision trees (recommended)",
         "rfdiffp": "RFDiffP (adaptive trees on random columns)",
-        "random_trees": "Random decision trees (questions drawn at random)",
     },
     thorough=True,
 )

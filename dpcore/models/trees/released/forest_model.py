@@ -1,4 +1,4 @@
-"""The released forest: trees that vote."""
+"""The released forest: trees whose chances are averaged."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
+from dpcore.models.trees.released.chance_groups import group_chances, group_labels, groups_of, mean_chances
+from dpcore.models.trees.released.column_use import ColumnUse, columns_used, use_sentence
 from dpcore.models.trees.released.model import TreeModel
 from dpcore.released.evaluation import Evaluation
 
 
 class ForestModel(FrozenModel):
-    """Trees of which each casts one vote.
+    """Trees whose chances are averaged.
 
     Attributes
     ----------
@@ -27,12 +29,16 @@ class ForestModel(FrozenModel):
         records, each with its part of the budget.
     budget : Decimal
         Budget per person of the whole forest.
+    cuts : tuple of float
+        Chances between the groups of the evaluation, ascending: see :func:`~.chance_groups.groups_of`.
+        Empty in releases of earlier versions, which were evaluated by the votes of their trees.
     """
 
     classes: tuple[str, ...]
     trees: tuple[TreeModel, ...]
     sharing: Literal["parts", "split"]
     budget: Decimal
+    cuts: tuple[float, ...] = ()
     evaluation: Evaluation | None = None
 
     def worded(self, schema: Schema) -> ForestModel:
@@ -48,69 +54,54 @@ class ForestModel(FrozenModel):
         """Columns that some tree looks at."""
         return tuple(dict.fromkeys(name for tree in self.trees for name in tree.columns()))
 
-    def votes(self, frame: pd.DataFrame, schema: Schema) -> Ints:
-        """Votes of the trees: shape (n_rows, n_classes), rows summing to the number of trees."""
-        return self.votes_of_codes(encode_columns(frame, schema, self.columns()), len(frame))
-
-    def votes_of_codes(self, codes: Mapping[str, Array], rows: int) -> Ints:
-        """Votes from the cell codes of the columns."""
-        votes = np.zeros((rows, len(self.classes)), dtype=np.int64)
-        everyone = np.arange(rows)
-        for tree in self.trees:
-            labels = np.array([node.label for node in tree.nodes])
-            votes[everyone, labels[tree.apply_codes(codes, rows)]] += 1
-        return votes
+    def chances_of_codes(self, codes: Mapping[str, Array], rows: int) -> Floats:
+        """Chances from the cell codes of the columns: shape (rows, n_classes), rows summing to 1."""
+        return mean_chances(self.trees, codes, rows)
 
     def predict(self, frame: pd.DataFrame, schema: Schema) -> Ints:
-        """Class code with the most votes; the first of those that tie."""
-        return np.asarray(self.votes(frame, schema).argmax(axis=1))
+        """Code of the likeliest class; the first of those that tie."""
+        return np.asarray(self.predict_proba(frame, schema).argmax(axis=1))
 
     def predict_proba(self, frame: pd.DataFrame, schema: Schema) -> Floats:
-        """Share of the votes per class: shape (n_rows, n_classes)."""
-        return np.asarray(self.votes(frame, schema) / len(self.trees))
+        """Mean of the trees' class chances: shape (n_rows, n_classes)."""
+        return self.chances_of_codes(encode_columns(frame, schema, self.columns()), len(frame))
+
+    def possible_chances(self, values: Mapping[str, object], schema: Schema) -> Floats:
+        """Least and largest mean chance of each class, for one typed-in case: shape (2, n_classes).
+
+        What is absent is not known. Trees are taken one by one, so that what is possible lies within.
+        """
+        ends = []
+        for tree in self.trees:
+            told = np.array([tree.nodes[place].estimates for place in tree.possible_finals(values, schema)])
+            ends.append((told.min(axis=0), told.max(axis=0)))
+        return np.asarray(np.mean(ends, axis=0))
 
     def possible_ballots(self, values: Mapping[str, object], schema: Schema) -> tuple[tuple[int, ...], ...]:
-        """Classes that each tree may vote for, for one typed-in case; what is absent is not known."""
+        """Classes that each tree may predict, for one typed-in case; what is absent is not known."""
         ends = ((tree, tree.possible_finals(values, schema)) for tree in self.trees)
         return tuple(tuple(sorted({tree.nodes[place].label for place in places})) for tree, places in ends)
 
-    def groups(self, votes: Ints) -> Ints:
-        """Group of each row for the evaluation, see :meth:`group_estimates`."""
-        return np.asarray(votes[:, 1] if len(self.classes) == 2 else votes.argmax(axis=1))
+    def groups(self, chances: Floats) -> Ints:
+        """Group of each row for the evaluation."""
+        return groups_of(chances, self.cuts)
 
     def group_estimates(self) -> tuple[Floats, Ints]:
-        """Vote shares and predicted class of each group.
-
-        Two classes: one group per number of votes for the second, 0 to the number of trees.
-        More: one group per predicted class.
-        """
-        if len(self.classes) > 2:
-            return np.eye(len(self.classes)), np.arange(len(self.classes))
-        share = np.arange(len(self.trees) + 1) / len(self.trees)
-        return np.stack([1 - share, share], axis=1), (share > 0.5).astype(np.int64)
+        """Chances and predicted class of each group."""
+        return group_chances(self.trees, self.cuts), group_labels(len(self.classes), self.cuts)
 
     def count_records(self, frame: pd.DataFrame, schema: Schema, target: str) -> tuple[tuple[int, ...], ...]:
         """Exact records per group and class, without noise. For public records only."""
         codes = encode_columns(frame, schema, [target])[target]
         known = codes < len(self.classes)
-        groups = self.groups(self.votes(frame, schema))
-        counts = np.zeros((len(self.group_estimates()[1]), len(self.classes)), dtype=np.int64)
+        groups = self.groups(self.predict_proba(frame, schema))
+        counts = np.zeros((len(group_labels(len(self.classes), self.cuts)), len(self.classes)), dtype=np.int64)
         np.add.at(counts, (groups[known], codes[known]), 1)
         return tuple(tuple(int(count) for count in row) for row in counts)
 
-    def attribute_use(self) -> dict[str, float]:
-        """Share of all splits that look at each column, each split weighted by 1 / 2^depth.
-
-        A split near the root speaks for more people, so it counts for more. Sums to 1 unless
-        no tree has a split. Largest first.
-        """
-        weights: dict[str, float] = {}
-        for tree in self.trees:
-            for column, weight in _split_weights(tree):
-                weights[column] = weights.get(column, 0.0) + weight
-        whole = sum(weights.values())
-        ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
-        return {column: weight / whole for column, weight in ranked}
+    def columns_used(self) -> tuple[ColumnUse, ...]:
+        """Columns that some tree asks about, with what they tell and what they would tell by chance."""
+        return columns_used(self.trees)
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin: the nodes of all trees, every number labelled noisy."""
@@ -120,18 +111,8 @@ class ForestModel(FrozenModel):
 
     def reading(self, target: str) -> list[str]:
         """The forest in plain sentences."""
-        use = ", ".join(f"{name} ({share:.0%})" for name, share in self.attribute_use().items())
-        leaves = sum(len(tree.finals) for tree in self.trees)
+        used, leaves = self.columns_used(), sum(len(tree.finals) for tree in self.trees)
         return [
-            f"{len(self.trees)} trees vote on {target}; together they end in {leaves} groups.",
-            f"They look at: {use}." if use else "No tree splits: all people get the same vote.",
+            f"{len(self.trees)} trees tell chances of {target}, and their mean counts; they end in {leaves} groups.",
+            use_sentence(used) if used else "No tree splits: all people are told the same chance.",
         ]
-
-
-def _split_weights(tree: TreeModel) -> list[tuple[str, float]]:
-    reached = {position for final in tree.finals for position in tree.path(final)[:-1]}
-    return [
-        (node.split.column, 0.5 ** tree.depth(position))
-        for position, node in enumerate(tree.nodes)
-        if node.split is not None and position in reached
-    ]

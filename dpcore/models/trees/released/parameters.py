@@ -144,25 +144,30 @@ class ForestParameters(Parameters):
     """What forest to fit and how."""
 
     method: ForestMethod = Field(
-        default="rfdiffp",
+        default="random_trees",
         title="How the trees are grown",
-        description="rfdiffp grows adaptive trees on random columns (Borhan 2018, Algorithm 2). "
-        "random_trees draws every question at random and spends everything on the counts "
-        "(Jagannathan et al. 2012).",
+        description="random_trees draws every question at random and spends everything on the counts "
+        "(Jagannathan et al. 2012). rfdiffp grows adaptive trees on random columns (Borhan 2018, Algorithm 2).",
     )
     criterion: Criterion = Field(
         default="gini", title=_CRITERION, description=_CRITERIA, json_schema_extra={"only": "rfdiffp"}
     )
     sharing: Sharing = Field(
-        default="parts",
+        default="split",
         title="How the trees share",
-        description="Every tree sees other people, divided at random, and gets the whole of "
-        "epsilon (parts); or all people and its part of epsilon (split). A bootstrap, as "
+        description="Every tree sees all people and gets its part of epsilon (split); or other "
+        "people, divided at random, and the whole of epsilon (parts). A bootstrap, as "
         "published, is not sound: one record may count many times.",
     )
-    trees: int = Field(default=10, ge=1, le=100, title="Number of trees", description="They vote on every prediction.")
+    trees: int = Field(
+        default=10,
+        ge=1,
+        le=100,
+        title="Number of trees",
+        description="The mean of their chances is the chance that is told.",
+    )
     depth: int = Field(
-        default=5,
+        default=3,
         ge=1,
         le=8,
         title="Questions in a row",

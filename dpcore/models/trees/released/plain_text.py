@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
-from dpcore.released.noisy_counts import told_share
+from dpcore.released.noisy_counts import percent, told_share
 from dpcore.released.plain_text import text_table
 from dpcore.released.release import Release
 
@@ -37,6 +37,6 @@ def _outline(model: TreeModel, position: int) -> list[int]:
 
 def forest_text(release: Release, model: ForestModel) -> str:
     """What the trees say together, and the columns that they look at."""
-    use = [[name, f"{share:.0%}"] for name, share in model.attribute_use().items()]
-    table = text_table(["column", "share of the splits"], use)
+    use = [[own.column, percent(own.told), percent(own.by_chance)] for own in model.columns_used()]
+    table = text_table(["column", "tells", "by chance up to"], use)
     return "\n\n".join(["\n".join(model.reading(release.target)), table])

@@ -20,6 +20,7 @@ OWN = parameters_of(ForestParameters)
 def parameters() -> dict[str, Any]:
     """Every parameter of a forest run, as the visitor set it."""
     place = slot.kept()
+    st.markdown(text("forest_or_tree"))
     left, right = st.columns(2, gap="large")
     with left:
         trees = number(OWN["trees"], 1, "forest-trees")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -22,10 +22,10 @@ from pages.components.families.tree import view
 from pages.components.kit import figure, markup, slot
 from pages.components.kit.texts import text
 
-_TABS = ("Columns used", "In words", "Hold-out check", "Single trees", "Certificate", "Download")
+_TABS = ("Hold-out check", "Columns used", "In words", "Single trees", "Certificate", "Download")
 #: With more columns, the form would hide the rest of the page.
 _FEW_COLUMNS = 6
-_OPEN = "The vote depends on what is not known"
+_OPEN = "The prediction depends on what is not known"
 SHARING = {
     "split": "every tree sees all people, with its part of ε",
     "parts": "every tree sees other people, each with the whole ε",
@@ -33,7 +33,7 @@ SHARING = {
 
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
-    """The vote first, then what the trees are made of."""
+    """A case first, then how good the forest is, and what it is made of."""
     trees = len(model.trees)
     st.markdown(f"**{trees} tree{'' if trees == 1 else 's'}**; {SHARING[model.sharing]}.")
     true = truth.ask(release, key) if public else None
@@ -41,15 +41,15 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     with slot.kept():
         if true is not None:
             _groups(release, model, true)
-    use, words, check, single, card, files = st.tabs(_TABS, key=f"{key}-tabs")
+    check, use, words, single, card, files = st.tabs(_TABS, key=f"{key}-tabs")
+    with check:
+        evaluation.show(model, release.target, key, chances=bool(model.cuts))
     with use:
-        attribute_use(model, key)
+        columns_used(model, key)
     with words:
         markup.sentences(model.reading(release.target))
         st.markdown(text("reading_forest"))
         st.markdown(text("noise"))
-    with check:
-        evaluation.show(model, release.target, key, chances=False)
     with single:
         _single(release, model, key)
     with card:
@@ -60,7 +60,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
 
 def side(release: Release, model: Any, key: str) -> None:
     """What the trees look at."""
-    attribute_use(model, key)
+    columns_used(model, key)
     markup.sentences(model.reading(release.target))
 
 
@@ -73,23 +73,23 @@ def figures(model: Any) -> dict[str, str]:
     }
 
 
-def attribute_use(model: Any, key: str) -> None:
-    """Bars: how much the trees look at each column, with a table twin."""
-    from dpcore.plots.forest import attribute_use_alt, attribute_use_figure
+def columns_used(model: Any, key: str) -> None:
+    """Bars: how much questions about each column tell, beside chance, with a table twin."""
+    from dpcore.plots.forest import columns_used_alt, columns_used_figure
 
-    use = model.attribute_use()
-    if not use:
+    used = model.columns_used()
+    if not used:
         st.info(text("no_split"))
         return
-    st.markdown(text("attribute_use"))
-    shares = {column: percent(share) for column, share in use.items()}
-    figure.show(
-        attribute_use_figure(use),
-        key=f"{key}-use",
-        alt=attribute_use_alt(use),
-    )
+    st.markdown(text("columns_used"))
+    figure.show(columns_used_figure(used), key=f"{key}-use", alt=columns_used_alt(used))
     with st.expander("The same as a table"):
-        markup.pairs_table("Columns, most used first", ("Column", "Share of the splits"), shares)
+        rows = [
+            markup.row([escape(use.column), percent(use.told), percent(use.by_chance), "yes" if use.clear else "no"])
+            for use in used
+        ]
+        header = ["Column", "Share of the differences", "By chance up to", "More than chance"]
+        markup.table("Columns, what tells most first", header, rows)
 
 
 @st.fragment
@@ -97,29 +97,29 @@ def _vote(release: Release, model: Any, key: str) -> None:
     used = model.columns()
     if not used:  # The tab of the columns says so.
         return
-    title, few = "Let the trees vote on a case", len(used) <= _FEW_COLUMNS
-    with st.expander(title, icon=":material/how_to_vote:", expanded=few):
+    few = len(used) <= _FEW_COLUMNS
+    with st.expander("What the trees tell of a case", icon=":material/how_to_vote:", expanded=few):
         st.markdown(text("vote"))
-        values = predict.ask(release, used, key, "How do they vote?")
+        values = predict.ask(release, used, key, "What do they tell?")
         if values is not None:
-            _ballots(release, model, values, key)
+            _case(release, model, values, key)
 
 
-def _ballots(release: Release, model: Any, values: dict[str, Any], key: str) -> None:
-    from dpcore.plots.forest import count_votes, votes_alt, votes_figure
+def _case(release: Release, model: Any, values: dict[str, Any], key: str) -> None:
+    from dpcore.plots.forest import votes_alt, votes_figure
 
-    ballots = model.possible_ballots(values, release.domain)
-    votes, undecided = count_votes(model.classes, ballots)
-    winner = max(range(len(votes)), key=votes.__getitem__)
-    rivals = [count for code, count in enumerate(votes) if code != winner]
-    decided = votes[winner] > max(rivals) + undecided or not undecided
+    low, high = model.possible_chances(values, release.domain)
+    winner = int((low + high).argmax())
+    decided = all(low[winner] >= end for code, end in enumerate(high) if code != winner)
     show = st.success if decided else st.warning
     title = f"The prediction is {release.target} = {model.classes[winner]}" if decided else _OPEN
+    shown = 1 if len(model.classes) == 2 else winner
     show(
-        _told(model, votes, undecided, winner) + " " + text("vote_is_no_chance"),
+        _told(release.target, model, low[shown], high[shown], shown) + " " + text("case_is_a_group"),
         title=markup.plain(title),
         icon=":material/how_to_vote:",
     )
+    ballots = model.possible_ballots(values, release.domain)
     figure.show(
         votes_figure(model.classes, ballots),
         key=f"{key}-votes",
@@ -130,25 +130,22 @@ def _ballots(release: Release, model: Any, values: dict[str, Any], key: str) -> 
     st.caption(markup.plain(f"Tree by tree. {told}."))
 
 
-def _told(model: Any, votes: Sequence[int], undecided: int, winner: int) -> str:
-    """How many trees say so, at least and at most."""
-    trees = sum(votes) + undecided
-    if undecided:
-        most = votes[winner] + undecided
-        label = markup.plain(model.classes[winner])
-        return f"{votes[winner]} to {most} of {trees} trees say {label}: what is not known decides the other votes."
-    tie = " Others got as many votes; the first of them counts." if votes.count(votes[winner]) > 1 else ""
-    return f"{votes[winner]} of {trees} trees say so.{tie}"
+def _told(target: str, model: Any, low: float, high: float, shown: int) -> str:
+    """The mean chance of a class, or its range."""
+    who = f"On average the {len(model.trees)} trees tell a noisy chance of {target} = {model.classes[shown]} of"
+    if percent(low) == percent(high):
+        return markup.plain(f"{who} {percent(high)}.")
+    return markup.plain(f"{who} {percent(low)} to {percent(high)}, as what is not known decides.")
 
 
 def _groups(release: Release, model: Any, true: Truth) -> None:
-    """On public data: how records with the same vote are in truth."""
+    """On public data: how records with about the same chance are in truth."""
     _, labels = model.group_estimates()
-    header = ["Vote", "Prediction", *(f"True {name}" for name in model.classes), "Right"]
+    header = ["Noisy chance", "Prediction", *(f"True {name}" for name in model.classes), "Right"]
     rows = [
         markup.row(
             [
-                _vote_name(model, group),
+                _group_name(model, group),
                 view.prediction(model, int(label)),
                 *map(str, counts),
                 _right(true, group, int(label)),
@@ -157,13 +154,15 @@ def _groups(release: Release, model: Any, true: Truth) -> None:
         for group, (label, counts) in enumerate(zip(labels, true.counts, strict=True))
         if sum(counts)
     ]
-    markup.table(f"True {release.target} of the public records, by the vote that they get", header, rows)
+    markup.table(f"True {release.target} of the public records, by the chance that they are told", header, rows)
 
 
-def _vote_name(model: Any, group: int) -> str:
-    if len(model.classes) > 2:
-        return view.prediction(model, group)
-    return f"{group} of {len(model.trees)} for " + view.prediction(model, 1)
+def _group_name(model: Any, group: int) -> str:
+    """The chances that a group is told: of the second of two classes, of more of the one that is predicted."""
+    place = group % (len(model.cuts) + 1)
+    shown = 1 if len(model.classes) == 2 else group // (len(model.cuts) + 1)
+    ends = [0.0, *model.cuts, 1.0]
+    return f"{percent(ends[place])} to {percent(ends[place + 1])} for " + view.prediction(model, shown)
 
 
 def _right(true: Truth, group: int, label: int) -> str:
