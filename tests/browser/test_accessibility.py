@@ -30,6 +30,11 @@ DARK_PAGE = "rgb(15, 29, 36)"
 AS_IF_IDLE = "[data-stale=true] { opacity: 1 !important; transition: none !important; }"
 #: Rule and selector of what cannot be changed from outside of Streamlit; none so far.
 ALLOWED: set[tuple[str, str]] = set()
+#: The same for the one list of the menu: its groups are no items, so its items have no list.
+GROUPED = {
+    "list": "ul[data-testid=stSidebarNavItems]",
+    "listitem": "ul[data-testid=stSidebarNavItems] > div > li",
+}
 SIDES = {"left": ["age", "sex"], "right": ["diabetes", "died"]}
 #: Algorithm, its page, the name of a data set, its target, its parameters.
 RESULTS = (
@@ -112,10 +117,9 @@ def faults(page: Page, *rules: str) -> list[str]:
 
 
 def in_groups(page: Page, rule: str, place: str) -> bool:
-    """Whether it is Streamlit's own menu, which puts the groups of a list between the list and its items."""
-    if rule not in {"list", "listitem"}:
-        return False
-    return bool(page.locator(place).first.evaluate("e => e.closest('[data-testid=stSidebarNavItems]') !== null"))
+    """Whether it is the list of Streamlit's own menu, or an item of it: between them stand its groups."""
+    selector = GROUPED.get(rule)
+    return selector is not None and bool(page.locator(place).first.evaluate("(e, own) => e.matches(own)", selector))
 
 
 def darken(page: Page) -> None:

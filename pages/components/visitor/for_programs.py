@@ -16,9 +16,9 @@ def show() -> None:
         return
     with st.expander("For programs and notebooks", icon=":material/terminal:", key="for-programs"):
         st.markdown(text("for_programs"))
-        left, right, _ = st.columns([2, 2, 3])
-        wanted = left.button("Get a token", key="token-get")
-        unwanted = right.button("End all my tokens", key="token-end")
+        with st.container(horizontal=True):
+            wanted = st.button("Get a token", key="token-get")
+            unwanted = st.button("End all my tokens", key="token-end")
         with slot.kept():
             if wanted:
                 _get()

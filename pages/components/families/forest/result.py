@@ -26,6 +26,8 @@ _TABS = ("Columns used", "In words", "Hold-out check", "Single trees", "Certific
 #: With more columns, the form would hide the rest of the page.
 _FEW_COLUMNS = 6
 _OPEN = "The vote depends on what is not known"
+#: The method whose questions no record decides.
+_DRAWN = "random_trees"
 SHARING = {
     "split": "every tree sees all people, with its part of ε",
     "parts": "every tree sees other people, each with the whole ε",
@@ -43,7 +45,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
             _groups(release, model, true)
     use, words, check, single, card, files = st.tabs(_TABS, key=f"{key}-tabs")
     with use:
-        attribute_use(model, key)
+        attribute_use(release, model, key)
     with words:
         markup.sentences(model.reading(release.target))
         st.markdown(text("reading_forest"))
@@ -60,7 +62,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
 
 def side(release: Release, model: Any, key: str) -> None:
     """What the trees look at."""
-    attribute_use(model, key)
+    attribute_use(release, model, key)
     markup.sentences(model.reading(release.target))
 
 
@@ -73,7 +75,7 @@ def figures(model: Any) -> dict[str, str]:
     }
 
 
-def attribute_use(model: Any, key: str) -> None:
+def attribute_use(release: Release, model: Any, key: str) -> None:
     """Bars: how much the trees look at each column, with a table twin."""
     from dpcore.plots.forest import attribute_use_alt, attribute_use_figure
 
@@ -81,7 +83,8 @@ def attribute_use(model: Any, key: str) -> None:
     if not use:
         st.info(text("no_split"))
         return
-    st.markdown(text("attribute_use"))
+    drawn = release.certificate.sampler == _DRAWN
+    st.markdown(text("attribute_use_drawn" if drawn else "attribute_use"))
     shares = {column: percent(share) for column, share in use.items()}
     figure.show(
         attribute_use_figure(use),
