@@ -15,6 +15,8 @@ from pages.components.visitor.menu import MENU
 #: Name, width in pixels, colours of the visitor's system.
 _LOOKS = (("light", 1280, "light"), ("dark", 1280, "dark"), ("narrow", 800, "light"))
 _HEIGHT = 900
+#: As much as a custodian might give, so that the meter shows what people see.
+_BUDGET = 10
 
 
 def run(folder: Path) -> Iterator[Path]:
@@ -22,7 +24,7 @@ def run(folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         home = Path(place) / "home"
-        fill(home, len(KINDS))
+        fill(home, len(KINDS), epsilon="0.5", budget=_BUDGET)
         with served(home) as url, chromium() as browser:
             for look, width, colours in _LOOKS:
                 page = visitor(browser, viewport={"width": width, "height": _HEIGHT}, color_scheme=colours)

@@ -91,7 +91,8 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
         return None
     access.show_cost_of_this_run(request, quote)
     first, *_ = quote.plan.count_noise
-    markup.notice("plain", f"Noise on {first.what}: ±{first.margin():,}, 95%.", _meaning(quote))
+    noise = f"Noise on {first.what}: ±{first.margin():,}, 95%." if first.margin() else "Every count is as good as exact."
+    markup.notice("plain", noise, _meaning(quote))
     with slot.kept():
         if quote.form:
             st.caption(markup.plain(quote.form))
@@ -115,9 +116,8 @@ def _meaning(quote: Quote) -> str:
     first, *others = quote.plan.count_noise
     more = "".join(f" Noise on {kind.what}: ±{kind.margin():,}." for kind in others)
     clear = 3 * first.margin()
-    if not clear:
-        return f"Every count is as good as exact.{more} This uses {_split(quote)}."
-    return f"Counts of {clear:,} and more stand out clearly.{more} This uses {_split(quote)}."
+    stand_out = f"Counts of {clear:,} and more stand out clearly." if clear else ""
+    return f"{stand_out}{more} This uses {_split(quote)}.".strip()
 
 
 def _split(quote: Quote) -> str:
