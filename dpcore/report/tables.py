@@ -113,7 +113,7 @@ def importances_table(words: EBMWords) -> Table:
         (
             term.name,
             words.amount(term.importance).lstrip("+"),
-            "none would do" if (mark := words.model.mark(term)) is None else words.amount(mark).lstrip("+"),
+            words.mark(term),
             "stands out" if term.clear else "within the noise",
         )
         for term in words.model.ranked()

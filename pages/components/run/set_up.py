@@ -91,7 +91,8 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
         return None
     access.show_cost_of_this_run(request, quote)
     first, *_ = quote.plan.count_noise
-    noise = f"Noise on {first.what}: ±{first.margin():,}, 95%." if first.margin() else "Every count is as good as exact."
+    margin = first.margin()
+    noise = f"Noise on {first.what}: ±{margin:,}, 95%." if margin else "Every count is as good as exact."
     markup.notice("plain", noise, _meaning(quote))
     with slot.kept():
         if quote.form:
