@@ -35,15 +35,15 @@ KINDS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 _GOAL = 0.3
 
 
-def fill(home: Path, results: int) -> None:
+def fill(home: Path, results: int, *, epsilon: str = "0.1", budget: int = 1000) -> None:
     """A data set with many results, of every family in turn."""
     demo = DEMOS["stroke"]()
     with Service(home=home, workers=0) as service:
-        info = service.add_dataset(demo.frame, demo.schema, budget=Decimal(1000), public=True)
+        info = service.add_dataset(demo.frame, demo.schema, budget=Decimal(budget), public=True)
         for number in range(results):
             algorithm, target, parameters = KINDS[number % len(KINDS)]
             request = RunRequest(
-                dataset_id=info.id, algorithm=algorithm, target=target, epsilon=Decimal("0.1"), parameters=parameters
+                dataset_id=info.id, algorithm=algorithm, target=target, epsilon=Decimal(epsilon), parameters=parameters
             )
             service.wait(service.submit(request, os.urandom(9).hex()), 600)
 

@@ -15,6 +15,10 @@ from pages.components.visitor.menu import MENU
 #: Name, width in pixels, colours of the visitor's system.
 _LOOKS = (("light", 1280, "light"), ("dark", 1280, "dark"), ("narrow", 800, "light"))
 _HEIGHT = 900
+#: Milliseconds that a page may take on a busy machine.
+_PATIENCE = 120_000
+#: As much as a custodian might give, so that the meter shows what people see.
+_BUDGET = 10
 
 
 def run(folder: Path) -> Iterator[Path]:
@@ -22,15 +26,16 @@ def run(folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         home = Path(place) / "home"
-        fill(home, len(KINDS))
+        fill(home, len(KINDS), epsilon="0.5", budget=_BUDGET)
         with served(home) as url, chromium() as browser:
             for look, width, colours in _LOOKS:
                 page = visitor(browser, viewport={"width": width, "height": _HEIGHT}, color_scheme=colours)
+                page.set_default_timeout(_PATIENCE)
                 page.goto(url)
                 for entry in MENU:
                     address = "" if entry is MENU[0] else entry.path.removesuffix(".py")
                     page.goto(f"{url}/{address}")
-                    page.get_by_role("heading", name=entry.title, exact=True).wait_for(timeout=30_000)
+                    page.get_by_role("heading", name=entry.title, exact=True).wait_for()
                     yield _picture(page, folder / f"{look}-{entry.path.removesuffix('.py')}.png")
                     if registry.sets_up(entry.path.removesuffix(".py")) and _read_a_result(page):
                         yield _picture(page, folder / f"{look}-{entry.path.removesuffix('.py')}-result.png")

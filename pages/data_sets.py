@@ -51,12 +51,11 @@ def _nothing_yet() -> None:
 
 def _card(info: DatasetInfo, *, chosen: bool) -> None:
     """One data set in a few lines; what is more opens on a click."""
-    with st.container(border=True, key=f"card-{'chosen-' if chosen else ''}{info.id}"):
+    with st.container(border=True, key=f"card-{info.id}"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(markup.plain(info.name), anchor=False, width="stretch")
             _choose(info, chosen=chosen)
-        labels = {"Selected": "chosen"} if chosen else {}
-        labels |= {"Public demonstration data": "public"} if info.public else {"Private": "private"}
+        labels = {"Public demonstration data": "public"} if info.public else {"Private": "private"}
         labels |= {"Retired": "private"} if info.retired else {}
         labels |= {f"Version {info.version}": "private"} if info.version > 1 else {}
         markup.tags(labels | dict.fromkeys(_in_short(info), "plain"))
@@ -124,8 +123,14 @@ def _columns_title(info: DatasetInfo) -> str:
 
 
 def _choose(info: DatasetInfo, *, chosen: bool) -> None:
-    if not chosen:
-        st.button("Select this data set", key=f"choose-{info.id}", on_click=access.choose_dataset, args=(info.id,))
+    """The button stays once it is pressed, in the same type and card: else the keyboard's place on the page is lost."""
+    st.button(
+        "Selected" if chosen else "Select this data set",
+        key=f"choose-{info.id}",
+        on_click=access.choose_dataset,
+        args=(info.id,),
+        icon=":material/check:" if chosen else None,  # By which the style knows the card.
+    )
 
 
 page()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from pages.components.custodian import budget_requests
 from pages.components.families import registry
-from pages.components.kit import theme
-from pages.components.kit.texts import ASSETS
+from pages.components.kit import markup, theme
+from pages.components.kit.texts import ASSETS, text
 from pages.components.run import meter, review, stop_run
 from pages.components.visitor import access, login, menu, return_to, tour
 
@@ -25,6 +27,9 @@ def frame() -> None:
     access.keep_choice()
     page = st.navigation(menu.pages(budget_requests.waiting()), expanded=True)
     return_to.go(page.url_path)
+    if not login.user().roles:
+        _without_a_role(page)
+        return
     if not registry.sets_up(page.url_path):
         review.close_review()
     _choose_dataset()
@@ -32,6 +37,14 @@ def frame() -> None:
     page.run()
     tour.show(page.url_path, busy=review.is_open() or stop_run.being_asked() is not None)
     _finish(page.url_path)
+
+
+def _without_a_role(page: Any) -> None:
+    """Lessons and class rooms, which touch no data set, for somebody who may see none."""
+    markup.notice("plain", "You have no role here.", text("no_role"))
+    page.run()
+    with st.sidebar:
+        login.show()
 
 
 def _choose_dataset() -> None:

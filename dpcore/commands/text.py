@@ -33,7 +33,7 @@ def release_text(release: Release) -> str:
     parts = [
         f"{what} on '{release.dataset_name}'  (release {release.id})",
         family.text(release, model),
-        f"Counts are noisy: within ±{model.count_margin} of the truth with 95% confidence, and "
+        f"Counts are noisy: within ±{model.count_margin:,} of the truth with 95% confidence, and "
         "so may be negative. Ranges in brackets show the noise alone.",
     ]
     if release.target and model.evaluation is not None:

@@ -55,8 +55,9 @@ def importance_figure(words: EBMWords, most: int = MOST_TERMS) -> go.Figure:
     terms = words.model.ranked()[:most]
     labels = [safe(shorten(term.name, 40)) for term in terms]
     rows = list(range(len(terms)))
-    marks = [term.mark for term in terms]
-    right = [max(term.importance, mark) for term, mark in zip(terms, marks, strict=True)]
+    marks = [words.model.mark(term) for term in terms]
+    marked = [row for row in rows if marks[row] is not None]
+    right = [max(term.importance, mark or 0.0) for term, mark in zip(terms, marks, strict=True)]
     figure = go.Figure(
         go.Bar(
             name="importance",
@@ -78,8 +79,8 @@ def importance_figure(words: EBMWords, most: int = MOST_TERMS) -> go.Figure:
             go.Scatter(
                 name=name,
                 mode="markers",
-                y=rows,
-                x=marks,
+                y=marked,
+                x=[marks[row] for row in marked],
                 hoverinfo="skip",
                 showlegend=shade == INK,
                 marker={"symbol": "line-ns", "size": 17, "line": {"width": width, "color": shade}},

@@ -61,9 +61,18 @@ def class_figure(answers: tuple[ClassAnswer, ...], found: Together, *, revealed:
     if revealed:
         figure.add_trace(_line("true count", answers[0].asked.people, highest, {"width": 3}))
     lesson_layout(figure, 360, barmode="stack", bargap=0)
-    figure.update_xaxes(title="noisy answer (people)", tickformat=",", nticks=9)
-    figure.update_yaxes(title="answers", range=[0, highest], nticks=5)
+    lines = [found.mean, *([answers[0].asked.people] if revealed else [])]
+    reach = max(margin(answer.epsilon) for answer in answers)
+    figure.update_xaxes(title="noisy answer (people)", tickformat=",", nticks=9, range=_range(edges, lines, reach))
+    figure.update_yaxes(title="answers", range=[0, highest], tick0=0, dtick=max(1, int(np.ceil(highest / 5))))
     return figure
+
+
+def _range(edges: Any, lines: Sequence[float], reach: float) -> list[float]:
+    """What is drawn, and no less than the noise reaches: else a single answer is a wall."""
+    middle = (edges[0] + edges[-1]) / 2
+    half = max(reach, edges[-1] - middle, *(1.05 * abs(line - middle) for line in lines))
+    return [float(middle - half), float(middle + half)]
 
 
 def _edges(answers: Sequence[ClassAnswer]) -> Any:

@@ -110,12 +110,14 @@ def confusion_of(counts: Ints, labels: Ints) -> Ints:
 
 
 def accuracy_of(counts: Ints, labels: Ints) -> float:
-    """Share of records whose class is the label of their group; NaN if there are none."""
+    """Share of records whose class is the label of their group; NaN if there are none.
+
+    Of noisy counts it may lie below 0 or above 1: only so does it tell how far the noise reaches.
+    """
     total = counts.sum()
     if total <= 0:
         return math.nan
-    correct = counts[np.arange(len(counts)), labels].sum()
-    return float(np.clip(correct / total, 0.0, 1.0))
+    return float(counts[np.arange(len(counts)), labels].sum() / total)
 
 
 def auc_of(counts: Ints, estimates: Floats) -> float:
@@ -154,6 +156,7 @@ def _figure(
     defined = spread[~np.isnan(spread)]
     if math.isnan(value) or len(defined) < 0.9 * len(spread):
         return None
+    value = float(np.clip(value, 0.0, 1.0))
     return Figure(
         value=value,
         noise_margin=float(min(1.0, 1.96 * defined.std())),

@@ -283,8 +283,8 @@ def form_sentence(plan: RunPlan) -> str:
     if plan.composed is None:
         return "It is counted by its Gaussian noise: beside other runs it costs less than its own ε."
     return (
-        f"Made to be one of many: the budget holds no fewer of its kind than of runs without a delta at ε = "
-        f"{format_epsilon(plan.price, places=9)}, and its noise is less. Taken alone, it promises "
+        f"Made to be one of many: as many such runs fit into the budget as runs without δ at ε = "
+        f"{format_epsilon(plan.price, places=9)}, if not more, and each has less noise. Taken alone, it promises "
         f"ε = {format_epsilon(plan.epsilon)}{at_delta(plan.delta)}."
     )
 

@@ -115,7 +115,7 @@ def importances_table(words: EBMWords) -> Table:
         (
             term.name,
             words.amount(term.importance).lstrip("+"),
-            words.amount(term.mark).lstrip("+"),
+            words.mark(term),
             "stands out" if term.clear else "within the noise",
         )
         for term in words.model.ranked()

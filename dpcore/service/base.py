@@ -126,11 +126,22 @@ class ServiceBase:
         AccessError
             If no role fits.
         """
-        user = self._user
-        if user.expired():
-            raise LoginError("Your login has ended. Log in again; nothing of yours is lost.")
-        if not user.roles.intersection(roles):
+        self._require_login()
+        if not self._user.roles.intersection(roles):
             raise AccessError(f"This needs the role {' or '.join(roles)}, which you do not have here.")
+
+    def _require_login(self) -> None:
+        """Let the caller go on if the login is good, whatever the roles: for what touches no data set.
+
+        Raises
+        ------
+        LoginError
+            If there is no login, or it has ended.
+        """
+        if self._user.expired():
+            raise LoginError("Your login has ended. Log in again; nothing of yours is lost.")
+        if not self._user.known:
+            raise LoginError("Log in first.")
 
     def _visible(self, dataset_id: str) -> DatasetInfo:
         """A data set that the caller may know of. Raises ``NotFoundError``."""

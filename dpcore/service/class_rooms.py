@@ -1,4 +1,7 @@
-"""Class rooms: public numbers and toy budgets. No data set can be reached from one."""
+"""Class rooms: public numbers and toy budgets. No data set can be reached from one.
+
+So whoever has logged in may join one, with a role here or without; to open one takes a teacher.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +28,22 @@ class ClassRoomsOfUser(ServiceBase):
 
     def join_room(self, code: str, name: str = "") -> str:
         """Take a place in a room; returns its key."""
-        self._require(*ROLES)
+        self._require_login()
         return self._rooms.join(code, name)
 
     def seat(self, code: str, key: str) -> Seat:
         """A place in a room, with its toy budget."""
-        self._require(*ROLES)
+        self._require_login()
         return self._rooms.seat(code, key)
 
     def ask_in_room(self, code: str, key: str, question: int, epsilon: object) -> Seat:
         """Buy a noisy answer from the toy budget of a place."""
-        self._require(*ROLES)
+        self._require_login()
         return self._rooms.ask(code, key, question, epsilon)
 
     def board(self, code: str) -> Board:
         """All answers of a class."""
-        self._require(*ROLES)
+        self._require_login()
         return self._rooms.board(code)
 
     def steers_room(self, code: str, key: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Self
 
 from dpcore.service.base import ServiceBase
@@ -29,10 +30,10 @@ class Tokens(ServiceBase):
         self._require(*_PROGRAMS)
         return tokens.issue(self._engine, self._user, self._user.roles.intersection(_PROGRAMS))
 
-    def tokens(self) -> int:
-        """How many tokens of the caller are good."""
+    def tokens(self) -> list[datetime]:
+        """When each of the caller's good tokens ends, with zone; the first to end comes first."""
         self._require(*_PROGRAMS)
-        return tokens.count(self._engine, self._user.name)
+        return tokens.ends(self._engine, self._user.name)
 
     def end_tokens(self) -> int:
         """End all tokens of the caller at once; how many there were."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -82,7 +82,7 @@ def owner(engine: Engine, text: str) -> User:
     found: Any = read(engine, lambda connection: connection.execute(chosen).one_or_none())
     if found is None:
         raise LoginError(_REFUSED)
-    user = User(found.owner, frozenset(found.roles.split(",")), datetime.fromtimestamp(found.ends, utc_now().tzinfo))
+    user = User(found.owner, frozenset(found.roles.split(",")), datetime.fromtimestamp(found.ends, UTC))
     if user.expired():
         raise LoginError(_REFUSED)
     return user
@@ -93,10 +93,11 @@ def end(engine: Engine, name: str) -> int:
     return write(engine, lambda connection: connection.execute(tokens.delete().where(_T.owner == name)).rowcount)
 
 
-def count(engine: Engine, name: str) -> int:
-    """How many good tokens a person has."""
-    chosen = sa.select(sa.func.count()).select_from(tokens).where(_T.owner == name, _T.ends > _second(utc_now()))
-    return int(read(engine, lambda connection: connection.execute(chosen).scalar_one()))
+def ends(engine: Engine, name: str) -> list[datetime]:
+    """When each good token of a person ends, first things first."""
+    chosen = sa.select(_T.ends).where(_T.owner == name, _T.ends > _second(utc_now())).order_by(_T.ends)
+    found = read(engine, lambda connection: connection.execute(chosen).scalars().all())
+    return [datetime.fromtimestamp(second, UTC) for second in found]
 
 
 def _hash(text: str) -> str:

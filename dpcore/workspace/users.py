@@ -48,6 +48,11 @@ class User:
     roles: frozenset[Role]
     expires: datetime | None = None
 
+    @property
+    def known(self) -> bool:
+        """Whether this is somebody: logged in, with a role or without, or the local user."""
+        return bool(self.roles) or self.expires is not None
+
     def expired(self) -> bool:
         """Whether the login has ended."""
         return self.expires is not None and datetime.now(UTC) >= self.expires

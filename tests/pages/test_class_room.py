@@ -8,7 +8,7 @@ import pytest
 
 from pages.components.visitor import access
 from tests.support.page_tools import add_ward, button, checked, errors, open_page, words
-from tests.support.page_visitors import ANN, OFFICE, TEACHER
+from tests.support.page_visitors import ANN, OFFICE, TEACHER, person
 from tests.support.places import moved, places
 
 PAGE = "class_room"
@@ -170,6 +170,18 @@ def test_nothing_of_a_form_moves_while_a_class_is_at_work(teacher):
     before = places(door)
     door.button(key="class-join").click().run()
     assert moved(before, checked(door)) == []
+
+
+def test_students_need_a_login_but_no_role(visit):
+    visit(TEACHER)
+    app = open_page(PAGE)
+    app.button(key="class-open").click().run()
+    room = code(checked(app))
+    visit(person("pupil"))
+    pupil = ask(student(room, "Pia"))
+    assert "You have no role here." in words(pupil)
+    assert "In the room: Pia" in words(pupil)
+    assert [answer.name for answer in access.service().board(room).answers] == ["Pia"]
 
 
 def test_with_a_login_teachers_open_rooms_and_find_them_again(visit):

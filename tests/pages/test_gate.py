@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -19,6 +20,7 @@ from streamlit import config
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from dpcore.workspace.users import LOCAL_USER, User
 from pages.components.server import gate
 from pages.components.visitor import login as logins
 from tests.browser.test_browser import Server, serve
@@ -187,10 +189,10 @@ def test_only_uploads_and_programs_send_a_body(client: TestClient, path: str) ->
 
 
 def test_strangers_can_hold_only_so_many_sockets(client, monkeypatch) -> None:
-    def known(headers: Headers) -> bool:
-        return headers.get("cookie") == "known"
+    def sender(headers: Headers) -> User:
+        return LOCAL_USER if headers.get("cookie") == "known" else logins.STRANGER
 
-    monkeypatch.setattr(logins, "logged_in", known)
+    monkeypatch.setattr(logins, "sender", sender)
     monkeypatch.setattr(gate, "STRANGERS", 2)
     with (
         client.websocket_connect(SOCKET) as first,
@@ -218,7 +220,7 @@ def test_strangers_can_hold_only_so_many_sockets(client, monkeypatch) -> None:
     ],
 )
 def test_one_address_cannot_hold_all_sockets_of_strangers(settings, monkeypatch, address: str, limited: bool) -> None:
-    monkeypatch.setattr(logins, "logged_in", lambda _: False)
+    monkeypatch.setattr(logins, "sender", lambda _: logins.STRANGER)
     monkeypatch.setattr(gate, "STRANGERS_OF_ONE", 2)
     door = gate.Gate(Starlette(routes=[WebSocketRoute("/_stcore/stream", _socket)]))
     one, other = (TestClient(door, base_url=HOME, client=(name, 5)) for name in (address, "10.0.0.8"))
@@ -235,6 +237,26 @@ def test_one_address_cannot_hold_all_sockets_of_strangers(settings, monkeypatch,
         second.send_text("x")
     with one.websocket_connect(SOCKET) as again:
         again.send_text("x")
+    assert not door._strangers
+
+
+def test_a_class_without_roles_behind_one_address_is_told_apart_by_name(settings, monkeypatch) -> None:
+    def sender(headers: Headers) -> User:
+        return User(headers["cookie"], frozenset(), datetime(2999, 1, 1, tzinfo=UTC))
+
+    monkeypatch.setattr(logins, "sender", sender)
+    monkeypatch.setattr(gate, "STRANGERS_OF_ONE", 1)
+    door = gate.Gate(Starlette(routes=[WebSocketRoute("/_stcore/stream", _socket)]))
+    school = TestClient(door, base_url=HOME, client=("10.0.0.7", 5))
+    ann, bob = {"cookie": "ann"}, {"cookie": "bob"}
+    with (
+        school.websocket_connect(SOCKET, headers=ann) as first,
+        school.websocket_connect(SOCKET, headers=bob) as second,
+    ):
+        with pytest.raises(WebSocketDisconnect), school.websocket_connect(SOCKET, headers=ann):
+            pass
+        first.send_text("x")
+        second.send_text("x")
     assert not door._strangers
 
 

@@ -81,8 +81,6 @@ def test_a_stranger_is_asked_to_log_in_and_sees_nothing_else(rules: Path) -> Non
     ("user", "title"),
     [
         (token("ann@hospital.example", seconds=-1), "Your login has ended"),
-        (token("stranger@elsewhere.example"), "You have no role here"),
-        (token("office@hospital.example", email_verified=False), "You have no role here"),
         ({"is_logged_in": True, "email": "ann@hospital.example"}, "Your login cannot be used"),
         ({"is_logged_in": "yes", **token("ann@hospital.example")} | {"is_logged_in": 1}, "Please log in"),
         ({}, "Please log in"),
@@ -92,6 +90,27 @@ def test_who_is_kept_out(rules: Path, user: dict[str, Any], title: str) -> None:
     app = visit(user)
     assert titles(app) == [title]
     assert not app.sidebar.selectbox
+
+
+@pytest.mark.parametrize(
+    "user",
+    [token("stranger@elsewhere.example"), token("office@hospital.example", email_verified=False)],
+)
+def test_somebody_without_a_role_finds_lessons_and_class_rooms_and_nothing_else(
+    rules: Path, user: dict[str, Any]
+) -> None:
+    add_ward()
+    app = visit(user)
+    assert titles(app) == ["Learn"]
+    assert "You have no role here." in words(app)
+    assert "no role" in words(app.sidebar)
+    assert not app.sidebar.selectbox
+    for entry in menu.MENU:
+        if not entry.free:
+            with pytest.raises(ValueError, match="Could not find"):
+                app.switch_page(entry.path)
+    assert titles(checked(app.switch_page("class_room.py").run())) == ["Class room"]
+    assert [one.key for one in app.button if one.key in {"class-join", "class-open"}] == ["class-join"]
 
 
 @pytest.mark.parametrize(

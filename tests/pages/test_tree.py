@@ -264,7 +264,7 @@ def test_a_forest_shows_use_quality_and_single_trees():
     run_id = fit_forest(add_ward(public=True), "3", method="random_trees", depth=2)
     app = at_run("forest", run_id)
     text = words(app)
-    for part in ("**3 trees**", "harder to read", "always saying", "How to read this forest"):
+    for part in ("**3 trees**", "drawn at random", "harder to read", "always saying", "How to read this forest"):
         assert part in text, part
     assert any("share of the differences" in spec for spec in figures(app))
     app.selectbox(key=f"run-{run_id}-tree-number").set_value(2).run()

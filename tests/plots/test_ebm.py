@@ -272,6 +272,14 @@ def test_importances_are_ranked_and_those_within_the_noise_are_hatched():
     assert alone == pytest.approx([0.1 * np.sqrt(2 / np.pi)] * 4)
 
 
+def test_a_column_that_nothing_would_make_stand_out_has_no_mark():
+    model = small_ebm()
+    known, *others = model.ranked()
+    some = model.model_copy(update={"terms": (known.model_copy(update={"threshold": 0.7}), *others)})
+    mark = trace(importance_figure(EBMWords(some, SCHEMA, TARGETS["binary"])), "needed to stand out")
+    assert (list(mark.x), list(mark.y)) == ([0.7], [0])
+
+
 def test_the_mark_of_the_noise_is_what_noise_alone_gives_on_average():
     draw = np.random.default_rng(0)
     item = small_ebm().terms[0]

@@ -152,7 +152,7 @@ def test_table_one_can_be_opened_by_spreadsheets_and_word_processors() -> None:
         (Amount(45.234, 44.48, 46.02), "years", "45.2 years (44.5 to 46.0)"),
         (Amount(12345.6, 12100.0, 12600.0), "$", "$12,300 (12,100 to 12,600)"),
         (Amount(-3.0, -12.0, 6.0), "", "−3 (−12 to 6)"),
-        (Amount(0.0, 0.0, 0.0), "", "0.000 (0.000 to 0.000)"),
+        (Amount(0.0, 0.0, 0.0), "", "0 (0 to 0)"),
     ],
 )
 def test_figures_have_the_digits_that_noise_leaves(amount: Amount, unit: str, told: str) -> None:

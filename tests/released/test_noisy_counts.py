@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom
-from dpcore.released.evaluation import accuracy_of, auc_of, confusion_of
+from dpcore.released.evaluation import accuracy_of, auc_of, confusion_of, evaluate
 from dpcore.released.noisy_counts import noise_intervals, percent, percents, point_estimates, sum_tail
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, gaussian_pmf
@@ -102,6 +102,16 @@ def test_the_auc_of_several_classes_is_that_of_each_against_the_others():
     scores = np.repeat(estimates, counts.sum(axis=1), axis=0)
     assert auc_of(counts, estimates) == pytest.approx(roc_auc_score(truth, scores, multi_class="ovr"))
     assert math.isnan(auc_of(np.array([[4, 2, 0]]), estimates[:1])), "nobody of the third"
+
+
+def test_a_share_that_noise_drives_beyond_one_is_known_to_be_vague():
+    counts = np.array([[900, -400], [-300, 700]])
+    estimates = np.array([[0.9, 0.1], [0.2, 0.8]])
+    vague = evaluate(counts, estimates, 400.0, 1200).accuracy
+    assert vague is None or (vague.value == 1.0 and vague.noise_margin > 0.3)
+    sharp = evaluate(np.array([[900, 0], [-1, 700]]), estimates, 1.0, 3).accuracy
+    assert sharp.value == 1.0
+    assert 0 < sharp.noise_margin < 0.01
 
 
 @given(st.data())

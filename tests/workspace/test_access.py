@@ -197,6 +197,8 @@ HERS = {
     "true_tables",
     "true_cells",
 }
+#: Calls of a student: they reach no data set.
+IN_A_ROOM = {"join_room", "seat", "ask_in_room", "board"}
 #: Calls by which what is hers is changed.
 HER_OWN = {"share", "note_release"}
 
@@ -226,11 +228,18 @@ def test_a_login_that_has_ended_opens_nothing(house: House, roles: tuple[Role, .
     assert house.service.ledger_entries() == before
 
 
-def test_somebody_without_a_role_is_let_in_nowhere(house: House) -> None:
+def test_somebody_without_a_role_is_let_into_class_rooms_only(house: House) -> None:
     before = house.service.ledger_entries()
     for name, call in methods(house).items():
-        assert refused(lambda call=call: call(house.as_(NOBODY))) is AccessError, name
+        wanted = NotFoundError if name in IN_A_ROOM else AccessError
+        assert refused(lambda call=call: call(house.as_(NOBODY))) is wanted, name
     assert house.service.ledger_entries() == before
+
+
+def test_who_has_not_logged_in_is_let_in_nowhere(house: House) -> None:
+    stranger = house.as_(User("nobody", frozenset()))
+    for name, call in methods(house).items():
+        assert refused(lambda call=call: call(stranger)) in (AccessError, LoginError), name
 
 
 def test_an_analyst_may_not_do_what_custodians_do(house: House) -> None:

@@ -25,6 +25,7 @@ def show(place: Place) -> None:
         f"<b>{room.code}</b><span>Toy budget of each student: ε {format_epsilon(room.cap)}. Deleted at "
         f"{room.ends:%Y-%m-%d %H:%M} UTC.</span></section>"
     )
+    _address(room)
     st.markdown(text("class_room_lesson"))
     _controls(place, room)
     with slot.kept():
@@ -34,6 +35,13 @@ def show(place: Place) -> None:
     lesson.question(text("class_room_question"))
     st.button("Leave this page of the room", key="class-leave", on_click=class_place.leave, type="tertiary")
     st.caption(text("class_room_teacher_key"))
+
+
+def _address(room: Room) -> None:
+    """Where students find the door, with the code filled in."""
+    here = st.context.url
+    if here:
+        st.markdown(f"Students open `{here}?room={room.code}` and press *Join*.")
 
 
 def _controls(place: Place, room: Room) -> None:

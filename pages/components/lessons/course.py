@@ -164,7 +164,8 @@ def _ways(lesson: Lesson) -> None:
         if place:
             _way("Back", LESSONS[place - 1], "lesson-back", "secondary")
         if place + 1 < len(LESSONS):
-            _way("Next", LESSONS[place + 1], "lesson-next", "primary")
+            done = not lesson.guess or guess.made(lesson.guess)  # One main button: before that, the guess.
+            _way("Next", LESSONS[place + 1], "lesson-next", "primary" if done else "secondary")
         st.button("Start the course again", key="lesson-restart", on_click=_restart, type="tertiary")
 
 

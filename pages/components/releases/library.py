@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.domain.labels import called
+from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 from dpcore.workspace.requests import ReleaseNote
 from pages.components.families import registry
@@ -72,7 +73,7 @@ def _row(release: Release, note: ReleaseNote | None, by: str) -> dict[str, Any]:
         "Predicts": called(release.domain, release.target),
         AUC: figure(release, "auc"),
         ERROR: figure(release, "rmse"),
-        "ε": float(card.epsilon),
+        "ε": float(format_epsilon(card.epsilon)),  # Rounded up, as everywhere.
         "Made (UTC)": card.created.replace(tzinfo=None),
         "By": by,
         "Data set": release.dataset_name,

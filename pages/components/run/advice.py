@@ -188,12 +188,12 @@ def _clear(wish: Wish) -> int:
 def _shown(wish: Wish, schema: Schema, quote: Quote) -> str:
     margin = quote.plan.count_margin()
     clear, most = _clear(wish) * margin, schema.max_rows
-    share = f", 1 in {most // clear:,} of them" if 0 < clear <= most else ""
+    share = f", 1 in {most // clear:,} rows" if 0 < clear <= most else ""
     seen = f"groups of {clear:,} and more stand out{share}"
     if _clear(wish) == _CHANCE:
         seen = f"the chance in a group of {clear:,}{share}, is known to within 5 points"
     return (
-        f"The records hold at most {most:,} rows, as everybody knows. At ε = {format_epsilon(quote.cost)} the noise on "
+        f"There are at most {most:,} rows, which is public. At ε = {format_epsilon(quote.cost)} the noise on "
         f"a count is ±{margin:,} (95%), so {seen}."
     )
 

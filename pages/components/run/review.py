@@ -141,7 +141,7 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
         "Budget before": f"{amounts.cost(used)} spent, {amounts.left(before.left)} left{at}",
         "Budget after": after if quote.affordable else "not enough",
         "How many fit": fitting(quote),
-        **{f"Noise on {kind.what}": f"±{kind.margin()}, 95%" for kind in quote.plan.count_noise},
+        **{f"Noise on {kind.what}": f"±{kind.margin():,}, 95%" for kind in quote.plan.count_noise},
         "Time and memory": quote.forecast.text,
     }
 

@@ -91,7 +91,9 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
         return None
     access.show_cost_of_this_run(request, quote)
     first, *_ = quote.plan.count_noise
-    markup.notice("plain", f"Noise on {first.what}: ±{first.margin()}, 95%.", _meaning(quote))
+    margin = first.margin()
+    noise = f"Noise on {first.what}: ±{margin:,}, 95%." if margin else "Every count is as good as exact."
+    markup.notice("plain", noise, _meaning(quote))
     with slot.kept():
         if quote.form:
             st.caption(markup.plain(quote.form))
@@ -113,11 +115,10 @@ def _refused(request: RunRequest | None, quote: Quote) -> None:
 
 def _meaning(quote: Quote) -> str:
     first, *others = quote.plan.count_noise
-    more = "".join(f" Noise on {kind.what}: ±{kind.margin()}." for kind in others)
+    more = "".join(f" Noise on {kind.what}: ±{kind.margin():,}." for kind in others)
     clear = 3 * first.margin()
-    if not clear:
-        return f"Every count is as good as exact.{more} This uses {_split(quote)}."
-    return f"Counts of {clear:,} and more stand out clearly.{more} This uses {_split(quote)}."
+    stand_out = f"Counts of {clear:,} and more stand out clearly." if clear else ""
+    return f"{stand_out}{more} This uses {_split(quote)}.".strip()
 
 
 def _split(quote: Quote) -> str:

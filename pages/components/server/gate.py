@@ -32,9 +32,9 @@ _UPLOADS = "/_stcore/upload_file/"
 _HOME_NAMES = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE = ("", "0.0.0.0", "::")
 _READING = ("GET", "HEAD", "OPTIONS")
-#: Web sockets at once of people who have not logged in, where a login is needed.
+#: Web sockets at once of people who have not logged in or have no role, where a login is needed.
 STRANGERS = 100
-#: Those of them that come from one address.
+#: Those of them that come from one address, or belong to one person without a role.
 STRANGERS_OF_ONE = 20
 _WRONG_HOST = (
     "Frostglass does not answer to this address. If you run it: name the address in "
@@ -111,21 +111,23 @@ class Gate:
             await self._app(scope, receive, marked)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send, refusal: Response | None) -> None:
-        stranger = not login.logged_in(Headers(scope=scope))
-        address = _address(scope)
-        if refusal is not None or (stranger and self._full(address)):
+        sender = login.sender(Headers(scope=scope))
+        stranger = not sender.roles
+        # A class sits behind one address: whoever has logged in, though without a role, is told apart by name.
+        source = sender.name if sender.known else _address(scope)
+        if refusal is not None or (stranger and self._full(source)):
             await send({"type": "websocket.close", "code": 1008})
             return
-        self._strangers[address] += stranger
+        self._strangers[source] += stranger
         try:
             await self._app(scope, receive, send)
         finally:
-            self._strangers[address] -= stranger
-            self._strangers += Counter()  # Forget addresses that have none.
+            self._strangers[source] -= stranger
+            self._strangers += Counter()  # Forget sources that have none.
 
-    def _full(self, address: str) -> bool:
-        """Whether there are as many strangers as there may be, or as many from one address."""
-        many = bool(address) and self._strangers[address] >= STRANGERS_OF_ONE
+    def _full(self, source: str) -> bool:
+        """Whether there are as many strangers as there may be, or as many from one address or of one name."""
+        many = bool(source) and self._strangers[source] >= STRANGERS_OF_ONE
         return many or self._strangers.total() >= STRANGERS
 
 

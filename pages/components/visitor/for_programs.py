@@ -16,14 +16,15 @@ def show() -> None:
         return
     with st.expander("For programs and notebooks", icon=":material/terminal:", key="for-programs"):
         st.markdown(text("for_programs"))
-        left, right, _ = st.columns([2, 2, 3])
-        wanted = left.button("Get a token", key="token-get")
-        unwanted = right.button("End all my tokens", key="token-end")
+        with st.container(horizontal=True):
+            wanted = st.button("Get a token", key="token-get")
+            unwanted = st.button("End all my tokens", key="token-end")
         with slot.kept():
             if wanted:
                 _get()
             if unwanted:
                 _end()
+            st.caption(_good())
 
 
 def _get() -> None:
@@ -44,3 +45,14 @@ def _end() -> None:
         st.warning(problem)
         return
     st.caption(f"{ended} token{'' if ended == 1 else 's'} ended. Runs that they started go on.")
+
+
+def _good() -> str:
+    """How many tokens the visitor has, and until when."""
+    ends, _ = access.attempt(access.service().tokens)
+    if not ends:
+        return "You have no token that is good now."
+    first, last = (f"{end:%Y-%m-%d %H:%M}" for end in (ends[0], ends[-1]))
+    if len(ends) == 1:
+        return f"You have 1 token that is good, until {first} UTC."
+    return f"You have {len(ends)} tokens that are good: the first until {first}, the last until {last} UTC."

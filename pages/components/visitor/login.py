@@ -30,7 +30,7 @@ from pages.components.kit import markup
 from pages.components.kit.texts import text
 
 #: A visitor who has not logged in.
-_STRANGER = User("nobody", frozenset())
+STRANGER = User("nobody", frozenset())
 _NO_ROLES = (
     "Streamlit's secrets hold a login, or cannot be read, but FROSTGLASS_ROLES names no file of "
     "roles. Name one, or remove the secrets; docs/deployment.md says how."
@@ -121,7 +121,7 @@ def user() -> User:
     if rules is None:
         return LOCAL_USER
     if st.user.get("is_logged_in") is not True:
-        return _STRANGER
+        return STRANGER
     return rules.user(st.user.to_dict())
 
 
@@ -130,14 +130,19 @@ def logged_in(headers: Headers) -> bool:
 
     A page asks :func:`user`. This is for what is fetched beside a page: files to download.
     """
+    return bool(sender(headers).roles)
+
+
+def sender(headers: Headers) -> User:
+    """Who sends a request, by its cookies: a stranger, if their login has ended or cannot be read."""
     try:
         rules = _rules()
         if rules is None:
-            return True
+            return LOCAL_USER
         known = rules.user(_claims(headers))
     except (RequestError, LoginError):
-        return False
-    return bool(known.roles) and not known.expired()
+        return STRANGER
+    return STRANGER if known.expired() else known
 
 
 def _claims(headers: Headers) -> dict[str, Any]:
@@ -171,13 +176,10 @@ def admit() -> bool:
         _log.error("%s", error)  # Not for strangers: it may quote the file of roles.
         _refuse("This installation is not set up yet", text("login_faulty"))
     else:
-        if visitor is _STRANGER:
+        if visitor is STRANGER:
             _refuse("Please log in", text("login"), "Log in", st.login)
         elif visitor.expired():
             _refuse("Your login has ended", text("login_ended"), "Log in again", st.login)
-        elif not visitor.roles:
-            named = f" You are logged in as {markup.person(visitor.name)}."
-            _refuse("You have no role here", text("no_role") + named, "Log out", st.logout)
         else:
             return True
     return False
@@ -195,7 +197,7 @@ def show() -> None:
     if visitor is LOCAL_USER:
         st.caption(text("roles"))
         return
-    roles = " and ".join(sorted(visitor.roles))
+    roles = " and ".join(sorted(visitor.roles)) or "no role"
     st.caption(f"Logged in as {markup.person(visitor.name)}: {roles}.{_ends(visitor)}")
     st.button("Log out", on_click=st.logout, key="log-out")
 

@@ -14,13 +14,17 @@ _MODELLERS: tuple[Role, ...] = ("analyst", "teacher")
 
 
 class Entry(NamedTuple):
-    """A page, the group of the menu that it stands in, and the roles of which one is needed to open it."""
+    """A page, the group of the menu that it stands in, and the roles of which one is needed to open it.
+
+    ``free``: whoever has logged in may open it, whatever their roles, for it touches no data set.
+    """
 
     path: str
     title: str
     icon: str
     roles: tuple[Role, ...]
     group: str
+    free: bool = False
 
 
 _EXPLORE, _MODELS, _RESULTS, _MANAGE = "Explore", "Models", "Results", "Manage"
@@ -29,8 +33,8 @@ MENU = (
     Entry("data_sets.py", "Data sets", ":material/table_view:", ROLES, _EXPLORE),
     Entry(GUIDE, "Which method?", ":material/explore:", _MODELLERS, _EXPLORE),
     Entry("first_look.py", "First look", ":material/bar_chart:", _MODELLERS, _EXPLORE),
-    Entry("learn.py", "Learn", ":material/school:", ROLES, _EXPLORE),
-    Entry("class_room.py", "Class room", ":material/groups:", ROLES, _EXPLORE),
+    Entry("learn.py", "Learn", ":material/school:", ROLES, _EXPLORE, free=True),
+    Entry("class_room.py", "Class room", ":material/groups:", ROLES, _EXPLORE, free=True),
     Entry("rule_list.py", "Rule list", ":material/rule:", _MODELLERS, _MODELS),
     Entry("tree.py", "Tree", ":material/account_tree:", _MODELLERS, _MODELS),
     Entry("forest.py", "Forest", ":material/forest:", _MODELLERS, _MODELS),
@@ -41,7 +45,7 @@ MENU = (
     Entry("report.py", "Report", ":material/description:", ROLES, _RESULTS),
     Entry("custodian.py", "Custodian", ":material/shield_person:", ("custodian",), _MANAGE),
 )
-_ROLES = {entry.path: entry.roles for entry in MENU}
+_BY_PATH = {entry.path: entry for entry in MENU}
 
 
 def pages(waiting: int = 0) -> dict[str, list[Any]]:
@@ -49,7 +53,7 @@ def pages(waiting: int = 0) -> dict[str, list[Any]]:
 
     ``waiting`` requests are counted beside the page on which custodians answer them.
     """
-    return _grouped([entry for entry in MENU if login.may(*entry.roles)], waiting)
+    return _grouped([entry for entry in MENU if may_open(entry.path)], waiting)
 
 
 def every_page() -> dict[str, list[Any]]:
@@ -68,12 +72,13 @@ def _grouped(entries: Iterable[Entry], waiting: int) -> dict[str, list[Any]]:
 def path_of(url_path: str) -> str | None:
     """The page at an address that the visitor may open."""
     path = f"{url_path}.py"
-    return path if path in _ROLES and may_open(path) else None
+    return path if path in _BY_PATH and may_open(path) else None
 
 
 def may_open(path: str) -> bool:
     """Whether the visitor may open a page."""
-    return login.may(*_ROLES[path])
+    entry = _BY_PATH[path]
+    return entry.free or login.may(*entry.roles)
 
 
 def link(path: str, label: str, **more: Any) -> None:

@@ -121,5 +121,8 @@ def test_a_term_without_a_threshold_as_releases_had_them_is_marked_by_its_noise(
     told = known.model_dump(mode="json")
     told.pop("threshold")
     old = Term.model_validate(told)
-    assert old.mark == old.noise_size
-    assert old.model_copy(update={"threshold": 0.7}).mark == 0.7
+    model = small_ebm().model_copy(update={"terms": (old,)})
+    assert model.mark(old) == old.noise_size
+    known = old.model_copy(update={"threshold": 0.7})
+    newer = model.model_copy(update={"terms": (known, old)})
+    assert [newer.mark(one) for one in newer.terms] == [0.7, None], "nothing would do, and noise is no mark for it"

@@ -83,11 +83,6 @@ class Term(FrozenModel):
         return float(self.weights @ np.abs(self.scores).mean(axis=1))
 
     @property
-    def mark(self) -> float:
-        """Importance to compare its own with: from where on it stands out; of old releases, that of noise."""
-        return self.noise_size if self.threshold is None else self.threshold
-
-    @property
     def clear(self) -> bool:
         """Whether the scores exceed what noise alone would give."""
         return self.p_value < UNLIKELY
@@ -173,10 +168,20 @@ class EBMModel(FrozenModel):
         return int(np.ceil(Z95 * largest))
 
     @property
+    def _tells_thresholds(self) -> bool:
+        return any(term.threshold is not None for term in self.terms)
+
+    @property
     def mark_words(self) -> str:
         """What the marks of the terms are."""
-        told = any(term.threshold is not None for term in self.terms)
-        return "needed to stand out" if told else "what noise alone would give"
+        return "needed to stand out" if self._tells_thresholds else "what noise alone would give"
+
+    def mark(self, term: Term) -> float | None:
+        """Importance to compare a term's own with: from where on it stands out; of old releases, that of noise.
+
+        ``None`` if no importance would do.
+        """
+        return term.threshold if self._tells_thresholds else term.noise_size
 
     def to_frame(self) -> pd.DataFrame:
         """Score table: one row per bin and output (see :func:`score_table`)."""

@@ -15,7 +15,7 @@ def ebm_text(release: Release, model: EBMModel) -> str:
         [
             term.name,
             words.amount(term.importance).lstrip("+"),
-            words.amount(term.mark).lstrip("+"),
+            words.mark(term),
             "" if term.clear else "within the noise",
         ]
         for term in model.ranked()

@@ -78,6 +78,11 @@ class EBMWords:
         low, high = self.model.bounds
         return max(0, 3 - math.floor(math.log10(high - low)))
 
+    def mark(self, term: Term) -> str:
+        """Importance to compare a term's own with, if any would do."""
+        mark = self.model.mark(term)
+        return "none would do" if mark is None else self.amount(mark).lstrip("+")
+
     def amount(self, value: float) -> str:
         """A score with its sign."""
         return minus(f"{round(value, self._decimals) + 0.0:+,.{self._decimals}f}")

@@ -69,7 +69,10 @@ def rounded(amount: Amount) -> tuple[str, str, str]:
     else:
         digits = _EXACT - 1 - (math.floor(math.log10(largest)) if largest > 0 else 0)
     digits = min(digits, 6)
-    value, low, high = (_written(own, digits) for own in (amount.value, amount.low, amount.high))
+    ends = (amount.value, amount.low, amount.high)
+    if len({round(own, digits) for own in ends}) == 1 and round(amount.value, digits).is_integer():
+        digits = 0  # 0 (0 to 0), and no zeros behind it.
+    value, low, high = (_written(own, digits) for own in ends)
     return value, low, high
 
 

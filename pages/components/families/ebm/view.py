@@ -33,13 +33,11 @@ def importances(words: Any, key: str) -> None:
 
 def terms_table(words: Any) -> None:
     """Table twin of the importances."""
-    from dpcore.plots.ebm import importance
-
     rows = [
         markup.row(
             [
                 escape(term.name),
-                escape(importance(words, term)),
+                escape(words.amount(term.importance).lstrip("+")),
                 str(len(term.scores)),
                 "stands out" if term.clear else f'<div class="fg-unclear">{WITHIN}</div>',
             ]

@@ -135,7 +135,8 @@ def groups_table(release: Release, tree: Any, shown: int, truth: Truth | None = 
     ]
     caption = (
         "Each record belongs to exactly one group, numbered as in the diagram. Bars run from 0% "
-        "to 100%; the band is the 95% interval for the noise. Counts are of records (rows)."
+        "to 100%; the band is the 95% interval for the noise. Counts are of records (rows). Where noise is as large as "
+        "the counts, the chance leans on which questions were drawn too, so it need not be their share."
     )
     markup.table(caption, header, rows)
     _rest(len(numbers), "groups")
