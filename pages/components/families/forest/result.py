@@ -34,6 +34,8 @@ SHARING = {
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """The vote first, then what the trees are made of."""
+    from dpcore.plots.style import pretty
+
     trees = len(model.trees)
     st.markdown(f"**{trees} tree{'' if trees == 1 else 's'}**; {SHARING[model.sharing]}.")
     true = truth.ask(release, key) if public else None
@@ -45,7 +47,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     with use:
         attribute_use(model, key)
     with words:
-        markup.sentences(model.reading(release.target))
+        markup.sentences(map(pretty, model.reading(release.target)))
         st.markdown(text("reading_forest"))
         st.markdown(text("noise"))
     with check:
@@ -60,8 +62,10 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
 
 def side(release: Release, model: Any, key: str) -> None:
     """What the trees look at."""
+    from dpcore.plots.style import pretty
+
     attribute_use(model, key)
-    markup.sentences(model.reading(release.target))
+    markup.sentences(map(pretty, model.reading(release.target)))
 
 
 def figures(model: Any) -> dict[str, str]:
