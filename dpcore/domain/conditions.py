@@ -98,12 +98,13 @@ def schema_conditions(schema: Schema, target: str, *, thresholds: bool, reserved
     return conditions
 
 
-_BETWEEN = re.compile(r"^(?P<low>\S+) < (?P<name>.+) <= (?P<high>\S+)$")
-_COMPARISON = re.compile(r"\s*(?P<sign><=|>=|=|>|<)\s*(?P<value>.+)")
+_BETWEEN = re.compile(r"^(?P<low>\S+) < (?P<name>.+) (?:<=|≤) (?P<high>\S+)$")
+_COMPARISON = re.compile(r"\s*(?P<sign><=|≤|>=|≥|=|>|<)\s*(?P<value>.+)")
+_TYPED = {"≤": "<=", "≥": ">="}
 
 
 def parse_condition(text: str, schema: Schema) -> Condition:
-    """Read one condition: ``column = value``, ``column <= edge`` or ``column > edge``.
+    """Read one condition: ``column = value``, ``column <= edge`` or ``column > edge``; ``≤`` is ``<=``.
 
     Raises
     ------
@@ -134,7 +135,7 @@ def _known_column(text: str, schema: Schema) -> tuple[Any, str, str] | None:
     for column in sorted(schema, key=lambda column: -len(column.name)):
         match = _COMPARISON.fullmatch(text.removeprefix(column.name))
         if text.startswith(column.name) and match:
-            return column, match["sign"], match["value"]
+            return column, _TYPED.get(match["sign"], match["sign"]), match["value"]
     return None
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 #: Characters of a column that count for its width.
 _NARROW, _WIDE = 7, 64
-_FIXED: Final = {"pairs": (0.3, 0.7), "schema": (0.2, 0.15, 0.28, 0.17, 0.2)}
-#: Pixels that a figure on paper may be high before it shrinks, and the part of the width that it takes at most.
-_TALLEST, _SHARE = 560, 0.82
+_FIXED: Final = {"pairs": (0.26, 0.74), "schema": (0.16, 0.19, 0.29, 0.1, 0.26)}
+#: Pixels that a figure on paper may be high before it shrinks.
+_TALLEST: Final = 560
 #: Height of its bars and rows, compared with that on a page.
 _SQUEEZE: Final = 0.78
 
@@ -87,7 +87,8 @@ class Grid:
         if self.kind in _FIXED:
             return list(_FIXED[self.kind])
         head, rows = self.table.head, self.table.rows
-        longest = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
+        # The words of a head may stand in two lines.
+        longest = [max(len(name) // 2, *(len(row[place]) for row in rows), 0) for place, name in enumerate(head)]
         weights = [min(max(length, _NARROW), _WIDE) ** 0.75 for length in longest]
         return [weight / sum(weights) for weight in weights]
 
@@ -114,11 +115,11 @@ class Drawing:
 
     @cached_property
     def on_paper(self) -> tuple[Canvas, float]:
-        """The figure on a sheet, and the part of the width of the text that it takes."""
+        """The figure on a sheet, and the part of the width it may have that it takes."""
         from dpcore.plots.printed.figure import printed
 
         canvas = printed(self.picture.figure, WIDTH, _SQUEEZE)
-        return canvas, _SHARE * min(1.0, _TALLEST / canvas.height)
+        return canvas, min(1.0, _TALLEST / canvas.height)
 
 
 @dataclass(frozen=True)

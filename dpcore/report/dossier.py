@@ -193,6 +193,8 @@ class Dossier:
             )
         rows = [(_capital(total.what), total.epsilon, total.delta) for total in self.sums]
         yield Grid(Table.of("Privacy budget, exact", ("What", "ε", "δ"), rows), "totals")
+        caption = "Budget of the data set in ε, all analysts together"
+        yield Grid.pairs(caption, _budget(self.balance), "Part", "ε")
         if short:
             yield Grid(Table.of("What each result cost", ("Result", "ε", "δ", "Guarantee"), self._each()))
         for total in self.sums:
@@ -204,8 +206,6 @@ class Dossier:
         )
         if self.dataset.sharing:
             yield Paragraph(f"{self.dataset.sharing} What was spent on any of them counts here.")
-        caption = "Budget of the data set in ε, all analysts together"
-        yield Grid.pairs(caption, _budget(self.balance), "Part", "ε")
 
     def _each(self) -> Iterator[tuple[str, str, str, str]]:
         for place, release in enumerate(self.releases, 1):

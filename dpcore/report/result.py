@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpcore.domain.origins import words_of
 from dpcore.privacy.budgets import at_delta, exact_amount, plain_epsilon
 from dpcore.released.plan import guaranteed_odds
 from dpcore.released.release import Release
@@ -109,14 +108,11 @@ def _odds(release: Release) -> str:
 
 
 def _summary(release: Release) -> str:
-    """The certificate in a few lines; the whole one stands in the web page."""
+    """What a certificate says that others of the same data set may not; the whole one stands in the web page."""
     card = release.certificate
     promise = f"ε = {plain_epsilon(card.epsilon)}{at_delta(card.delta)}" if card.private else "none, it is not private"
-    parts = [
-        f"Promise: {promise}; guarantee {card.guarantee}.",
-        f"Protected: {card.privacy_unit}, {card.neighboring_relation}, "
-        f"at most {card.max_rows_per_person} row{'' if card.max_rows_per_person == 1 else 's'} each.",
-        f"Chosen by: {sampler_name(card.sampler)}. Bounds and categories: {words_of(card.origins)}.",
-        f"Made {card.created:%Y-%m-%d %H:%M} UTC by version {card.engine_version}; number {release.id}.",
-    ]
-    return " ".join(parts)
+    return (
+        f"Promise: {promise}; guarantee {card.guarantee}; chosen by: {sampler_name(card.sampler)}. Made "
+        f"{card.created:%Y-%m-%d %H:%M} UTC by version {card.engine_version}; number {release.id}. Who is protected, "
+        "and what is known beforehand, is said once for all results, in the privacy statement."
+    )

@@ -16,6 +16,8 @@ from dpcore.report.blocks import Block, Bullets, Code, Document, Drawing, Facts,
 
 #: Between the margins of a sheet of A4.
 _WIDTH: Final = Mm(174)
+#: Part of it that a figure takes at most.
+_SHARE: Final = 0.82
 _DEEP, _SOFT = RGBColor(0x0B, 0x4F, 0x60), RGBColor(0x46, 0x61, 0x6B)
 _SHADE, _WARNING, _NOTE = "E8F2F5", "FFF4DC", "F2F8FA"
 #: What XML cannot hold.
@@ -178,7 +180,7 @@ def _described(table: Any, words: str) -> None:
 
 def _drawing(word: WordDocument, block: Drawing) -> None:
     canvas, share = block.on_paper
-    shape = word.add_picture(io.BytesIO(canvas.png()), width=int(_WIDTH * share))
+    shape = word.add_picture(io.BytesIO(canvas.png()), width=int(_WIDTH * _SHARE * share))
     properties = shape._inline.docPr
     properties.set("title", _clean(block.picture.title))
     properties.set("descr", _clean(block.picture.alt))

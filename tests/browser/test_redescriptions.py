@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 from dpcore.models.released import parse_model
@@ -54,7 +58,7 @@ def run_before(page: Page, server: Server) -> RedescriptionSet:
     with server.service() as service:
         dataset = service.dataset(server.dataset)
         request = RunRequest(dataset_id=dataset.id, algorithm="redescriptions", epsilon=Decimal("0.5"))
-        run = service.submit(request, "a-nonce-of-this-test")
+        run = service.submit(request, os.urandom(9).hex())
         assert service.run(run).state == "done"
     page.goto(f"{server.url}/redescriptions?run={run}")
     finished(page)
@@ -160,6 +164,38 @@ def test_the_threshold_moves_by_keyboard_and_spends_nothing(page: Page, server: 
     page.get_by_role("button", name="Back to the suggested").click()
     expect_drawn(page, "(suggested)")
     assert spent(server) == ONE_SPEND
+
+
+def test_a_move_of_the_threshold_sends_only_what_it_changes(page: Page, server: Server) -> None:
+    told: list[ForwardMsg] = []
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.on("Network.webSocketFrameReceived", lambda event: told.append(message(event)))
+    run_before(page, server)
+    slider = page.locator("[class*=-support] input[type=range]")
+    slider.focus()
+    slider.press("Home")
+    expect_drawn(page, "suggested: ")
+    settled(page, 1000)
+    assert any(figure_in(one) for one in told), "figures are sent when they are new"
+    told.clear()
+    slider.press("ArrowRight")
+    expect_drawn(page, "kept from 1 on")
+    settled(page, 1000)
+    drawings = sum(one.WhichOneof("type") == "new_session" for one in told)
+    assert drawings >= 1
+    assert sum(map(figure_in, told)) <= 1, "the points, and no other figure"
+    assert sum(one.ByteSize() for one in told) <= 20_000 * drawings
+
+
+def message(event: dict[str, Any]) -> ForwardMsg:
+    """What the server told a page."""
+    return ForwardMsg.FromString(base64.b64decode(event["response"]["payloadData"]))
+
+
+def figure_in(one: ForwardMsg) -> bool:
+    """Whether a message holds a figure itself, not only its name."""
+    return one.WhichOneof("type") == "delta" and one.delta.new_element.WhichOneof("type") == "plotly_chart"
 
 
 @pytest.mark.slow

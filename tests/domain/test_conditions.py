@@ -179,6 +179,9 @@ def test_bits_equal_naive_evaluation_of_raw_values(schema, data):
         ("stage > mid", "stage = high"),
         ("x < y <= 0.5", "x < y <= 0.5"),
         ("0 < x < y <= 0.5", "0 < x < y <= 0.5"),
+        ("age ≤ 60", "age <= 60"),
+        ("18 < age ≤ 60", "18 < age <= 60"),
+        ("stage≤low", "stage = low"),
     ],
 )
 def test_spellings(text, same):
@@ -196,6 +199,7 @@ def test_spellings(text, same):
         ("age = (other)", "'age' is a number: compare it"),
         ("age < 60", "Use '<=' or '>'"),
         ("age >= 60", "Use '<=' or '>'"),
+        ("age ≥ 60", "Use '<=' or '>'"),
         ("age > 61", "'61' is not a public edge of 'age'. Edges: 18, 60"),
         ("age > 100", "not a public edge"),
         ("age > 0", "not a public edge"),

@@ -34,6 +34,8 @@ SHARING = {
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """A case first, then how good the forest is, and what it is made of."""
+    from dpcore.plots.style import pretty
+
     trees = len(model.trees)
     st.markdown(f"**{trees} tree{'' if trees == 1 else 's'}**; {SHARING[model.sharing]}.")
     true = truth.ask(release, key) if public else None
@@ -47,7 +49,7 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     with use:
         columns_used(model, key)
     with words:
-        markup.sentences(model.reading(release.target))
+        markup.sentences(map(pretty, model.reading(release.target)))
         st.markdown(text("reading_forest"))
         st.markdown(text("noise"))
     with single:
@@ -60,8 +62,10 @@ def show(release: Release, model: Any, key: str, *, public: bool) -> None:
 
 def side(release: Release, model: Any, key: str) -> None:
     """What the trees look at."""
+    from dpcore.plots.style import pretty
+
     columns_used(model, key)
-    markup.sentences(model.reading(release.target))
+    markup.sentences(map(pretty, model.reading(release.target)))
 
 
 def figures(model: Any) -> dict[str, str]:

@@ -28,13 +28,15 @@ _TABS = (
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
+    from dpcore.plots.style import pretty
+
     true = truth.ask(release, key) if public else None
     table.show(release, model, true)
     if not any(group.kept for group in model.groups):
         st.info(text("ilp_none_kept"))
     words, code, chart, made_up, case, check, card, files = st.tabs(_TABS, key=f"{key}-tabs")
     with words:
-        markup.sentences(model.reading(release.domain, release.target))
+        markup.sentences(map(pretty, model.reading(release.domain, release.target)))
         st.markdown(text("reading_ilp"))
         st.markdown(text("noise"))
     with code:

@@ -79,7 +79,9 @@ def _counts(model: Any, place: int) -> str:
 
 def _clause(told: Any, group: Any, label: str, *, narrow: bool = False) -> str:
     """One clause in words and in Prolog, with a mark of whether it predicts."""
-    words = escape((told.words[:1].upper() + told.words[1:]).replace(" <= ", " ≤ "))
+    from dpcore.plots.style import pretty
+
+    words = escape(pretty(told.words[:1].upper() + told.words[1:]))
     lines = [f'<div><span class="fg-if">{escape(told.title)}</span>{words}</div>']
     if told.prolog:
         if not narrow:

@@ -48,6 +48,7 @@ def _leaves(chosen: Any | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
 def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
     """Conditions from top to bottom, set in; groups of the chosen redescription are marked."""
     from dpcore.plots.redescriptions_pair import leaf_name, outline
+    from dpcore.plots.style import pretty
 
     marked = {leaf_name(tree, leaf) for leaf in leaves}
     lines = []
@@ -57,9 +58,8 @@ def _outline(tree: Any, schema: Any, leaves: tuple[int, ...]) -> None:
             group += ' <span class="fg-joined">✔ in the one you read</span>'
         if not line.reached:
             group += " <small>(nobody can be here)</small>"
-        lines.append(
-            f'<div class="fg-depth" role="listitem" style="--depth:{line.depth}">{escape(line.text)}{group}</div>'
-        )
+        words = escape(pretty(line.text))
+        lines.append(f'<div class="fg-depth" role="listitem" style="--depth:{line.depth}">{words}{group}</div>')
     title = f"{tree.view.capitalize()} tree"
     st.html(f'<div class="fg-outline"><b>{title}</b><div role="list" aria-label="{title}">{"".join(lines)}</div></div>')
 

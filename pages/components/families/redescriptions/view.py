@@ -240,12 +240,14 @@ def _in_full(reading: Reading, item: Any) -> None:
 
 def _side(name: str, parts: Sequence[str], query: str) -> str:
     """Conditions in words, one line for each that suffices, and formally."""
+    from dpcore.plots.style import pretty
+
     if len(parts) == 1:
         words = f"<b>{escape(parts[0])}</b>"
     else:
         items = "".join(f"<li>{escape(part)}</li>" for part in parts)
         words = f"<b>any of these:</b><ul>{items}</ul>"
-    return f'<div class="fg-side"><small>{name}</small>{words}<code>{escape(query)}</code></div>'
+    return f'<div class="fg-side"><small>{name}</small>{words}<code>{escape(pretty(query))}</code></div>'
 
 
 def _facts(item: Any, exact: Any | None) -> dict[str, str]:

@@ -24,12 +24,14 @@ _TABS = ("In words", "Chart", "Hold-out check", "Predict a case", "Certificate",
 
 def show(release: Release, model: Any, key: str, *, public: bool) -> None:
     """Table first, then its other forms."""
+    from dpcore.plots.style import pretty
+
     shown = cells.choose_class(model, release.target, key)
     true = truth.ask(release, key) if public else None
     table.show(release, model, shown, true)
     words, chart, check, case, card, files = st.tabs(_TABS, key=f"{key}-tabs")
     with words:
-        markup.sentences(model.reading(release.target))
+        markup.sentences(map(pretty, model.reading(release.target)))
         st.markdown(text("reading"))
         st.markdown(text("noise"))
     with chart:

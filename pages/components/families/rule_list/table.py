@@ -65,8 +65,10 @@ def _row(model: Any, schema: Schema, position: int, shown: int, truth: Truth | N
 
 
 def _condition(rule: Any, schema: Schema, position: int) -> str:
+    from dpcore.plots.style import pretty
+
     if not rule.conditions:
         return '<span class="fg-if">ELSE</span>everyone else'
     word = "IF" if position == 0 else "ELSE IF"
-    parts = [escape(item.text(schema).replace(" <= ", " ≤ ")) for item in rule.conditions]
+    parts = [escape(pretty(item.text(schema))) for item in rule.conditions]
     return f'<span class="fg-if">{word}</span>' + ' <span class="fg-and">and</span> '.join(parts)

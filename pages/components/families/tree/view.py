@@ -174,9 +174,10 @@ def prediction(tree: Any, label: int) -> str:
 
 def in_words(tree: Any, target: str) -> None:
     """Every group as a sentence, numbered as in the diagram."""
+    from dpcore.plots.style import pretty
     from dpcore.plots.tree_layout import group_numbers
 
-    told = dict(zip(tree.finals, tree.reading(target), strict=True))
+    told = dict(zip(tree.finals, map(pretty, tree.reading(target)), strict=True))
     numbers = group_numbers(tree)
     markup.sentences(f"Group {number}. {told[position]}" for position, number in islice(numbers.items(), _MOST_ROWS))
     _rest(len(numbers), "groups")
