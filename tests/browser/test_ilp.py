@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from dpcore.demo import DEMOS
 from dpcore.models.released import parse_model
+from dpcore.plots.style import pretty
 from dpcore.service import Service
 from tests.browser.test_browser import (
     ONE_SPEND,
@@ -83,7 +84,7 @@ def test_from_trains_to_a_case_of_ones_own(page: Page, server: Server) -> None:
     assert inner <= outer
     tab(page, "In words")
     for sentence in model.reading(release.domain, release.target):
-        expect(page.get_by_text(sentence).first).to_be_visible()
+        expect(page.get_by_text(pretty(sentence)).first).to_be_visible()
     tab(page, "Prolog")
     expect(page.get_by_text("% Relational rules for direction = east")).to_be_visible()
     tab(page, "Chart")

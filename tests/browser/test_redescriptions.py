@@ -17,6 +17,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 from dpcore.models.released import parse_model
+from dpcore.plots.style import pretty
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
 from tests.browser.test_browser import (
@@ -135,7 +136,7 @@ def test_from_the_form_to_the_one_that_is_read(page: Page, server: Server) -> No
     last = len(kept) - 1
     click_point(page, "kept", last)
     expect(read_now(page)).to_contain_text(shown_jaccard(kept[last]))
-    expect(read_now(page).get_by_text(kept[last].left_query)).to_be_visible()
+    expect(read_now(page).get_by_text(pretty(kept[last].left_query))).to_be_visible()
     click_point(page, "kept", 0)
     expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
     page.get_by_role("tab", name="In words").click()
