@@ -17,13 +17,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
 from dpcore.arrays import Flags, Floats, Ints
 
 Noise = Literal["Laplace", "Cauchy"]
+NOISES: Final[tuple[Noise, ...]] = get_args(Noise)
 #: Rules with the last one, which is everybody else; least share of the records that are left; confidence in it.
 LENGTH: Final = 5
 SUPPORT: Final = 0.05
@@ -44,6 +45,11 @@ class Cells:
     def holds(self, codes: Ints) -> Flags:
         """Of which records: shape (n_rows,)."""
         return np.asarray(self.cells[codes[:, self.column]])
+
+
+def name(noise: Noise) -> str:
+    """What tables call it."""
+    return f"greedy, smooth sensitivity, {noise} noise"
 
 
 def scores(
