@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from rich.table import Table
 
-from benchmarks import privatree, rare_peers
+from benchmarks import privatree, rare_peers, smooth_lists
 from benchmarks.environments import LeftOutError
 from benchmarks.rare import SEEN, TABLES, Problem, problem
 from benchmarks.records import Record, summarise
@@ -57,7 +57,7 @@ def run(
             found |= _house(one, apart, asked, only)
             yield from _records(name, one, apart, found)
             continue
-        for ask in (_house, _sound_and_published, _plain):
+        for ask in (_house, _sound_and_published, _smooth_lists, _plain):
             found |= ask(one, apart, asked)
         if peers:
             try:
@@ -139,6 +139,18 @@ def _sound_and_published(one: Problem, apart: Flags, epsilons: list[float]) -> S
         for split, rows in enumerate(apart)
         for epsilon in epsilons
         for method, sound in ((PRIVATREE, True), (AS_PUBLISHED, False))
+    }
+
+
+def _smooth_lists(one: Problem, apart: Flags, epsilons: list[float]) -> Scores:
+    ordered = [isinstance(one.data.schema.column(name), NumericColumn) for name in one.columns]
+    return {
+        (f"rule list, {smooth_lists.name(noise)}", epsilon, split): smooth_lists.scores(
+            one.codes[~rows], one.sizes, ordered, one.truth[~rows], epsilon, one.codes[rows], noise=noise
+        )
+        for split, rows in enumerate(apart)
+        for epsilon in epsilons
+        for noise in smooth_lists.NOISES
     }
 
 

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from benchmarks import smooth_lists
 from benchmarks.datasets import BenchData, load
 from benchmarks.records import Record, summarise
 from dpcore.data.ingest import frame_chunks, ingest
 from dpcore.data.table import PrivateTable
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.encoding import encode_columns
 from dpcore.learning.learner import Run
 from dpcore.models.rules.learning.learner import RuleListLearner
 from dpcore.models.rules.released.model import RuleListModel
@@ -87,6 +90,8 @@ def run(names: list[str] | None, epsilons: list[float] | None, *, quick: bool, s
         for sampler in ("lookahead", "pool", "mcmc"):
             for epsilon in epsilons or list(EPSILONS):
                 yield from _cell(data, splits, sampler, epsilon, repeats)
+        for epsilon in epsilons or list(EPSILONS):
+            yield from _rival(data, splits, epsilon, repeats)
     if names is None or "adult" in names:
         yield from _speed(load("adult"), quick=quick)
 
@@ -96,6 +101,7 @@ class Split:
     """Training records, encoded, and test records with their labels."""
 
     table: PrivateTable
+    train: Any
     test: Any
     positive: Any
 
@@ -107,7 +113,7 @@ def _split(data: BenchData, seed: int) -> Split:
     train, test = data.frame.iloc[order[:size]], data.frame.iloc[order[size:]]
     label = data.schema.column(data.target).classes[1]
     table = ingest(frame_chunks(train), data.schema, source)
-    return Split(table, test, test[data.target].astype(str) == label)
+    return Split(table, train, test, test[data.target].astype(str) == label)
 
 
 def _parameters(setting: Setting, sampler: str, **more: Any) -> dict[str, Any]:
@@ -190,6 +196,34 @@ def _cell(data: BenchData, splits: list[Split], sampler: str, epsilon: float, re
                 1.0,
                 f"{_THESIS}, its machine",
             )
+
+
+def _rival(data: BenchData, splits: list[Split], epsilon: float, repeats: int) -> Iterator[Record]:
+    """Greedy lists with smooth sensitivity, on the same splits and cells."""
+    columns = [column for column in data.schema if column.name != data.target]
+    sizes, ordered = [len(own.cells) for own in columns], [isinstance(own, NumericColumn) for own in columns]
+    encoded = [
+        [_codes(data, frame, [own.name for own in columns]) for frame in (split.train, split.test)] for split in splits
+    ]
+    for noise in smooth_lists.NOISES:
+        areas = [
+            float(
+                roc_auc_score(
+                    split.positive, smooth_lists.scores(codes, sizes, ordered, truth, epsilon, others, noise=noise)
+                )
+            )
+            for split, ((codes, truth), (others, _)) in zip(splits, encoded, strict=True)
+            for _ in range(repeats)
+        ]
+        groups = np.repeat(np.arange(len(splits)), repeats).tolist()
+        mean, error = summarise(areas, groups)
+        yield Record(SUITE, data.name, smooth_lists.name(noise), epsilon, "auc", mean, error, len(areas), None, "")
+
+
+def _codes(data: BenchData, frame: Any, names: list[str]) -> tuple[Any, Any]:
+    """Cells of all columns, and 1 for the second class."""
+    found = encode_columns(frame, data.schema, [*names, data.target])
+    return np.stack([found[own].astype(np.int64) for own in names], axis=1), (found[data.target] == 1).astype(np.int64)
 
 
 def _speed(data: BenchData, *, quick: bool) -> Iterator[Record]:

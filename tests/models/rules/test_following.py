@@ -57,3 +57,30 @@ def test_given_conditions_leave_those_whom_none_of_them_names():
     """'age <= 1' and 'kind = a' name few cells; the schema knows more."""
     given = Antecedents([LITERALS[0], LITERALS[6]], [(0, 1), (0,)])
     assert Following.of(given, SCHEMA).kept(np.array([0, 1])).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_rules_of_two_conditions_exactly_those_may_follow_that_leave_somebody(seed):
+    """Whatever lists came before, built rule by rule from those that may follow, until none may."""
+    both = SINGLES + PAIRS
+    following, random = Following.of(Antecedents(LITERALS, both), SCHEMA), np.random.default_rng(seed)
+    held = [_captured(own) for own in both]
+    for _ in range(20):
+        chosen = np.array([], dtype=np.int64)
+        while True:
+            left = EVERYBODY.difference(*(held[i] for i in chosen))
+            assert left, "everybody else is somebody"
+            may = following.after(chosen)
+            assert may.tolist() == [bool(left & own) and bool(left - own) for own in held]
+            assert following.kept(chosen).tolist() == chosen.tolist()
+            if not may.any():
+                break
+            chosen = np.append(chosen, random.choice(np.flatnonzero(may)))
+
+
+def test_several_rules_together_leave_nobody_to_another():
+    """'age <= 1 and kind = a', then with 'b' and with 'c', leave nobody to 'age <= 1'."""
+    kinds = [place for place, own in enumerate(LITERALS) if own.column == "kind"]
+    following = Following.of(Antecedents(LITERALS, [(0,), *((0, kind) for kind in kinds)]), SCHEMA)
+    assert following.kept(np.array([1, 2, 3, 0])).tolist() == [1, 2, 3]
+    assert not following.after(np.array([1, 2, 3])).any()

@@ -90,6 +90,10 @@ class DrawnList:
     members: Ints
     expected: Floats | None
 
+    def expected_of(self, groups: Ints) -> Floats | None:
+        """Class shares of some of the groups."""
+        return None if self.expected is None else self.expected[groups]
+
 
 @dataclass(frozen=True)
 class BlockDrawer:

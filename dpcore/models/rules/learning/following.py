@@ -1,13 +1,15 @@
 """Which rule may follow others: one that they leave somebody to, and that leaves somebody itself.
 
 Public: it looks at the cells of the schema alone, never at a record. The cells ``(other)`` and
-``(missing)`` count as nobody unless some condition names them. What is left by rules that
-do not narrow a single column is not followed exactly: some rules that nobody can meet may stay.
+``(missing)`` count as nobody unless some condition names them. What rules leave is kept exactly, as boxes
+that are apart from each other; only a list of so many rules of so many conditions that there would be more than
+:data:`_MOST` boxes takes nothing more from them, so that a rule that nobody can meet may stay.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -18,6 +20,8 @@ from dpcore.domain.schema import Schema
 from dpcore.models.rules.learning.antecedents import Antecedents
 
 _WORD = 64
+#: Most boxes in which those left are kept.
+_MOST: Final = 2000
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,19 @@ class Following:
     def after(self, chosen: Ints) -> Flags:
         """Whether each conjunction may follow a list: shape (n_conjunctions,)."""
         may = np.zeros(len(self.cells), dtype=np.bool_)
-        _next(self.cells, self.whole, self.columns, chosen, may)
+        _next(self.cells, self.columns, self._left(chosen), may)
         return may
 
     def after_each(self, chosen: Ints) -> Flags:
         """Whether each may follow a list and one rule more: shape (n, n), that rule first."""
         size = len(self.cells)
         may = np.zeros((size, size), dtype=np.bool_)
-        in_threads(lambda firsts: _next_of_all(self.cells, self.whole, self.columns, chosen, firsts, may), size)
+        left = self._left(chosen)
+        in_threads(lambda firsts: _next_of_all(self.cells, self.columns, left, firsts, may), size)
         return may
+
+    def _left(self, chosen: Ints) -> Words:
+        return _left_by(self.cells, self.whole, self.columns, chosen)
 
     def kept(self, chosen: Ints) -> Ints:
         """A list without the rules that may not follow those before them. Public: post-processing of the list."""
@@ -89,69 +97,94 @@ def _mark(words: Words, start: int, first: int, last: int) -> None:
 
 
 @kernel
-def _follows(cells: Words, columns: Ints, left: Words, before: Ints, length: int, rule: int) -> bool:
-    """Whether a rule captures some of the cells left, not all of them, and more than any rule before."""
-    words = len(left)
-    everything, some = True, True
-    w = 0
+def _follows(cells: Words, columns: Ints, left: Words, rule: int) -> bool:
+    """Whether a rule captures some of the boxes left, and not all of them."""
+    some, everything = False, True
+    for box in left:
+        if not some:
+            some = _meets(cells[rule], columns, box)
+        if everything:
+            for w in range(len(box)):
+                if box[w] & ~cells[rule, w] != 0:
+                    everything = False
+                    break
+        if some and not everything:
+            return True
+    return False
+
+
+@kernel
+def _meets(own: Words, columns: Ints, box: Words) -> bool:
+    """Whether a box has cells of every column that a rule captures."""
+    w, words = 0, len(box)
     while w < words:
         column, reached = columns[w], False
         while w < words and columns[w] == column:
-            reached |= (left[w] & cells[rule, w]) != 0
-            everything &= (left[w] & ~cells[rule, w]) == 0
+            reached |= (box[w] & own[w]) != 0
             w += 1
-        some &= reached
-    if everything or not some:
-        return False
-    for b in range(length):
-        inside = True
-        for w in range(words):
-            if left[w] & cells[rule, w] & ~cells[before[b], w] != 0:
-                inside = False
-                break
-        if inside:
+        if not reached:
             return False
     return True
 
 
 @kernel
-def _take(cells: Words, columns: Ints, left: Words, rule: int) -> None:
-    """Take from the cells left what a rule captures, if it narrows one column only."""
-    narrowed = -1
-    for w in range(len(left)):
-        if left[w] & ~cells[rule, w] != 0 and columns[w] != narrowed:
-            if narrowed >= 0:
-                return
-            narrowed = columns[w]
-    for w in range(len(left)):
-        if columns[w] == narrowed:
-            left[w] &= ~cells[rule, w]
+def _without(own: Words, columns: Ints, left: Words) -> Words:
+    """The boxes left once a rule has taken its own: one for each column that it narrows, of each that it meets."""
+    words, count = left.shape[1], 0
+    parts = np.empty((_MOST + 1, words), np.uint64)
+    for box in left:
+        if not _meets(own, columns, box):
+            if count >= _MOST:
+                return left
+            parts[count] = box
+            count += 1
+            continue
+        inside = box.copy()
+        w = 0
+        while w < words:
+            column, start, outside = columns[w], w, False
+            while w < words and columns[w] == column:
+                outside |= (inside[w] & ~own[w]) != 0
+                w += 1
+            if not outside:
+                continue
+            if count >= _MOST:
+                return left
+            parts[count] = inside
+            for v in range(start, w):
+                parts[count, v] &= ~own[v]
+                inside[v] &= own[v]
+            count += 1
+    return parts[:count].copy()
 
 
 @kernel
-def _next(cells: Words, whole: Words, columns: Ints, chosen: Ints, may: Flags) -> None:
-    left = whole.copy()
+def _left_by(cells: Words, whole: Words, columns: Ints, chosen: Ints) -> Words:
+    """Boxes that a list leaves."""
+    left = whole.reshape(1, -1).copy()
     for rule in chosen:
-        _take(cells, columns, left, rule)
-    for rule in range(len(cells)):
-        may[rule] = _follows(cells, columns, left, chosen, len(chosen), rule)
+        left = _without(cells[rule], columns, left)
+    return left
 
 
 @kernel
-def _next_of_all(cells: Words, whole: Words, columns: Ints, chosen: Ints, firsts: Ints, may: Flags) -> None:
-    longer = np.empty(len(chosen) + 1, np.int64)
-    longer[: len(chosen)] = chosen
+def _next(cells: Words, columns: Ints, left: Words, may: Flags) -> None:
+    for rule in range(len(cells)):
+        may[rule] = _follows(cells, columns, left, rule)
+
+
+@kernel
+def _next_of_all(cells: Words, columns: Ints, left: Words, firsts: Ints, may: Flags) -> None:
     for first in firsts:
-        longer[len(chosen)] = first
-        _next(cells, whole, columns, longer, may[first])
+        _next(cells, columns, _without(cells[first], columns, left), may[first])
 
 
 @kernel
 def _keep(cells: Words, whole: Words, columns: Ints, chosen: Ints, kept: Ints) -> int:
-    left, length = whole.copy(), 0
+    left, length = whole.reshape(1, -1).copy(), 0
     for rule in chosen:
-        if _follows(cells, columns, left, kept, length, rule):
-            _take(cells, columns, left, rule)
+        if _follows(cells, columns, left, rule):
+            left = _without(cells[rule], columns, left)
             kept[length] = rule
             length += 1
     return length

@@ -45,6 +45,8 @@ from dpcore.released.workload import Workload
 
 #: Bytes that the bit vectors of all antecedents may take.
 _MEMORY_LIMIT = 4 * 2**30
+#: Most people that noise may hide, as a share of all, for a group without noisy people to be nobody.
+_HIDDEN = 0.05
 _PASSED_ON = "the parts add up; what mining does not need of 'antecedents' goes to 'list' and 'estimates'"
 #: Words that the sampler may visit: some tens of minutes.
 _WORK_LIMIT = 4 * 10**12
@@ -105,12 +107,13 @@ class RuleListLearner(Learner):
         run.progress("preparing conditions", 1, 1)
         selection, noise = _later_budgets(run.plan, left)
         drawn = _choose_list(run, antecedents, selection)
-        chosen = drawn.members
         run.progress("counting with noise", 0, 1)
-        rules = antecedents.only(chosen).vectors
-        exact = capture_counts(run.table, run.target, run.part, rules)
+        exact = capture_counts(run.table, run.target, run.part, antecedents.only(drawn.members).vectors)
         noisy = _mechanism(run.plan, noise).release(exact, run.randomness)
-        estimates = _estimates(run.plan, noisy, noise, drawn.expected)
+        groups = told_of(noisy, noise.margin())
+        chosen, noisy, expected = drawn.members[groups[:-1]], noisy[groups], drawn.expected_of(groups)
+        rules = antecedents.only(chosen).vectors
+        estimates = _estimates(run.plan, noisy, noise, expected)
         evaluation = evaluate_rules(run, rules, estimates)
         run.progress("counting with noise", 1, 1)
         return _model(run.plan, antecedents, chosen, noisy, estimates, noise, evaluation)
@@ -274,6 +277,29 @@ def _choose_list(run: Run, antecedents: Antecedents, epsilon: Decimal) -> DrawnL
         steps, tempered = parameters.mcmc_steps, parameters.tempered_prior
         members = run_chain(problem, prior, steps, epsilon, *sources, tempered_prior=tempered).final
     return DrawnList(Following.of(antecedents, run.schema).kept(members), None)
+
+
+def told_of(noisy: Ints, margin: int) -> Ints:
+    """Groups that a release tells of: all but those with nobody by their noisy counts, and last everybody else.
+
+    Where nobody else is left by these counts, the last rule with people takes everybody else. All stay where
+    noise could hide many: more than :data:`_HIDDEN` of all people told of.
+
+    Parameters
+    ----------
+    noisy : array of shape (n_rules + 1, n_classes)
+    margin : int
+        What noise on a count hardly exceeds.
+
+    Returns
+    -------
+    array of shape (n_kept + 1,)
+        Rows of ``noisy``, in order. Post-processing of noisy counts.
+    """
+    people = noisy.sum(axis=1)
+    if people.sum() <= 0 or margin > _HIDDEN * people.sum():
+        return np.arange(len(noisy))
+    return np.flatnonzero(people > 0)
 
 
 def _estimates(plan: RunPlan, noisy: Ints, noise: CountNoise, expected: Floats | None) -> Floats:
