@@ -265,8 +265,8 @@ class _Rows:
         if self._known is not None:
             rows = rows[_places(rows["who"], self._known.of(home)["who"]) >= 0]
         owners = np.arange(len(rows)) if self._alone else _numbered(rows["who"])
-        if (
-            not self._summaries and (self._alone or (owners == np.arange(len(owners))).all())
+        if not self._summaries and (
+            self._alone or (owners == np.arange(len(owners))).all()
         ):  # Nobody has two: nothing to choose or to order.
             rows["slot"] = 0
             return rows

@@ -192,10 +192,7 @@ class _Tally:
         self._rows += len(block)
         encoded = block.encoded(self._column)
         self._cells += np.bincount(encoded.codes, minlength=len(self._cells))
-        if encoded.found is not None:
-            strange = self._numbers(encoded.found)
-        else:
-            strange = self._categories(encoded.codes, block)
+        strange = self._categories(encoded.codes, block) if encoded.found is None else self._numbers(encoded.found)
         if len(strange):
             self._note(self._sources(block.frame, strange))
 

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from dpcore.data import ingest as ingestion
-from dpcore.data.bits import unpack
 from dpcore.data.ingest import frame_chunks, partitions_of
+from dpcore.data.packing import unpack
 from dpcore.data.people import People
 from dpcore.data.storage import check_contents, open_partitions, save_partitions, stored_people
 from dpcore.domain.schema import Schema

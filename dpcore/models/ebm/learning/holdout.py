@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.cores import in_threads
-from dpcore.data.bits import unpack
+from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.domain.schema import Schema
 from dpcore.learning.holdout import evaluate_groups

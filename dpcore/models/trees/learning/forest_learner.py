@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from dpcore.arrays import Ints
-from dpcore.data.bits import word_count
+from dpcore.data.packing import word_count
 from dpcore.data.partition import Partition
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.holdout import cell_codes, evaluate_groups, with_evaluation
