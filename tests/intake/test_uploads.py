@@ -259,7 +259,7 @@ def test_a_reader_ends_with_whoever_asked(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_is_killed_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import dpcore.data.ingest as i; i._HELD = 0; from dpcore.intake import reader; reader.main()"
+    code = "import dpcore.data.arriving as a; a._HELD = 0; from dpcore.intake import reader; reader.main()"
     monkeypatch.setattr(readers, "READER_COMMAND", (sys.executable, "-c", code))
     monkeypatch.setattr(readers, "_idle", [])
     file = endless_parquet(tmp_path / "x.parquet", 60_000_000)
