@@ -258,6 +258,16 @@ def test_a_reader_ends_with_whoever_asked(tmp_path: Path) -> None:
     assert not alive
 
 
+def test_a_reader_that_was_started_before_answers_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "_idle", [])
+    readers.start()
+    readers.start()
+    [started] = readers._idle
+    assert parse_schema(ONE.to_yaml()).finished() == ONE
+    assert readers._idle == [started]
+    started.end()
+
+
 def test_a_reader_that_is_killed_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import dpcore.data.arriving as a; a._HELD = 0; from dpcore.intake import reader; reader.main()"
     monkeypatch.setattr(readers, "READER_COMMAND", (sys.executable, "-c", code))
