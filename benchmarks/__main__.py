@@ -376,21 +376,21 @@ def scale_command(
     quick: Annotated[bool, typer.Option("--quick", help="One million people.")] = False,
     rows: Annotated[int, typer.Option("--rows", min=1000, help="People in the register.")] = 10_000_000,
     folder: Annotated[Path | None, typer.Option("--folder", help="Where the register is, or shall be, kept.")] = None,
-    cases: Annotated[list[str] | None, typer.Option("--case", help="Measure this alone; may be repeated.")] = None,
+    case: Annotated[list[str] | None, typer.Option("--case", help="Measure this alone; may be repeated.")] = None,
     dask: Annotated[str, typer.Option(help="Threads beside so many Dask workers instead, as 1,2,4.")] = "",
     turns: Annotated[int, typer.Option("--turns", min=1, help="Measurements of each, with --dask.")] = 3,
 ) -> None:
     """Seconds and memory at ten million people, beside DuckDB, Polars and what the machine allows."""
-    _check_known("case", cases, scale.GOALS if dask else scale.CASES)
+    _check_known("case", case, scale.GOALS if dask else scale.CASES)
     if dask:
         workers = [int(count) for count in dask.split(",")]
-        found = scale_clusters.run(1_000_000 if quick else rows, folder, workers, cases or scale.GOALS, turns)
+        found = scale_clusters.run(1_000_000 if quick else rows, folder, workers, case or scale.GOALS, turns)
         report.records += found
         report.show(table_of("Scale", report.records))
         return
     if "Polars" not in scale.CASES:
         typer.echo(scale_rivals.HOW_TO, err=True)
-    report.records += scale.run(1_000_000 if quick else rows, folder, cases or scale.CASES)
+    report.records += scale.run(1_000_000 if quick else rows, folder, case or scale.CASES)
     report.show(table_of("Scale", report.records))
 
 

@@ -65,8 +65,7 @@ releases.command("ask")(ask)
 @ledger.command("show")
 def show_ledger(dataset: Dataset) -> None:
     """Print the budget of a data set and every line of its ledger, oldest first."""
-    from dpcore.commands.text import balance_text
-    from dpcore.commands.text_ledger import ledger_text
+    from dpcore.commands.text_ledger import balance_text, ledger_text
 
     with open_service() as service:
         info = service.dataset(dataset)
@@ -93,7 +92,7 @@ def charge(
     ] = None,
 ) -> None:
     """Enter what was spent but is missing here, as after restoring a database from a copy."""
-    from dpcore.commands.text import balance_text
+    from dpcore.commands.text_ledger import balance_text
     from dpcore.privacy.budgets import parse_delta, parse_epsilon
     from dpcore.privacy.losses import parse_rho
 
@@ -119,7 +118,7 @@ def caps(
     run_cap: Annotated[str | None, typer.Option(metavar="EPSILON", help="Most that one run may cost.")] = None,
 ) -> None:
     """Change the limits that are given; the others stay. What is spent stays spent."""
-    from dpcore.commands.text import balance_text
+    from dpcore.commands.text_ledger import balance_text
     from dpcore.privacy.budgets import parse_delta, parse_limit
 
     changes = {

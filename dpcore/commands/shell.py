@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -72,10 +74,67 @@ def _fail_usage(error: Any) -> NoReturn:
     _fail(message, USER_MISTAKE)
 
 
-def make_group(text: str) -> typer.Typer:
+class _Loaded(MutableMapping[str, Any]):
+    """Commands by name, each loaded when it is asked for."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places, self._found = places, dict[str, Any]()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._found:
+            module, _, member = self._places[name].partition(":")
+            self._found[name] = _as_command(getattr(import_module(module), member), name)
+        return self._found[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._found[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("commands stay")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def _as_command(found: typer.Typer | Callable[..., None], name: str) -> Any:
+    """A group, or a function as a command."""
+    if isinstance(found, typer.Typer):
+        return typer.main.get_command(found)
+    alone = make_group("")
+    alone.command(name)(found)
+    return typer.main.get_command(alone)
+
+
+def make_program(text: str, places: Mapping[str, str]) -> typer.Typer:
+    """The group of all commands, by name; no module is loaded before one of its commands is wanted.
+
+    Parameters
+    ----------
+    places : mapping of str to str
+        Where each group or function is: ``module:name``.
+    """
+
+    class Program(OneLineErrors):
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings | {"commands": {}})
+            self.commands = _Loaded(places)
+
+    program = make_group(text, Program)
+    program.callback()(_nothing)  # With commands of its own, typer would not take it for a group.
+    return program
+
+
+def _nothing() -> None:
+    pass
+
+
+def make_group(text: str, kind: type[TyperGroup] = OneLineErrors) -> typer.Typer:
     """A group of commands in the house style: plain text, no tracebacks."""
     return typer.Typer(
-        cls=OneLineErrors,
+        cls=kind,
         help=text,
         no_args_is_help=True,
         rich_markup_mode=None,

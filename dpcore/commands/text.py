@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from dpcore.commands.text_ledger import left_text
 from dpcore.domain.origins import words_of
 from dpcore.models.readable import readable
 from dpcore.models.released import family_of, parse_model
-from dpcore.privacy.budgets import at_delta, delta_sentence, exact_amount, format_epsilon
+from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.plain_text import text_table
 from dpcore.released.plan import guaranteed_odds
 from dpcore.released.regression_evaluation import RegressionEvaluation
 from dpcore.released.release import Certificate, Release
 from dpcore.released.verdict import verdict
-from dpcore.report.spending import adds_sentence, fitting, plain_sum, rho_sentence
+from dpcore.report.spending import adds_sentence, fitting, rho_sentence
 from dpcore.report.timing import time_sentence
-from dpcore.workspace.requests import Balance, Quote
+from dpcore.workspace.requests import Quote
 
 if TYPE_CHECKING:
     from dpcore.audit.replay.run import Summary
@@ -95,7 +95,7 @@ def quote_text(quote: Quote) -> str:
     lines = [
         f"This run would cost epsilon = {format_epsilon(quote.cost)}; nothing has been spent.",
         adds_sentence(quote),
-        f"Left now {_left(quote.balance_before.left)}, afterwards {_left(quote.left_after)}. {fitting(quote)}",
+        f"Left now {left_text(quote.balance_before.left)}, afterwards {left_text(quote.left_after)}. {fitting(quote)}",
         quote.form,
         f"Noise on each printed count: ±{margin} with 95% confidence.",
         f"It takes {quote.forecast.text}, if nothing else runs here.",
@@ -105,20 +105,6 @@ def quote_text(quote: Quote) -> str:
         quote.refusal,
     ]
     return "\n".join(filter(None, lines))
-
-
-def balance_text(balance: Balance) -> str:
-    """A budget in one line: costs rounded up, what is left rounded down."""
-    parts = [
-        f"budget {_left(balance.cap)}{at_delta(balance.delta)}",
-        f"spent {format_epsilon(balance.spent)}",
-        f"reserved {format_epsilon(balance.reserved)}" if balance.reserved else "",
-        f"added up {format_epsilon(added)}" if (added := plain_sum(balance)) is not None else "",
-        f"left {_left(balance.left)}",
-        f"largest run without a delta {_left(balance.largest)}" if balance.delta else "",
-        f"at most {_left(balance.run_cap)} per run" if balance.run_cap is not None else "",
-    ]
-    return ", ".join(filter(None, parts))
 
 
 def audit_text(results: Sequence[AuditResult]) -> str:
@@ -153,7 +139,3 @@ def replay_text(results: Sequence[Summary]) -> str:
     head = ["family", "method", "replays", "share of epsilon", "of people set aside", "violations"]
     broken = [f"{own.method.name}, {text}" for own in results for text in own.violations]
     return "\n".join([text_table(head, rows), *broken])
-
-
-def _left(amount: Decimal) -> str:
-    return format_epsilon(amount, up=False)

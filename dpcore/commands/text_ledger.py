@@ -1,4 +1,4 @@
-"""Ledgers, accounts of analysts and requests for more as plain text for a terminal."""
+"""Budgets, ledgers, accounts of analysts and requests for more as plain text for a terminal."""
 
 from __future__ import annotations
 
@@ -7,9 +7,29 @@ from decimal import Decimal
 
 from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon
 from dpcore.released.plain_text import text_table
-from dpcore.workspace.requests import Account, BudgetRequest, LedgerEntry, Standing
+from dpcore.report.spending import plain_sum
+from dpcore.workspace.requests import Account, Balance, BudgetRequest, LedgerEntry, Standing
 
 _PLACES = 9
+
+
+def balance_text(balance: Balance) -> str:
+    """A budget in one line: costs rounded up, what is left rounded down."""
+    parts = [
+        f"budget {left_text(balance.cap)}{at_delta(balance.delta)}",
+        f"spent {format_epsilon(balance.spent)}",
+        f"reserved {format_epsilon(balance.reserved)}" if balance.reserved else "",
+        f"added up {format_epsilon(added)}" if (added := plain_sum(balance)) is not None else "",
+        f"left {left_text(balance.left)}",
+        f"largest run without a delta {left_text(balance.largest)}" if balance.delta else "",
+        f"at most {left_text(balance.run_cap)} per run" if balance.run_cap is not None else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def left_text(amount: Decimal) -> str:
+    """What is left of an epsilon, rounded down."""
+    return format_epsilon(amount, up=False)
 
 
 def one_line(typed: str | None) -> str:

@@ -13,8 +13,9 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from dpcore.arrays import Flags, Ints, Words
+from dpcore.arrays import Ints, Words
 from dpcore.compiled import kernel
+from dpcore.data.packing import word_count
 
 
 def _popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001
@@ -45,39 +46,6 @@ def intersect(one: Words, other: Words, third: Words, common: Words) -> np.uint6
         common[w] = one[w] & other[w] & third[w]
         total += popcount(common[w])
     return total
-
-
-def word_count(rows: int) -> int:
-    """Words that hold ``rows`` bits."""
-    return -(-rows // 64)
-
-
-def whole_words(rows: int) -> int:
-    """The next number of rows that fill whole words."""
-    return 64 * word_count(rows)
-
-
-def pack(flags: Flags, words: int) -> Words:
-    """Pack booleans into ``words`` words, the first row in the lowest bit; the rest is 0."""
-    packed = np.packbits(flags, bitorder="little")
-    padded = np.zeros(8 * words, dtype=np.uint8)
-    padded[: len(packed)] = packed
-    return padded.view(np.uint64)
-
-
-def pack_rows(flags: Flags) -> Words:
-    """Pack each row of a table of booleans: shape (n_rows, words for the columns)."""
-    words = word_count(flags.shape[1])
-    packed = np.packbits(flags, axis=1, bitorder="little")
-    padded = np.zeros((len(flags), 8 * words), dtype=np.uint8)
-    padded[:, : packed.shape[1]] = packed
-    return padded.view(np.uint64)
-
-
-def unpack(words: Words, rows: int) -> Flags:
-    """Inverse of :func:`pack` for the first ``rows`` rows."""
-    flags = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little")
-    return flags[:rows].astype(np.bool_)
 
 
 def compress(vectors: Words, mask: Words) -> Words:

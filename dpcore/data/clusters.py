@@ -1,6 +1,6 @@
 """Kernels on a Dask cluster: workers open partitions where they run, and send back sums.
 
-A question is one task for each worker: the worker asks its share of the partitions and adds up.
+A question is one message to each worker, which asks its share of the partitions and adds up.
 Which worker asks which partition does not matter for the answer; that it is the same one each time
 keeps what it has worked out before. A worker that is lost costs time: another one is asked in its place,
 and opens the partitions again.
@@ -8,19 +8,19 @@ and opens the partitions again.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
-import itertools
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, wait
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Concatenate, Final, TypeVar, cast
 from urllib.parse import urlsplit
 
-from distributed import Client, Future, Security, get_worker, wait
+from distributed import Client, Security, Worker
 from distributed.comm.core import CommClosedError
-from distributed.scheduler import KilledWorker
 
 import dpcore
 from dpcore.data.executors import CLUSTER, LocalExecutor, Public, Sums, added
@@ -117,8 +117,6 @@ class ClusterExecutor:
         while True:
             try:
                 return ask()
-            except KilledWorker:
-                raise ClusterError(_TOO_MANY) from None
             except _LOST:
                 self._forget()
                 if self._seen > seen:
@@ -136,7 +134,7 @@ class ClusterExecutor:
         told: dict[str, tuple[str, bool]]
         try:
             told = _at_once(client, client.run, _tell, places)
-        except (*_LOST, KilledWorker):
+        except _LOST:
             raise
         except Exception:  # noqa: BLE001 Dask hands on what failed on a worker as no kind of its own.
             raise ClusterError(
@@ -147,31 +145,46 @@ class ClusterExecutor:
 
     def _asked(self, kernel: Any, partitions: Sequence[Partition], public: Any, named: Mapping[str, Any]) -> Any:
         client = self._connect()
-        workers = self._workers_of(client)[: len(partitions)]
-        places = _places(partitions)
-        shares = [places[first :: len(workers)] for first in range(len(workers))]
-
-        def ask(share: list[_Place], worker: str) -> Future:
-            return client.submit(_share, kernel, share, public, dict(named), pure=False, workers=[worker])
-
-        asked = [(share, worker, ask(share, worker)) for share, worker in zip(shares, workers, strict=True)]
-        lost = 0
+        left, found, lost = _places(partitions), list[Any](), 0
+        there = self._workers_of(client)
         while True:
-            try:
-                with client.as_current():
-                    wait([future for _, _, future in asked], timeout=_LOOK)
-                return added(_at_once(client, client.gather, [future for _, _, future in asked]))
-            except TimeoutError:
-                # Not left to the scheduler: a task whose worker is gone could wait for ever.
-                self._asked_for = -_FRESH
-                there = itertools.cycle(self._workers_of(client))
-                lost += sum(worker not in self._workers for _, worker, _ in asked)
-                if lost > _MOST_LOST:
-                    raise ClusterError(_TOO_MANY) from None
-                asked = [
-                    (share, worker, future) if worker in self._workers else (share, new := next(there), ask(share, new))
-                    for share, worker, future in asked
-                ]
+            shares = {worker: left[first :: len(there)] for first, worker in enumerate(there[: len(left)])}
+            answers = self._answers(client, shares, kernel, public, named)
+            gone = [worker for worker, answer in answers.items() if isinstance(answer, _LOST)]
+            for worker, answer in answers.items():
+                if isinstance(answer, Exception) and worker not in gone:
+                    raise answer
+            found += [answer for worker, answer in answers.items() if worker not in gone]
+            if not gone:
+                return added(found)
+            lost += len(gone)
+            if lost > _MOST_LOST:
+                raise ClusterError(_TOO_MANY)
+            time.sleep(_LOOK)
+            left, self._asked_for = [place for worker in gone for place in shares[worker]], -_FRESH
+            there = [worker for worker in self._workers_of(client) if worker not in gone] or self._workers
+
+    def _answers(
+        self, client: Client, shares: Mapping[str, list[_Place]], kernel: Any, public: Any, named: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """What each worker finds, or why it is lost.
+
+        Not a task of Dask's: its books of tasks take five times as long as the question itself.
+        """
+        ask = partial(client.run, _share, shares, kernel, public, dict(named), asynchronous=True)
+        asking = asyncio.run_coroutine_threadsafe(
+            _awaited(partial(ask, workers=list(shares), on_error="return")), client.loop.asyncio_loop
+        )
+        try:
+            while not wait([asking], timeout=_LOOK).done:
+                # One that is gone without a word would be waited for for ever.
+                if shares.keys() - _identity(client)["workers"].keys():
+                    raise TimeoutError("a worker is gone")
+                self._seen = time.monotonic()
+            answers: dict[str, Any] = asking.result()
+            return answers
+        finally:
+            asking.cancel()
 
     def _workers_of(self, client: Client) -> list[str]:
         """Addresses of the workers that take questions: those of some seconds ago will do."""
@@ -267,8 +280,8 @@ def _is_here(address: str) -> bool:
 
 
 def _places(partitions: Sequence[Partition]) -> list[_Place]:
-    """Where partitions are stored: records are never sent."""
-    found = [partition.place for partition in partitions if partition.place is not None]
+    """Where partitions are stored: records are never sent, and the folder once in a message."""
+    found = [(sys.intern(place[0]), place[1]) for place in (each.place for each in partitions) if place is not None]
     if len(found) < len(partitions):
         raise TypeError("records are not sent to a cluster: store them, and open them from there")
     return found
@@ -284,13 +297,25 @@ def _tell(places: Sequence[_Place]) -> tuple[str, bool]:
     return dpcore.__version__, True
 
 
-def _share(kernel: Any, places: Sequence[_Place], public: Any, named: Mapping[str, Any]) -> Any:
-    """The sum over some partitions, on a worker. Its own faults must not pass for those of a connection."""
+async def _share(
+    shares: Mapping[str, list[_Place]], kernel: Any, public: Any, named: Mapping[str, Any], dask_worker: Worker
+) -> Any:
+    """The sum over a worker's share of the partitions; it answers others meanwhile."""
+    share, cores = shares[dask_worker.address], dask_worker.state.nthreads
+    return await asyncio.to_thread(_sum, cores, kernel, share, public, named)
+
+
+def _sum(cores: int, kernel: Any, places: list[_Place], public: Any, named: Mapping[str, Any]) -> Any:
+    """The sum over some partitions. Its own faults must not pass for those of a connection."""
     try:
-        found: Any = _executor(get_worker().state.nthreads).total(_answer, cast("Any", places), kernel, public, named)
+        found: Any = _executor(cores).total(_answer, cast("Any", places), kernel, public, named)
     except OSError:
         raise ClusterError("A worker of the cluster has no room, or cannot read its files any more.") from None
     return found
+
+
+async def _awaited(ask: Callable[[], Any]) -> Any:
+    return await ask()
 
 
 def _answer(place: Any, kernel: Any, public: Any, named: Mapping[str, Any]) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Array, Ints, Words
-from dpcore.data.bits import whole_words
+from dpcore.data.packing import whole_words
 from dpcore.privacy.randomness import RandomSource
 
 #: Records in a partition, about: its columns fit in the caches of a core, and so many cost a

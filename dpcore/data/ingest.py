@@ -1,39 +1,35 @@
 """From rows of any origin to partitions: encode block by block, bound each person.
 
-Rows of a block are encoded and put down with those of the same partition, in memory or, beyond
-:data:`_HELD` bytes, in a file for each partition. So memory depends on the size of a block and of a
+Rows of a block are encoded and put down with those of the same partition
+(:mod:`dpcore.data.arriving`). So memory depends on the size of a block and of a
 partition, whatever the number of rows. Names of people are not put down: two keyed hashes, whose
 keys nobody keeps unless that is asked for (:mod:`dpcore.data.people`), stand for them.
 """
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Array, Flags, Floats, Ints, Words
+from dpcore.arrays import Array, Flags, Ints, Words
 from dpcore.data.ahead import ahead
+from dpcore.data.arriving import Rows, has_state, places_of, together
 from dpcore.data.division import hashes_of, new_key, partition_count, partition_rows, scaled
-from dpcore.data.partition import ChildRecords, Partition, code_type
+from dpcore.data.partition import ChildRecords, Partition
 from dpcore.data.people import People, coins, noted, threshold
-from dpcore.data.summaries import Summaries, in_order
 from dpcore.data.table import PrivateTable
+from dpcore.domain.blocks import Block
 from dpcore.domain.columns import MAX_COLUMNS, NumericColumn
-from dpcore.domain.encoding import encode, order_of, people_of, values_of
+from dpcore.domain.encoding import people_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import RandomSource, SecureRandom
 
-#: Rows that may be held whatever the limits: letting go of a few at a time would be slow.
-_CALM: Final = 200_000
-#: Bytes of encoded rows that are held in memory, where there is a folder for more.
-_HELD: Final = 1 << 27
 _NOBODY_NAMED = (
     "Each row is a person here and names nobody, so nobody could be found again: leave out '--keep-keys', or declare "
     "the column that identifies a person."
@@ -55,10 +51,10 @@ def ingest(
 
 
 def partitions_of(
-    chunks: Iterable[pd.DataFrame],
+    chunks: Iterable[pd.DataFrame | Block],
     schema: Schema,
     randomness: RandomSource,
-    children: Mapping[str, Iterable[pd.DataFrame]] | None = None,
+    children: Mapping[str, Iterable[pd.DataFrame | Block]] | None = None,
     folder: Path | None = None,
     people: People | None = None,
 ) -> Iterator[Partition]:
@@ -72,9 +68,9 @@ def partitions_of(
 
     Parameters
     ----------
-    chunks : iterable of DataFrame
+    chunks : iterable of DataFrame or Block
         Rows of the main table.
-    children : mapping of str to iterable of DataFrame
+    children : mapping of str to iterable of DataFrame or Block
         Rows of each child table of the schema, by its name.
     folder : Path, optional
         Where rows are put down on their way; by default they are held in memory.
@@ -110,7 +106,7 @@ class _Division:
         if kept is not None and schema.privacy_unit.column is None:
             raise IngestError(_NOBODY_NAMED)
         tables: tuple[Schema | ChildTable, ...] = (schema, *schema.children)
-        if kept is not None and any(map(_has_state, tables)):
+        if kept is not None and any(map(has_state, tables)):
             raise IngestError(_WHOLE_HISTORIES)
         self.kept = kept
         self.schema, self.count = schema, partition_count(schema.max_rows)
@@ -130,227 +126,24 @@ class _Division:
         return scaled(words, self.count)
 
 
-class _Rows:
-    """Encoded rows on their way in, by partition: of each person at most so many.
-
-    Each row draws one random word when it comes, and a person keeps the rows with the smallest, or
-    those that come first or last and, of several at once, have the smallest. So rows can be dropped
-    again and again, and what is held depends on public limits alone.
-
-    Parameters
-    ----------
-    table : Schema or ChildTable
-    each : int
-        Rows kept of one person.
-    most : int
-        Rows of a partition that are expected to stay; some are dropped when twice as many came.
-    count : int
-        Partitions.
-    folder : Path, optional
-        Where rows are put down; by default they are held.
-    known : _Rows, optional
-        Rows, one a person, of those about whom rows are kept; by default, of everybody.
-    """
-
-    def __init__(
-        self,
-        table: Schema | ChildTable,
-        each: int,
-        most: int,
-        count: int,
-        folder: Path | None,
-        known: _Rows | None = None,
-    ) -> None:
-        self._table, self._summaries = table, Summaries(table.columns)
-        self._each, self._folder, self._known = each, folder, known
-        self._patience, self.type = _patience(most), _row_type(table)
-        self._pieces: list[list[Array]] = [[] for _ in range(count)]
-        self._turn = threading.Lock()  # Rows of a partition may be asked for while another's are put down.
-        self._held = self.seen = 0
-        self._added, self._stay = np.zeros((2, count), dtype=np.int64)
-
-    @property
-    def staying(self) -> int:
-        """Rows that stay, at least."""
-        return int(self._stay.sum())
-
-    def add(self, chunk: pd.DataFrame, people: Words, named: Flags, words: Words, homes: Ints) -> None:
-        """Take rows in, with the hashes of each one's person; those that name nobody are dropped."""
-        rows = np.zeros(len(chunk), dtype=self.type)
-        rows["who"], rows["word"] = people, words
-        numeric = 0
-        for place, column in enumerate(self._table.columns):
-            codes, numbers = encode(column, values_of(column, chunk))
-            rows["codes"][:, place] = codes
-            if numbers is not None:
-                counted = column.summary == "count" and column.name not in chunk.columns
-                rows["numbers"][:, numeric] = 1 if counted else numbers
-                numeric += 1
-        if _has_order(self._table):
-            rows["order"] = self._order(chunk)
-        self._summaries.start(rows)
-        self.seen += len(chunk)
-        self._put(rows[named], homes[named])
-
-    def _order(self, chunk: pd.DataFrame) -> Floats | float:
-        keeping = self._table.keeping
-        return np.nan if keeping.order_by is None else order_of(chunk[keeping.order_by], keeping.order_format)
-
-    def take(self, stored: Iterable[Array], division: _Division) -> None:
-        """Take rows in that were encoded before, with the words that they drew then."""
-        for rows in stored:
-            self._put(rows, division.homes(rows["who"][:, 0]))
-
-    def _put(self, rows: Array, homes: Ints) -> None:
-        order = np.argsort(homes, kind="stable") if len(self._pieces) > 1 else slice(None)
-        sizes = np.bincount(homes, minlength=len(self._pieces))
-        ends = np.cumsum(sizes)
-        rows = rows[order]
-        for home in np.flatnonzero(sizes):
-            self._pieces[home].append(rows[ends[home] - sizes[home] : ends[home]])
-        self._added += sizes
-        self._held += rows.nbytes
-        for place, added in enumerate(self._added):
-            if added > self._patience:
-                self.keep(place, self.thinned(place))
-        if self._held > _HELD and self._folder is not None:
-            self._put_down()
-
-    def _put_down(self) -> None:
-        for home, pieces in enumerate(self._pieces):
-            if pieces:
-                self._file(home).parent.mkdir(mode=0o700, exist_ok=True)
-                with self._file(home).open("ab") as file:
-                    for piece in pieces:
-                        piece.tofile(file)
-                pieces.clear()
-        self._held = 0
-
-    def _file(self, home: int) -> Path:
-        assert self._folder is not None
-        return self._folder / f"{home:05d}"
-
-    def of(self, home: int) -> Array:
-        """The rows of a partition."""
-        with self._turn:
-            parts = self._pieces[home]
-            if self._folder is not None and self._file(home).exists():
-                parts = [np.fromfile(self._file(home), dtype=self.type), *parts]
-            return np.concatenate(parts) if parts else np.zeros(0, dtype=self.type)
-
-    def keep(self, home: int, rows: Array) -> None:
-        """Exchange the rows of a partition for those of them that stay, and what is known of these."""
-        with self._turn:
-            self._added[home], self._stay[home] = 0, len(rows)
-            self._held += rows.nbytes - sum(piece.nbytes for piece in self._pieces[home])
-            self._pieces[home] = [rows]
-            if self._folder is not None and self._file(home).exists():
-                self._file(home).unlink()
-            if self._folder is not None and self._held > _HELD:
-                self._put_down()
-
-    def thinned(self, home: int) -> Array:
-        """The rows of a partition that are kept of each person, if no further row comes: person by person."""
-        rows = self.of(home)
-        if self._known is not None:
-            rows = rows[_places(rows["who"], self._known.of(home)["who"]) >= 0]
-        owners = _numbered(rows["who"])
-        if (
-            not self._summaries and (owners == np.arange(len(owners))).all()
-        ):  # Nobody has two: nothing to choose or to order.
-            rows["slot"] = 0
-            return rows
-        order = np.lexsort((rows["word"], *self._ordered(rows), owners))
-        ordered = owners[order]
-        ranks = np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")
-        if self._summaries:
-            return self._summaries.together(rows[order], ordered)
-        kept = rows[order[ranks < self._each]]
-        kept["slot"] = ranks[ranks < self._each]
-        return kept
-
-    def _ordered(self, rows: Array) -> list[Floats]:
-        keep = self._table.keeping.keep
-        return [] if keep == "random" else [in_order(rows["order"], keep)]
-
-    def settled(self, home: int) -> Array:
-        """The rows of a partition as they stay, when no further row comes."""
-        rows = self.thinned(home)
-        self._summaries.finish(rows)
-        return rows
-
-
-def _row_type(table: Schema | ChildTable) -> np.dtype[Any]:
-    """An encoded row: its person, a random word, and in the end its number, and its part or its slot."""
-    columns, summaries = table.columns, Summaries(table.columns)
-    numeric = sum(isinstance(column, NumericColumn) for column in columns)
-    fields: list[Any] = [
-        *([("order", np.float64)] if _has_order(table) else []),
-        *summaries.fields,
-        ("who", np.uint64, (2,)),
-        ("word", np.uint64),
-        ("id", np.uint64),
-        ("numbers", np.float64, (numeric,)),
-        ("slot", np.uint16),
-        ("holdout", np.bool_),
-        ("codes", code_type(columns), (len(columns),)),
-    ]
-    return np.dtype(fields)
-
-
-def _has_state(table: Schema | ChildTable) -> bool:
-    return _has_order(table) or bool(Summaries(table.columns))
-
-
-def _has_order(table: Schema | ChildTable) -> bool:
-    return table.keeping.keep != "random" or Summaries(table.columns).ordered
-
-
-def _patience(most: int) -> int:
-    return max(2 * most, _CALM)
-
-
-def largest_file(schema: Schema) -> int:
-    """Bytes of a file in which rows are put down on their way, at most: public."""
-    count = partition_count(schema.max_rows)
-    most = partition_rows(schema.max_rows, schema.privacy_unit.max_rows_per_person, count)
-    further: list[tuple[Schema | ChildTable, int]] = [
-        (child, most * child.max_rows_per_person) for child in schema.children
-    ]
-    tables = [(schema, most), *further]
-    return max(2 * _patience(rows) * _row_type(table).itemsize for table, rows in tables)
-
-
-def _numbered(people: Words) -> Ints:
-    """One number per person, in order of first appearance, from pairs of hashes."""
-    first, second = (pd.factorize(np.ascontiguousarray(half))[0].astype(np.int64) for half in people.T)
-    return np.asarray(pd.factorize(first * (len(people) + 1) + second)[0], dtype=np.int64)
-
-
-def _places(people: Words, known: Words) -> Ints:
-    """Where each person stands among others, all of whom differ; -1: nowhere."""
-    numbers = _numbered(np.concatenate([known, people]))[len(known) :]
-    return np.where(numbers < len(known), numbers, -1)
-
-
 def _main_rows(
-    chunks: Iterable[pd.DataFrame], division: _Division, randomness: RandomSource, folder: Path | None
-) -> _Rows:
+    chunks: Iterable[pd.DataFrame | Block], division: _Division, randomness: RandomSource, folder: Path | None
+) -> Rows:
     schema, unit = division.schema, division.schema.privacy_unit
-    held = _Rows(schema, unit.max_rows_per_person, division.rows, division.count, _within(folder, "main"))
+    held = Rows(schema, unit.max_rows_per_person, division.rows, division.count, _within(folder, "main"))
     if division.kept is not None:
-        held.take(division.kept.rows(held.type), division)
-    for chunk in ahead(chunks):
-        check_columns(chunk, schema)
-        words = randomness.words(len(chunk))
+        held.take(division.kept.rows(held.type), division.homes)
+    for block in map(Block.of, ahead(chunks)):
+        check_columns(block.frame, schema)
+        words = randomness.words(len(block))
         if unit.column is None:
-            people, named = np.zeros((len(chunk), 2), dtype=np.uint64), np.ones(len(chunk), dtype=np.bool_)
-            people[:, 0] = held.seen + np.arange(len(chunk))
+            people, named = np.zeros((len(block), 2), dtype=np.uint64), np.ones(len(block), dtype=np.bool_)
+            people[:, 0] = held.seen + np.arange(len(block))
             homes = division.homes(words)
         else:
-            people, named = division.people(chunk[unit.column])
+            people, named = division.people(block.frame[unit.column])
             homes = division.homes(people[:, 0])
-        held.add(chunk, people, named, words, homes)
+        held.add(block, people, named, words, homes)
         if (held.seen if unit.column is None else held.staying) > schema.max_rows:
             raise _too_many(schema)
     if not held.seen:
@@ -362,19 +155,19 @@ def _within(folder: Path | None, name: str) -> Path | None:
     return None if folder is None else folder / name
 
 
-def _settle(main: _Rows, division: _Division, randomness: RandomSource) -> None:
+def _settle(main: Rows, division: _Division, randomness: RandomSource) -> None:
     """Decide which rows stay, give each a random number and each person a part."""
     schema, sizes = division.schema, []
     met = np.zeros(len(schema.columns), dtype=np.bool_)
     for home, rows in enumerate(ahead(map(main.settled, range(division.count)))):
-        ids, owners = randomness.words(len(rows)), _numbered(rows["who"])
+        ids, owners = randomness.words(len(rows)), together(rows["who"])
         people = int(owners[-1]) + 1 if len(owners) else 0
         if division.kept is None:
             rows["holdout"] = (randomness.words(people) < threshold(schema.holdout_percent))[owners]
         else:
             rows["holdout"] = coins(rows["who"], schema.holdout_percent)
         rows["id"] = ids
-        main.keep(home, rows[np.argsort(ids, kind="stable")])
+        main.keep(home, rows.take(np.argsort(ids, kind="stable")))
         sizes.append(len(rows))
         met |= [
             bool(column.target) and bool((rows["codes"][:, i] < len(column.classes)).any())
@@ -392,13 +185,13 @@ def _settle(main: _Rows, division: _Division, randomness: RandomSource) -> None:
         )
 
 
-def _partition(division: _Division, rows: Array, further: Sequence[_Rows], home: int) -> Partition:
+def _partition(division: _Division, rows: Array, further: Sequence[Rows], home: int) -> Partition:
     schema = division.schema
     children, noted_too = [], []
     for table, held in zip(schema.children, further, strict=True):
         own = held.of(home)
         codes = list(own["codes"].T)
-        places = _places(own["who"], rows["who"])
+        places = places_of(own["who"], rows["who"])
         noted_too.append((own, places, table.max_rows_per_person))
         children.append(ChildRecords.build(table, division.rows, codes, own["slot"].astype(np.int64), places))
     made = Partition.build(
@@ -415,7 +208,7 @@ def _partition(division: _Division, rows: Array, further: Sequence[_Rows], home:
     return Partition(schema, {**made.arrays, "people": noted(rows, noted_too, division.rows)})
 
 
-def _check_tables(schema: Schema, given: Mapping[str, Iterable[pd.DataFrame]]) -> None:
+def _check_tables(schema: Schema, given: Mapping[str, Iterable[Any]]) -> None:
     declared = [child.name for child in schema.children]
     for name in declared:
         if name not in given:
@@ -426,24 +219,24 @@ def _check_tables(schema: Schema, given: Mapping[str, Iterable[pd.DataFrame]]) -
 
 
 def _child_rows(
-    chunks: Iterable[pd.DataFrame],
+    chunks: Iterable[pd.DataFrame | Block],
     child: ChildTable,
     division: _Division,
-    main: _Rows,
+    main: Rows,
     randomness: RandomSource,
     folder: Path | None,
-) -> _Rows:
+) -> Rows:
     """Rows of a child table, at most so many of each person of the main table."""
     each, key = child.max_rows_per_person, division.schema.key_of(child)
     number = division.schema.children.index(child)
     place = _within(folder, f"child {number}")
-    held = _Rows(child, each, division.rows * each, division.count, place, main)
+    held = Rows(child, each, division.rows * each, division.count, place, main)
     if division.kept is not None:
-        held.take(division.kept.child_rows(number, held.type), division)
-    for chunk in ahead(chunks):
-        _check_names(chunk, child, key, child.name)
-        people, named = division.people(chunk[key])
-        held.add(chunk, people, named, randomness.words(len(chunk)), division.homes(people[:, 0]))
+        held.take(division.kept.child_rows(number, held.type), division.homes)
+    for block in map(Block.of, ahead(chunks)):
+        _check_names(block.frame, child, key, child.name)
+        people, named = division.people(block.frame[key])
+        held.add(block, people, named, randomness.words(len(block)), division.homes(people[:, 0]))
     if not held.seen:
         raise IngestError(
             f"The table '{child.name}' holds a header but no rows. Give its rows, or take it out of the schema."

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints, Words
-from dpcore.data.bits import pack, pack_rows, unpack, whole_words, word_count
+from dpcore.data.packing import pack, pack_rows, unpack, whole_words, word_count
 from dpcore.data.room import kept_bytes
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.conditions import Condition

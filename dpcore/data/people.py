@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.arrays import Array, Flags, Words
-from dpcore.data.bits import unpack
 from dpcore.data.division import new_key
+from dpcore.data.packing import unpack
 from dpcore.data.storage import stored_people
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import SecureRandom

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.arrays import Ints, Words
-from dpcore.data.bits import capture_rule, count_bits, remaining_classes, unpack
+from dpcore.data.bits import capture_rule, count_bits, remaining_classes
+from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Part

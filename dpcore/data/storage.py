@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.arrays import Array
-from dpcore.data.bits import word_count
+from dpcore.data.packing import word_count
 from dpcore.data.partition import Partition, child_arrays, code_type
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema

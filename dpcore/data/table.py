@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from dpcore.arrays import Array, Cells, Flags, Floats, Ints
-from dpcore.data.bits import unpack
 from dpcore.data.executors import LOCAL, Executor, Public, Sums
+from dpcore.data.packing import unpack
 from dpcore.data.partition import ChildRecords, Partition, share_room
 from dpcore.data.storage import open_partitions, save_partitions, stored_schema
 from dpcore.domain.columns import IntegerColumn, NumericColumn

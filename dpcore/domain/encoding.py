@@ -27,6 +27,8 @@ NO_WORDS = frozenset({"no", "false", "0", "0.0", "n", "f"})
 #: Whole numbers that a column of integers can hold: as floats they are written the same.
 _WHOLE: Final = 2**64
 _PLAIN: Final = frozenset({int, float, bool})
+#: Up to so many cut points, comparing with each is faster than a search.
+_FEW_EDGES: Final = 32
 #: Text of an object that has none; no category is called so.
 _NO_TEXT: Final = OTHER
 
@@ -202,16 +204,27 @@ def _number_of_text(text: str) -> float:
 
 def bin_numbers(column: Any, numbers: Floats) -> Cells:
     """Codes into ``column.cells`` of clamped numbers: the bin, or ``(missing)`` for NaN."""
-    codes = np.searchsorted(np.asarray(column.inner_edges), numbers, side="left")
+    edges = np.asarray(column.inner_edges)
+    if len(edges) > _FEW_EDGES:
+        codes = np.searchsorted(edges, numbers, side="left").astype(np.uint16)
+    else:
+        codes = np.zeros(len(numbers), dtype=np.uint16)
+        for edge in edges:
+            codes += numbers > edge
     codes[np.isnan(numbers)] = len(column.cells) - 1
-    return codes.astype(np.uint16)
+    return codes
+
+
+def encode_numbers(column: Any, found: Floats) -> tuple[Cells, Floats]:
+    """Codes of a numeric column, and its numbers clamped to the bounds, from what :func:`numbers_of` gives."""
+    numbers = np.asarray(np.clip(found, column.lower, column.upper))
+    return bin_numbers(column, numbers), numbers
 
 
 def encode(column: Any, values: pd.Series[Any]) -> tuple[Cells, Floats | None]:
     """Codes of a column, and its clamped numbers if it is numeric."""
     if isinstance(column, NumericColumn):
-        numbers = clamp_numbers(column, values)
-        return bin_numbers(column, numbers), numbers
+        return encode_numbers(column, numbers_of(column, values))
     return encode_categories(column, values), None
 
 

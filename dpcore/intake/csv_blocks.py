@@ -48,10 +48,10 @@ def rows_of(block: bytes, names: list[str], delimiter: str, wanted: list[str]) -
         ),
     }
     try:
-        rows: pd.DataFrame = pc.read_csv(pa.BufferReader(block), **options).to_pandas()[wanted]
+        rows: pd.DataFrame = pc.read_csv(pa.BufferReader(block), **options).to_pandas()
     except pa.ArrowInvalid:  # A line has more or fewer fields, or there is none.
         return None
-    return rows
+    return rows if wanted else rows[wanted]
 
 
 def _is_plain(block: bytes, delimiter: str) -> bool:

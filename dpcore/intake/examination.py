@@ -14,9 +14,10 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from dpcore.arrays import Ints
+from dpcore.arrays import Cells, Floats, Ints
+from dpcore.domain.blocks import Block
 from dpcore.domain.columns import MISSING, RESERVED, BooleanColumn, NumericColumn
-from dpcore.domain.encoding import MISSING_WORDS, clamp_numbers, encode_categories, numbers_of, texts_of, values_of
+from dpcore.domain.encoding import MISSING_WORDS, texts_of
 from dpcore.domain.schema import ChildTable, Schema
 from dpcore.errors import LossError
 from dpcore.intake.corrections import Correction, corrections
@@ -149,13 +150,13 @@ class Examination:
             name: [_Tally(name, column) for column in table.columns] for name, table in self._tables.items()
         }
 
-    def of(self, chunks: Iterator[pd.DataFrame], table: str = "") -> Iterator[pd.DataFrame]:
-        """The same rows, looked at on their way."""
-        for chunk in chunks:
-            if not self._tables[table].lacking(chunk.columns):  # Else the ingestion says what is absent.
+    def of(self, chunks: Iterator[pd.DataFrame], table: str = "") -> Iterator[Block]:
+        """The same rows, looked at on their way, with the codes of their values."""
+        for block in map(Block, chunks):
+            if not self._tables[table].lacking(block.frame.columns):  # Else the ingestion says what is absent.
                 for tally in self._tallies[table]:
-                    tally.add(chunk)
-            yield chunk
+                    tally.add(block)
+            yield block
 
     def findings(self) -> list[Finding]:
         """Of every column, those of the main table first."""
@@ -187,31 +188,27 @@ class _Tally:
         self._used: set[str] = set()
         self._range = np.inf, -np.inf
 
-    def add(self, chunk: pd.DataFrame) -> None:
-        values = values_of(self._column, chunk)
-        self._rows += len(values)
-        strange = self._numbers(values) if self._numeric else self._categories(values)
+    def add(self, block: Block) -> None:
+        self._rows += len(block)
+        encoded = block.encoded(self._column)
+        self._cells += np.bincount(encoded.codes, minlength=len(self._cells))
+        strange = self._categories(encoded.codes, block) if encoded.found is None else self._numbers(encoded.found)
         if len(strange):
-            self._note(self._sources(chunk, strange))
+            self._note(self._sources(block.frame, strange))
 
-    def _numbers(self, values: pd.Series[Any]) -> Ints:
-        """Count numbers; the places of values that are none."""
-        column, numbers = self._column, numbers_of(self._column, values)
-        known = ~np.isnan(numbers)
-        self._range = np.min(numbers[known], initial=self._range[0]), np.max(numbers[known], initial=self._range[1])
-        self._below += int((numbers < column.lower).sum())
-        self._above += int((numbers > column.upper).sum())
-        codes = np.searchsorted(np.asarray(column.inner_edges), clamp_numbers(column, values)[known], side="left")
-        self._cells += np.bincount(codes, minlength=len(self._cells))
-        return np.flatnonzero(~known)
+    def _numbers(self, numbers: Floats) -> Ints:
+        """Count what lies beyond the bounds; the places of values that are no numbers."""
+        least, most = self._range
+        self._range = np.fmin.reduce(numbers, initial=least), np.fmax.reduce(numbers, initial=most)
+        self._below += int((numbers < self._column.lower).sum())
+        self._above += int((numbers > self._column.upper).sum())
+        return np.flatnonzero(np.isnan(numbers))
 
-    def _categories(self, values: pd.Series[Any]) -> Ints:
-        """Count categories; the places of values that match none."""
-        codes = encode_categories(self._column, values).astype(np.int64)
-        self._cells += np.bincount(codes, minlength=len(self._cells))
+    def _categories(self, codes: Cells, block: Block) -> Ints:
+        """The places of values that match no category."""
         fits = codes < len(self._column.classes)
         if self._answers:
-            self._used.update(texts_of(values[fits].drop_duplicates()))
+            self._used.update(texts_of(block.values(self._column)[fits].drop_duplicates()))
         return np.flatnonzero(~fits)
 
     def _sources(self, chunk: pd.DataFrame, places: Ints) -> list[str]:

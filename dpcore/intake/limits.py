@@ -59,7 +59,7 @@ class Limits:
         RequestError
             If a setting of the operator is not a number.
         """
-        from dpcore.data.ingest import largest_file
+        from dpcore.data.arriving import largest_file
 
         declared = 0 if schema is None else stored_bytes(schema)
         given = sum(part.path.stat().st_size for file in files for part in parts_of(file) if part.path.is_file())

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.data.bits import unpack
+from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import IntegerColumn

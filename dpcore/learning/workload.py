@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpcore.data.bits import word_count
 from dpcore.data.division import partition_count
+from dpcore.data.packing import word_count
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.released.workload import Work

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
-from scipy.fft import next_fast_len
 
 from dpcore.arrays import Floats, Ints
 from dpcore.privacy.budgets import gaussian_tail, geometric_tail
@@ -67,6 +66,8 @@ def _geometric_sum(scale: float, terms: int, confidence: float) -> int:
     if scale > _WIDEST:
         # Far above 1 the distribution does nothing but stretch with its scale.
         return math.ceil((_geometric_sum(_WIDEST, terms, confidence) + terms) * scale / _WIDEST)
+    from scipy.fft import next_fast_len  # Not before it is needed: commands that load no more start faster.
+
     reach = geometric_tail(scale, 1 - (1 - confidence) / (100 * terms))
     support = np.arange(-reach, reach + 1)
     decay = math.exp(-1.0 / scale)

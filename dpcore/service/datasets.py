@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from dpcore.domain.schema import Schema
 from dpcore.domain.unfinished import Unfinished
 from dpcore.errors import ConflictError, NotFoundError, RequestError, SchemaError
-from dpcore.intake.uploads import Watch
+from dpcore.intake.readers import Watch
 from dpcore.privacy.budgets import default_delta, parse_epsilon, parse_limit
 from dpcore.privacy.filters import PrivacyFilter
 from dpcore.privacy.losses import NOTHING

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from dpcore.domain.schema import Schema
-from dpcore.intake.uploads import Incoming, Watch
+from dpcore.intake.readers import Watch
+from dpcore.intake.uploads import Incoming
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -56,6 +56,12 @@ def test_the_command_says_what_was_chosen_and_no_path() -> None:
     )
 
 
+def test_options_are_written_as_they_are_typed() -> None:
+    for suite, command in typer.main.get_group(app).commands.items():
+        for option in command.params:
+            assert f"--{option.name}" in option.opts, f"{suite}: {option.opts}"
+
+
 def test_a_section_takes_the_place_between_its_marks() -> None:
     page = "Before.\n<!-- begin a -->\nold\n<!-- end a -->\nAfter.\n"
     assert with_section(page, "a", "new") == page.replace("old", "new")

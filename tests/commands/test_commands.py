@@ -467,6 +467,15 @@ def test_a_program_fault_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> 
     assert result.stderr == "error: the program failed (KeyError).\n"
 
 
+def test_storing_loads_no_compiler_and_no_frames_where_they_are_not_needed() -> None:
+    told = (
+        "import sys; import dpcore.commands.data, dpcore.service; assert not {'pandas', 'scipy'} & set(sys.modules); "
+        "import dpcore.intake.storing; assert 'numba' not in sys.modules"
+    )
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "-c", told], env={**os.environ, "PYTHONPATH": str(root)}, check=True)
+
+
 def test_module_runs_as_a_program(home: Path, files: tuple[Path, Path]) -> None:
     root = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-m", "dpcore", "schema", "check"]

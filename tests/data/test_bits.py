@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.data import bits
+from dpcore.data import bits, packing
 from tests.oracles import bits_oracle
 
 ROWS = st.integers(1, 200)
@@ -20,27 +20,27 @@ def flag_matrices(draw, vectors: int):
 
 
 def packed(flags: np.ndarray) -> np.ndarray:
-    words = bits.word_count(flags.shape[1]) + 1  # one word more than needed, as padding
-    return np.stack([bits.pack(row, words) for row in flags])
+    words = packing.word_count(flags.shape[1]) + 1  # one word more than needed, as padding
+    return np.stack([packing.pack(row, words) for row in flags])
 
 
 @pytest.mark.parametrize(("rows", "words"), [(0, 0), (1, 1), (63, 1), (64, 1), (65, 2), (128, 2)])
 def test_word_count(rows, words):
-    assert bits.word_count(rows) == words
+    assert packing.word_count(rows) == words
 
 
 @given(flag_matrices(1))
 def test_pack_matches_oracle_and_unpack_inverts_it(flags):
-    words = bits.word_count(flags.shape[1]) + 1
-    result = bits.pack(flags[0], words)
+    words = packing.word_count(flags.shape[1]) + 1
+    result = packing.pack(flags[0], words)
     assert result.dtype == np.uint64
     assert result.tolist() == bits_oracle.pack(flags[0].tolist(), words)
-    assert bits.unpack(result, flags.shape[1]).tolist() == flags[0].tolist()
+    assert packing.unpack(result, flags.shape[1]).tolist() == flags[0].tolist()
 
 
 def test_pack_refuses_more_rows_than_fit():
     with pytest.raises(ValueError, match="broadcast"):
-        bits.pack(np.ones(65, dtype=bool), 1)
+        packing.pack(np.ones(65, dtype=bool), 1)
 
 
 @given(flag_matrices(5), st.data())
@@ -52,7 +52,7 @@ def test_conjunctions_match_oracle(flags, data):
     result = bits.conjunctions(packed(flags), padded, lengths)
     for vector, places in zip(result, members, strict=True):
         expected = bits_oracle.conjunction(flags.tolist(), places)
-        assert bits.unpack(vector, flags.shape[1]).tolist() == expected
+        assert packing.unpack(vector, flags.shape[1]).tolist() == expected
 
 
 def test_conjunctions_leave_literals_alone():
@@ -86,7 +86,7 @@ def test_capture_rule_matches_oracle(flags, classes, seed):
     bits.capture_rule(packed_rule, members, packed_remaining, after, counts)
     expected, left = bits_oracle.capture(rule, labels.tolist(), remaining.tolist(), classes)
     assert (counts - 1).tolist() == expected
-    assert bits.unpack(after, flags.shape[1]).tolist() == left
+    assert packing.unpack(after, flags.shape[1]).tolist() == left
 
 
 @given(flag_matrices(4))
@@ -101,18 +101,18 @@ def test_remaining_classes_matches_oracle(flags):
 def test_compress_keeps_the_masked_rows_in_order(rows, vectors, seed):
     generator = np.random.default_rng(seed)
     flags, mask = generator.random((vectors, rows)) < 0.5, generator.random(rows) < 0.4
-    words = bits.word_count(rows)
-    packed = np.stack([bits.pack(row, words) for row in flags]).reshape(vectors, words)
-    kept = bits.compress(packed, bits.pack(mask, words))
-    assert kept.shape == (vectors, max(1, bits.word_count(int(mask.sum()))))
+    words = packing.word_count(rows)
+    packed = np.stack([packing.pack(row, words) for row in flags]).reshape(vectors, words)
+    kept = bits.compress(packed, packing.pack(mask, words))
+    assert kept.shape == (vectors, max(1, packing.word_count(int(mask.sum()))))
     for row, vector in zip(flags, kept, strict=True):
-        assert bits.unpack(vector, int(mask.sum())).tolist() == row[mask].tolist()
+        assert packing.unpack(vector, int(mask.sum())).tolist() == row[mask].tolist()
         assert np.bitwise_count(vector).sum() == row[mask].sum()
 
 
 @pytest.mark.parametrize("columns", [0, 1, 63, 64, 65, 200])
 def test_rows_are_packed_as_each_alone(columns):
     flags = np.random.default_rng(columns).random((5, columns)) < 0.5
-    words = bits.word_count(columns)
-    alone = np.stack([bits.pack(row, words) for row in flags])
-    assert np.array_equal(bits.pack_rows(flags), alone)
+    words = packing.word_count(columns)
+    alone = np.stack([packing.pack(row, words) for row in flags])
+    assert np.array_equal(packing.pack_rows(flags), alone)

@@ -11,9 +11,9 @@ from scipy.stats import binom
 
 import dpcore.data.ingest as intake
 from dpcore.data import division
-from dpcore.data.bits import unpack
 from dpcore.data.division import hashes_of, new_key, partition_count, partition_rows, scaled
 from dpcore.data.ingest import ingest
+from dpcore.data.packing import unpack
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError
 from dpcore.privacy.randomness import SecureRandom, SeededRandom

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from dpcore.data.bits import unpack
 from dpcore.data.ingest import check_header, frame_chunks, ingest
+from dpcore.data.packing import unpack
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import dpcore.data.ingest as intake
-from dpcore.data import division
-from dpcore.data.ingest import largest_file, partitions_of
+from dpcore.data import arriving, division
+from dpcore.data.arriving import largest_file
+from dpcore.data.ingest import partitions_of
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
@@ -80,8 +80,8 @@ def test_a_table_is_the_same_whatever_is_held_of_it(
 ) -> None:
     """The same records with the same random numbers and parts, so the same releases."""
     expected = made(case, 10**6)
-    monkeypatch.setattr(intake, "_HELD", held)
-    monkeypatch.setattr(intake, "_CALM", 50)
+    monkeypatch.setattr(arriving, "_HELD", held)
+    monkeypatch.setattr(arriving, "_CALM", 50)
     found = made(case, size, tmp_path)
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
@@ -92,15 +92,15 @@ def test_a_table_is_the_same_whatever_is_held_of_it(
 
 def test_what_is_held_in_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(division, "PARTITION_ROWS", 100)
-    monkeypatch.setattr(intake, "_HELD", 10_000)
+    monkeypatch.setattr(arriving, "_HELD", 10_000)
     held: list[int] = []
-    put = intake._Rows._put
+    put = arriving.Rows._put
 
     def watched(self: Any, *arguments: Any) -> None:
         put(self, *arguments)
         held.append(sum(piece.nbytes for pieces in self._pieces for piece in pieces))
 
-    monkeypatch.setattr(intake._Rows, "_put", watched)
+    monkeypatch.setattr(arriving.Rows, "_put", watched)
     domain = schema({"column": "who", "max_rows_per_person": 5}, 20_000)
     partitions_of(pieces(rows(15_000, 9000), 50), domain, SeededRandom(0), None, tmp_path)
     assert len(held) == 300
@@ -109,7 +109,7 @@ def test_what_is_held_in_memory_does_not_grow_with_the_file(tmp_path: Path, monk
 
 
 def test_names_are_not_put_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "_HELD", 0)
+    monkeypatch.setattr(arriving, "_HELD", 0)
     made("people", 100, tmp_path)
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert files
@@ -119,8 +119,8 @@ def test_names_are_not_put_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.usefixtures("_divided")
 def test_rows_without_end_are_let_go_of_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One person's rows, or those of people whom the main table does not know, take no room."""
-    monkeypatch.setattr(intake, "_HELD", 0)
-    monkeypatch.setattr(intake, "_CALM", 300)
+    monkeypatch.setattr(arriving, "_HELD", 0)
+    monkeypatch.setattr(arriving, "_CALM", 300)
     sizes: list[int] = []
 
     def many(first: pd.DataFrame, count: int) -> Any:
@@ -140,7 +140,7 @@ def test_rows_without_end_are_let_go_of_as_they_come(tmp_path: Path, monkeypatch
 
 @pytest.mark.usefixtures("_divided")
 def test_too_many_people_are_noticed_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "_CALM", 100)
+    monkeypatch.setattr(arriving, "_CALM", 100)
     read = 0
 
     def endless() -> Any:

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-import dpcore.data.ingest as intake
-from dpcore.data import division
-from dpcore.data.ingest import ingest, largest_file, partitions_of
+from dpcore.data import arriving, division
+from dpcore.data.arriving import largest_file
+from dpcore.data.ingest import ingest, partitions_of
 from dpcore.domain.schema import Schema
 from dpcore.errors import IngestError, SchemaError
 from dpcore.intake.relations import check_headers, rows_for
@@ -187,8 +187,8 @@ def test_rows_put_down_on_their_way_give_the_same(
                         "stage": draw.choice(["low", "high"])} for _ in range(2000)])  # fmt: skip
     domain = schema(tuple(SUMMARIES), max_rows=100, keep="last", order_by="day")
     expected = stored(frame, domain)
-    monkeypatch.setattr(intake, "_HELD", 0)
-    monkeypatch.setattr(intake, "_CALM", 100)
+    monkeypatch.setattr(arriving, "_HELD", 0)
+    monkeypatch.setattr(arriving, "_CALM", 100)
     pieces = [frame.iloc[start : start + 90] for start in range(0, len(frame), 90)]
     rows = partitions_of(pieces, domain, SeededRandom(1), None, tmp_path)
     sizes = [file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.data.bits import unpack
 from dpcore.data.ingest import ingest
+from dpcore.data.packing import unpack
 from dpcore.data.storage import check_contents
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpcore.data.bits import unpack
+from dpcore.data.packing import unpack
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import RESERVED, NumericColumn
 from dpcore.domain.conditions import (

@@ -26,7 +26,7 @@ from dpcore import disk
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
 from dpcore.errors import FrostglassError, IngestError, RequestError, SchemaError
-from dpcore.intake import limits, reader, uploads
+from dpcore.intake import limits, reader, readers
 from dpcore.intake.limits import Limits, stored_bytes
 from dpcore.intake.uploads import Incoming, ask, headers_of, parse_schema
 from dpcore.workspace.database import open_database
@@ -124,8 +124,8 @@ def test_a_tree_that_never_ends_runs_into_a_limit(tmp_path: Path) -> None:
 def test_a_reader_that_is_brought_down_costs_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: signal.Signals
 ) -> None:
-    monkeypatch.setattr(uploads, "READER_COMMAND", _reader_that(f"os.kill(os.getpid(), {ending})"))
-    monkeypatch.setattr(uploads, "_idle", [])
+    monkeypatch.setattr(readers, "READER_COMMAND", _reader_that(f"os.kill(os.getpid(), {ending})"))
+    monkeypatch.setattr(readers, "_idle", [])
     file = tmp_path / "x.csv"
     file.write_text("a\n1\n")
     for _ in range(2):
@@ -136,8 +136,8 @@ def test_an_error_that_nobody_foresaw_is_told_by_its_kind_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     code = "print('CANARY', file=sys.stderr), print('CANARY'), {}['CANARY']"
-    monkeypatch.setattr(uploads, "READER_COMMAND", _reader_that(code))
-    monkeypatch.setattr(uploads, "_idle", [])
+    monkeypatch.setattr(readers, "READER_COMMAND", _reader_that(code))
+    monkeypatch.setattr(readers, "_idle", [])
     file = tmp_path / "x.csv"
     file.write_text("a\n1\n")
     with caplog.at_level(logging.DEBUG):
@@ -156,13 +156,13 @@ def _reader_that(does: str) -> tuple[str, ...]:
 
 
 def test_a_reader_works_from_any_folder_and_is_told_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "_idle", [])
+    monkeypatch.setattr(readers, "_idle", [])
     monkeypatch.setenv("FROSTGLASS_DATABASE_URL", "postgresql://CANARY")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYTHONPATH", raising=False)
     Path("x.csv").write_text("a\n1\n")
     assert ask("header", [Path("x.csv")], path=Path("x.csv")) == ["a"]
-    told = Path(f"/proc/{uploads._idle[0]._process.pid}/environ").read_bytes()
+    told = Path(f"/proc/{readers._idle[0]._process.pid}/environ").read_bytes()
     assert b"CANARY" not in told
 
 
@@ -171,13 +171,13 @@ def test_a_reader_that_ended_by_itself_costs_no_other_process(
 ) -> None:
     """The number of a process that is gone may be another's."""
     ended: list[int] = []
-    monkeypatch.setattr(uploads, "_idle", [])
+    monkeypatch.setattr(readers, "_idle", [])
     parse_schema(ONE.to_yaml())
-    [reader] = uploads._idle
+    [reader] = readers._idle
     process = reader._process
     process.kill()
     process.wait()
-    monkeypatch.setattr(uploads.os, "killpg", lambda number, _: ended.append(number))
+    monkeypatch.setattr(readers.os, "killpg", lambda number, _: ended.append(number))
     assert parse_schema(ONE.to_yaml()).finished() == ONE
     assert not ended
     reader.end()
@@ -188,14 +188,14 @@ def test_an_application_with_many_files_open_can_ask(monkeypatch: pytest.MonkeyP
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2000:
         pytest.skip("this machine lets no process open so many files")
-    monkeypatch.setattr(uploads, "_idle", [])
+    monkeypatch.setattr(readers, "_idle", [])
     resource.setrlimit(resource.RLIMIT_NOFILE, (2000 if 0 <= soft < 2000 else soft, hard))
     with ExitStack() as many:
         many.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         for _ in range(1100):
             many.callback(os.close, os.open(os.devnull, os.O_RDONLY))
         assert parse_schema(ONE.to_yaml()).finished() == ONE
-        uploads._idle.pop().end()
+        readers._idle.pop().end()
 
 
 def test_a_limit_that_is_lower_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,10 +203,10 @@ def test_a_limit_that_is_lower_already_stays(monkeypatch: pytest.MonkeyPatch) ->
         "import resource; resource.setrlimit(resource.RLIMIT_CPU, (20, 20)); "
         "from dpcore.intake import reader; reader.main()"
     )
-    monkeypatch.setattr(uploads, "READER_COMMAND", (sys.executable, "-c", code))
-    monkeypatch.setattr(uploads, "_idle", [])
+    monkeypatch.setattr(readers, "READER_COMMAND", (sys.executable, "-c", code))
+    monkeypatch.setattr(readers, "_idle", [])
     assert parse_schema(ONE.to_yaml()).finished() == ONE
-    uploads._idle.pop().end()
+    readers._idle.pop().end()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux chooses so")
@@ -214,8 +214,8 @@ def test_where_memory_runs_short_a_reader_ends_before_the_application(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = "open('/proc/self/oom_score_adj').read()"
-    monkeypatch.setattr(uploads, "READER_COMMAND", _reader_that(code))
-    monkeypatch.setattr(uploads, "_idle", [])
+    monkeypatch.setattr(readers, "READER_COMMAND", _reader_that(code))
+    monkeypatch.setattr(readers, "_idle", [])
     assert int(ask("header", path="")) == 1000
 
 
@@ -258,10 +258,20 @@ def test_a_reader_ends_with_whoever_asked(tmp_path: Path) -> None:
     assert not alive
 
 
+def test_a_reader_that_was_started_before_answers_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "_idle", [])
+    readers.start()
+    readers.start()
+    [started] = readers._idle
+    assert parse_schema(ONE.to_yaml()).finished() == ONE
+    assert readers._idle == [started]
+    started.end()
+
+
 def test_a_reader_that_is_killed_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import dpcore.data.ingest as i; i._HELD = 0; from dpcore.intake import reader; reader.main()"
-    monkeypatch.setattr(uploads, "READER_COMMAND", (sys.executable, "-c", code))
-    monkeypatch.setattr(uploads, "_idle", [])
+    code = "import dpcore.data.arriving as a; a._HELD = 0; from dpcore.intake import reader; reader.main()"
+    monkeypatch.setattr(readers, "READER_COMMAND", (sys.executable, "-c", code))
+    monkeypatch.setattr(readers, "_idle", [])
     file = endless_parquet(tmp_path / "x.parquet", 60_000_000)
     engine = open_database(f"sqlite:///{tmp_path / 'frostglass.db'}")
     store, put_down = Store(tmp_path, engine), []
@@ -420,7 +430,7 @@ def outcome(folder: Path, kind: str, seed: int) -> str:
             Incoming(file, upload_fuzzer.SCHEMA).save(place / "out")
         else:
             source = file if kind in {"sqlite", "duckdb"} else {"t": file}
-            headers = uploads.headers_of(source).items()
+            headers = headers_of(source).items()
             table, column = next((name, c) for name, header in headers for c in header.columns)
             ask("look", [file], source=source, table=table, kinds={column: None})
     except FrostglassError as sentence:
@@ -448,7 +458,7 @@ def _kind_of(sentence: str) -> str:
 def fuzz(folder: Path, seeds: range) -> Counter[tuple[str, str]]:
     """How many files of each kind ended how."""
     files = [(kind, seed) for seed in seeds for kind in upload_fuzzer.KINDS]
-    with ThreadPoolExecutor(uploads.AT_ONCE) as pool:
+    with ThreadPoolExecutor(readers.AT_ONCE) as pool:
         ends = list(pool.map(lambda file: outcome(folder, *file), files))
     for file, end in zip(files, ends, strict=True):
         if end not in {"answer", "sentence"}:

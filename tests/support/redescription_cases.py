@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import strategies as st
 
-from dpcore.data.bits import pack, word_count
+from dpcore.data.packing import pack, word_count
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn
 from dpcore.learning.learner import Run, no_progress

@@ -19,7 +19,7 @@ from pages.components.kit.texts import text
 
 if TYPE_CHECKING:
     from dpcore.intake.dictionaries.drafts import Draft as Told
-    from dpcore.intake.uploads import Watch
+    from dpcore.intake.readers import Watch
     from pages.components.custodian.intake_draft import Draft
 
 #: Bytes of a dictionary; files of SPSS, Stata and SAS, which hold rows besides, are brought as data.

@@ -55,7 +55,7 @@ from pages.components.visitor.background import Stopped
 if TYPE_CHECKING:
     from dpcore.domain.schema import Schema
     from dpcore.domain.unfinished import Unfinished
-    from dpcore.intake.uploads import Watch
+    from dpcore.intake.readers import Watch
     from dpcore.service import Service
 
     #: A schema, what becomes its tables, and a file to be joined, if there is one.

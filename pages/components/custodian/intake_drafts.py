@@ -11,7 +11,7 @@ from pages.components.custodian.intake_tables import TableDraft, Uploads
 from pages.components.custodian.uploads import title_of
 
 if TYPE_CHECKING:
-    from dpcore.intake.uploads import Watch
+    from dpcore.intake.readers import Watch
     from dpcore.workspace.desks import KeptFile
 
 

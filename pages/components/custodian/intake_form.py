@@ -28,7 +28,7 @@ from pages.components.kit.texts import text
 from pages.components.visitor import login
 
 if TYPE_CHECKING:
-    from dpcore.intake.uploads import Watch
+    from dpcore.intake.readers import Watch
     from dpcore.workspace.requests import DatasetInfo
 
 #: Bytes of a schema file.

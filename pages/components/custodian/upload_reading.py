@@ -17,7 +17,7 @@ from pages.components.visitor import access, login
 from pages.components.visitor.background import Work
 
 if TYPE_CHECKING:
-    from dpcore.intake.uploads import Watch
+    from dpcore.intake.readers import Watch
     from dpcore.service import Service
 
 #: Seconds that a page waits for an answer before it shows progress instead.

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.data.bits import count_bits, unpack
+from dpcore.data.bits import count_bits
+from dpcore.data.packing import unpack
 from dpcore.models.redescriptions.learning.queries import (
     LEAF_COUNTS,
     LEVERAGE,

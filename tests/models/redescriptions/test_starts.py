@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.data.bits import unpack
+from dpcore.data.packing import unpack
 from dpcore.models.redescriptions.learning.queries import LEVERAGE, STEPS
 from dpcore.models.redescriptions.learning.starts import (
     MOST_CLASSES,

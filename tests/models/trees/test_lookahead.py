@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.data.bits import pack
+from dpcore.data.packing import pack
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.joint_counts import joint_counts, triple_count, triple_starts
 from dpcore.models.trees.learning.lookahead import ExactWeight, _path_to, _Problem, draw_block

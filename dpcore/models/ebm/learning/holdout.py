@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.arrays import Array, Floats, Ints
 from dpcore.cores import in_threads
-from dpcore.data.bits import unpack
+from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.learning.holdout import evaluate_groups, expected_rows, groups_worth, levels_worth
 from dpcore.learning.learner import Run

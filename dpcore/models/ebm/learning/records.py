@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.arrays import Array, Ints, Ints32
 from dpcore.cores import in_threads
-from dpcore.data.bits import unpack
+from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Part

@@ -18,7 +18,7 @@ import numpy as np
 
 from dpcore.arrays import Flags, Ints, Ints32, Words
 from dpcore.compiled import kernel
-from dpcore.data.bits import pack_rows, word_count
+from dpcore.data.packing import pack_rows, word_count
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.models.ilp.language.atoms import Atom, chosen_atoms

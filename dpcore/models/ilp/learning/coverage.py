@@ -14,7 +14,8 @@ import numpy as np
 
 from dpcore.arrays import Ints, Ints32, Words
 from dpcore.compiled import kernel
-from dpcore.data.bits import count_both, word_count
+from dpcore.data.bits import count_both
+from dpcore.data.packing import word_count
 from dpcore.data.partition import Partition
 from dpcore.domain.schema import Part, Schema
 from dpcore.errors import RequestError

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Decimal
 from typing import Final
 
-from dpcore.data.bits import word_count
+from dpcore.data.packing import word_count
 from dpcore.domain.columns import View
 from dpcore.domain.conditions import Condition
 from dpcore.domain.schema import Schema

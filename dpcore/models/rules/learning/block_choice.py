@@ -11,7 +11,7 @@ import math
 from decimal import Decimal
 from typing import Final
 
-from dpcore.data.bits import word_count
+from dpcore.data.packing import word_count
 
 #: Least signal for each block more than one.
 _STEPS: Final = (600.0, 2_000.0, 6_000.0, 20_000.0)

@@ -9,7 +9,7 @@ from decimal import ROUND_FLOOR, Decimal
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
-from dpcore.data.bits import word_count
+from dpcore.data.packing import word_count
 from dpcore.data.queries import CAPTURES, CAPTURES_L2, LogLikelihood, capture_counts
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpcore.arrays import Array, Ints
 from dpcore.compiled import kernel
-from dpcore.data.bits import unpack
+from dpcore.data.packing import unpack
 from dpcore.data.partition import Partition
 from dpcore.data.table import PrivateTable
 from dpcore.domain.columns import NumericColumn

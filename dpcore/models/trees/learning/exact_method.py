@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import Final
 
-from dpcore.data.bits import word_count
+from dpcore.data.packing import word_count
 from dpcore.domain.schema import Schema
 from dpcore.errors import RequestError
 from dpcore.learning.forms import composed_form

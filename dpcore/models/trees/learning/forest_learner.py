@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from dpcore.arrays import Ints
-from dpcore.data.bits import word_count
+from dpcore.data.packing import word_count
 from dpcore.data.partition import Partition
 from dpcore.errors import BudgetError, RequestError
 from dpcore.learning.holdout import (

@@ -1,0 +1,244 @@
+"""Encoded rows on their way into a table, by partition: in memory, or beyond :data:`_HELD` bytes in a file for each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from dpcore.arrays import Array, Flags, Floats, Ints, Words
+from dpcore.data.division import partition_count, partition_rows
+from dpcore.data.partition import code_type
+from dpcore.data.summaries import Summaries, in_order
+from dpcore.domain.blocks import Block
+from dpcore.domain.columns import NumericColumn
+from dpcore.domain.encoding import order_of
+from dpcore.domain.schema import ChildTable, Schema
+
+#: Rows that may be held whatever the limits: letting go of a few at a time would be slow.
+_CALM: Final = 200_000
+#: Bytes of encoded rows that are held in memory, where there is a folder for more.
+_HELD: Final = 1 << 27
+
+
+class Rows:
+    """Encoded rows on their way in, by partition: of each person at most so many.
+
+    Each row draws one random word when it comes, and a person keeps the rows with the smallest, or
+    those that come first or last and, of several at once, have the smallest. So rows can be dropped
+    again and again, and what is held depends on public limits alone.
+
+    Parameters
+    ----------
+    table : Schema or ChildTable
+    each : int
+        Rows kept of one person.
+    most : int
+        Rows of a partition that are expected to stay; some are dropped when twice as many came.
+    count : int
+        Partitions.
+    folder : Path, optional
+        Where rows are put down; by default they are held.
+    known : Rows, optional
+        Rows, one a person, of those about whom rows are kept; by default, of everybody.
+    """
+
+    def __init__(
+        self,
+        table: Schema | ChildTable,
+        each: int,
+        most: int,
+        count: int,
+        folder: Path | None,
+        known: Rows | None = None,
+    ) -> None:
+        self._table, self._summaries = table, Summaries(table.columns)
+        self._each, self._folder, self._known = each, folder, known
+        self._alone = isinstance(table, Schema) and table.privacy_unit.column is None
+        self._patience, self.type = _patience(most), row_type(table)
+        self._pieces: list[list[Array]] = [[] for _ in range(count)]
+        self._turn = threading.Lock()  # Rows of a partition may be asked for while another's are put down.
+        self._held = self.seen = 0
+        self._added, self._stay = np.zeros((2, count), dtype=np.int64)
+
+    @property
+    def staying(self) -> int:
+        """Rows that stay, at least."""
+        return int(self._stay.sum())
+
+    def add(self, block: Block, people: Words, named: Flags, words: Words, homes: Ints) -> None:
+        """Take rows in, with the hashes of each one's person; those that name nobody are dropped."""
+        rows = np.zeros(len(block), dtype=self.type)
+        rows["who"], rows["word"] = people, words
+        numeric = 0
+        for place, column in enumerate(self._table.columns):
+            codes, numbers, _ = block.encoded(column)
+            rows["codes"][:, place] = codes
+            if numbers is not None:
+                counted = column.summary == "count" and column.name not in block.frame.columns
+                rows["numbers"][:, numeric] = 1 if counted else numbers
+                numeric += 1
+        if _has_order(self._table):
+            rows["order"] = self._order(block.frame)
+        self._summaries.start(rows)
+        self.seen += len(block)
+        self._put(rows, homes, np.flatnonzero(named))
+
+    def _order(self, chunk: pd.DataFrame) -> Floats | float:
+        keeping = self._table.keeping
+        return np.nan if keeping.order_by is None else order_of(chunk[keeping.order_by], keeping.order_format)
+
+    def take(self, stored: Iterable[Array], homes: Callable[[Words], Ints]) -> None:
+        """Take rows in that were encoded before, with the words that they drew then."""
+        for rows in stored:
+            self._put(rows, homes(rows["who"][:, 0]), np.arange(len(rows)))
+
+    def _put(self, rows: Array, homes: Ints, wanted: Ints) -> None:
+        """Put the wanted ones of some rows down, each in its partition."""
+        homes = homes[wanted].astype(np.min_scalar_type(len(self._pieces)))  # Small numbers are sorted faster.
+        sizes = np.bincount(homes, minlength=len(self._pieces))
+        ends = np.cumsum(sizes)
+        rows = rows.take(wanted[np.argsort(homes, kind="stable")])  # Many times as fast as an index of such rows.
+        for home in np.flatnonzero(sizes):
+            self._pieces[home].append(rows[ends[home] - sizes[home] : ends[home]])
+        self._added += sizes
+        self._held += rows.nbytes
+        for place, added in enumerate(self._added):
+            if added > self._patience:
+                self.keep(place, self.thinned(place))
+        if self._held > _HELD and self._folder is not None:
+            self._put_down()
+
+    def _put_down(self) -> None:
+        for home, pieces in enumerate(self._pieces):
+            if pieces:
+                self._file(home).parent.mkdir(mode=0o700, exist_ok=True)
+                with self._file(home).open("ab") as file:
+                    for piece in pieces:
+                        piece.tofile(file)
+                pieces.clear()
+        self._held = 0
+
+    def _file(self, home: int) -> Path:
+        assert self._folder is not None
+        return self._folder / f"{home:05d}"
+
+    def of(self, home: int) -> Array:
+        """The rows of a partition."""
+        with self._turn:
+            pieces = self._pieces[home]
+            down = self._folder is not None and self._file(home).exists()
+            if len(pieces) == 1 and not down:
+                return pieces[0]
+            size = self._file(home).stat().st_size // self.type.itemsize if down else 0
+            rows = np.empty(size + sum(map(len, pieces)), dtype=self.type)
+            if down:
+                with self._file(home).open("rb", buffering=0) as file:
+                    file.readinto(rows[:size].view(np.uint8).data)
+            np.concatenate([rows[:0], *pieces], out=rows[size:])
+            return rows
+
+    def keep(self, home: int, rows: Array) -> None:
+        """Exchange the rows of a partition for those of them that stay, and what is known of these."""
+        with self._turn:
+            self._added[home], self._stay[home] = 0, len(rows)
+            self._held += rows.nbytes - sum(piece.nbytes for piece in self._pieces[home])
+            self._pieces[home] = [rows]
+            if self._folder is not None and self._file(home).exists():
+                self._file(home).unlink()
+            if self._folder is not None and self._held > _HELD:
+                self._put_down()
+
+    def thinned(self, home: int) -> Array:
+        """The rows of a partition that are kept of each person, if no further row comes: those of one together."""
+        rows = self.of(home)
+        if self._known is not None:
+            rows = rows[places_of(rows["who"], self._known.of(home)["who"]) >= 0]
+        owners = np.arange(len(rows)) if self._alone else _numbered(rows["who"])
+        if not self._summaries and (
+            self._alone or (owners == np.arange(len(owners))).all()
+        ):  # Nobody has two: nothing to choose or to order.
+            rows["slot"] = 0
+            return rows
+        order = np.lexsort((rows["word"], *self._ordered(rows), owners))
+        ordered = owners[order]
+        ranks = np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")
+        if self._summaries:
+            return self._summaries.together(rows.take(order), ordered)
+        kept = rows.take(order[ranks < self._each])
+        kept["slot"] = ranks[ranks < self._each]
+        return kept
+
+    def _ordered(self, rows: Array) -> list[Floats]:
+        keep = self._table.keeping.keep
+        return [] if keep == "random" else [in_order(rows["order"], keep)]
+
+    def settled(self, home: int) -> Array:
+        """The rows of a partition as they stay, when no further row comes."""
+        rows = self.thinned(home)
+        self._summaries.finish(rows)
+        return rows
+
+
+def row_type(table: Schema | ChildTable) -> np.dtype[Any]:
+    """An encoded row: its person, a random word, and in the end its number, and its part or its slot."""
+    columns, summaries = table.columns, Summaries(table.columns)
+    numeric = sum(isinstance(column, NumericColumn) for column in columns)
+    fields: list[Any] = [
+        *([("order", np.float64)] if _has_order(table) else []),
+        *summaries.fields,
+        ("who", np.uint64, (2,)),
+        ("word", np.uint64),
+        ("id", np.uint64),
+        ("numbers", np.float64, (numeric,)),
+        ("slot", np.uint16),
+        ("holdout", np.bool_),
+        ("codes", code_type(columns), (len(columns),)),
+    ]
+    return np.dtype(fields)
+
+
+def has_state(table: Schema | ChildTable) -> bool:
+    """Whether what is kept of a person depends on all of the person's rows."""
+    return _has_order(table) or bool(Summaries(table.columns))
+
+
+def _has_order(table: Schema | ChildTable) -> bool:
+    return table.keeping.keep != "random" or Summaries(table.columns).ordered
+
+
+def _patience(most: int) -> int:
+    return max(2 * most, _CALM)
+
+
+def largest_file(schema: Schema) -> int:
+    """Bytes of a file in which rows are put down on their way, at most: public."""
+    count = partition_count(schema.max_rows)
+    most = partition_rows(schema.max_rows, schema.privacy_unit.max_rows_per_person, count)
+    further: list[tuple[Schema | ChildTable, int]] = [
+        (child, most * child.max_rows_per_person) for child in schema.children
+    ]
+    tables = [(schema, most), *further]
+    return max(2 * _patience(rows) * row_type(table).itemsize for table, rows in tables)
+
+
+def _numbered(people: Words) -> Ints:
+    """One number per person, in order of first appearance, from pairs of hashes."""
+    first, second = (pd.factorize(np.ascontiguousarray(half))[0].astype(np.int64) for half in people.T)
+    return np.asarray(pd.factorize(first * (len(people) + 1) + second)[0], dtype=np.int64)
+
+
+def together(people: Words) -> Ints:
+    """The same where the rows of each person are together."""
+    new = (people[1:] != people[:-1]).any(axis=1)
+    return np.concatenate([np.zeros(min(len(people), 1), dtype=np.int64), np.cumsum(new)])
+
+
+def places_of(people: Words, known: Words) -> Ints:
+    """Where each person stands among others, all of whom differ; -1: nowhere."""
+    numbers = _numbered(np.concatenate([known, people]))[len(known) :]
+    return np.where(numbers < len(known), numbers, -1)
