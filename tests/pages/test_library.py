@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import streamlit as st
 
+from dpcore.privacy.budgets import format_epsilon
 from pages.components.releases import library, release_names
 from pages.components.visitor import access
 from tests.support.page_tools import add_ward, checked, fit, open_page, submit, words
@@ -20,7 +21,7 @@ def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:
     table = library.frame(releases, access.service().release_notes(), {})
     assert table["Kind"].tolist() == ["Shape functions", "Rule list"]
     assert table["Predicts"].tolist() == ["age", "died"]
-    assert table["ε"].tolist() == [float(release.certificate.epsilon) for release in releases]
+    assert table["ε"].tolist() == [float(format_epsilon(release.certificate.epsilon)) for release in releases]
     assert table["Name"].tolist() == ["first draft", ""]
     assert table[library.AUC].notna().tolist() == [False, True]
     assert table[library.ERROR].notna().tolist() == [True, False]
