@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_browser import Server, choose, go, serve
+from tests.browser.test_browser import Server, choose, go, serve, settled
 
 
 @pytest.fixture
@@ -26,6 +26,7 @@ def lesson(page: Page, title: str, *, guesses: int = 1) -> None:
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
     for _ in range(guesses):
         expect(page.get_by_text("Guess first.")).to_be_visible()
+        settled(page)  # The lesson before may still be in sight, with its truth.
         before = page.get_by_text("The truth", exact=True).count()
         page.get_by_role("button", name="This is my guess").click()
         expect(page.get_by_text("The truth", exact=True)).to_have_count(before + 1)
