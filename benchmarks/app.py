@@ -88,13 +88,16 @@ def _one_visit(home: Path, times: dict[str, list[float]], repeats: int) -> None:
 
 
 def _use_chooser(page: Any, times: dict[str, list[float]], repeats: int) -> None:
-    """Move between epsilon presets: the expected noise must follow."""
+    """Move between epsilon presets: the meter must follow."""
+    from playwright.sync_api import expect
+
     page.get_by_role("link", name="Rule list", exact=True).first.click()
+    adds = page.locator(".fg-meter li", has_text="This run adds")
+    adds.wait_for()
     for turn in range(repeats):
-        name, noise = (("Strict", "0.05"), ("Detailed", "0.50"))[turn % 2]
-        button = page.get_by_text(f"{name} (").first
-        button.wait_for()
+        before = adds.inner_text()
+        button = page.get_by_text(f"{('Strict', 'Detailed')[turn % 2]} (").first
         start = time.perf_counter()
         button.click()
-        page.get_by_text(f"ε {noise} for choosing the list").first.wait_for(timeout=10_000)
+        expect(adds).not_to_have_text(before, timeout=10_000)
         times.setdefault("choose another epsilon", []).append(time.perf_counter() - start)
