@@ -253,6 +253,11 @@ def press(page: Page, key: str, stays: str) -> None:
     page.keyboard.press(key)
     settle(page)
     told, ring = page.evaluate(FOCUSED)
+    for _ in range(20):
+        if stays in told and ring:
+            break
+        page.wait_for_timeout(500)  # A busy machine has not even begun to draw.
+        told, ring = page.evaluate(FOCUSED)
     assert stays in told, f"after {key} the focus is on {told}"
     assert ring, f"no focus to be seen on {told}"
 
