@@ -337,7 +337,8 @@ def _numeric(look: _Look, kind: str) -> dict[str, Any]:
     if not len(look.numbers):
         raise IngestError(f"'{look.name}' holds no numbers: choose another type.")
     numbers, stand_ins = _without_stand_ins(look.numbers)
-    low, high = (_two_digits(float(np.quantile(numbers, q)), up=q > 0.5) for q in (0.005, 0.995))
+    low = _two_digits(float(np.quantile(numbers, 0.005, method="lower")), up=False)
+    high = _two_digits(float(np.quantile(numbers, 0.995, method="higher")), up=True)
     if kind == "integer":
         low, high = float(np.floor(low)), float(np.ceil(high))
     if low >= high:

@@ -73,6 +73,8 @@ def test_limits_are_rounded_outward_and_come_from_a_table_where_it_has_them() ->
     assert (known["lower"], known["upper"], known["origin"]) == (60, 260, "standard table")
     other, _ = look([str(n) for n in range(1000, 1800)], "systolic_bp")
     assert other["origin"] == "looked up"
+    few, _ = look(["0", "1", "-1", "2", "3", "-41"])
+    assert few["lower"] <= -41
 
 
 @pytest.mark.parametrize(
