@@ -24,8 +24,8 @@ from benchmarks.scale_rivals import CONJUNCTIONS, RIVALS
 from dpcore.arrays import Ints
 from dpcore.data.ahead import ahead
 from dpcore.data.bits import count_bits
+from dpcore.data.chosen import chosen_executor
 from dpcore.data.division import partition_count, partition_rows
-from dpcore.data.executors import chosen_executor
 from dpcore.data.partition import Partition
 from dpcore.data.storage import save_partitions
 from dpcore.data.table import PrivateTable

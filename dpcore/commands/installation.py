@@ -36,7 +36,7 @@ def show() -> None:
 @app.command("cluster")
 def cluster() -> None:
     """Say who answers questions to the records: this machine, or a Dask cluster and its dashboard."""
-    from dpcore.data.executors import chosen_executor
+    from dpcore.data.chosen import chosen_executor
 
     typer.echo(chosen_executor().status())
 

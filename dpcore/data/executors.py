@@ -11,7 +11,6 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.cores import share_of_cores
-from dpcore.errors import ClusterError
 
 if TYPE_CHECKING:
     from dpcore.data.partition import Partition  # Loads the engine, which no page waits for.
@@ -122,28 +121,3 @@ def added(found: Iterable[Sums]) -> Sums:
 LOCAL = LocalExecutor()
 #: Setting of the operator: where the scheduler of a Dask cluster listens.
 CLUSTER = "FROSTGLASS_DASK"
-
-
-def cluster_address() -> str:
-    """Where the scheduler of the operator's cluster listens; empty without one."""
-    return os.environ.get(CLUSTER, "").strip()
-
-
-def chosen_executor() -> Executor:
-    """The executor that the operator has chosen: this process, or a Dask cluster.
-
-    Raises
-    ------
-    ClusterError
-        If the cluster cannot be used.
-    """
-    address = cluster_address()
-    if not address:
-        return LOCAL
-    try:
-        from dpcore.data.clusters import connected
-    except ImportError:
-        raise ClusterError(
-            f"{CLUSTER} is set, but Dask is not installed. Install it with: pip install frostglass[scale]"
-        ) from None
-    return connected(address)

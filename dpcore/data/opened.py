@@ -33,7 +33,7 @@ _WATCH = 30.0
 
 
 def opened(place: tuple[str, int]) -> Partition:
-    """A partition of a saved table, by folder and number: what a pickled partition becomes."""
+    """A partition of a saved table, by folder and number."""
     directory, number = place
     return opened_table(directory).partition(number)
 

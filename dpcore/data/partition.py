@@ -152,12 +152,8 @@ class Partition:
         return f"Partition({self.schema.name!r})"
 
     def __reduce__(self) -> Any:
-        """Records are never sent: another process opens the partition where it is stored."""
-        if self.place is None:
-            raise TypeError("records cannot be pickled: store them, and open them where they are needed")
-        from dpcore.data.opened import opened
-
-        return opened, (self.place,)
+        """Records are never sent: another process is told the place, and opens what is stored there."""
+        raise TypeError("records cannot be pickled: store them, and open them where they are needed")
 
     @classmethod
     def build(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
 
-from dpcore.data.executors import chosen_executor, cluster_address
+from dpcore.data.chosen import chosen_executor, cluster_address
 from dpcore.errors import AccessError, BudgetError, NotFoundError, RequestError
 from dpcore.released.plan import RunPlan, form_sentence, guarantee_sentence, guaranteed_odds
 from dpcore.service.base import ServiceBase, check_id

@@ -102,7 +102,7 @@ class Worker:
 
     def _prepare(self, job: Job) -> tuple[Learner, RunPlan, PrivateTable, Forecast]:
         """Everything that can be checked from public values, before the point of no return."""
-        from dpcore.data.executors import chosen_executor
+        from dpcore.data.chosen import chosen_executor
         from dpcore.models.registry import get_learner
 
         request = job.request

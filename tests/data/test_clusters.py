@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 from dpcore.data import clusters, opened
+from dpcore.data.chosen import chosen_executor
 from dpcore.data.clusters import ClusterExecutor
-from dpcore.data.executors import CLUSTER, LOCAL, chosen_executor
+from dpcore.data.executors import CLUSTER, LOCAL
 from dpcore.data.ingest import ingest
 from dpcore.data.table import PrivateTable
 from dpcore.domain.schema import Schema
