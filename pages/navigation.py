@@ -8,13 +8,14 @@ import streamlit as st
 
 from pages.components.custodian import budget_requests
 from pages.components.families import registry
-from pages.components.kit import markup, theme
+from pages.components.kit import dialog, markup, theme
 from pages.components.kit.texts import ASSETS, text
-from pages.components.run import meter, review, stop_run
+from pages.components.run import meter, review
 from pages.components.visitor import access, login, menu, return_to, tour
 
 
 def frame() -> None:
+    dialog.begin()
     st.set_page_config(
         page_title="Frostglass", page_icon=str(ASSETS / "icon.svg"), layout="wide", initial_sidebar_state="auto"
     )
@@ -35,7 +36,7 @@ def frame() -> None:
     _choose_dataset()
     access.show_cost_of_this_run(None)
     page.run()
-    tour.show(page.url_path, busy=review.is_open() or stop_run.being_asked() is not None)
+    tour.show(page.url_path)
     _finish(page.url_path)
 
 

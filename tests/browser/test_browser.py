@@ -44,8 +44,8 @@ columns:
   - {name: diabetes, type: boolean}
   - {name: died, type: boolean, target: true}
 """
-#: A run of this many candidate lists lasts long enough to be seen under way.
-LONG_POOL = "3000000"
+#: A run of this many candidate lists lasts long enough to be seen under way, and ends soon on a busy machine too.
+LONG_POOL = "500000"
 
 
 @dataclass

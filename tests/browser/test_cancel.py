@@ -130,3 +130,24 @@ def test_a_click_on_a_run_that_has_just_begun_costs_nothing(page: Page, queue: Q
     dialog.get_by_role("button", name="Stop the run").click()
     expect(dialog).to_have_count(0)
     assert queue.asked_to_stop(run)
+
+
+def test_a_question_stays_while_another_run_begins(page: Page, queue: Queue) -> None:
+    first, second = queue.add(), queue.add()
+    queue.begin(first)
+    page.goto(queue.url)
+    expect(page.get_by_role("button", name="Cancel run (free)")).to_be_visible()
+    page.get_by_role("button", name="Stop run …").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("ε 0.50 stays spent")
+    dialog.evaluate("one => { one.dataset.before = 'yes' }")
+    expect(page.get_by_text("Waiting for a free worker")).to_have_count(1)
+    queue.begin(second)
+    expect(page.get_by_text("Waiting for a free worker")).to_have_count(0)
+    expect(dialog).to_have_attribute("data-before", "yes")  # The same one: it was never closed.
+    dialog.get_by_text("I give up this result").click()
+    dialog.get_by_role("button", name="Stop the run").click()
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("button", name="Stop run …")).to_have_count(2)
+    assert queue.asked_to_stop(first)
+    assert not queue.asked_to_stop(second)

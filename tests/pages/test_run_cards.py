@@ -152,3 +152,17 @@ def test_a_run_is_ready_at_a_time_of_the_visitors_clock(monkeypatch):
 def test_a_waiting_run_says_how_many_go_first(ahead, words_shown):
     status = replace(status_of("a-data-set", "a", "queued"), ahead=ahead)
     assert progress._words(status).endswith(words_shown)
+
+
+def test_a_question_stays_until_it_is_answered_or_its_run_has_ended(monkeypatch):
+    runs = Runs(monkeypatch, add_ward(), a="running", b="queued")
+    app = _rule_list("a")
+    app.button(key="stop-a").click().run()
+    runs.states["b"] = "running"
+    assert "stop-now" in {button.key for button in checked(app.run()).button}
+    runs.states["b"] = "failed"
+    assert "stop-now" in {button.key for button in checked(app.run()).button}
+    runs.states["a"] = "done"
+    monkeypatch.setattr(Service, "release", lambda *_: None)
+    assert "stop-now" not in {button.key for button in app.run().button}
+    assert runs.asked == []

@@ -101,5 +101,5 @@ def wait(work: Reading) -> None:
 def _follow(work: Reading) -> None:
     login.follow()
     if not work.active:
-        st.rerun()
+        refresh.page()
     st.markdown(f"**{work.words}**")

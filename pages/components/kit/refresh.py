@@ -9,6 +9,8 @@ from typing import ParamSpec
 
 import streamlit as st
 
+from pages.components.kit import dialog
+
 P = ParamSpec("P")
 
 
@@ -28,6 +30,7 @@ def every(seconds: float) -> Callable[[Callable[P, None]], Callable[P, None]]:
         @wraps(draw)
         def part(*args: P.args, **kwargs: P.kwargs) -> None:
             def this_time() -> None:
+                dialog.follow()
                 draw(*args, **kwargs)
 
             this_time.__qualname__ = f"{draw.__qualname__}-{token_hex(8)}"
@@ -36,3 +39,9 @@ def every(seconds: float) -> Callable[[Callable[P, None]], Callable[P, None]]:
         return part
 
     return decorate
+
+
+def page() -> None:
+    """Draw the whole page anew; while a dialog is open, return, and do so once it is closed."""
+    if not dialog.is_open():
+        st.rerun()

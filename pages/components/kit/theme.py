@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.components.kit import refresh
+
 _DRAWN = "drawn_in_the_dark"
 
 
@@ -22,4 +24,4 @@ def declare() -> None:
 def follow() -> None:
     """Draw the page again if the visitor has changed its background. For use in fragments."""
     if st.context.theme.type is not None and st.session_state.get(_DRAWN) != dark():
-        st.rerun()
+        refresh.page()

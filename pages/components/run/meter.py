@@ -14,7 +14,6 @@ from dpcore.report.spending import fitting, plain_sum_sentence
 from dpcore.workspace.requests import Balance, DatasetInfo, Quote
 from pages.components.kit import amounts, refresh, theme
 from pages.components.kit.texts import text
-from pages.components.run import review
 from pages.components.visitor import access, login
 
 REFRESH_SECONDS = 4
@@ -27,8 +26,6 @@ def show(dataset: DatasetInfo) -> None:
     """Draw the meter and keep it fresh while other tabs and runs spend."""
     theme.follow()
     login.follow()
-    if review.is_answered():
-        st.rerun()
     whole = access.service().total_balance(dataset.id)
     balance = access.balance(dataset.id)
     st.html(render(dataset.name, balance, whole, access.this_run(balance), sharing=dataset.sharing))

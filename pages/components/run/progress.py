@@ -14,7 +14,7 @@ from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.workload import duration
 from dpcore.workspace.requests import RunStatus
 from pages.components.families import registry, run_names
-from pages.components.kit import markup, refresh
+from pages.components.kit import dialog, markup, refresh
 from pages.components.kit.texts import text
 from pages.components.run import stop_run
 from pages.components.visitor import access, login
@@ -53,12 +53,12 @@ def _cards(dataset_id: str, named: RunStatus | None) -> list[str]:
     going_on = [status for status in runs if status.active]
     if named is not None and named.id not in [status.id for status in runs]:
         runs.append(named)
+    stop_run.question(going_on)
     for status in runs:
         if status.active:
             _watch(status)
         else:
             _ended(status, named, going_on)
-    stop_run.question(going_on)
     return [status.id for status in runs]
 
 
@@ -117,7 +117,10 @@ def _follow(run_id: str, drawn: str) -> None:
         ended = not status.active
         if ended and access.RUN_PARAMETER not in st.query_params:  # Else another is being read.
             st.query_params[access.RUN_PARAMETER] = run_id
-        st.rerun()
+        if ended:
+            stop_run.ended(run_id)
+            dialog.follow()
+        refresh.page()
     _panel(status)
 
 

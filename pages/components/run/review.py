@@ -12,7 +12,7 @@ from dpcore.privacy.budgets import at_delta, delta_sentence, format_epsilon
 from dpcore.report.spending import fitting
 from dpcore.workspace.requests import Quote, RunRequest
 from pages.components.families import registry, run_names
-from pages.components.kit import amounts, markup
+from pages.components.kit import amounts, dialog, markup
 from pages.components.kit.texts import text
 from pages.components.run import ask
 from pages.components.visitor import access
@@ -24,9 +24,7 @@ KEY = "review"
 class Review:
     """One opened review. The nonce makes spending idempotent, whatever the browser sends.
 
-    Pressing its button gives it a run or a problem. It is then ``answered``, until the whole page
-    has been drawn with that answer: what a dialog draws by itself may get lost on its way if
-    another part of the page refreshes in the same moment.
+    Pressing its button gives it a run or a problem.
     """
 
     request: RunRequest
@@ -34,7 +32,6 @@ class Review:
     nonce: str
     run_id: str | None = None
     problem: str = ""
-    answered: bool = False
 
 
 def open_review(request: RunRequest, dataset_name: str) -> None:
@@ -58,30 +55,12 @@ def follow() -> bool:
         Whether a run has just begun.
     """
     review: Review | None = st.session_state.get(KEY)
-    if review is None:
-        return False
-    review.answered = False
-    if review.run_id is None:
+    if review is None or review.run_id is None:
         return False
     st.query_params[access.RUN_PARAMETER] = review.run_id
     st.session_state.pop(access.REHEARSAL_KEY, None)
     close_review()
     return True
-
-
-def is_answered() -> bool:
-    """Whether a review waits for the whole page to be drawn with its answer.
-
-    The dialog asks for that itself, but a part that refreshes in the same moment may come first:
-    so that part asks too.
-    """
-    review: Review | None = st.session_state.get(KEY)
-    return review is not None and review.answered
-
-
-def is_open() -> bool:
-    """Whether a page shows a review."""
-    return KEY in st.session_state
 
 
 def show() -> None:
@@ -96,13 +75,11 @@ def _spend(review: Review) -> None:
         review.run_id = access.service().submit(review.request, review.nonce)
     except FrostglassError as refusal:
         review.problem = markup.plain(str(refusal))
-    review.answered = True
+    dialog.answer()
 
 
-@st.dialog("Review and spend", width="medium", on_dismiss=close_review)
+@dialog.titled("Review and spend", width="medium", on_dismiss=close_review)
 def _dialog(review: Review) -> None:
-    if review.answered:
-        st.rerun()
     quote, problem = access.attempt(lambda: access.service().quote(review.request))
     if quote is None:
         st.error(problem)

@@ -10,9 +10,8 @@ import streamlit as st
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import RunStatus
 from pages.components.families import run_names
-from pages.components.kit import markup
+from pages.components.kit import dialog, markup
 from pages.components.kit.texts import text
-from pages.components.run import review
 from pages.components.visitor import access
 
 #: The run about which the visitor is being asked.
@@ -36,24 +35,25 @@ def words(status: RunStatus) -> str:
     return text("cancel_refused" if refused else "cancel_running")
 
 
-def being_asked() -> str | None:
-    """The run about which there is a question on the page."""
-    asked: str | None = st.session_state.get(_ASKED)
-    return asked
-
-
 def question(active: list[RunStatus]) -> None:
     """The question about one of these runs, if there is one. A page shows one dialog at a time."""
-    status = next((run for run in active if run.id == being_asked()), None)
+    status = next((run for run in active if run.id == st.session_state.get(_ASKED)), None)
     if status is None:
-        let_go()
-    elif review.KEY not in st.session_state:
+        _let_go()
+    elif not dialog.is_open():
         _dialog(status)
 
 
-def let_go() -> None:
-    """The run goes on."""
-    st.session_state.pop(_ASKED, None)
+def ended(run_id: str) -> None:
+    """This run has ended: a question about it is closed."""
+    if st.session_state.get(_ASKED) == run_id:
+        _let_go()
+
+
+def _let_go() -> None:
+    """Ask no longer; the run goes on unless it was stopped."""
+    if st.session_state.pop(_ASKED, None) is not None:
+        dialog.answer()
 
 
 def _cancel(run_id: str) -> None:
@@ -68,13 +68,11 @@ def _ask(run_id: str) -> None:
 
 def _stop(run_id: str) -> None:
     access.attempt(lambda: access.service().cancel(run_id))
-    let_go()
+    _let_go()
 
 
-@st.dialog("Stop this run?", on_dismiss=let_go)
+@dialog.titled("Stop this run?", on_dismiss=_let_go)
 def _dialog(status: RunStatus) -> None:
-    if being_asked() is None:
-        st.rerun()
     cost = f"ε {format_epsilon(status.request.epsilon)}"
     heading = run_names.heading(status.request)
     st.markdown(f"**{markup.plain(heading)}** has begun to read records.")
@@ -91,4 +89,4 @@ def _dialog(status: RunStatus) -> None:
         args=(status.id,),
         width="stretch",
     )
-    go_on.button("Let it go on", key="stop-not", on_click=let_go, width="stretch")
+    go_on.button("Let it go on", key="stop-not", on_click=_let_go, width="stretch")

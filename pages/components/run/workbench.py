@@ -25,6 +25,7 @@ def page(family: Family) -> None:
         return
     if review.follow():  # What has just begun must be in sight.
         st.session_state[_form_key(family)] = False
+    review.show()
     with slot.kept():
         named, shown = progress.show(dataset.id)
         if named is not None and named.release_id is not None:
@@ -36,7 +37,6 @@ def page(family: Family) -> None:
         access.show_cost_of_this_run(None)  # The meter belongs to what is in sight.
     if dataset.public and compare_methods.offered(family):
         compare_methods.show(dataset, family)
-    review.show()
 
 
 def _form_key(family: Family) -> str:

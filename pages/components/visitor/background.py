@@ -86,6 +86,6 @@ def wait(work: Work, units: str, button: str, key: str) -> None:
 def _follow(work: Work, units: str) -> None:
     login.follow()
     if not work.active:
-        st.rerun()
+        refresh.page()
     share = work.done / work.total if work.total else 0.0
     st.progress(share, text=f"{work.done} of {work.total or '…'} {units}")

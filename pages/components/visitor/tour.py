@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.components.kit import slot
+from pages.components.kit import dialog, slot
 from pages.components.kit.texts import text
 from pages.components.visitor import access, login, menu, remembered
 
@@ -18,11 +18,8 @@ _FIRST = "first"
 _LESSONS = ("learn", "class_room")
 
 
-def show(page: str, *, busy: bool) -> None:
-    """The tour, if it is open on this page; a visitor who comes for a result or a lesson needs none.
-
-    ``busy``: another dialog is open, and a page shows one at a time.
-    """
+def show(page: str) -> None:
+    """The tour, if it is open on this page; a visitor who comes for a result or a lesson needs none."""
     page, state = page or _FIRST, st.session_state
     with slot.kept():
         if state.get(_CLOSED) and not login.login_needed():
@@ -30,7 +27,7 @@ def show(page: str, *, busy: bool) -> None:
     if _KEY not in state:
         elsewhere = access.RUN_PARAMETER in st.query_params or page in _LESSONS
         state[_KEY] = "" if elsewhere or _seen() else page
-    if state[_KEY] == page and not busy:
+    if state[_KEY] == page and not dialog.is_open():
         _dialog()
 
 
@@ -55,16 +52,15 @@ def _open(page: str) -> None:
 
 def _close() -> None:
     st.session_state[_KEY] = ""
+    dialog.answer()
     if not st.session_state.get(_CLOSED):
         st.session_state[_CLOSED] = True
         if login.login_needed():
             access.attempt(lambda: access.service().note_seen(remembered.TOUR))
 
 
-@st.dialog("New here? Five steps.", width="medium", on_dismiss=_close)
+@dialog.titled("New here? Five steps.", width="medium", on_dismiss=_close)
 def _dialog() -> None:
-    if not st.session_state.get(_KEY):
-        st.rerun()
     steps = text("tour" if menu.may_open("rule_list.py") else "tour_custodian")
     st.html(f'<section class="fg-tour" aria-label="Tour">{steps}</section>')
     with st.container(horizontal=True):
