@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -12,6 +14,8 @@ from dpcore.domain.schema import Schema
 from dpcore.service import Service
 from tests.browser.test_browser import SCHEMA_TEXT, Server, choose, go, invented, serve
 
+#: Signs that mean something in an address, and letters that no address holds as they are.
+ODD = "wärd & co = 50 % + #2?"
 #: The menu is there well before the choice of the data set is.
 LATE_CHOICE = """
 import time
@@ -34,8 +38,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     (folder / "sitecustomize.py").write_text(LATE_CHOICE)
     home = folder / "home"
     with Service(home=home, workers=0) as service:
-        for name in ("ward 1", "ward 2"):
-            schema = Schema.from_text(SCHEMA_TEXT.replace("name: ward", f"name: {name}"))
+        for name in ("ward 1", "ward 2", ODD):
+            schema = Schema.from_text(SCHEMA_TEXT.replace("name: ward", f"name: {json.dumps(name)}"))
             service.add_dataset(invented(), schema, budget=Decimal(2), public=True)
     with serve(home, PYTHONPATH=str(folder)) as running:
         running.dataset = "ward 2"
@@ -83,3 +87,17 @@ def test_it_stays_too_when_the_browser_draws_it_late(page: Page, server: Server)
     expect(page.get_by_role("heading", name="Rule list", exact=True)).to_be_visible()
     expect(page.get_by_label("Data set", exact=True)).to_have_value("ward 2")
     expect(page).to_have_url(f"{server.url}/rule_list?dataset=ward+2")
+
+
+def test_a_link_on_a_page_keeps_a_data_set_of_any_name(page: Page, server: Server) -> None:
+    choice = page.get_by_label("Data set", exact=True)
+    page.goto(replace(server, dataset=ODD).page())
+    expect(choice).to_have_value(ODD)
+    for link, title in (("Continue to First look", "First look"), ("Help me choose", "Which method?")):
+        page.get_by_test_id("stMain").get_by_role("link", name=link).click()
+        expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        expect(choice).to_have_value(ODD)
+        page.reload()
+        expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        expect(choice).to_have_value(ODD)
+        go(page, "Data sets")
