@@ -45,8 +45,9 @@ _DELTA = Decimal("0.000001")
 _EPSILONS, _QUICK_EPSILONS = ("0.1", "0.5", "2"), ("0.5",)
 _QUICK_DATA = ("mushroom", "titanic")
 _HOLDOUT, _FRESH_ROWS, _RUNS = 20, 10_000, 2
-#: Private runs of each request beside rehearsals after a first look: one differs from the next.
-_RUNS_OF_LOOKS = 4
+#: Private runs of each request beside rehearsals after a first look, each with other people set aside: runs
+#: differ, and of few people set aside those who are right are many or few by chance.
+_RUNS_OF_LOOKS = 8
 _SEED, _EARLIER_SEED, _FRESH = 7, 55, 99
 #: How far off a rehearsal may be, in points.
 BAR = 5.0
@@ -112,6 +113,12 @@ class _Real:
         plan = learner.plan(self.schema, self.target, Decimal(epsilon), {})
         return plan, learner.run(Run(self.table, plan, SeededRandom(seed)))
 
+    def measured(self, family: str, epsilon: str, seed: int) -> float:
+        """Quality of a private run on the people set aside."""
+        truth, _ = _quality(self.aside, self.target, number=self.number)
+        _, model = self.run(family, epsilon, seed)
+        return truth(get_learner(family).family.evidence(model).predicted(self.aside))
+
     def look(self, epsilon: str, seed: int) -> tuple[RunPlan, Any]:
         """A first look that compares the classes of the target, in an account with a delta."""
         learner = get_learner(LOOK)
@@ -136,13 +143,13 @@ def run(data: Sequence[str] | None = None, *, quick: bool = False, looks: bool =
 def _cases(name: str, *, quick: bool, looks: bool) -> Iterator[Case]:
     real = _real(name)
     epsilons = _QUICK_EPSILONS if quick else _EPSILONS
-    truth, unit = _quality(real.aside, real.target, number=real.number)
-    private: dict[tuple[str, str], tuple[float, ...]] = {}
-    for family in real.families:
-        for epsilon in epsilons:
-            models = [real.run(family, epsilon, 100 + i)[1] for i in range(_RUNS_OF_LOOKS if looks else _RUNS)]
-            read = get_learner(family).family.evidence
-            private[family, epsilon] = tuple(truth(read(m).predicted(real.aside)) for m in models)
+    _, unit = _quality(real.aside, real.target, number=real.number)
+    splits = [real, *(_real(name, again) for again in range(1, _RUNS_OF_LOOKS))] if looks else [real] * _RUNS
+    private = {
+        (family, epsilon): tuple(own.measured(family, epsilon, 100 + i) for i, own in enumerate(splits))
+        for family in real.families
+        for epsilon in epsilons
+    }
     for known, releases in _looks(real) if looks else _knowledge(real):
         shape = shape_of(real.schema, real.target, releases, number=real.number)
         table = invented_table(shape, 1)
@@ -157,11 +164,12 @@ def _cases(name: str, *, quick: bool, looks: bool) -> Iterator[Case]:
             yield Case(name, known, family, epsilon, values, reached, close, unit, real.number)
 
 
-def _real(name: str) -> _Real:
+def _real(name: str, again: int = 0) -> _Real:
+    """A data set, each time with other people set aside."""
     data = load(name)
     schema = data.schema.model_copy(update={"holdout_percent": _HOLDOUT})
     frame = data.frame.dropna(subset=[data.target])
-    table = ingest(frame_chunks(frame), schema, SeededRandom(_SEED))
+    table = ingest(frame_chunks(frame), schema, SeededRandom(_SEED + again))
     aside = Records(schema, {schema.entity: table.public_frame("holdout")})
     return _Real(schema, data.target, table, aside)
 

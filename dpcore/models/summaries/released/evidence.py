@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -37,17 +37,24 @@ class SummaryEvidence(Evidence):
     """How many records are in each cell of each column, and of each pair."""
 
     def groups(self) -> Iterator[Groups]:
-        """Records by their cells, column by column and pair by pair."""
-        own = self.model.estimates
+        """Records by their cells, column by column, and by the pairs that tell more than noise would.
+
+        Counts are the most plausible ones behind the noise: records that are to be like real ones must not follow it.
+        """
+        own, source = self.model.estimates, self._source
         for place, axis in enumerate(self.model.axes):
             if not axis.rows:
-                counts, error = own.table((place,)), own.deviation((place,))
+                counts, error = source.columns[place], own.deviation((place,))
                 yield Groups(partial(_cells, axis.name), counts, error, self._bins(axis, len(counts)))
-        for first, second in self.model.pairs:
+        for (first, second), table in source.pairs.items():
             one, other = self.model.axes[first], self.model.axes[second]
             if not (one.rows or other.rows):
-                counts, error = own.table((first, second)).ravel(), own.deviation((first, second))
-                yield Groups(partial(_pairs, one.name, other.name, self.model.sizes[second]), counts, error)
+                error = own.deviation((first, second))
+                yield Groups(partial(_pairs, one.name, other.name, self.model.sizes[second]), table.ravel(), error)
+
+    @cached_property
+    def _source(self) -> Source:
+        return Source(self.model)
 
     def _bins(self, axis: Axis, cells: int) -> CellBins:
         return CellBins(axis.column, axis.edges, () if axis.edges is not None else tuple(range(cells)), cells)
@@ -61,7 +68,7 @@ class SummaryEvidence(Evidence):
         codes = draw_codes(self.model, rows, generator)
         if target:
             place = self.model.place(target)
-            codes[place] = outcomes(codes, place, Source(self.model).pairs, generator)
+            codes[place] = outcomes(codes, place, self._source.pairs, generator)
         return {
             axis.column: values_of(axis, schema, codes[place], generator)
             for place, axis in enumerate(self.model.axes)

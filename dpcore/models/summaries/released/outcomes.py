@@ -16,7 +16,7 @@ from dpcore.arrays import Floats, Ints
 from dpcore.models.summaries.released.estimates import Pair
 
 #: Share of the records that follow the most likely value.
-SURE: Final = 0.4
+SURE: Final = 0.8
 _ROUNDS: Final = 20
 _LEAST: Final = 1e-9
 
