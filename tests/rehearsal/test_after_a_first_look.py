@@ -15,6 +15,7 @@ from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import SeededRandom
 from dpcore.rehearsal.running import rehearse
+from dpcore.released.invented import Records
 from dpcore.released.release import make_release
 
 SCHEMA = Schema.from_mapping(
@@ -116,3 +117,20 @@ def test_a_number_follows_all_of_its_pairs_together():
     told = learner.family.evidence(model).invented(schema, "y", 20_000, 3)
     away = told["y"] - (told["a"] + told["b"]) / 2  # Missing where noise has left somebody.
     assert np.sqrt(np.nanmean(away**2)) < 1.2
+
+
+def test_the_noise_of_pairs_is_not_followed():
+    """Columns that have nothing to do with each other: what noise makes of their pairs is no structure."""
+    draw = np.random.default_rng(6)
+    frame = records(1500).assign(ill=np.where(draw.random(1500) < 0.3, "yes", "no"))
+    table = ingest(frame_chunks(frame), SCHEMA, SeededRandom(0))
+    learner = LEARNERS["summaries"]
+    plan = learner.plan(SCHEMA, "", Decimal("0.1"), {"by": "ill"}, Decimal("0.000001"))
+    model = learner.run(Run(table, plan, SeededRandom(1)))
+    invented = learner.family.evidence(model).invented(SCHEMA, "ill", 20_000, 3)
+    told = Records(SCHEMA, {SCHEMA.entity: pd.DataFrame(invented)})
+    groups = [one for one in learner.family.evidence(model).groups() if one.bins is None]
+    assert len(groups) < len(model.pairs)
+    for group in groups:
+        found = np.bincount(group.place(told), minlength=len(group.counts)) / told.rows
+        assert np.abs(found - group.shares).sum() < 0.1
