@@ -30,8 +30,6 @@ def redescriptions_figure(
     found: RedescriptionSet,
     threshold: float,
     *,
-    chosen: Redescription | None = None,
-    intervals: bool = False,
     aside: bool = True,
 ) -> go.Figure:
     """Every redescription as a point; those with less noisy support than the threshold apart.
@@ -42,10 +40,6 @@ def redescriptions_figure(
     ----------
     threshold : float
         Noisy support from which a redescription is kept.
-    chosen : Redescription or None
-        Marked by a ring and its interval.
-    intervals : bool
-        Show the 95 % intervals of all that are kept.
     aside : bool
         Also show what is not kept.
     """
@@ -53,18 +47,29 @@ def redescriptions_figure(
     kept = [place for place, item in enumerate(items) if item.support >= threshold]
     rest = [place for place, item in enumerate(items) if item.support < threshold]
     shown = kept + (rest if aside else [])
-    figure = go.Figure(layout=_layout())
+    figure = go.Figure()
     if aside:
-        figure.add_trace(_points(items, rest, "set aside", symbol="diamond-open", tint=_ASIDE))
-    figure.add_trace(_points(items, kept, "kept", symbol="circle", tint=colour(0), intervals=intervals))
+        figure.add_trace(points_trace(items, rest, f"set aside ({len(rest):,})", kept=False))
+    figure.add_trace(points_trace(items, kept, f"kept ({len(kept):,})", kept=True))
     marked = [step for step in (threshold, found.suggested_support) if step > 0]
     spread = _spread([*(items[place].support for place in shown), *marked])
-    low = min((items[place].jaccard for place in shown), default=0.5)
-    bottom = max(0.0, math.floor(20 * low - 0.5) / 20)
+    bottom = frame_points(figure, [items[place] for place in shown], spread)
     for trace in _thresholds(threshold, found.suggested_support, bottom):
         figure.add_trace(trace)
-    if chosen is not None and (aside or chosen.support >= threshold):
-        figure.add_trace(_ring(chosen))
+    return figure
+
+
+def frame_points(figure: go.Figure, items: Sequence[Redescription], spread: tuple[float, float]) -> float:
+    """Layout and axes for these redescriptions; returns the lower end of the axis upwards.
+
+    Parameters
+    ----------
+    spread : (float, float)
+        Ends of the axis of supports, in people.
+    """
+    low = min((item.jaccard for item in items), default=0.5)
+    bottom = max(0.0, math.floor(20 * low - 0.5) / 20)
+    figure.update_layout(_layout())
     figure.update_xaxes(**_support_axis(spread))
     figure.update_yaxes(
         title="noisy Jaccard index",
@@ -75,7 +80,7 @@ def redescriptions_figure(
         automargin=True,
         zeroline=False,
     )
-    return figure
+    return bottom
 
 
 def _layout() -> dict[str, Any]:
@@ -89,13 +94,12 @@ def _layout() -> dict[str, Any]:
     )
 
 
-def _points(
+def points_trace(
     items: Sequence[Redescription],
     places: Sequence[int],
     name: str,
     *,
-    symbol: str,
-    tint: str,
+    kept: bool,
     intervals: bool = False,
 ) -> go.Scatter:
     """Some redescriptions.
@@ -103,11 +107,11 @@ def _points(
     However many they are, the graphics card draws none of them: it would need code that is made on the fly,
     which the pages' content security policy forbids.
     """
-    marker = {"symbol": symbol, "size": 10, "color": tint, "opacity": 0.8}
-    if symbol == "circle":
-        marker["line"] = {"width": 1, "color": "#ffffff"}
+    shape = {"symbol": "circle", "color": colour(0), "line": {"width": 1, "color": "#ffffff"}}
+    aside = {"symbol": "diamond-open", "color": _ASIDE}
+    marker = {"size": 10, "opacity": 0.8, **(shape if kept else aside)}
     return go.Scatter(
-        name=f"{name} ({len(places):,})",
+        name=name,
         mode="markers",
         customdata=list(places),
         x=np.array([items[place].support for place in places]),
@@ -138,18 +142,9 @@ def _bars(items: Sequence[Redescription]) -> dict[str, Any]:
     }
 
 
-def _ring(item: Redescription) -> go.Scatter:
-    """A ring around the chosen one, with its intervals in both directions."""
-    return go.Scatter(
-        name="the one you read",
-        mode="markers",
-        x=[item.support],
-        y=[item.jaccard],
-        marker={"symbol": "circle-open", "size": 22, "color": INK, "line": {"width": 3}},
-        error_y=_bars([item]) | {"thickness": 2, "width": 0, "color": INK},
-        error_x={"type": "data", "array": [item.support_margin], "thickness": 2, "width": 0, "color": INK},
-        hoverinfo="skip",
-    )
+def spread_of(found: RedescriptionSet) -> tuple[float, float]:
+    """Ends of the axis of supports that hold every redescription and the suggested threshold."""
+    return _spread([*(item.support for item in found.found), *filter(None, [found.suggested_support])])
 
 
 def _spread(supports: Sequence[float]) -> tuple[float, float]:
@@ -162,14 +157,15 @@ def _thresholds(threshold: float, suggested: int, bottom: float) -> list[go.Scat
     """Upright lines at the threshold and at the suggested one."""
     lines = []
     if suggested != threshold:
-        lines.append(_upright(f"suggested: {suggested:,}", suggested, "dot", SOFT, bottom))
+        lines.append(upright(f"suggested: {suggested:,}", suggested, "dot", SOFT, bottom))
     if threshold > 0:
         name = f"kept from {threshold:,.0f} on" + (" (suggested)" if suggested == threshold else "")
-        lines.append(_upright(name, threshold, "solid", INK, bottom))
+        lines.append(upright(name, threshold, "solid", INK, bottom))
     return lines
 
 
-def _upright(name: str, at: float, dash: str, tint: str, bottom: float) -> go.Scatter:
+def upright(name: str, at: float, dash: str, tint: str, bottom: float) -> go.Scatter:
+    """An upright line at a number of people."""
     return go.Scatter(
         name=name,
         mode="lines",

@@ -21,6 +21,7 @@ from dpcore.plots.redescriptions import (
     support_steps,
 )
 from dpcore.plots.redescriptions_agreement import agreement_alt, agreement_figure
+from dpcore.plots.redescriptions_moved import moved_figure, reading_styles, threshold_styles
 from dpcore.plots.redescriptions_pair import leaf_name, outline, pair_alt, pair_figure
 from dpcore.plots.redescriptions_truth import truth_alt, truth_figure, truth_histogram
 from tests.support.small_redescriptions import (
@@ -93,7 +94,7 @@ def test_what_is_set_aside_can_be_left_out():
 
 @pytest.mark.parametrize("threshold", [0, 10, FOUND.suggested_support, THRESHOLD, 100_000])
 def test_points_and_thresholds_lie_inside_the_axes(threshold):
-    figure = redescriptions_figure(FOUND, threshold, intervals=True)
+    figure = redescriptions_figure(FOUND, threshold)
     low, high = (10**end for end in figure.layout.xaxis.range)
     bottom, top = figure.layout.yaxis.range
     assert all(low < item.support < high for item in FOUND.found)
@@ -115,23 +116,44 @@ def test_thresholds_are_marked_and_named():
     assert not any(name.startswith("kept from") for name in names(redescriptions_figure(FOUND, 0)))
 
 
-def test_intervals_are_those_of_the_noise_and_shown_on_demand():
-    assert trace(redescriptions_figure(FOUND, THRESHOLD), "kept").error_y.array is None
-    bars = trace(redescriptions_figure(FOUND, THRESHOLD, intervals=True), "kept").error_y
-    values = [item.jaccard for item in KEPT]
-    assert np.add(values, bars.array) == pytest.approx([item.interval[1] for item in KEPT])
-    assert np.subtract(values, bars.arrayminus) == pytest.approx([item.interval[0] for item in KEPT])
+def test_the_moved_figure_holds_every_point_as_kept_and_as_set_aside():
+    figure = moved_figure(FOUND)
+    kept, aside = trace(figure, "kept"), trace(figure, "set aside")
+    assert places(kept) == places(aside)
+    assert list(kept.x) == sorted(item.support for item in FOUND.found)
+    assert [FOUND.found[place].support for place in kept.customdata] == list(kept.x)
+    assert "set aside" not in names(moved_figure(FOUND, aside=False))
+    low, high = (10**end for end in figure.layout.xaxis.range)
+    assert all(low < support < high for support in (*kept.x, FOUND.suggested_support))
+    [line] = figure.layout.shapes
+    assert (line.x0, line.x1) == pytest.approx((low, high))
 
 
-def test_the_chosen_one_has_a_ring_and_its_margins():
-    item = ASIDE[-1]
-    figure = redescriptions_figure(FOUND, THRESHOLD, chosen=item)
-    ring = trace(figure, "the one you read")
-    assert places(ring) == [(item.support, item.jaccard)]
-    assert ring.error_x.array == (item.support_margin,)
-    assert ring.y[0] + ring.error_y.array[0] == pytest.approx(item.interval[1])
-    hidden = redescriptions_figure(FOUND, THRESHOLD, chosen=item, aside=False)
-    assert "the one you read" not in names(hidden)
+def test_intervals_of_the_moved_figure_are_those_of_the_noise():
+    points = trace(moved_figure(FOUND), "kept")
+    items = [FOUND.found[place] for place in points.customdata]
+    assert np.add(points.y, points.error_y.array) == pytest.approx([item.interval[1] for item in items])
+    assert np.subtract(points.y, points.error_y.arrayminus) == pytest.approx([item.interval[0] for item in items])
+
+
+def test_every_step_of_the_slider_hides_those_below_it():
+    css = threshold_styles(FOUND, "a-points", "a-support", str)
+    for step in support_steps(FOUND):
+        below = sum(item.support < step for item in FOUND.found)
+        rules = [line for line in css.splitlines() if f'aria-valuetext="{step}"' in line]
+        assert len(rules) == 2
+        assert f".errorbar):nth-child(-n+{below})" in rules[0]
+        assert f".point:nth-child(n+{below + 1})" in rules[0]
+        assert ("translateX" in rules[1]) == (step > 10 ** moved_figure(FOUND).layout.xaxis.range[0])
+
+
+def test_the_one_that_is_read_is_ringed_and_shows_its_interval():
+    order = sorted(FOUND.found, key=lambda item: item.support)
+    css = reading_styles(FOUND, order[1], "a-points", intervals=False)
+    assert ".point:nth-child(2)" in css
+    assert ".errorbar:not(:nth-child(2))" in css
+    assert "errorbar" not in reading_styles(FOUND, order[1], "a-points", intervals=True)
+    assert ".point" not in reading_styles(FOUND, None, "a-points", intervals=False)
 
 
 def test_pointing_at_one_tells_its_conditions_as_text():

@@ -43,8 +43,10 @@ def _body(release: Release, model: Any, tables: Sequence[Any] | None, key: str) 
         nearest.show(release, model, asked)
         _tabs(_OTHER_TABS, Reading.of(release, model, found, 0, None, key))
         return
+    place = slot.kept()
     threshold = view.threshold(found, key)
     reading = Reading.of(release, model, found, threshold, tables, key)
+    view.ring(reading, place)
     view.points(reading)
     view.one(reading)
     with slot.kept():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
@@ -62,33 +62,51 @@ def constraints(key: str) -> Any:
 
 def points(reading: Reading) -> None:
     """All of them as points; those below the threshold apart."""
+    from dpcore.plots.redescriptions_moved import moved_alt, moved_figure, threshold_styles
+
     key, found = reading.key, reading.found
     st.markdown(counted(found, len(reading.kept)))
     with st.container(horizontal=True):
         aside = st.toggle("Show what is set aside", value=True, key=f"{key}-aside")
-        intervals = st.toggle("Show all intervals", key=f"{key}-intervals")
-    picture(
-        found,
-        reading.threshold,
-        key,
-        chosen=reading.chosen,
-        intervals=intervals,
-        aside=aside,
+        st.toggle("Show all intervals", key=f"{key}-intervals")
+    figure.show(
+        moved_figure(found, aside=aside),
+        key=_points_key(key),
+        alt=moved_alt(found),
+        selection_mode="points",
         on_select=_clicked(reading),
     )
+    st.html(f"<style>{threshold_styles(found, _points_key(key), _slider_key(key), _people)}</style>")
     st.caption(text("points"))
+
+
+def ring(reading: Reading, place: Any) -> None:
+    """Mark the one that is read, before anything else is drawn: the figure itself stays as it is."""
+    from dpcore.plots.redescriptions_moved import reading_styles
+
+    intervals = bool(st.session_state.get(f"{reading.key}-intervals"))
+    css = reading_styles(reading.found, reading.chosen, _points_key(reading.key), intervals=intervals)
+    place.html(f"<style>{css}</style>")
+
+
+def _slider_key(key: str) -> str:
+    return f"{key}-support"
+
+
+def _people(step: int) -> str:
+    return f"{step:,} people" if step else "keep all"
 
 
 def threshold(found: Any, key: str) -> float:
     """Noisy support from which redescriptions are kept; the suggested one to begin with."""
     from dpcore.plots.redescriptions import support_steps
 
-    suggested, slider = found.suggested_support, f"{key}-support"
+    suggested, slider = found.suggested_support, _slider_key(key)
     chosen = st.select_slider(
         "Set aside what has a noisy support below (free to move)",
         support_steps(found),
         suggested,
-        format_func=lambda people: f"{people:,} people" if people else "keep all",
+        format_func=_people,
         key=slider,
         help=text("pruning"),
     )
@@ -123,27 +141,11 @@ def all_aside(reading: Reading) -> str:
     )
 
 
-def picture(
-    found: Any,
-    threshold: float,
-    key: str,
-    *,
-    chosen: Any | None = None,
-    intervals: bool = False,
-    aside: bool = True,
-    on_select: Literal["ignore"] | Callable[[], None] = "ignore",
-) -> None:
-    """The points as a figure."""
+def picture(found: Any, threshold: float, key: str) -> None:
+    """The points as a figure that nothing moves."""
     from dpcore.plots.redescriptions import redescriptions_alt, redescriptions_figure
 
-    drawn = redescriptions_figure(found, threshold, chosen=chosen, intervals=intervals, aside=aside)
-    figure.show(
-        drawn,
-        key=_points_key(key),
-        alt=redescriptions_alt(found, threshold),
-        selection_mode="points",
-        on_select=on_select,
-    )
+    figure.show(redescriptions_figure(found, threshold), key=_points_key(key), alt=redescriptions_alt(found, threshold))
 
 
 def _points_key(key: str) -> str:
