@@ -32,6 +32,7 @@ from benchmarks import (
     ledger,
     persons,
     rare,
+    rare_methods,
     rare_results,
     redescriptions,
     redescriptions_data,
@@ -412,13 +413,21 @@ def records_command(
     quick: Annotated[bool, typer.Option("--quick", help="Two splits at epsilon 1.")] = False,
     data: Data = None,
     epsilon: Epsilon = None,
-    peers: Annotated[bool, typer.Option(help="Whether interpret and diffprivlib take part; installs them.")] = True,
+    peers: Annotated[
+        bool, typer.Option(help="Whether interpret, diffprivlib and AIM take part; installs them.")
+    ] = True,
     method: Method = None,
+    splits: Annotated[int | None, typer.Option("--splits", min=1, help="Default: five.")] = None,
+    kept: Annotated[
+        Path | None, typer.Option("--kept", help="File of areas: those that it holds are not measured again.")
+    ] = None,
 ) -> None:
     """AUC on six tables with rare outcomes or few records, beside private rivals and no privacy."""
     _check_known("data set", data, rare.TABLES)
-    _check_known("method", method, rare_results.HOUSE)
-    found = list(rare_results.run(data, epsilon, quick=quick, peers=peers, only=method))
+    _check_known("method", method, rare_methods.PROGRAMS)
+    epsilons = epsilon or ([1.0] if quick else None)
+    request = rare_results.Request(data, epsilons, method, splits or (2 if quick else 5), peers, kept)
+    found = list(rare_results.run(request))
     report.records += [one for one in found if isinstance(one, Record)]
     report.show(*rare_results.tables(report.records), *(one for one in found if isinstance(one, str)))
 

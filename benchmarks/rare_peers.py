@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,20 +19,18 @@ from dpcore.domain.encoding import encode_categories
 
 _HERE = Path(__file__).parent
 DELTA: Final = 1e-6
-#: Method, epsilon (``None``: without privacy) and split of one fit.
-Fit = tuple[str, float | None, int]
 
 
-def interpret(one: Problem, apart: Flags, epsilons: list[float]) -> dict[Fit, Floats]:
-    """Chances of the second class on the records set aside."""
-    content = {**_raw(one), "target_bounds": (), "delta": DELTA, "plain": True, "target": one.truth}
-    return _asked("interpret", "peer_interpret.py", content, apart, epsilons)
+def interpret(one: Problem, splits: dict[int, Flags], epsilon: float | None) -> Iterator[tuple[str, int, Floats]]:
+    """Chances of the second class on the records set aside, split by split; without epsilon, without privacy."""
+    content = {**_raw(one), "target_bounds": (), "delta": DELTA, "plain": epsilon is None, "target": one.truth}
+    return _asked("interpret", "peer_interpret.py", content, splits, epsilon)
 
 
-def diffprivlib(one: Problem, apart: Flags, epsilons: list[float]) -> dict[Fit, Floats]:
+def diffprivlib(one: Problem, splits: dict[int, Flags], epsilon: float | None) -> Iterator[tuple[str, int, Floats]]:
     """The same of its tree, its forest and its logistic regression, on one column for each cell."""
     content = {"codes": one.codes, "sizes": np.array(one.sizes), "labels": one.truth}
-    return _asked("diffprivlib", "peer_chances.py", content, apart, epsilons)
+    return _asked("diffprivlib", "peer_chances.py", content, splits, epsilon)
 
 
 def _raw(one: Problem) -> dict[str, Any]:
@@ -53,16 +52,17 @@ def _raw(one: Problem) -> dict[str, Any]:
 
 
 def _asked(
-    program: str, script: str, content: dict[str, Any], apart: Flags, epsilons: list[float]
-) -> dict[Fit, Floats]:
-    python = environment(program)
+    program: str, script: str, content: dict[str, Any], splits: dict[int, Flags], epsilon: float | None
+) -> Iterator[tuple[str, int, Floats]]:
+    python, asked = environment(program), [] if epsilon is None else [repr(epsilon)]
     with tempfile.TemporaryDirectory() as folder:
         told, found = Path(folder) / "problem.npz", Path(folder) / "scores.npy"
-        np.savez(told, **content, tests=apart)
-        command = [str(python), str(_HERE / script), str(told), str(found), *map(repr, epsilons)]
+        np.savez(told, **content, tests=np.stack(list(splits.values())))
+        command = [str(python), str(_HERE / script), str(told), str(found), *asked]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{program} failed: {done.stderr.strip()[-2000:]}")
         scores = np.load(found)
-    entries = json.loads(done.stdout)
-    return {(e["method"], e["epsilon"], e["split"]): own for e, own in zip(entries, scores, strict=True)}
+    numbers = list(splits)
+    for entry, own in zip(json.loads(done.stdout), scores, strict=True):
+        yield entry["method"], numbers[entry["split"]], own

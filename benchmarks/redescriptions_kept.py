@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.kept import KeptLines
 from benchmarks.redescriptions_runs import Reading, Run
 
 #: A data set, a method and an epsilon (``None`` without privacy).
@@ -18,28 +18,18 @@ Cell = tuple[str, str, float | None]
 
 
 class KeptRuns:
-    """Runs in a file, or nowhere.
-
-    Parameters
-    ----------
-    path : Path or None
-        A file of JSON lines, made with the first run. A line that was cut off is left out.
-    """
+    """Runs in a file of JSON lines, or nowhere."""
 
     def __init__(self, path: Path | None) -> None:
-        self._path = path
+        self._kept = KeptLines(path)
 
     def runs(self) -> list[tuple[str, Run]]:
         """Data set and run of every line, in order."""
-        if self._path is None or not self._path.exists():
-            return []
-        return [own for line in self._path.read_text().splitlines() if (own := _read(line)) is not None]
+        return [_read(content) for content in self._kept.lines()]
 
     def keep(self, data: str, run: Run) -> None:
         """Add a run."""
-        if self._path is not None:
-            with self._path.open("a") as file:
-                file.write(_line(data, run) + "\n")
+        self._kept.keep(_content(data, run))
 
 
 def still_to_do(cells: Sequence[Cell], times: int, done: Sequence[Cell]) -> list[Cell]:
@@ -56,20 +46,16 @@ def still_to_do(cells: Sequence[Cell], times: int, done: Sequence[Cell]) -> list
     ]
 
 
-def _line(data: str, run: Run) -> str:
+def _content(data: str, run: Run) -> dict[str, Any]:
     readings = {name: {key: _plain(value) for key, value in asdict(own).items()} for name, own in run.readings.items()}
-    return json.dumps({"data": data, **asdict(run), "readings": readings})
+    return {"data": data, **asdict(run), "readings": readings}
 
 
 def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _read(line: str) -> tuple[str, Run] | None:
-    try:
-        content = json.loads(line)
-    except json.JSONDecodeError:
-        return None
+def _read(content: dict[str, Any]) -> tuple[str, Run]:
     readings = {name: _reading(own) for name, own in content.pop("readings").items()}
     return content.pop("data"), Run(**content, readings=readings)
 
