@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from dpcore.domain.columns import MAX_COLUMNS, Column, View
-from dpcore.domain.dates import DateFormat
 from dpcore.domain.learned import LearningCertificate
-from dpcore.domain.names import Name, SchemaPart
+from dpcore.domain.names import Name
 from dpcore.domain.origins import DECLARED, INFERRED, Origin, problem_of, refusal_of
+from dpcore.domain.tables import Keeping, Table
 from dpcore.errors import SchemaError
 from dpcore.validation import explain_validation
 
@@ -31,45 +31,16 @@ INFERRED_NAME: Final = "inferred"
 MAX_CHILD_ROWS = 500_000_000
 #: Most values of child rows kept of all entities together.
 MAX_CHILD_CELLS = 4_000_000_000
-Keep = Literal["random", "first", "last"]
 #: Which records: to learn from, set aside for the evaluation, or both.
 Part = Literal["train", "holdout", "all"]
 
 
-class _Keeping(SchemaPart):
-    """Which of a person's rows are kept, if there are more than may be.
-
-    Attributes
-    ----------
-    keep : str
-        ``random``, or those that come ``first`` or ``last`` by ``order_by``; among rows that come
-        at once, and among rows without order, chance decides, never the order of the file.
-    order_by : str or None
-        Column of the file with dates or numbers. It need not be stored.
-    order_format : str
-        How its dates are written, in the letters of ``strptime``; ISO 8601, if empty.
-    """
-
-    keep: Keep = "random"
-    order_by: Name | None = None
-    order_format: DateFormat = ""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.keep != "random" and self.order_by is None:
-            raise ValueError(f"to keep the {self.keep} rows, say with 'order_by' which column tells their order")
-        return self
-
-    @property
-    def chosen(self) -> str:
-        """Which rows are kept, for people; empty if chance chooses them."""
-        return "" if self.keep == "random" else f"the {self.keep} by '{self.order_by}'"
-
-    def _unordered(self) -> Self:
-        return self.model_copy(update={"keep": "random", "order_by": None})
+def _absent(name: str | None) -> bool:
+    """Whether a field is left out wherever a schema is written: older ones stay what they are."""
+    return name is None
 
 
-class PrivacyUnit(_Keeping):
+class PrivacyUnit(Keeping):
     """Who is protected: a row, or the person that ``column`` identifies.
 
     Attributes
@@ -92,74 +63,7 @@ class PrivacyUnit(_Keeping):
         return self
 
 
-class _Table(SchemaPart):
-    """Columns under names of their own. Subclasses declare the field, for its place in texts."""
-
-    if TYPE_CHECKING:
-        columns: tuple[Column, ...]
-
-    @model_validator(mode="after")
-    def _distinct_columns(self) -> Self:
-        names = [column.name for column in self.columns]
-        if len(set(names)) != len(names):
-            raise ValueError("column names must be distinct")
-        return self
-
-    @model_validator(mode="after")
-    def _distinct_sources(self) -> Self:
-        made = {column.name: column for column in self.columns if column.derive is not None}
-        for column in made.values():
-            for source in column.sources:
-                if source in made and source not in made[source].sources:
-                    raise ValueError(
-                        f"'{column.name}' is made of the file's column '{source}', but here '{source}' is made of "
-                        "others: rename it"
-                    )
-        return self
-
-    @property
-    def file_columns(self) -> tuple[str, ...]:
-        """Columns of a file that are read: those of the table, or what they are made of."""
-        sources = [source for column in self.columns for source in column.sources]
-        order = self.keeping.order_by
-        return tuple(dict.fromkeys(sources if order is None else [*sources, order]))
-
-    @property
-    def keeping(self) -> _Keeping:
-        """Which of a person's rows are kept."""
-        raise NotImplementedError
-
-    def lacking(self, present: Iterable[str]) -> list[str]:
-        """Columns without which values are missing; a column that is made of others may itself be there."""
-        known = set(present)
-        needed = (source for column in self.columns if column.name not in known for source in column.sources)
-        return [source for source in dict.fromkeys(needed) if source not in known]
-
-    def column(self, name: str) -> Any:
-        """Return the column called ``name``.
-
-        Raises
-        ------
-        SchemaError
-            If there is none.
-        """
-        for column in self.columns:
-            if column.name == name:
-                return column
-        known = ", ".join(column.name for column in self.columns[:20])
-        raise SchemaError(f"There is no column '{name}' in {self._place}. Columns: {known}.")
-
-    def index(self, name: str) -> int:
-        """Position of the column called ``name``."""
-        found = self.column(name)
-        return next(place for place, column in enumerate(self.columns) if column is found)
-
-    @property
-    def _place(self) -> str:
-        return "this data set"
-
-
-class ChildTable(_Keeping, _Table):
+class ChildTable(Keeping, Table):
     """A further table with any number of rows about each row of the main one.
 
     Attributes
@@ -173,12 +77,24 @@ class ChildTable(_Keeping, _Table):
         Rows kept for one person, at ingestion: see ``keep``.
     from_rows : bool
         Whether its rows are those of the main table's file, which may then have several of a person.
+    row_key : str or None
+        Column that tells one row of a person from another; it is never stored. Needed where rows of
+        other tables belong to these.
+    parent : str or None
+        Table to whose rows these belong, as laboratory values do to an admission. Rows of a person
+        belong to rows of the same person: ``key`` names the person here, too.
+    parent_key : str or None
+        Column with the parent's ``row_key``; it is never stored. Rows whose parent row is not kept
+        are not kept either.
     """
 
     name: Name
     description: str = Field(default="", max_length=2000)
     key: Name | None = None
     from_rows: bool = False
+    row_key: Name | None = Field(default=None, exclude_if=_absent)
+    parent: Name | None = Field(default=None, exclude_if=_absent)
+    parent_key: Name | None = Field(default=None, exclude_if=_absent)
     max_rows_per_person: int = Field(ge=1, le=1000)
     columns: tuple[Column, ...] = Field(min_length=1, max_length=MAX_COLUMNS)
 
@@ -196,8 +112,29 @@ class ChildTable(_Keeping, _Table):
             raise ValueError("rows of the main table have its column for the person: leave out 'key'")
         return self
 
+    @model_validator(mode="after")
+    def _linked(self) -> Self:
+        if self.parent is not None and self.parent_key is None:
+            raise ValueError(
+                f"'{self.name}' belongs to rows of '{self.parent}': say with 'parent_key' which column names them"
+            )
+        if self.parent_key is not None and self.parent is None:
+            raise ValueError(f"'{self.parent_key}' names rows of another table: say with 'parent' of which")
+        if self.from_rows and self.links:
+            raise ValueError("rows of the main table's file belong to the person: leave out 'parent' and 'row_key'")
+        return self
+
     @property
-    def keeping(self) -> _Keeping:
+    def links(self) -> tuple[str, ...]:
+        """Columns of the file that tell its rows apart, and to which row of another table each belongs."""
+        return tuple(name for name in (self.row_key, self.parent_key) if name is not None)
+
+    @property
+    def file_columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*super().file_columns, *self.links]))
+
+    @property
+    def keeping(self) -> Keeping:
         return self
 
     @property
@@ -205,7 +142,45 @@ class ChildTable(_Keeping, _Table):
         return f"the table '{self.name}'"
 
 
-class Schema(_Table):
+def check_links(children: Sequence[ChildTable], key_of: Callable[[ChildTable], str]) -> None:
+    """Refuse rows that belong to rows of another table in a way that cannot be.
+
+    Raises
+    ------
+    ValueError
+        With a sentence about the first fault.
+    """
+    tables = {child.name: child for child in children}
+    for child in children:
+        for name in child.links:
+            if name == key_of(child):
+                raise ValueError(f"'{name}' names the person in '{child.name}', so it cannot tell rows apart as well")
+            if name in {known for column in child.columns for known in (column.name, *column.sources)}:
+                raise ValueError(f"'{name}' tells rows of '{child.name}' apart, and cannot also be a stored column")
+        if child.parent is None:
+            continue
+        if child.parent not in tables:
+            known = ", ".join(f"'{name}'" for name in tables if name != child.name) or "none"
+            raise ValueError(
+                f"'{child.name}' belongs to rows of '{child.parent}', which is no further table: there are {known}"
+            )
+        parent = tables[child.parent]
+        if child.name in (parent.name, parent.parent):
+            raise ValueError(
+                f"'{child.name}' belongs to rows that belong to its own: let one of them be about the person alone"
+            )
+        if parent.parent is not None:
+            raise ValueError(
+                f"'{child.name}' belongs to rows of '{parent.name}', and these to rows of '{parent.parent}': one table "
+                "may lie between a person and rows, not two"
+            )
+        if parent.row_key is None:
+            raise ValueError(
+                f"'{child.name}' belongs to rows of '{parent.name}': say there with 'row_key' what tells them apart"
+            )
+
+
+class Schema(Table):
     """The declared, public description of a data set.
 
     Attributes
@@ -264,13 +239,13 @@ class Schema(_Table):
         return self
 
     @property
-    def keeping(self) -> _Keeping:
+    def keeping(self) -> Keeping:
         return self.privacy_unit
 
     def unordered(self) -> Schema:
         """The same for rows that no column puts in order, such as invented ones."""
-        children = tuple(child._unordered() for child in self.children)
-        return self.model_copy(update={"privacy_unit": self.privacy_unit._unordered(), "children": children})
+        children = tuple(child.unordered() for child in self.children)
+        return self.model_copy(update={"privacy_unit": self.privacy_unit.unordered(), "children": children})
 
     @model_validator(mode="after")
     def _related(self) -> Self:
@@ -295,6 +270,7 @@ class Schema(_Table):
                 raise ValueError(
                     f"'{self.key_of(child)}' says whose row of '{child.name}' it is, and cannot also be a stored column"
                 )
+        check_links(self.children, self.key_of)
         return self
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
@@ -319,6 +295,14 @@ class Schema(_Table):
     def key_of(self, child: ChildTable) -> str:
         """Column of a child table's file that says whose row it is."""
         return child.key or str(self.privacy_unit.column)
+
+    def parent_of(self, child: ChildTable) -> ChildTable | None:
+        """The table to whose rows those of a child table belong; ``None``: to the person alone."""
+        return next((table for table in self.children if table.name == child.parent), None)
+
+    def within(self, name: str) -> tuple[ChildTable, ...]:
+        """Child tables whose rows belong to rows of another one, in schema order."""
+        return tuple(child for child in self.children if child.parent == name)
 
     @property
     def targets(self) -> tuple[str, ...]:
