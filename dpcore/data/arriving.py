@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,7 +44,8 @@ class Rows:
     folder : Path, optional
         Where rows are put down; by default they are held.
     known : Rows, optional
-        Rows, one a person, of those about whom rows are kept; by default, of everybody.
+        Rows, one a person, of those about whom rows are kept; by default, of everybody. For a table
+        whose rows belong to those of another child table, the rows of that one which are kept.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Rows:
         self._each, self._folder, self._known = each, folder, known
         self._alone = isinstance(table, Schema) and table.privacy_unit.column is None
         self._patience, self.type = _patience(most), row_type(table)
+        self._fields = self.type.names or ()
         self._pieces: list[list[Array]] = [[] for _ in range(count)]
         self._turn = threading.Lock()  # Rows of a partition may be asked for while another's are put down.
         self._held = self.seen = 0
@@ -70,10 +72,23 @@ class Rows:
         """Rows that stay, at least."""
         return int(self._stay.sum())
 
-    def add(self, block: Block, people: Words, named: Flags, words: Words, homes: Ints) -> None:
-        """Take rows in, with the hashes of each one's person; those that name nobody are dropped."""
+    def add(
+        self,
+        block: Block,
+        people: Words,
+        named: Flags,
+        words: Words,
+        homes: Ints,
+        links: Mapping[str, Words] | None = None,
+    ) -> None:
+        """Take rows in, with the hashes of each one's person; those that name nobody are dropped.
+
+        ``links`` are hashes of what tells a row apart (``own``) and of the row that it belongs to (``of``).
+        """
         rows = np.zeros(len(block), dtype=self.type)
         rows["who"], rows["word"] = people, words
+        for name, hashes in (links or {}).items():
+            rows[name] = hashes
         numeric = 0
         for place, column in enumerate(self._table.columns):
             codes, numbers, _ = block.encoded(column)
@@ -157,7 +172,7 @@ class Rows:
         """The rows of a partition that are kept of each person, if no further row comes: those of one together."""
         rows = self.of(home)
         if self._known is not None:
-            rows = rows[places_of(rows["who"], self._known.of(home)["who"]) >= 0]
+            rows = self._known_rows(rows, self._known.of(home))
         owners = np.arange(len(rows)) if self._alone else _numbered(rows["who"])
         if not self._summaries and (
             self._alone or (owners == np.arange(len(owners))).all()
@@ -171,6 +186,19 @@ class Rows:
             return self._summaries.together(rows.take(order), ordered)
         kept = rows.take(order[ranks < self._each])
         kept["slot"] = ranks[ranks < self._each]
+        return kept
+
+    def _known_rows(self, rows: Array, known: Array) -> Array:
+        """Rows about somebody who is known, or that belong to a row that is; of several alike, to the first."""
+        if "of" not in self._fields:
+            return rows[places_of(rows["who"], known["who"]) >= 0]
+        numbers = _numbered(np.concatenate([_named_rows(known, "own"), _named_rows(rows, "of")]))
+        own, first = np.unique(numbers[: len(known)], return_index=True)
+        wanted = numbers[len(known) :]
+        places = np.minimum(np.searchsorted(own, wanted), max(len(own) - 1, 0))
+        found = np.flatnonzero(own[places] == wanted) if len(own) else np.zeros(0, dtype=np.int64)
+        kept = rows.take(found)
+        kept["link"] = known["slot"][first[places[found]]]
         return kept
 
     def _ordered(self, rows: Array) -> list[Floats]:
@@ -191,6 +219,7 @@ def row_type(table: Schema | ChildTable) -> np.dtype[Any]:
     fields: list[Any] = [
         *([("order", np.float64)] if _has_order(table) else []),
         *summaries.fields,
+        *_link_fields(table),
         ("who", np.uint64, (2,)),
         ("word", np.uint64),
         ("id", np.uint64),
@@ -200,6 +229,14 @@ def row_type(table: Schema | ChildTable) -> np.dtype[Any]:
         ("codes", code_type(columns), (len(columns),)),
     ]
     return np.dtype(fields)
+
+
+def _link_fields(table: Schema | ChildTable) -> list[Any]:
+    """Hashes of a row's own key and of its parent's, and the parent's slot, where a table has them."""
+    if isinstance(table, Schema):
+        return []
+    own: list[Any] = [] if table.row_key is None else [("own", np.uint64)]
+    return own if table.parent is None else [*own, ("of", np.uint64), ("link", np.uint16)]
 
 
 def has_state(table: Schema | ChildTable) -> bool:
@@ -226,10 +263,17 @@ def largest_file(schema: Schema) -> int:
     return max(2 * _patience(rows) * row_type(table).itemsize for table, rows in tables)
 
 
+def _named_rows(rows: Array, key: str) -> Words:
+    """Hashes of each row's person and of one of its keys: shape (n_rows, 3)."""
+    return np.column_stack([rows["who"], rows[key]])
+
+
 def _numbered(people: Words) -> Ints:
-    """One number per person, in order of first appearance, from pairs of hashes."""
-    first, second = (pd.factorize(np.ascontiguousarray(half))[0].astype(np.int64) for half in people.T)
-    return np.asarray(pd.factorize(first * (len(people) + 1) + second)[0], dtype=np.int64)
+    """One number per person, in order of first appearance, from two hashes or more."""
+    first, *others = (pd.factorize(np.ascontiguousarray(part))[0].astype(np.int64) for part in people.T)
+    for other in others:
+        first = pd.factorize(first * (len(people) + 1) + other)[0].astype(np.int64)
+    return np.asarray(first, dtype=np.int64)
 
 
 def together(people: Words) -> Ints:

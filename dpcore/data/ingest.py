@@ -40,6 +40,12 @@ _WHOLE_HISTORIES = (
 )
 
 
+_NESTED_KEYS = (
+    "Rows that belong to rows of another table are linked once, when a data set is stored, so no rows can be appended "
+    "later: leave out '--keep-keys', and add all files together again as the next version ('--replaces')."
+)
+
+
 def ingest(
     chunks: Iterable[pd.DataFrame],
     schema: Schema,
@@ -63,7 +69,8 @@ def partitions_of(
     Of each person's rows, ``max_rows_per_person`` are kept, in the main table and in each child
     table, chosen uniformly unless the schema says otherwise (``keep``, ``summary``); rows without a
     person are dropped, because they could belong to anybody, and so are child rows about a person
-    whom the main table does not know. One coin per person decides between training and hold-out
+    whom the main table does not know, and rows that belong to a row of another table (``parent``)
+    which is not kept. One coin per person decides between training and hold-out
     part.
 
     Parameters
@@ -93,9 +100,11 @@ def partitions_of(
     division = _Division(schema, randomness, people)
     main = _main_rows(chunks, division, randomness, folder)
     _settle(main, division, randomness)
-    further = [
-        _child_rows(children[child.name], child, division, main, randomness, folder) for child in schema.children
-    ]
+    held: dict[str, Rows] = {}
+    for child in sorted(schema.children, key=lambda child: child.parent is not None):  # First those that others need.
+        known = main if child.parent is None else held[child.parent]
+        held[child.name] = _child_rows(children[child.name], child, division, known, randomness, folder)
+    further = [held[child.name] for child in schema.children]
     return ahead(_partition(division, main.of(home), further, home) for home in range(division.count))
 
 
@@ -108,6 +117,8 @@ class _Division:
         tables: tuple[Schema | ChildTable, ...] = (schema, *schema.children)
         if kept is not None and any(map(has_state, tables)):
             raise IngestError(_WHOLE_HISTORIES)
+        if kept is not None and any(child.links for child in schema.children):
+            raise IngestError(_NESTED_KEYS)
         self.kept = kept
         self.schema, self.count = schema, partition_count(schema.max_rows)
         each = schema.privacy_unit.max_rows_per_person
@@ -193,7 +204,9 @@ def _partition(division: _Division, rows: Array, further: Sequence[Rows], home: 
         codes = list(own["codes"].T)
         places = places_of(own["who"], rows["who"])
         noted_too.append((own, places, table.max_rows_per_person))
-        children.append(ChildRecords.build(table, division.rows, codes, own["slot"].astype(np.int64), places))
+        slots = own["slot"].astype(np.int64)
+        links = None if table.parent is None else own["link"]
+        children.append(ChildRecords.build(table, division.rows, codes, slots, places, links))
     made = Partition.build(
         schema,
         list(rows["codes"].T),
@@ -222,33 +235,57 @@ def _child_rows(
     chunks: Iterable[pd.DataFrame | Block],
     child: ChildTable,
     division: _Division,
-    main: Rows,
+    known: Rows,
     randomness: RandomSource,
     folder: Path | None,
 ) -> Rows:
-    """Rows of a child table, at most so many of each person of the main table."""
+    """Rows of a child table, at most so many of each person: of people, or belonging to rows, that are known."""
     each, key = child.max_rows_per_person, division.schema.key_of(child)
     number = division.schema.children.index(child)
     place = _within(folder, f"child {number}")
-    held = Rows(child, each, division.rows * each, division.count, place, main)
+    held = Rows(child, each, division.rows * each, division.count, place, known)
     if division.kept is not None:
         held.take(division.kept.child_rows(number, held.type), division.homes)
     for block in map(Block.of, ahead(chunks)):
         _check_names(block.frame, child, key, child.name)
         people, named = division.people(block.frame[key])
-        held.add(block, people, named, randomness.words(len(block)), division.homes(people[:, 0]))
+        links, linked = _links(block.frame, child, division)
+        homes = division.homes(people[:, 0])
+        held.add(block, people, named & linked, randomness.words(len(block)), homes, links)
     if not held.seen:
         raise IngestError(
             f"The table '{child.name}' holds a header but no rows. Give its rows, or take it out of the schema."
         )
     for home in range(division.count):
         held.keep(home, held.thinned(home))
+    if not held.staying and child.parent is not None:
+        raise IngestError(
+            f"No row of the table '{child.name}' belongs to a row of '{child.parent}' that is kept. Check that both "
+            f"name the person and the row alike, here in the columns '{key}' and '{child.parent_key}'."
+        )
     if not held.staying:
         raise IngestError(
             f"No '{key}' of the table '{child.name}' is found in the main table. Check that both "
             "write it alike: leading zeros and endings such as '.0' count."
         )
     return held
+
+
+def _links(frame: pd.DataFrame, child: ChildTable, division: _Division) -> tuple[dict[str, Words], Flags]:
+    """Hashes of the keys of rows, by the fields that hold them, and which rows may stay: those that name a parent."""
+    links: dict[str, Words] = {}
+    linked = np.ones(len(frame), dtype=np.bool_)
+    if child.row_key is not None:
+        links["own"] = _row_hashes(*division.people(frame[child.row_key]))
+    if child.parent_key is not None:
+        hashes, linked = division.people(frame[child.parent_key])
+        links["of"] = _row_hashes(hashes, linked)
+    return links, linked
+
+
+def _row_hashes(hashes: Words, named: Flags) -> Words:
+    """One hash of each row's key; 0 for a row that has none, to which nothing belongs."""
+    return np.where(named, hashes[:, 1] | np.uint64(1), np.uint64(0))
 
 
 def check_columns(chunk: pd.DataFrame, schema: Schema) -> None:
@@ -277,7 +314,9 @@ def check_children(children: Mapping[str, pd.DataFrame], schema: Schema) -> None
 
 def _check_names(chunk: pd.DataFrame, declared: Schema | ChildTable, key: str | None, table: str = "") -> None:
     absent = declared.lacking(chunk.columns)
-    absent += [name for name in (declared.keeping.order_by, key) if name is not None and name not in chunk.columns]
+    links = declared.links if isinstance(declared, ChildTable) else ()
+    needed = (declared.keeping.order_by, *links, key)
+    absent += [name for name in needed if name is not None and name not in chunk.columns]
     if absent:
         names = ", ".join(f"'{name}'" for name in absent[:10])
         where = f"table '{table}'" if table else "file"

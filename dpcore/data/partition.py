@@ -30,6 +30,11 @@ def child_arrays(schema: Schema) -> list[tuple[str, str]]:
     return [(f"child_{i}_codes", f"child_{i}_rows") for i in range(len(schema.children))]
 
 
+def link_arrays(schema: Schema) -> dict[str, str]:
+    """Names of the arrays of links, by the child tables whose rows belong to rows of another."""
+    return {child.name: f"child_{i}_links" for i, child in enumerate(schema.children) if child.parent is not None}
+
+
 def share_room(partitions: Sequence[Partition]) -> None:
     """Give the partitions of a table equal parts of what may be kept of intermediate steps."""
     whole = kept_bytes()
@@ -54,10 +59,13 @@ class ChildRecords:
         Code of each row's cell. Zero where there is no row.
     rows : array of shape (n_slots, n_words), uint64
         Which slots hold a row: one bit vector over the records per slot.
+    links : array of shape (n_slots, max_rows), uint16, or None
+        For a table whose rows belong to those of another: the slot of each row's parent, of the
+        same record. Zero where there is no row.
     """
 
-    def __init__(self, table: ChildTable, codes: Array, rows: Words) -> None:
-        self.table, self.codes, self.rows = table, codes, rows
+    def __init__(self, table: ChildTable, codes: Array, rows: Words, links: Array | None = None) -> None:
+        self.table, self.codes, self.rows, self.links = table, codes, rows, links
 
     def __repr__(self) -> str:
         return f"ChildRecords({self.table.name!r})"
@@ -70,15 +78,19 @@ class ChildRecords:
         codes: list[Cells],
         slots: Ints,
         records: Ints,
+        links: Array | None = None,
     ) -> ChildRecords:
-        """Put encoded rows into ``slots`` of ``records``, arrays of shape (n_rows,)."""
+        """Put encoded rows into ``slots`` of ``records``, and their parents' slots: arrays of shape (n_rows,)."""
         shape = (table.max_rows_per_person, whole_words(max_rows))
         padded = np.zeros((len(codes), *shape), dtype=code_type(table.columns))
         for i, column_codes in enumerate(codes):
             padded[i, slots, records] = column_codes
         held = np.zeros(shape, dtype=np.bool_)
         held[slots, records] = True
-        return cls(table, padded, pack_rows(held))
+        linked = None if links is None else np.zeros(shape, dtype=np.uint16)
+        if linked is not None and links is not None:
+            linked[slots, records] = links
+        return cls(table, padded, pack_rows(held), linked)
 
     def rows_in(self, column: str, cells: Collection[int]) -> Words:
         """Bit vectors (n_slots, n_words) of the rows with a cell of ``column`` among ``cells``."""
@@ -137,8 +149,9 @@ class Partition:
         self.schema, self.arrays, self.place = schema, arrays, place
         self.codes, self.numbers, self.cells, self.parts, self.ids = (arrays[name] for name in _ARRAYS)
         self.rows = self.codes.shape[1]
+        links = link_arrays(schema)
         self.children = {
-            child.name: ChildRecords(child, arrays[codes], arrays[rows])
+            child.name: ChildRecords(child, arrays[codes], arrays[rows], arrays.get(links.get(child.name, "")))
             for child, (codes, rows) in zip(schema.children, child_arrays(schema), strict=True)
         }
         sizes = [len(column.cells) for column in schema]
@@ -197,6 +210,8 @@ class Partition:
         arrays = {"codes": padded, "numbers": clamped, "cells": np.stack(cells), "parts": parts, "ids": own}
         for child, (codes_name, rows_name) in zip(children, child_arrays(schema), strict=True):
             arrays |= {codes_name: child.codes, rows_name: child.rows}
+            if child.links is not None:
+                arrays[link_arrays(schema)[child.table.name]] = child.links
         return cls(schema, arrays)
 
     @property

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpcore.arrays import Array
 from dpcore.data.packing import word_count
-from dpcore.data.partition import Partition, child_arrays, code_type
+from dpcore.data.partition import Partition, child_arrays, code_type, link_arrays
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.schema import Schema
 from dpcore.errors import SchemaError
@@ -155,6 +155,10 @@ class _Layout:
             records[codes] = (code_type(child.columns), own)
             bits[slots] = (np.uint64, [f"row {child.name} {slot}" for slot in each])
             self.shapes[codes] = (len(child.columns), len(each), rows)
+            if child.parent is not None:
+                name = link_arrays(schema)[child.name]
+                records[name] = (np.uint16, [f"link {child.name} {slot}" for slot in each])
+                self.shapes[name] = (len(each), rows)
         self.shapes["ids"] = (rows,)
         self.files: dict[str, Mapping[str, tuple[Any, list[str]]]] = {_RECORDS: records, _BITS: bits}
         self.lengths = {_RECORDS: rows, _BITS: word_count(rows), _PEOPLE: rows}

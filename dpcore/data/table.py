@@ -21,7 +21,7 @@ from dpcore.data.packing import unpack
 from dpcore.data.partition import ChildRecords, Partition, share_room
 from dpcore.data.storage import open_partitions, save_partitions, stored_schema
 from dpcore.domain.columns import IntegerColumn, NumericColumn
-from dpcore.domain.schema import Part, Schema
+from dpcore.domain.schema import ChildTable, Part, Schema
 
 
 class PrivateTable:
@@ -121,7 +121,8 @@ class PrivateTable:
         tables = {self.schema.entity: main}
         for child in self.schema.children:
             rows, owners = self.public_child(child.name, part)
-            tables[child.name] = rows.assign(**{self.schema.key_of(child): owners})
+            keys = _row_keys(self.partitions, child, part, owners)
+            tables[child.name] = rows.assign(**{self.schema.key_of(child): owners}).assign(**keys)
         return tables
 
     def public_child(self, name: str, part: Part = "all") -> tuple[pd.DataFrame, Ints]:
@@ -161,12 +162,33 @@ def _frame(partition: Partition, places: Ints) -> pd.DataFrame:
 
 def _child_frame(partition: Partition, name: str, part: Part) -> tuple[pd.DataFrame, Ints]:
     child, records = partition.children[name], unpack(partition.members(part), partition.rows)
-    held = np.stack([unpack(slot, partition.rows) for slot in child.rows]) & records
-    places, slots = np.nonzero(held.T)
+    places, slots = np.nonzero(_held(partition, name, part).T)
     content = {
         column.name: _cell_values(column)[child.codes[i, slots, places]] for i, column in enumerate(child.table.columns)
     }
     return pd.DataFrame(content), (np.cumsum(records) - 1)[places]
+
+
+def _row_keys(partitions: Sequence[Partition], child: ChildTable, part: Part, owners: Ints) -> dict[str, list[str]]:
+    """Made-up keys of the rows of a child table, and of the rows that they belong to: owner and slot."""
+    own, above = [], []
+    for partition in partitions if child.links else ():
+        records, held = partition.children[child.name], _held(partition, child.name, part)
+        places, slots = np.nonzero(held.T)
+        own.append(slots)
+        above.append(slots if records.links is None else records.links[slots, places])
+    found = {child.row_key: own, child.parent_key: above}
+    return {
+        name: [f"{owner}-{slot}" for owner, slot in zip(owners.tolist(), np.concatenate(of).tolist(), strict=True)]
+        for name, of in found.items()
+        if name is not None
+    }
+
+
+def _held(partition: Partition, name: str, part: Part) -> Flags:
+    """Slots with a row about somebody in a part: shape (n_slots, rows)."""
+    records = unpack(partition.members(part), partition.rows)
+    return np.stack([unpack(slot, partition.rows) for slot in partition.children[name].rows]) & records
 
 
 def _cell_values(column: Any) -> Array:

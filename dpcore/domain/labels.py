@@ -87,6 +87,7 @@ def has_labels(schema: Schema) -> bool:
 
 def _keys(schema: Schema) -> set[str]:
     keys = [schema.privacy_unit.column, *(schema.key_of(child) for child in schema.children)]
+    keys += [name for child in schema.children for name in child.links]
     return {key for key in keys if key is not None}
 
 

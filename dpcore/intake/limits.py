@@ -89,8 +89,9 @@ def stored_bytes(schema: Schema) -> int:
     row = 10 * columns + cells / 8 + 16 + (_PERSON if schema.privacy_unit.column else 0)
     for child in schema.children:
         slots = child.max_rows_per_person
-        row += slots * (2 * len(child.columns) + 1 / 8)
-        columns += slots * (len(child.columns) + 1)
+        linked = child.parent is not None
+        row += slots * (2 * (len(child.columns) + linked) + 1 / 8)
+        columns += slots * (len(child.columns) + linked + 1)
     rows = partition_rows(schema.max_rows, each, count)
     return round(count * (rows * row + _COLUMN * (columns + cells + 8))) + (len(schema.to_json()) << 2)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,9 @@ def synthetic_tables(
     columns |= _linked(schema, views, rows, generator)
     unit = schema.privacy_unit
     keys = np.arange(rows) // unit.max_rows_per_person
-    children = {child.name: _child_rows(schema, child, keys, generator) for child in schema.children}
+    children: dict[str, pd.DataFrame] = {}
+    for child in sorted(schema.children, key=lambda child: child.parent is not None):
+        children[child.name] = _child_rows(schema, child, keys, children, generator)
     if target:
         names = [column.name for column in schema.columns if column.name != target]
         own = [columns[name] for name in names[: _OWN_CAUSES if children else _CAUSES]]
@@ -53,13 +55,25 @@ def synthetic_tables(
     return frame, children
 
 
-def _child_rows(schema: Schema, child: ChildTable, keys: Ints, generator: np.random.Generator) -> pd.DataFrame:
+def _child_rows(
+    schema: Schema, child: ChildTable, keys: Ints, before: Mapping[str, pd.DataFrame], generator: np.random.Generator
+) -> pd.DataFrame:
+    """Rows about people, or about the rows of a table that was invented ``before``."""
     most = min(child.max_rows_per_person, _CHILD_ROWS)
-    counts = generator.integers(0, most + 1, len(keys))
+    parent = schema.parent_of(child)
+    above = None if parent is None else before[parent.name]
+    counts = generator.integers(0, most + 1, len(keys) if above is None else len(above))
     counts[0] = max(1, counts[0])  # A table without rows could not be ingested.
-    owners = np.repeat(keys, counts)
+    links: dict[str, Any] = {}
+    if above is None or parent is None:
+        owners = np.repeat(keys, counts)
+    else:
+        owners = np.repeat(above[schema.key_of(parent)].to_numpy(), counts)
+        links[str(child.parent_key)] = np.repeat(above[parent.row_key].to_numpy(), counts)
+    if child.row_key is not None:
+        links[child.row_key] = np.arange(len(owners))
     content = {column.name: _values(column, len(owners), generator) for column in child.columns}
-    return pd.DataFrame({schema.key_of(child): owners, **content})
+    return pd.DataFrame({schema.key_of(child): owners, **links, **content})
 
 
 def _has_first(child: ChildTable, rows: pd.DataFrame, schema: Schema, keys: Ints) -> Flags:

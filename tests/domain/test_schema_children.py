@@ -136,3 +136,63 @@ def test_what_cannot_be_declared_gets_a_sentence(content: dict[str, Any], senten
     with pytest.raises(SchemaError) as caught:
         Schema.from_mapping(content)
     assert sentence in str(caught.value)
+
+
+LOAD: dict[str, Any] = {
+    "name": "load",
+    "parent": "car",
+    "parent_key": "car_no",
+    "max_rows_per_person": 9,
+    "columns": [{"name": "shape", "type": "categorical", "categories": ["circle", "square"]}],
+}
+
+
+def with_load(car: dict[str, Any] | None = None, **load: Any) -> dict[str, Any]:
+    return TRAIN | {"children": [CAR | {"row_key": "car_no"} | (car or {}), LOAD | load]}
+
+
+def test_rows_of_a_table_may_belong_to_rows_of_another() -> None:
+    schema = Schema.from_mapping(with_load())
+    car, load = schema.children
+    assert schema.parent_of(load) is car
+    assert schema.parent_of(car) is None
+    assert schema.within("car") == (load,)
+    assert car.file_columns == ("length", "wheels", "car_no")
+    assert load.file_columns == ("shape", "car_no")
+    for text in (schema.to_yaml(), schema.to_json()):
+        assert Schema.from_text(text) == schema
+        assert "parent_key" in text
+
+
+def test_a_schema_without_such_rows_is_written_as_before() -> None:
+    text = Schema.from_mapping(TRAIN).to_json()
+    assert not any(word in text for word in ("parent", "row_key"))
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (with_load(parent_key=None), "say with 'parent_key' which column names them"),
+        (with_load(parent=None), "say with 'parent' of which"),
+        (with_load(parent="wagon"), "'wagon', which is no further table: there are 'car'"),
+        (with_load(parent="train"), "'train', which is no further table"),
+        (with_load(parent="load"), "belongs to rows that belong to its own"),
+        (with_load({"parent": "load", "parent_key": "of"}, row_key="no"), "belongs to rows that belong to its own"),
+        (with_load({"row_key": None}), "say there with 'row_key' what tells them apart"),
+        (with_load(parent_key="train_id"), "'train_id' names the person in 'load'"),
+        (with_load(parent_key="shape"), "'shape' tells rows of 'load' apart"),
+        (with_load({"row_key": "length"}), "'length' tells rows of 'car' apart"),
+        (with_load(from_rows=True), "belong to the person: leave out 'parent'"),
+    ],
+)
+def test_links_that_cannot_be_are_told(content: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        Schema.from_mapping(content)
+    assert sentence in str(caught.value)
+
+
+def test_one_table_may_lie_between_a_person_and_rows_not_two() -> None:
+    third = LOAD | {"name": "label", "parent": "load", "parent_key": "load_no"}
+    content = TRAIN | {"children": [CAR | {"row_key": "car_no"}, LOAD | {"row_key": "load_no"}, third]}
+    with pytest.raises(SchemaError, match="one table may lie between a person and rows, not two"):
+        Schema.from_mapping(content)

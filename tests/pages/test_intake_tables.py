@@ -323,3 +323,56 @@ def test_the_page_of_data_sets_shows_the_further_tables():
     assert "Columns of the table &#x27;car&#x27;, at most 3 rows for each train" in text
     assert "Groups: any: size (short, long)" in text
     assert schema_view.child_cells(SCHEMA.children[0].columns[1], SCHEMA.origin)[1] == "integer"
+
+
+LOADS = "train_id,car_no,shape\n1,1,circle\n1,2,square\n2,1,circle\n2,9,circle\n"
+NUMBERED = "train_id,car_no,length,wheels\n1,1,short,2\n1,2,long,3\n2,1,long,2\n"
+NESTED = SCHEMA.to_mapping() | {
+    "children": [
+        SCHEMA.to_mapping()["children"][0] | {"row_key": "car_no"},
+        {
+            "name": "load",
+            "parent": "car",
+            "parent_key": "car_no",
+            "max_rows_per_person": 4,
+            "columns": [{"name": "shape", "type": "categorical", "categories": ["circle", "square"]}],
+        },
+    ]
+}
+
+
+def with_loads() -> AppTest:
+    """Three tables, and the form as a schema says in which each belongs to the train alone."""
+    app = upload(TRAINS, ("car.csv", NUMBERED), ("load.csv", LOADS))
+    alone = [
+        {name: value for name, value in child.items() if name not in {"parent", "parent_key", "row_key"}}
+        for child in NESTED["children"]
+    ]
+    return taken_over(app, Schema.from_mapping(NESTED | {"children": alone}))
+
+
+def taken_over(app: AppTest, schema: Schema) -> AppTest:
+    app.segmented_control(key="intake-way").set_value(FILE_WAY).run()
+    app.text_area(key="intake-yaml").set_value(schema.to_yaml()).run()
+    button(app, "Take it over").click()
+    return checked(app.run())
+
+
+def test_rows_may_belong_to_rows_of_another_further_table():
+    app = with_loads()
+    _, load = [item for item in app.selectbox if item.label == "Rows belong to"]
+    assert load.options == ["the person alone", "car"]
+    load.set_value("car")
+    store(app)
+    assert "Table 'load': choose the columns that link it to rows of 'car'." in errors(app)
+    by_label(app.selectbox, "Column that names the row of car").set_value("car_no")
+    by_label(app.selectbox, "Column of car with the same values").set_value("car_no")
+    assert "is stored" in words(store(app))
+    assert [info.schema for info in access.service().datasets()] == [Schema.from_mapping(NESTED)]
+
+
+def test_a_schema_in_which_rows_belong_to_rows_goes_through_the_form():
+    app = taken_over(upload(TRAINS, ("car.csv", NUMBERED), ("load.csv", LOADS)), Schema.from_mapping(NESTED))
+    assert [item.value for item in app.selectbox if item.label == "Rows belong to"] == ["the person alone", "car"]
+    assert "is stored" in words(store(app))
+    assert [info.schema for info in access.service().datasets()] == [Schema.from_mapping(NESTED)]

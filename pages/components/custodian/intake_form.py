@@ -13,7 +13,7 @@ from dpcore.domain.unfinished import Unfinished
 from dpcore.errors import BudgetError, SchemaError
 from dpcore.intake.uploads import parse_schema
 from dpcore.privacy.budgets import parse_delta, parse_epsilon, parse_limit
-from pages.components.custodian import kin, learning, schema_rows, workbench
+from pages.components.custodian import belonging, kin, learning, schema_rows, workbench
 from pages.components.custodian.intake_tables import (
     KEEP,
     TableDraft,
@@ -120,10 +120,13 @@ def several_tables(main: TableDraft, children: list[TableDraft], person: str | N
         rows = _columns(answers, main, _MAIN, key)
     columns, faults = schema_rows.columns_of(rows, main.name, key)
     answers.faults += faults
-    described = []
+    described: list[dict[str, Any]] = []
     for place, child in zip(others, children, strict=True):
         with place:
             described.append(_child(answers, child, key))
+            with slot.kept():
+                answers.faults += belonging.ask(child, children, described[-1])
+    answers.faults += belonging.tell_apart(described)
     st.subheader("Who is protected", anchor=False)
     st.markdown(text("unit_tables"))
     answers.content = names | {

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from dpcore.domain.unfinished import Unfinished
-from pages.components.custodian import schema_rows
+from pages.components.custodian import belonging, schema_rows
 from pages.components.custodian.intake_draft import Draft
 from pages.components.custodian.intake_tables import TableDraft
 
@@ -101,6 +101,7 @@ def take_over(wanted: Unfinished, draft: Draft, tables: list[TableDraft]) -> Non
                 _fill(table, [column.model_dump(mode="json") for column in child.columns])
                 draft.fresh[f"intake-child-key-{table.ident}"] = schema.key_of(child)
                 draft.fresh[f"intake-kept-{table.ident}"] = child.max_rows_per_person
+    draft.fresh |= belonging.answers(schema, children)
 
 
 def _fill(table: TableDraft, columns: list[dict[str, Any]]) -> None:

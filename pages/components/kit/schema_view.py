@@ -44,7 +44,8 @@ def _show_child(child: ChildTable, entity: str, origin: Origin) -> None:
     kept = child.max_rows_per_person
     about = f"Columns of the table '{child.name}', at most {kept} row{'s' if kept > 1 else ''}"
     rows = (markup.row(child_cells(column, origin)) for column in child.columns)
-    markup.table(f"{about} for each {entity}", _CHILD_HEADER, rows)
+    within = "" if child.parent is None else f"; each belongs to a row of '{child.parent}'"
+    markup.table(f"{about} for each {entity}{within}", _CHILD_HEADER, rows)
     if child.description:
         st.text(child.description)
 

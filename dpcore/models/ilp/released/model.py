@@ -9,11 +9,11 @@ import pandas as pd
 
 from dpcore.arrays import Flags, Floats, Ints
 from dpcore.domain.encoding import encode_columns
-from dpcore.domain.schema import Schema
+from dpcore.domain.schema import ChildTable, Schema
 from dpcore.frozen import FrozenModel
 from dpcore.models.ilp.language.clause import Clause
 from dpcore.models.ilp.language.prolog import Prolog
-from dpcore.models.ilp.released.tables import Frames, case_rows, owners_of, split_tables, table_rows
+from dpcore.models.ilp.released.tables import Frames, case_rows, linked, owners_of, split_tables, table_rows
 from dpcore.models.ilp.released.words import clause_words
 from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
@@ -134,7 +134,7 @@ class ILPModel(FrozenModel):
         rows = {}
         for child in (child for child in schema.children if child.name in used):
             frame = children.get(child.name, pd.DataFrame()).reset_index(drop=True)
-            owners = owners_of(main, frame, str(schema.privacy_unit.column), schema.key_of(child))
+            owners = _owners(main, children, child, schema)
             columns = self._columns(child.name)
             rows[child.name] = table_rows(frame, child, columns, owners, in_order=child.name in ordered)
         return [clause.holds(person, rows, len(main)) for clause in self.clauses]
@@ -215,6 +215,17 @@ class ILPModel(FrozenModel):
                 row[f"noisy count: {label}"] = group.noisy_counts[code]
             rows.append(row)
         return pd.DataFrame(rows)
+
+
+def _owners(main: pd.DataFrame, children: Mapping[str, pd.DataFrame], child: ChildTable, schema: Schema) -> Ints:
+    """Place of each row's person; of rows that belong to rows of another table, if these are given."""
+    frame, person = children.get(child.name, pd.DataFrame()), str(schema.privacy_unit.column)
+    owners, parent = owners_of(main, frame, person, schema.key_of(child)), schema.parent_of(child)
+    if parent is None or parent.name not in children or not len(frame):
+        return owners
+    parents = children[parent.name]
+    above = owners_of(main, parents, person, schema.key_of(parent))
+    return linked(owners, frame, child, above, parents, str(parent.row_key))
 
 
 def predicted_labels(kept: Sequence[bool], estimates: Floats, positive: int) -> tuple[int, ...]:

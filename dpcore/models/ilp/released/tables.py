@@ -56,6 +56,27 @@ def owners_of(main: pd.DataFrame, rows: pd.DataFrame, own: str, key: str) -> Int
     return np.where(found >= 0, np.append(named, -1)[found], -1)
 
 
+def linked(
+    owners: Ints, rows: pd.DataFrame, child: ChildTable, above: Ints, parents: pd.DataFrame, row_key: str
+) -> Ints:
+    """Place of each row's person, if the row belongs to one of some other rows of the same person; else -1.
+
+    Parameters
+    ----------
+    above : int array of shape (n_parents,)
+        Place of each other row's person.
+    row_key : str
+        Column of the other rows that tells them apart. Without it, or without the one that names
+        them, nobody knows what belongs to what, and every row counts.
+    """
+    if child.parent_key not in rows or row_key not in parents:
+        return owners
+    known = set(zip(above.tolist(), people_of(parents[row_key]), strict=True))
+    named = zip(owners.tolist(), people_of(rows[child.parent_key]), strict=True)
+    belongs = np.fromiter((pair[1] is not None and pair in known for pair in named), dtype=np.bool_, count=len(rows))
+    return np.where(belongs, owners, -1)
+
+
 def table_rows(
     frame: pd.DataFrame, child: ChildTable, columns: Sequence[str], owners: Ints, *, in_order: bool
 ) -> TableRows:

@@ -182,7 +182,11 @@ def _further(axis: Axis, schema: Schema, codes: Ints, generator: np.random.Gener
     counts = generator.integers(first[codes], ends[codes] + 1)
     owners = np.repeat(np.arange(1, len(codes) + 1), counts)
     empty = {column.name: pd.Series([None] * len(owners), dtype=object) for column in child.columns}
-    return pd.DataFrame({schema.key_of(child): owners, **empty})
+    # Which row of another table a row belongs to was not asked: it is the first one of the same person.
+    links = {} if child.parent_key is None else {child.parent_key: np.ones(len(owners), dtype=np.int64)}
+    if child.row_key is not None:
+        links[child.row_key] = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
+    return pd.DataFrame({schema.key_of(child): owners, **links, **empty})
 
 
 def expected_errors(model: SummaryModel) -> dict[str, float]:
