@@ -300,10 +300,6 @@ class Schema(Table):
         """The table to whose rows those of a child table belong; ``None``: to the person alone."""
         return next((table for table in self.children if table.name == child.parent), None)
 
-    def within(self, name: str) -> tuple[ChildTable, ...]:
-        """Child tables whose rows belong to rows of another one, in schema order."""
-        return tuple(child for child in self.children if child.parent == name)
-
     @property
     def targets(self) -> tuple[str, ...]:
         """Names of the columns that the custodian marked as targets."""

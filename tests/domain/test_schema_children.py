@@ -156,7 +156,6 @@ def test_rows_of_a_table_may_belong_to_rows_of_another() -> None:
     car, load = schema.children
     assert schema.parent_of(load) is car
     assert schema.parent_of(car) is None
-    assert schema.within("car") == (load,)
     assert car.file_columns == ("length", "wheels", "car_no")
     assert load.file_columns == ("shape", "car_no")
     for text in (schema.to_yaml(), schema.to_json()):
