@@ -381,7 +381,7 @@ def test_a_forest_tells_of_a_case(page: Page, ward: Server) -> None:
 
 def test_shapes_from_the_form_to_one_case(page: Page, ward: Server) -> None:
     open_tree(page, ward, "Shape functions")
-    expect(page.locator(".fg-meter")).to_contain_text("Spent so far, at δ 0.00001")
+    expect(page.locator(".fg-meter")).to_contain_text("Counted at δ = 0.00001.")
     assert spent(ward) == (0, 0, 0)
     open_review(page)
     dialog = page.get_by_role("dialog")

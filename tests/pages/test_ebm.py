@@ -144,10 +144,14 @@ def test_no_form_asks_for_a_delta():
 
 def test_the_meter_names_the_delta_of_the_budget_before_and_after_spending():
     dataset_id = add_ward()
-    assert "Spent so far, at δ 0.00001 ε 0.00" in words(open_page(PAGE))
+    told = words(open_page(PAGE))
+    assert "Spent so far ε 0.00;" in told
+    assert "Counted at δ = 0.00001." in told
     fit_ebm(dataset_id)
     spent = access.service().balance(dataset_id).spent
-    assert f"Spent so far, at δ 0.00001 ε {format_epsilon(spent)};" in words(open_page(PAGE))
+    told = words(open_page(PAGE))
+    assert f"Spent so far ε {format_epsilon(spent)};" in told
+    assert "Counted at δ = 0.00001." in told
 
 
 def test_the_review_tells_the_delta_of_the_run_from_that_of_the_budget():

@@ -1,4 +1,4 @@
-"""The custodian's view of the ledger: every line, a filter, and the lines as a file."""
+"""The custodian's view of the ledger: its lines, a page at a time, a filter, and the lines as a file."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from pages.components.kit import made_file, markup
 from pages.components.kit.texts import text
 from pages.components.visitor import access
 
+#: Lines that are made and sent together: a ledger has as many as ever happened.
+_PAGE = 100
 _ONE, _ALL = "This data set", "All data sets"
 _KEYS = tuple(f"audit-{part}" for part in ("kinds", "analysts", "actors", "words", "run", "first", "last"))
 
@@ -44,7 +46,7 @@ def show() -> None:
     if kept:
         title = "all data sets" if scope == _ALL else dataset.name
         several = scope == _ALL or bool(dataset.shares_with)
-        _table(kept[::-1] if newest else kept, names if several else None, title)
+        _pages(kept[::-1] if newest else kept, names if several else None, title)
         _download(kept, names, "all" if scope == _ALL else dataset.id[:8])
 
 
@@ -82,18 +84,33 @@ def _count(kept: int, of: int) -> None:
         st.caption(f"{of} line{'' if of == 1 else 's'}.")
 
 
-def _table(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None, title: str) -> None:
-    lines = pd.DataFrame([_line(entry, names) for entry in entries])
-    if not any(entry.delta for entry in entries):
-        lines = lines.drop(columns="δ")
-    if not any(entry.rho for entry in entries):
-        lines = lines.drop(columns="ρ")
+def _pages(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None, title: str) -> None:
+    """The lines of one page, and which page that is where there are several."""
+    table = st.container()
+    page = 1
+    if len(entries) > _PAGE:
+        page = st.pagination(-(-len(entries) // _PAGE), key="audit-page")
+    first = (page - 1) * _PAGE
+    shown = entries[first : first + _PAGE]
+    part = "" if len(shown) == len(entries) else f", of which lines {first + 1} to {first + len(shown)}"
+    with table:
+        _table(shown, names, _unused(entries), f"Ledger of {title}: {len(entries):,} lines{part}")
+
+
+def _unused(entries: Sequence[LedgerEntry]) -> list[str]:
+    """Columns that no line on any page has anything in."""
+    used = {"δ": any(entry.delta for entry in entries), "ρ": any(entry.rho for entry in entries)}
+    return [column for column in used if not used[column]]
+
+
+def _table(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None, without: Sequence[str], alt: str) -> None:
+    lines = pd.DataFrame([_line(entry, names) for entry in entries]).drop(columns=without)
     medium = st.column_config.TextColumn(width="medium")
     st.dataframe(
         lines,
         hide_index=True,
         column_config={"What happened": medium, "Limits": medium, "Note": medium},
-        alt=f"Ledger of {title}: {len(entries)} lines",
+        alt=alt,
     )
 
 

@@ -9,7 +9,7 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.privacy.budgets import exact_amount
+from dpcore.privacy.budgets import at_delta
 from dpcore.report.spending import fitting, plain_sum_sentence
 from dpcore.workspace.requests import Balance, DatasetInfo, Quote
 from pages.components.kit import amounts, refresh, theme
@@ -67,9 +67,8 @@ def render(name: str, balance: Balance, whole: Balance, quote: Quote | None = No
 
 def _parts(balance: Balance, quote: Quote | None) -> list[tuple[str, str, Decimal, str]]:
     """Style, label, amount and its words for each part of the bar."""
-    at = f", at δ {exact_amount(balance.delta)}" if balance.delta else ""
     costs = [
-        ("fg-spent", f"Spent so far{at}", balance.spent),
+        ("fg-spent", "Spent so far", balance.spent),
         ("fg-reserved", "Reserved (waiting)", balance.reserved),
         *([("fg-this", "This run adds", quote.adds)] if quote else []),
     ]
@@ -102,6 +101,7 @@ def _warnings(balance: Balance, whole: Balance, quote: Quote | None) -> list[str
 def _notes(balance: Balance, whole: Balance, quote: Quote | None, *, own: bool) -> list[str]:
     near = own and not amounts.none_yet(balance, whole) and whole.left < balance.cap - balance.spent - balance.reserved
     return [
+        f"Counted{at_delta(balance.delta)}." if balance.delta else "",
         _NONE_YET if amounts.none_yet(balance, whole) else "",
         fitting(quote) if quote is not None and quote.affordable else "",
         plain_sum_sentence(balance),

@@ -200,7 +200,7 @@ def _ending(status: RunStatus) -> None:
         markup.notice(
             "plain",
             "Finished.",
-            f"{cost} was asked for; the budget says what is spent in all. Reading it again is free.",
+            f"This run was asked for at {cost}. Reading its result again is free.",
         )
     else:
         kept = "spent" if status.charged else "returned to the budget"
