@@ -1,6 +1,6 @@
 """Published relational data: from facts of Prolog to the tables of a schema.
 
-A child table of a schema has no children of its own, so what hangs on a car is written into its
+Rules say of a row nothing about the rows that belong to it, so what hangs on a car is written into its
 rows: a load carries its car's length, wheels and roof, an object what it lies in.
 """
 

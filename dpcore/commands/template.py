@@ -43,7 +43,9 @@ _ASKING = """\
 """
 _CHILDREN = """\
 # Further tables: any number of rows about each person. Neighbouring data sets differ in one
-# person with all these rows. 'key' is the column that says whose row it is.
+# person with all these rows. 'key' is the column that says whose row it is. Rows may belong to
+# rows of another further table: 'parent' is its name, 'parent_key' the column here that names the
+# row, and 'row_key', there, the column that tells its rows apart.
 """
 _ROWS_KEPT = "max_rows_per_person:  # required: rows kept of each person, chosen at random; it is public"
 #: Fields of a schema that stand elsewhere in its text, or say nothing.
