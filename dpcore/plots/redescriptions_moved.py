@@ -1,7 +1,8 @@
 """Redescriptions as points that a browser marks by itself: one figure, and a style sheet for each position.
 
 The figure is the same for every threshold and whichever redescription is read, so it is sent and drawn
-once. Every point is in it twice, as kept and as set aside, and a style sheet hides one of the two.
+once. Every point is in it as kept and as set aside, and a style sheet hides one of the two. Beneath them it has
+a ring, which is what the pointer meets; plotly shows the ring of the point that was clicked.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from dpcore.models.redescriptions.released.redescription_set import Redescriptio
 from dpcore.plots.redescriptions import frame_points, points_trace, spread_of, support_steps, upright
 from dpcore.plots.style import INK, SOFT
 
+#: Opacity of a ring that is seen. No other opacity of the figure is the same, so that style sheets know it by that.
+_SEEN = 0.95
+_RINGS = ".trace:first-child .point"
+
 
 def moved_figure(found: RedescriptionSet, *, aside: bool = True) -> go.Figure:
     """All redescriptions, once as set aside and once as kept, and a line to be moved.
@@ -29,11 +34,10 @@ def moved_figure(found: RedescriptionSet, *, aside: bool = True) -> go.Figure:
         Also show what is not kept.
     """
     order = _order(found)
-    figure = go.Figure()
+    figure = go.Figure(_rings(found, order))
     if aside:
-        figure.add_trace(points_trace(found.found, order, "set aside", kept=False))
-    figure.add_trace(points_trace(found.found, order, "kept", kept=True, intervals=True))
-    figure.update_traces(selected={"marker": {"opacity": 0.8}})
+        figure.add_trace(_unmet(points_trace(found.found, order, "set aside", kept=False)))
+    figure.add_trace(_unmet(points_trace(found.found, order, "kept", kept=True, intervals=True)))
     spread = spread_of(found)
     bottom = frame_points(figure, [found.found[place] for place in order], spread)
     if found.suggested_support > 0:
@@ -50,7 +54,34 @@ def moved_figure(found: RedescriptionSet, *, aside: bool = True) -> go.Figure:
         name="kept from here on",
         showlegend=True,
     )
+    if not aside:
+        figure.add_shape(
+            type="rect",
+            x0=spread[0],
+            x1=spread[1],
+            y0=bottom - 1,
+            y1=3,
+            line={"width": 0},
+            fillcolor="rgba(0,0,0,0)",
+            name="cover",
+        )
     return figure
+
+
+def _rings(found: RedescriptionSet, order: list[int]) -> go.Scatter:
+    """A ring for every point, seen once it is clicked."""
+    rings = points_trace(found.found, order, "ring", kept=True)
+    marker = {"symbol": "circle", "size": 17, "color": "rgba(0,0,0,0)", "opacity": 0}
+    rings.update(marker={**marker, "line": {"width": 2.5, "color": INK}}, showlegend=False, overwrite=True)
+    rings.update(selected={"marker": {"opacity": _SEEN}}, unselected={"marker": {"opacity": 0}}, overwrite=True)
+    return rings
+
+
+def _unmet(points: go.Scatter) -> go.Scatter:
+    """Points that are seen, but that the pointer does not meet."""
+    points.update(text=None, customdata=None, hovertemplate=None, hoverinfo="skip", overwrite=True)
+    points.update(selected={"marker": {"opacity": points.marker.opacity}}, overwrite=True)
+    return points
 
 
 def _order(found: RedescriptionSet) -> list[int]:
@@ -58,7 +89,9 @@ def _order(found: RedescriptionSet) -> list[int]:
     return sorted(range(len(items)), key=lambda place: (items[place].support, place))
 
 
-def threshold_styles(found: RedescriptionSet, points: str, slider: str, named: Callable[[int], str]) -> str:
+def threshold_styles(
+    found: RedescriptionSet, points: str, slider: str, named: Callable[[int], str], *, aside: bool = True
+) -> str:
     """A style sheet that hides, for each position of the slider, what is set aside there.
 
     Parameters
@@ -67,6 +100,8 @@ def threshold_styles(found: RedescriptionSet, points: str, slider: str, named: C
         Keys of the figure and of the slider on the page.
     named : callable
         What the slider says at each of its steps.
+    aside : bool
+        Whether the figure shows what is set aside. If not, the pointer does not meet it either.
 
     Returns
     -------
@@ -77,26 +112,52 @@ def threshold_styles(found: RedescriptionSet, points: str, slider: str, named: C
     low, high = map(math.log10, spread_of(found))
     here = f".{_name(points)}"
     last = 2 if found.suggested_support > 0 else 1  # Place of what is kept, from the end.
-    rules = []
+    rules = [f"{_line(here)}, {_cover(here)} {{ transform-box: fill-box; }}"]
+    if not aside:
+        rules.append(f"{_cover(here)} {{ pointer-events: all; }}")
     for step in support_steps(found):
         moved = f':root:has(.{_name(slider)} input[aria-valuetext="{named(step)}"]) {here}'
         below = int(np.searchsorted(supports, step))
         hidden = [
             f"{moved} .trace:nth-last-child({last}) :is(.point, .errorbar):nth-child(-n+{below})",
-            f"{moved} .trace:nth-last-child({last + 1}) .point:nth-child(n+{below + 1})",
+            f"{moved} .trace:nth-last-child({last + 1}) .point:nth-child(n+{below + 1})"
+            if aside
+            else f"{moved} {_RINGS}:nth-child(-n+{below})",
         ]
         rules.append(f"{', '.join(hidden)} {{ visibility: hidden; }}")
-        line = f"{moved} .shapelayer path"
-        if step > 10**low:  # Further left, nobody would see the line.
-            along = (math.log10(step) - low) / (high - low)
-            rules.append(f"{line} {{ transform-box: fill-box; transform: translateX({100 * along:.3f}%); }}")
-        else:
-            rules.append(f"{line} {{ visibility: hidden; }}")
+        along = 100 * (math.log10(max(step, 10**low)) - low) / (high - low)
+        seen = "" if along else " visibility: hidden;"  # Further left, nobody would see the line.
+        rules.append(f"{_line(moved)} {{ transform: translateX({along:.3f}%);{seen} }}")
+        if not aside:
+            rules.append(f"{_cover(moved)} {{ transform: translateX({along - 100:.3f}%); }}")
     return "\n".join(rules)
 
 
-def reading_styles(found: RedescriptionSet, chosen: Redescription | None, points: str, *, intervals: bool) -> str:
+def _line(where: str) -> str:
+    return f'{where} .shapelayer path[data-index="0"]'
+
+
+def _cover(where: str) -> str:
+    return f'{where} .shapelayer path[data-index="1"]'
+
+
+def reading_styles(
+    found: RedescriptionSet,
+    chosen: Redescription | None,
+    points: str,
+    *,
+    clicked: Redescription | None = None,
+    intervals: bool,
+) -> str:
     """A style sheet that rings the one that is read, and shows its interval or those of all.
+
+    A point that is clicked has its ring from plotly at once. The style sheet takes that ring away if another
+    one has been chosen since by other means, and holds its own back if yet another point is clicked.
+
+    Parameters
+    ----------
+    clicked : Redescription or None
+        Whose point was clicked last.
 
     Returns
     -------
@@ -104,18 +165,22 @@ def reading_styles(found: RedescriptionSet, chosen: Redescription | None, points
         CSS without the tags around it.
     """
     here = f".{_name(points)}"
-    number = 0
-    if chosen is not None:
-        number = 1 + next(n for n, place in enumerate(_order(found)) if found.found[place] is chosen)
+    number = _number(found, chosen)
+    left = 0 if clicked is chosen else _number(found, clicked)
     rules = []
     if not intervals:
         rules.append(f"{here} .errorbar:not(:nth-child({number})) {{ visibility: hidden; }}")
+    if left:
+        rules.append(f"{here} {_RINGS}:nth-child({left}) {{ opacity: 0 !important; }}")
     if number:
-        rules.append(
-            f"{here} .point:nth-child({number}) {{ stroke: var(--ink) !important; stroke-width: 5px !important; "
-            "opacity: 1 !important; paint-order: stroke; }"
-        )
+        anew = f'{_RINGS}[style*="opacity: {_SEEN}"]:not(:nth-child({left}))'
+        rules.append(f"{here}:not(:has({anew})) {_RINGS}:nth-child({number}) {{ opacity: {_SEEN} !important; }}")
     return "\n".join(rules)
+
+
+def _number(found: RedescriptionSet, item: Redescription | None) -> int:
+    """Which point of the figure it is, from 1; 0 without any."""
+    return 0 if item is None else 1 + next(n for n, place in enumerate(_order(found)) if found.found[place] is item)
 
 
 def _name(key: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import os
 import re
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -101,8 +103,34 @@ def read_now(page: Page) -> Locator:
     return page.locator("[class*=st-key-card-][class*=-read]")
 
 
+def expect_ringed(page: Page, number: int) -> None:
+    """Wait until this point, in the order of supports from 1, has a ring, and no other one has."""
+    ringed = """plot => [...plot.querySelectorAll(".trace:first-child .point")].flatMap(
+        (ring, place) => getComputedStyle(ring).opacity > 0 ? [place + 1] : [])"""
+    for _ in range(100):
+        if points(page).evaluate(ringed) == [number]:
+            return
+        page.wait_for_timeout(100)
+    assert points(page).evaluate(ringed) == [number]
+
+
+@contextmanager
+def held(server: Server) -> Iterator[None]:
+    """The server answers nothing meanwhile."""
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+
+
 def click_point(page: Page, name: str, place: int) -> None:
     """Click a point of a series, wherever it lies."""
+    page.mouse.click(*point_at(page, name, place))
+
+
+def point_at(page: Page, name: str, place: int) -> tuple[float, float]:
+    """Move the pointer to a point of a series."""
     points(page).scroll_into_view_if_needed()
     page.wait_for_timeout(500)
     x, y = points(page).evaluate(
@@ -117,7 +145,7 @@ def click_point(page: Page, name: str, place: int) -> None:
     )
     page.mouse.move(x, y)
     page.wait_for_timeout(200)
-    page.mouse.click(x, y)
+    return x, y
 
 
 def shown_jaccard(item) -> str:
@@ -185,6 +213,49 @@ def test_a_move_of_the_threshold_sends_only_what_it_changes(page: Page, server: 
     assert drawings >= 1
     assert not any(map(figure_in, told)), "the style sheet moves the points"
     assert sum(one.ByteSize() for one in told) <= 20_000 * drawings
+
+
+def test_a_click_is_ringed_without_the_server_until_another_one_is_chosen(page: Page, server: Server) -> None:
+    found = run_before(page, server)
+    kept = found.pruned(found.suggested_support)
+    order = sorted(found.found, key=lambda item: item.support)
+    first, second = (1 + order.index(item) for item in (kept[0], kept[1]))
+    expect_ringed(page, first)
+    with held(server):
+        click_point(page, "kept", second - 1)
+        expect_ringed(page, second)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
+    expect_ringed(page, second)
+    read_now(page).get_by_role("combobox").click()
+    page.get_by_role("option").first.click()
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
+    expect_ringed(page, first)
+    click_point(page, "kept", second - 1)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[1]))
+    expect_ringed(page, second)
+    click_point(page, "kept", first - 1)
+    expect_ringed(page, first)
+    expect(read_now(page)).to_contain_text(shown_jaccard(kept[0]))
+
+
+def test_what_is_not_shown_does_not_speak(page: Page, server: Server) -> None:
+    found = run_before(page, server)
+    slider = page.locator("[class*=-support] input[type=range]")
+    slider.focus()
+    slider.press("Home")
+    expect_kept(page, len(found.found))
+    page.get_by_text("Show what is set aside").click()
+    expect(points(page).get_by_text("set aside", exact=True)).to_have_count(0)
+    settled(page, 1000)
+    spoken = points(page).locator(".hovertext")
+    point_at(page, "kept", 0)
+    expect(spoken).to_have_count(1)
+    slider.focus()
+    slider.press("End")
+    expect_kept(page, 0)
+    point_at(page, "kept", 0)
+    page.wait_for_timeout(500)
+    expect(spoken).to_have_count(0)
 
 
 def message(event: dict[str, Any]) -> ForwardMsg:

@@ -121,7 +121,6 @@ def test_the_moved_figure_holds_every_point_as_kept_and_as_set_aside():
     kept, aside = trace(figure, "kept"), trace(figure, "set aside")
     assert places(kept) == places(aside)
     assert list(kept.x) == sorted(item.support for item in FOUND.found)
-    assert [FOUND.found[place].support for place in kept.customdata] == list(kept.x)
     assert "set aside" not in names(moved_figure(FOUND, aside=False))
     low, high = (10**end for end in figure.layout.xaxis.range)
     assert all(low < support < high for support in (*kept.x, FOUND.suggested_support))
@@ -129,9 +128,38 @@ def test_the_moved_figure_holds_every_point_as_kept_and_as_set_aside():
     assert (line.x0, line.x1) == pytest.approx((low, high))
 
 
+def test_the_pointer_meets_one_point_of_each_and_only_what_is_marked_has_a_ring():
+    for aside in (True, False):
+        rings, *others = moved_figure(FOUND, aside=aside).data
+        assert places(rings) == places(trace(moved_figure(FOUND), "kept"))
+        assert [FOUND.found[place].support for place in rings.customdata] == list(rings.x)
+        assert "Click to read it." in rings.hovertemplate
+        assert {one.hoverinfo for one in others} == {"skip"}
+        assert all(one.text is None and one.customdata is None for one in others)
+        assert rings.marker.opacity == rings.unselected.marker.opacity == 0
+        assert rings.selected.marker.opacity > 0
+        for points in others[:-1]:
+            assert points.selected.marker.opacity == points.unselected.marker.opacity == points.marker.opacity
+
+
+def test_what_is_not_shown_is_covered_from_the_pointer():
+    wanted = {"aside": False}
+    line, cover = moved_figure(FOUND, **wanted).layout.shapes
+    assert (cover.x0, cover.x1) == (line.x0, line.x1)
+    css = threshold_styles(FOUND, "a-points", "a-support", str, **wanted)
+    assert "pointer-events: all" in css
+    for step in support_steps(FOUND):
+        below = sum(item.support < step for item in FOUND.found)
+        hidden, line_at, cover_at = [line for line in css.splitlines() if f'aria-valuetext="{step}"' in line]
+        assert f".trace:first-child .point:nth-child(-n+{below})" in hidden
+        moved, covered = (float(rule.partition("translateX(")[2].partition("%")[0]) for rule in (line_at, cover_at))
+        assert covered == pytest.approx(moved - 100)
+    assert "pointer-events" not in threshold_styles(FOUND, "a-points", "a-support", str)
+
+
 def test_intervals_of_the_moved_figure_are_those_of_the_noise():
     points = trace(moved_figure(FOUND), "kept")
-    items = [FOUND.found[place] for place in points.customdata]
+    items = [FOUND.found[place] for place in trace(moved_figure(FOUND), "ring").customdata]
     assert np.add(points.y, points.error_y.array) == pytest.approx([item.interval[1] for item in items])
     assert np.subtract(points.y, points.error_y.arrayminus) == pytest.approx([item.interval[0] for item in items])
 
@@ -144,7 +172,7 @@ def test_every_step_of_the_slider_hides_those_below_it():
         assert len(rules) == 2
         assert f".errorbar):nth-child(-n+{below})" in rules[0]
         assert f".point:nth-child(n+{below + 1})" in rules[0]
-        assert ("translateX" in rules[1]) == (step > 10 ** moved_figure(FOUND).layout.xaxis.range[0])
+        assert ("visibility" not in rules[1]) == (step > 10 ** moved_figure(FOUND).layout.xaxis.range[0])
 
 
 def test_the_one_that_is_read_is_ringed_and_shows_its_interval():
@@ -154,6 +182,18 @@ def test_the_one_that_is_read_is_ringed_and_shows_its_interval():
     assert ".errorbar:not(:nth-child(2))" in css
     assert "errorbar" not in reading_styles(FOUND, order[1], "a-points", intervals=True)
     assert ".point" not in reading_styles(FOUND, None, "a-points", intervals=False)
+
+
+def test_a_ring_of_a_click_goes_once_another_one_is_chosen():
+    order = sorted(FOUND.found, key=lambda item: item.support)
+    css = reading_styles(FOUND, order[1], "a-points", clicked=order[0], intervals=True)
+    [gone, ring] = css.splitlines()
+    assert ".point:nth-child(1)" in gone
+    assert "opacity: 0 !important" in gone
+    assert ":not(:nth-child(1))" in ring
+    assert ".point:nth-child(2)" in ring
+    clicked = reading_styles(FOUND, order[1], "a-points", clicked=order[1], intervals=True)
+    assert clicked == reading_styles(FOUND, order[1], "a-points", intervals=True)
 
 
 def test_pointing_at_one_tells_its_conditions_as_text():

@@ -76,7 +76,8 @@ def points(reading: Reading) -> None:
         selection_mode="points",
         on_select=_clicked(reading),
     )
-    st.html(f"<style>{threshold_styles(found, _points_key(key), _slider_key(key), _people)}</style>")
+    css = threshold_styles(found, _points_key(key), _slider_key(key), _people, aside=aside)
+    st.html(f"<style>{css}</style>")
     st.caption(text("points"))
 
 
@@ -85,7 +86,8 @@ def ring(reading: Reading, place: Any) -> None:
     from dpcore.plots.redescriptions_moved import reading_styles
 
     intervals = bool(st.session_state.get(f"{reading.key}-intervals"))
-    css = reading_styles(reading.found, reading.chosen, _points_key(reading.key), intervals=intervals)
+    key, clicked = _points_key(reading.key), _marked(reading)
+    css = reading_styles(reading.found, reading.chosen, key, clicked=clicked, intervals=intervals)
     place.html(f"<style>{css}</style>")
 
 
@@ -154,15 +156,25 @@ def _points_key(key: str) -> str:
 
 def _clicked(reading: Reading) -> Callable[[], None]:
     """What to do with a click on a point: read it."""
+    before = _marked(reading)
 
     def read() -> None:
-        marked = st.session_state[_points_key(reading.key)]["selection"]["points"]
-        places = [point.get("customdata") for point in marked]
-        if places and isinstance(places[0], int):
-            choose(reading.found.found[places[0]], reading.key)
+        # A second click on a point takes its mark away; it is still the point that was clicked.
+        item = _marked(reading) or before
+        if item is not None:
+            choose(item, reading.key)
             forget_row(reading.key)
 
     return read
+
+
+def _marked(reading: Reading) -> Any | None:
+    """The one whose point the browser marks since it was clicked."""
+    shown = st.session_state.get(_points_key(reading.key), {})
+    places = [point.get("customdata") for point in shown.get("selection", {}).get("points", [])]
+    if places and isinstance(places[0], int) and places[0] < len(reading.found.found):
+        return reading.found.found[places[0]]
+    return None
 
 
 def one(reading: Reading) -> None:
