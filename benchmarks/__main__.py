@@ -12,6 +12,7 @@ import typer
 
 from benchmarks import app as app_suite
 from benchmarks import (
+    app_reading,
     budget,
     budget_errors,
     costs,
@@ -464,6 +465,16 @@ def app_command(report: Report, quick: Quick = False) -> None:
     """Seconds until a person sees an answer (needs Chromium), and what pages take with 200 results."""
     report.records += app_suite.run(quick=quick)
     report.show(table_of("Application", report.records))
+
+
+@_suite("app-reading")
+def app_reading_command(
+    report: Report,
+    quick: Annotated[bool, typer.Option("--quick", help="Four turns instead of sixteen.")] = False,
+) -> None:
+    """Seconds until redescriptions follow a moved threshold and a clicked point (needs Chromium)."""
+    report.records += app_reading.run(app_suite.SUITE, quick=quick)
+    report.show(table_of("Reading redescriptions", report.records))
 
 
 @app.command("screenshots")
