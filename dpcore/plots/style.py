@@ -10,6 +10,8 @@ from functools import cache
 from html import escape
 from typing import Any, Final
 
+from dpcore.released.noisy_counts import WIDE
+
 #: Distinguishable without colour: each class has its own symbol too.
 COLOURS: Final = ("#0b7285", "#c2410c", "#5f3dc4", "#287f3a", "#a61e4d", "#495057")
 SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "x", "star")
@@ -20,8 +22,6 @@ INK: Final = "#16303a"
 SOFT: Final = "#46616b"
 FAINT: Final = "#c9dde3"
 GRID: Final = "#dee2e6"
-#: A wider interval tells nothing about a group; nor does a count within the noise.
-_UNCLEAR: Final = 0.5
 FONT: Final = '"Source Sans", "Source Sans Pro", Arial, sans-serif'
 _AXIS: Final = {
     "gridcolor": GRID,
@@ -91,8 +91,11 @@ def pretty(condition: str) -> str:
 
 
 def clearly(counts: Sequence[int], margin: int, low: float, high: float) -> bool:
-    """Whether noisy counts, and the interval from ``low`` to ``high``, tell anything."""
-    return high - low <= _UNCLEAR and sum(counts) > margin
+    """Whether noisy counts, and the interval from ``low`` to ``high``, tell anything.
+
+    Counts within the noise do not, nor does a wide interval.
+    """
+    return high - low <= WIDE and sum(counts) > margin
 
 
 def safe(text: str) -> str:

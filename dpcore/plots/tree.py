@@ -23,7 +23,7 @@ from dpcore.plots.style import (
     shorten,
 )
 from dpcore.plots.tree_layout import HEADER, PANEL, STRIPE, Box, Point, TreeLayout, group_numbers
-from dpcore.released.noisy_counts import percent
+from dpcore.released.noisy_counts import TOO_FEW, are_nobody, percent, told_share
 
 _GROUND, _DIM = "#ffffff", "#f1f5f7"
 _BAND, _EDGE = "#8fc3d2", "#0f6e84"
@@ -102,9 +102,10 @@ def tree_alt(tree: TreeModel, target: str) -> str:
 
 def _ends(tree: TreeModel, target: str, numbers: dict[int, int]) -> list[str]:
     """The groups with the highest and the lowest chance of the class that is shown, if there is one."""
-    if len(tree.classes) > 2 or len(numbers) < 2:
+    people = [place for place in numbers if not are_nobody(tree.nodes[place].noisy_counts)]
+    if len(tree.classes) > 2 or len(people) < 2:
         return []
-    low, high = (end(numbers, key=lambda place: tree.nodes[place].estimates[1]) for end in (min, max))
+    low, high = (end(people, key=lambda place: tree.nodes[place].estimates[1]) for end in (min, max))
     highest, lowest = (percent(tree.nodes[place].estimates[1]) for place in (high, low))
     return [
         f"Group {numbers[high]} has the highest noisy chance of {target} = {tree.classes[1]} ({highest}), "
@@ -228,10 +229,11 @@ class _Drawing:
         )
         scales = [rectangle(Box(left, y, PANEL, 12, ())) for y in middles]
         yield areas("scales", scales, "#e8f2f5", FAINT, 1)
-        yield areas("intervals", [self._interval(row) for row in rows], _BAND, _EDGE, 1)
+        people = [row for row in rows if not are_nobody(self._tree.nodes[row].noisy_counts)]
+        yield areas("intervals", [self._interval(row) for row in people], _BAND, _EDGE, 1)
         points = [
-            rectangle(Box(self._at(self._estimate(row)) - 2, y - 2, 4, 16, ()))
-            for row, y in zip(rows, middles, strict=True)
+            rectangle(Box(self._at(self._estimate(row)) - 2, self._layout.boxes[row].middle - 2, 4, 16, ()))
+            for row in people
         ]
         yield areas("estimates", points, INK, INK, 0.5)
         if self._truth is not None:
@@ -274,6 +276,8 @@ class _Drawing:
 
     def _chance(self, position: int) -> str:
         node = self._tree.nodes[position]
+        if are_nobody(node.noisy_counts):
+            return TOO_FEW
         low, high = node.intervals[self._code(position)]
         clear = clearly(node.noisy_counts, node.count_margin, low, high)
         figure = f"<b>{percent(self._estimate(position))}</b> ({percent(low)} to {percent(high)})"
@@ -330,11 +334,9 @@ class _Drawing:
 
     def _class_line(self, position: int, code: int) -> str:
         node, label = self._tree.nodes[position], self._tree.classes[code]
-        low, high = node.intervals[code]
         line = (
             f"{glyph(code)} {safe(shorten(label, 24))}: noisy count "
-            f"{_signed(node.noisy_counts[code])} ±{node.count_margin}, noisy share "
-            f"{percent(node.estimates[code])} ({percent(low)}–{percent(high)})"
+            f"{_signed(node.noisy_counts[code])} ±{node.count_margin}, noisy share {told_share(node, code)}"
         )
         if self._truth is not None:
             line += f", true count {self._truth[position][code]}"

@@ -16,6 +16,8 @@ from dpcore.privacy.budgets import gaussian_tail, geometric_tail
 _WIDEST = 1000.0
 #: In place of a share, where the noisy counts add up to nobody.
 TOO_FEW = "too few to tell"
+#: An interval of a share that is wider than this tells nothing.
+WIDE = 0.5
 #: What the interval of a share is for, in sentences.
 NOISE_ALONE = "noise alone: "
 #: Sums of more terms are not tabulated either, unless the scale is so small that whole numbers
@@ -156,6 +158,16 @@ def told_share(numbers: Numbers, code: int, noise: str = "") -> str:
         return TOO_FEW
     low, high = (percent(end) for end in numbers.intervals[code])
     return f"{percent(numbers.estimates[code])} ({noise}{low} to {high})"
+
+
+def told_chance(numbers: Numbers, code: int) -> str:
+    """How a sentence about a chance ends: the share, or why none can be told."""
+    if are_nobody(numbers.noisy_counts):
+        return "not told: too few people, as the noisy counts add up to nobody"
+    low, high = numbers.intervals[code]
+    if high - low > WIDE:
+        return f"too noisy to tell: anything from {percent(low)} to {percent(high)} fits"
+    return f"about {told_share(numbers, code, NOISE_ALONE)}"
 
 
 def nearest(counts: Floats, total: float) -> Floats:

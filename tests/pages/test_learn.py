@@ -95,7 +95,7 @@ def test_each_lesson_asks_before_it_tells(learn, lesson):
     assert not charts(learn)
     assert not compared(learn)
     assert text(f"lesson_{lesson.guess}_truth") not in words(learn)
-    assert "lessons opened" in words(learn)
+    assert "answers seen" in words(learn)
     press(opened(learn, lesson.title), "lesson-restart")
     opened(learn, lesson.title)
     assert len(charts(learn)) == 1
@@ -119,14 +119,14 @@ def test_a_guess_stands_beside_the_truth_and_the_course_remembers_it(learn):
     learn.slider(key="guess-noise").set_value(70).run()
     press(learn, "guess-noise-sure")
     assert compared(learn) == [("±70 people", f"±{margin(Decimal('0.1'))} people")]
-    assert "1 of 13 lessons opened" in words(learn)
+    assert "1 of 13 answers seen" in words(learn)
     press(learn, "lesson-next")
     assert not compared(learn)
     press(learn, "lesson-back")
     assert compared(learn) == [("±70 people", "±30 people")]
     press(learn, "lesson-restart")
     assert [item.value for item in learn.subheader] == ["Everybody at once"]
-    assert "0 of 13 lessons opened" in words(learn)
+    assert "0 of 13 answers seen" in words(learn)
 
 
 def test_who_wants_to_guess_nothing_sees_the_truth_too(learn):

@@ -18,6 +18,7 @@ from dpcore.plots.tree_layout import (
     readable_levels,
     rows_in_order,
 )
+from dpcore.released.noisy_counts import TOO_FEW
 from tests.support.small_trees import full_tree
 
 
@@ -162,6 +163,22 @@ def test_names_are_shown_as_they_are_whatever_they_hold():
     texts += trace(figure, "details").hovertext
     assert any("&lt;b&gt;A&lt;/b&gt;" in text for text in texts)
     assert not any("<b>A" in text for text in texts)
+
+
+def test_a_group_of_nobody_has_a_row_but_no_chance():
+    tree = full_tree(1)
+    nobody = tree.finals[0]
+    nodes = list(tree.nodes)
+    nodes[nobody] = nodes[nobody].model_copy(update={"noisy_counts": tuple(-5 for _ in tree.classes)})
+    tree = tree.model_copy(update={"nodes": tuple(nodes)})
+    figure = tree_figure(tree, "died")
+    assert list(trace(figure, "chances").text).count(TOO_FEW) == 1
+    assert len(pieces(trace(figure, "scales"))) == 2
+    assert len(pieces(trace(figure, "intervals"))) == len(pieces(trace(figure, "estimates"))) == 1
+    details = trace(figure, "details")
+    told = zip(details.customdata, details.hovertext, strict=True)
+    assert all((TOO_FEW in text) == (place == nobody) for place, text in told)
+    assert "highest" not in tree_alt(tree, "died"), "one group is left, which is not the highest of any"
 
 
 def test_votes_are_counted_and_told():

@@ -143,7 +143,7 @@ def _choose() -> Lesson:
 def _progress() -> None:
     asked = [lesson for lesson in LESSONS if lesson.guess]
     done = [guess.made(lesson.guess) for lesson in asked]
-    told = f"{sum(done)} of {len(asked)} lessons opened"
+    told = f"{sum(done)} of {len(asked)} answers seen"
     marks = "".join(f'<span class="{"done" if one else "open"}"></span>' for one in done)
     st.html(
         f'<div class="fg-steps"><div role="img" aria-label="{told}">{marks}</div>'

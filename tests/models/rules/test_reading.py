@@ -12,9 +12,9 @@ from tests.support.small_tables import schema_of
 ILL = {"name": "ill", "type": "boolean", "target": True}
 
 
-def _reading(*counts):
+def _reading(*counts, interval=(0.6, 0.8)):
     rule = Rule(
-        conditions=(), text="everyone else", noisy_counts=counts, estimates=(0.29, 0.71), intervals=((0, 1),) * 2
+        conditions=(), text="everyone else", noisy_counts=counts, estimates=(0.29, 0.71), intervals=(interval,) * 2
     )
     model = RuleListModel(classes=("no", "yes"), rules=(rule,), count_margin=9, antecedent_count=1, evaluation=None)
     return model.reading("ill")[0]
@@ -24,6 +24,12 @@ def test_no_chance_is_told_of_nobody():
     assert "71%" not in _reading(-17, 4)
     assert "too few people" in _reading(-17, 4)
     assert "71%" in _reading(4, 9)
+
+
+def test_no_chance_is_told_that_noise_hides():
+    told = _reading(4, 9, interval=(0.02, 0.97))
+    assert told.endswith("is too noisy to tell: anything from 2.0% to 97% fits.")
+    assert "71%" not in told
 
 
 def test_a_share_with_its_interval_or_nobody():

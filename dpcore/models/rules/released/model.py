@@ -15,7 +15,7 @@ from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
 from dpcore.released.cases import first_possible, possible_cells
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
+from dpcore.released.noisy_counts import told_chance
 
 DEFAULT_TEXT = "everyone else"
 
@@ -113,9 +113,7 @@ class RuleListModel(FrozenModel):
         opening = "If" if position == 0 else "Otherwise, if"
         who = f"{opening} {rule.text}" if rule.conditions else "For everyone else"
         chance = f"{who}: the chance of {target} = {self.classes[best]} is"
-        if are_nobody(rule.noisy_counts):
-            return f"{chance} not told: too few people, as the noisy counts add up to nobody."
-        return f"{chance} about {told_share(rule, best, NOISE_ALONE)}."
+        return f"{chance} {told_chance(rule, best)}."
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin of the list: one row per rule, every number labelled noisy."""

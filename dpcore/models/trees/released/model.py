@@ -16,7 +16,7 @@ from dpcore.frozen import FrozenModel
 from dpcore.models.trees.released.splits import Split
 from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
-from dpcore.released.noisy_counts import NOISE_ALONE, are_nobody, told_share
+from dpcore.released.noisy_counts import told_chance
 
 ROOT_TEXT = "everyone"
 
@@ -219,9 +219,7 @@ class TreeModel(FrozenModel):
         condition = self.condition(position)
         who = "For everyone" if position == 0 else f"If {condition}"
         chance = f"{who}: predicted {target} = {self.classes[node.label]}. The chance of {self.classes[shown]} is"
-        if are_nobody(node.noisy_counts):
-            return f"{chance} not told: too few people, as the noisy counts add up to nobody."
-        return f"{chance} about {told_share(node, shown, NOISE_ALONE)}."
+        return f"{chance} {told_chance(node, shown)}."
 
     def to_frame(self) -> pd.DataFrame:
         """Table twin of the tree: one row per node, every number labelled noisy."""
