@@ -10,6 +10,7 @@ import streamlit as st
 from dpcore.domain.labels import called
 from dpcore.domain.protected import shared_things
 from dpcore.intake.dictionaries.writing import FORMS, text_of
+from dpcore.numerals import whole
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.kit import amounts, made_file, markup, schema_view
 from pages.components.run import ask
@@ -96,7 +97,7 @@ def _in_short(info: DatasetInfo) -> list[str]:
     targets = ", ".join(called(schema, name) for name in schema.targets[:_MOST_TARGETS])
     more = len(schema.targets) - _MOST_TARGETS
     return [
-        f"at most {schema.max_rows:,} rows",
+        f"at most {whole(schema.max_rows)} rows",
         *([f"to predict: {targets}{f' and {more} more' if more > 0 else ''}"] if targets else []),
         f"{amounts.left(balance.left)} left of {amounts.total(balance)}",
     ]

@@ -10,6 +10,7 @@ import typer
 
 from dpcore.commands.shell import find_release
 from dpcore.errors import RequestError
+from dpcore.numerals import whole
 
 
 class Kind(StrEnum):
@@ -33,7 +34,7 @@ def ask(
     told = how_many(model, parse_conjunction(question, found.domain))
     share = told.value / max(model.estimates.total, 1.0)
     typer.echo(
-        f"About {told.value:,.0f} records ({told.low:,.0f} to {told.high:,.0f} for the noise, 95%), "
+        f"About {whole(told.value)} records ({whole(told.low)} to {whole(told.high)} for the noise, 95%), "
         f"{100 * share:.3g}% of all."
     )
 
@@ -79,6 +80,6 @@ def synthesize(
     typer.echo(f"Noise moves the share of a cell of a column by {100 * errors['columns']:.2g} points on average.")
     if errors["pairs kept"]:
         typer.echo(
-            f"{errors['pairs kept']:.0f} pairs of columns follow what was counted, "
+            f"{whole(errors['pairs kept'])} pairs of columns follow what was counted, "
             f"each share within {100 * errors['pairs']:.2g} points on average."
         )

@@ -9,6 +9,7 @@ from dpcore.commands.text_ledger import left_text
 from dpcore.domain.origins import words_of
 from dpcore.models.readable import readable
 from dpcore.models.released import family_of, parse_model
+from dpcore.numerals import score, whole
 from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon
 from dpcore.released.evaluation import Evaluation, Figure
 from dpcore.released.plain_text import text_table
@@ -33,7 +34,7 @@ def release_text(release: Release) -> str:
     parts = [
         f"{what} on '{release.dataset_name}'  (release {release.id})",
         family.text(release, model),
-        f"Counts are noisy: within ±{model.count_margin:,} of the truth with 95% confidence, and "
+        f"Counts are noisy: within ±{whole(model.count_margin)} of the truth with 95% confidence, and "
         "so may be negative. Ranges in brackets show the noise alone.",
     ]
     if release.target and model.evaluation is not None:
@@ -52,13 +53,14 @@ def _evaluation(evaluation: Evaluation | RegressionEvaluation) -> str:
         )
     else:
         named = (("accuracy", evaluation.accuracy), ("AUC", evaluation.auc))
-    shown = [f"{name} {_figure(figure)}" for name, figure in named if figure is not None]
+    shown = [f"{name} {_figure(name, figure)}" for name, figure in named if figure is not None]
     listed = ", ".join(shown) or "noise drowns the counts: no figure can be given"
     return f"On people held out of the fit: {listed}."
 
 
-def _figure(figure: Figure) -> str:
-    return f"{figure.value:.3f} (noise ±{figure.noise_margin:.3f}, sampling ±{figure.sampling_margin:.3f})"
+def _figure(name: str, figure: Figure) -> str:
+    noise, sampling = score(figure.noise_margin, name), score(figure.sampling_margin, name)
+    return f"{score(figure.value, name)} (noise ±{noise}, sampling ±{sampling})"
 
 
 def certificate_text(certificate: Certificate) -> str:

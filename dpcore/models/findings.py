@@ -18,9 +18,10 @@ from dpcore.domain.columns import RESERVED, IntegerColumn, NumericColumn
 from dpcore.domain.labels import called, cell_called
 from dpcore.domain.schema import Schema
 from dpcore.models.released import family_of, parse_model
+from dpcore.numerals import percent, whole
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.invented import Records
-from dpcore.released.noisy_counts import are_nobody, percent
+from dpcore.released.noisy_counts import are_nobody
 from dpcore.released.release import Release
 
 #: Invented cases over which is averaged, and the seed that makes them the same for all.
@@ -253,7 +254,7 @@ def _pairs(release: Release, model: Any) -> Iterator[Finding]:
     kept = found.pruned(found.suggested_support)
     for name in sorted({column for item in kept for column in item.columns}):
         own = [item for item in kept if name in item.columns]
-        words = f"in {len(own):,} of {len(kept):,} redescriptions; the best: {own[0].left} ⇔ {own[0].right}"
+        words = f"in {whole(len(own))} of {whole(len(kept))} redescriptions; the best: {own[0].left} ⇔ {own[0].right}"
         yield Finding(name, called(release.domain, name), words, len(own) / len(kept))
 
 

@@ -10,7 +10,8 @@ from plotly.subplots import make_subplots
 
 from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Term
-from dpcore.models.ebm.released.words import EBMWords, minus
+from dpcore.models.ebm.released.words import EBMWords
+from dpcore.numerals import minus, whole
 from dpcore.plots.ebm_details import details, score_limits, score_ticks, title
 from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
 
@@ -147,7 +148,7 @@ def _counts(
         mode="text",
         x=[max(count, 0) for count in counts],
         y=list(range(len(bins))),
-        text=[minus(f"  {count:,}") for count in counts],
+        text=[minus(f"  {whole(count)}") for count in counts],
         textposition="middle right",
         textfont={"size": 13, "color": INK},
         hoverinfo="skip",

@@ -9,7 +9,8 @@ import numpy as np
 
 from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Term
-from dpcore.models.ebm.released.words import EBMWords, factor, minus
+from dpcore.models.ebm.released.words import EBMWords, factor
+from dpcore.numerals import minus, whole
 from dpcore.plots.style import safe, shorten
 from dpcore.plots.ticks import nice_ticks
 
@@ -44,11 +45,11 @@ def _score(words: EBMWords, term: Term, place: int, output: int) -> str:
 
 def _count(term: Term, place: int) -> str:
     margin = Z95 * term.count_errors[place]
-    return minus(f"noisy count {term.noisy_counts[place]:,} ±{margin:,.0f}, 95%")
+    return minus(f"noisy count {whole(term.noisy_counts[place])} ±{whole(margin)}, 95%")
 
 
 def _true(truth: Sequence[int] | None, place: int) -> str:
-    return "" if truth is None else f"; true count {truth[place]:,}"
+    return "" if truth is None else f"; true count {whole(truth[place])}"
 
 
 def title(words: EBMWords, outputs: Sequence[int]) -> str:

@@ -16,7 +16,8 @@ from dpcore.domain.columns import IntegerColumn
 from dpcore.models.ebm.released.axis import Axis
 from dpcore.models.ebm.released.bands import Z95
 from dpcore.models.ebm.released.model import Term
-from dpcore.models.ebm.released.words import EBMWords, minus
+from dpcore.models.ebm.released.words import EBMWords
+from dpcore.numerals import minus, whole
 from dpcore.plots.ebm_details import axis_title, details, score_limits, score_ticks, title
 from dpcore.plots.palette import faded
 from dpcore.plots.style import DASHES, FAINT, INK, SOFT, SYMBOLS, clear_layout, colour, safe
@@ -202,14 +203,14 @@ class _Drawing:
             if wanted.any():
                 yield self._density(name, wanted, density, margins, shade, pattern)
         yield self._below(np.flatnonzero(density < 0))
-        known = "" if self._truth is None else f"<br>(true {self._truth[-1]:,})"
+        known = "" if self._truth is None else f"<br>(true {whole(self._truth[-1])})"
         yield go.Scatter(
             name="missing records",
             x=[self._missing],
             y=[0],
             mode="text",
             showlegend=False,
-            text=[minus(f"{self._term.noisy_counts[-1]:,}") + known],
+            text=[whole(self._term.noisy_counts[-1]) + known],
             textposition="top center",
             textfont={"size": 13, "color": INK},
             hoverinfo="skip",
@@ -248,7 +249,7 @@ class _Drawing:
     def _below(self, bins: Array) -> go.Scatter:
         """Counts below zero in digits, or a sign where there is no room: bars may be too small."""
         room = _ROOM * (self._end - self._start)
-        counts = [minus(f"{self._term.noisy_counts[code]:,}") for code in bins]
+        counts = [whole(self._term.noisy_counts[code]) for code in bins]
         wide = [self._spans[code][1] - self._spans[code][0] > room for code in bins]
         return go.Scatter(
             name="counts below 0",

@@ -8,8 +8,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dpcore.models.trees.released.column_use import ColumnUse
+from dpcore.numerals import percent
 from dpcore.plots.style import INK, SOFT, clear_layout, colour, glyph, safe, shorten
-from dpcore.released.noisy_counts import percent
 
 _MOST_COLUMNS = 15
 #: The bar of trees whose prediction depends on what is not known of a case.

@@ -10,6 +10,7 @@ from dpcore.models.ilp.language.prolog import Prolog
 from dpcore.models.ilp.released.model import ILPModel
 from dpcore.models.ilp.released.words import clause_words
 from dpcore.models.released import parse_model
+from dpcore.numerals import whole
 from dpcore.plots.style import FAINT, clear_layout, colour, safe, shorten
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.noisy_counts import NOISE_ALONE, told_share
@@ -144,13 +145,13 @@ def ilp_alt(release: Release) -> str:
     model: ILPModel = parse_model(release)
     label, rest = _side_names(model, release.target)
     told = " ".join(
-        f"{text.title} ({text.words}): {positive:,} with {label}, {other:,} with {rest}."
+        f"{text.title} ({text.words}): {whole(positive)} with {label}, {whole(other)} with {rest}."
         for text, positive, other in zip(clause_texts(release), *_sides(model), strict=True)
     )
     positives, others = _sides(model)
     records = f"{release.domain.entity} records"
     covered = (
-        f"The clauses cover {sum(positives[:-1]):,} of {sum(positives):,} {records} with {label}, and "
-        f"{sum(others[:-1]):,} of {sum(others):,} with {rest}. All numbers are noisy."
+        f"The clauses cover {whole(sum(positives[:-1]))} of {whole(sum(positives))} {records} with {label}, and "
+        f"{whole(sum(others[:-1]))} of {whole(sum(others))} with {rest}. All numbers are noisy."
     )
     return f"{covered} {told}"

@@ -13,6 +13,7 @@ from plotly.subplots import make_subplots
 from dpcore.lessons.composition import Averages, Costs
 from dpcore.lessons.neighbours import Neighbours
 from dpcore.lessons.odds import Odds, shown_chance, worst_odds
+from dpcore.numerals import whole
 from dpcore.plots.style import GRID, INK, SOFT, SYMBOLS, clear_layout, colour
 from dpcore.privacy.budgets import format_epsilon
 
@@ -113,10 +114,10 @@ def answers_alt(truth: int, answers: Sequence[int], margin: int | None, noun: st
     """The dots in words."""
     told = f"1 noisy {noun}"
     if len(answers) > 1:
-        told = f"{len(answers)} noisy {noun}s, from {min(answers):,} to {max(answers):,}"
+        told = f"{len(answers)} noisy {noun}s, from {whole(min(answers))} to {whole(max(answers))}"
     if margin is not None:
-        told += f"; 95% of such {noun}s are within {margin:,} of the exact one"
-    return f"{told}. Latest: {answers[-1]:,}. Exact {noun}: {truth:,}.".replace("-", "−")
+        told += f"; 95% of such {noun}s are within {whole(margin)} of the exact one"
+    return f"{told}. Latest: {whole(answers[-1])}. Exact {noun}: {whole(truth)}.".replace("-", "−")
 
 
 def neighbours_figure(pair: Neighbours) -> go.Figure:
@@ -350,7 +351,7 @@ def averages_alt(truth: int, found: Averages, costs: Costs, cap: Decimal) -> str
     less = f"Composing costs less from question {costs.crossing} on" if costs.crossing else "Adding costs less for all"
     return (
         f"The average of {answered} noisy answers is {found.means[-1]:,.1f}; the true count is "
-        f"{truth:,}. 95% of such averages are within {math.ceil(found.margins[-1])} of it; for a "
+        f"{whole(truth)}. 95% of such averages are within {math.ceil(found.margins[-1])} of it; for a "
         f"single answer it is {math.ceil(found.margins[0])}. Epsilon of {every} questions: "
         f"{format_epsilon(costs.added[-1])} added, {format_epsilon(costs.composed[-1])} composed. {less}. "
         f"Spent for {answered} answers: {format_epsilon(costs.spent[answered - 1])} of a toy budget of {cap:f}."

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from dpcore.lessons.attacks import MembershipAttack, Reconstruction
+from dpcore.numerals import tenths, whole
 from dpcore.plots.style import INK, SOFT, clear_layout
 
 _WRONG, _RIGHT = "#c2410c", "#0b7285"
@@ -21,7 +22,7 @@ def membership_figure(found: MembershipAttack) -> go.Figure:
             orientation="h",
             x=shares,
             y=["exact answers", "noisy answers"],
-            text=[f"{share:.1%}" for share in shares],
+            text=[tenths(share) for share in shares],
             textposition="inside",
             insidetextanchor="start",
             textfont={"size": 16, "color": INK},
@@ -32,7 +33,7 @@ def membership_figure(found: MembershipAttack) -> go.Figure:
     )
     for name, share, dash, shade in (
         ("no better than a coin (50%)", 0.5, "dot", SOFT),
-        (f"ceiling for noisy answers ({found.ceiling:.1%})", found.ceiling, "dash", INK),
+        (f"ceiling for noisy answers ({tenths(found.ceiling)})", found.ceiling, "dash", INK),
     ):
         figure.add_trace(
             go.Scatter(
@@ -63,9 +64,9 @@ def membership_figure(found: MembershipAttack) -> go.Figure:
 def membership_alt(found: MembershipAttack) -> str:
     """The bars in words."""
     return (
-        f"Of {found.repetitions:,} guesses, {found.exact / found.repetitions:.1%} are right from "
-        f"exact answers and {found.private / found.repetitions:.1%} from noisy ones. The ceiling "
-        f"for noisy answers is {found.ceiling:.1%}, a coin is right for 50%."
+        f"Of {whole(found.repetitions)} guesses, {tenths(found.exact / found.repetitions)} are right from "
+        f"exact answers and {tenths(found.private / found.repetitions)} from noisy ones. The ceiling "
+        f"for noisy answers is {tenths(found.ceiling)}, a coin is right for 50%."
     )
 
 

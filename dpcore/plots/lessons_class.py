@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from dpcore.lessons.noise import margin
 from dpcore.lessons.together import ClassAnswer, Together
+from dpcore.numerals import whole
 from dpcore.plots.lessons import lesson_layout
 from dpcore.plots.style import DASHES, INK, colour
 
@@ -99,8 +100,8 @@ def _line(name: str, at: float, top: float, line: dict[str, Any]) -> go.Scatter:
 def class_alt(answers: Sequence[ClassAnswer], found: Together, *, revealed: bool) -> str:
     """The histogram in words."""
     low, high = min(one.noisy for one in answers), max(one.noisy for one in answers)
-    told = "1 answer" if found.answers == 1 else f"{found.answers} answers, from {low:,} to {high:,}"
+    told = "1 answer" if found.answers == 1 else f"{found.answers} answers, from {whole(low)} to {whole(high)}"
     told += f". Their mean is {found.mean:,.1f}"
     if revealed:
-        told += f"; the true count is {answers[0].asked.people:,}"
+        told += f"; the true count is {whole(answers[0].asked.people)}"
     return f"{told}.".replace("-", "−")

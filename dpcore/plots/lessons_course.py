@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.lessons.limits import RISK_BEFORE, Study
 from dpcore.lessons.sensitivity import ClampedTotal
+from dpcore.numerals import tenths, whole
 from dpcore.plots.lessons import lesson_layout
 from dpcore.plots.style import INK
 
@@ -40,7 +41,7 @@ def clamps_figure(totals: Sequence[ClampedTotal], chosen: int) -> go.Figure:
     figure.add_annotation(
         x=f"{chosen} days",
         y=marked.error,
-        text=f"<b>±{marked.error:,}</b>",
+        text=f"<b>±{whole(marked.error)}</b>",
         ay=-28,
         ax=0,
         arrowcolor=INK,
@@ -58,9 +59,9 @@ def clamps_alt(totals: Sequence[ClampedTotal], chosen: int) -> str:
     marked = next(total for total in totals if total.clamp == chosen)
     best = min(totals, key=lambda total: total.error)
     return (
-        f"If at most {chosen} days of a stay are counted, {marked.lost:,} days are left out and the noise is within "
-        f"{marked.margin:,}: together at most {marked.error:,}. Of the limits shown, {best.clamp} days have the "
-        f"smallest error: {best.error:,}."
+        f"If at most {chosen} days of a stay are counted, {whole(marked.lost)} days are left out and the noise is "
+        f"within {whole(marked.margin)}: together at most {whole(marked.error)}. Of the limits shown, {best.clamp} "
+        f"days have the smallest error: {whole(best.error)}."
     )
 
 
@@ -73,7 +74,7 @@ def study_figure(found: Study) -> go.Figure:
             orientation="h",
             x=shares,
             y=names,
-            text=[f"{share:.1%}" for share in shares],
+            text=[tenths(share) for share in shares],
             textposition="outside",
             textfont={"size": 16, "color": INK},
             cliponaxis=False,
@@ -97,6 +98,6 @@ def study_figure(found: Study) -> go.Figure:
 def study_alt(found: Study) -> str:
     """The three bars in words."""
     return (
-        f"Ann's risk, as the insurer sees it: {RISK_BEFORE:.1%} before the study, {found.risk:.1%} after it if Ann "
-        f"took part, {found.risk_without:.1%} if she stayed out."
+        f"Ann's risk, as the insurer sees it: {tenths(RISK_BEFORE)} before the study, {tenths(found.risk)} after it if "
+        f"Ann took part, {tenths(found.risk_without)} if she stayed out."
     )

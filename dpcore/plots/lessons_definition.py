@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from dpcore.lessons.definition import SetChances
 from dpcore.lessons.delta import DeltaExample
 from dpcore.lessons.noise import noise_chance
+from dpcore.numerals import tenths
 from dpcore.plots.lessons import lesson_layout
 from dpcore.plots.style import INK, SOFT, colour
 
@@ -47,8 +48,9 @@ def set_figure(found: SetChances, low: int, high: int) -> go.Figure:
 def set_alt(found: SetChances) -> str:
     """The two chances of the set in words."""
     return (
-        f"An answer from {found.low} to {found.high} has a chance of {found.present:.1%} with this person and of "
-        f"{found.absent:.1%} without: {found.ratio:.2f} times as much. No set has more than {found.factor:.2f} times."
+        f"An answer from {found.low} to {found.high} has a chance of {tenths(found.present)} with this person and of "
+        f"{tenths(found.absent)} without: {found.ratio:.2f} times as much. No set has more than "
+        f"{found.factor:.2f} times."
     ).replace("-", "−")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from dpcore.lessons.histogram import BothWays
+from dpcore.numerals import whole
 from dpcore.plots.lessons import lesson_layout
 from dpcore.plots.style import SYMBOLS, colour
 
@@ -60,9 +61,9 @@ def _band(ages: Sequence[int], margins: Sequence[int], name: str, fill: str) -> 
 def both_ways_alt(found: BothWays) -> str:
     """The two bands in words."""
     widest, narrowest = max(found.added_margins), min(found.added_margins)
-    added = f"{narrowest:,}" if widest == narrowest else f"{narrowest:,} to {widest:,}"
+    added = whole(narrowest) if widest == narrowest else f"{whole(narrowest)} to {whole(widest)}"
     asked = "1 question" if len(found.ages) == 1 else f"{len(found.ages)} questions"
     return (
         f"Noise of the answers to {asked}. Asked one by one, 95% of the answers are within "
-        f"{found.alone_margin:,} of the truth; added up from one histogram, within {added}."
+        f"{whole(found.alone_margin)} of the truth; added up from one histogram, within {added}."
     )

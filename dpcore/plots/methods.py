@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from dpcore.numerals import score, tenths
 from dpcore.plots.style import DASHES, GRID, SOFT, SYMBOLS, clear_layout, colour
-from dpcore.released.noisy_counts import percent
 
 #: How values of each measure are written, beside a point and on the axis.
 NUMBERS = {"accuracy": ".1%", "AUC": ".2f", "RMSE": ".3g", "Jaccard index": ".2f"}
@@ -106,14 +106,14 @@ def methods_alt(
     """The chart in words."""
     told = [f"{line.name}: {_points(line, measure)}." for line in lines]
     if ceiling is not None:
-        told.append(f"A tree that is not private: {percent(ceiling)}.")
+        told.append(f"A tree that is not private: {tenths(ceiling)}.")
     if floor is not None:
-        told.append(f"{FLOORS[measure]}: {percent(floor) if measure == 'accuracy' else f'{floor:.2f}'}.")
+        told.append(f"{FLOORS[measure]}: {score(floor, measure)}.")
     return f"{measure[0].upper()}{measure[1:]} on {people}. " + " ".join(told)
 
 
 def _points(line: EpsilonCurve, measure: str) -> str:
     return ", ".join(
-        f"{percent(mean) if measure == 'accuracy' else f'{mean:.3g}'} at epsilon {epsilon:g}"
+        f"{score(mean, measure)} at epsilon {epsilon:g}"
         for epsilon, mean in zip(line.epsilons, line.means, strict=True)
     )

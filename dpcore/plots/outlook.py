@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from dpcore.numerals import measured, percent
 from dpcore.plots.methods import NUMBERS, EpsilonCurve, lay_out_over_epsilon
 from dpcore.plots.style import INK, SOFT, colour
-from dpcore.released.noisy_counts import percent
 
 _BAND = "rgba(11, 114, 133, 0.18)"
 
@@ -94,7 +94,7 @@ def outlook_alt(line: EpsilonCurve, marks: OutlookMarks, measure: str) -> str:
     """The figure in words."""
 
     def shown(value: float) -> str:
-        return percent(value) if measure == "accuracy" else f"{value:.3g}"
+        return percent(value) if measure == "accuracy" else measured(value)
 
     points = ", ".join(
         f"{shown(mean)} at epsilon {epsilon:g}" for epsilon, mean in zip(line.epsilons, line.means, strict=True)

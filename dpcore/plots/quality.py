@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from dpcore.numerals import percent
 from dpcore.plots.style import GRID, INK, SOFT, clear_layout, colour, safe, shorten
-from dpcore.released.noisy_counts import percent
 from dpcore.released.thresholds import SENSITIVITY, SPECIFICITY, GroupShare, OperatingPoint, roc_curve
 
 _HEIGHT = 360

@@ -6,8 +6,9 @@ import plotly.graph_objects as go
 
 from dpcore.models.released import parse_model
 from dpcore.models.rules.released.model import RuleListModel
+from dpcore.numerals import percent
 from dpcore.plots.style import SYMBOLS, clear_layout, colour, pretty, safe, shorten
-from dpcore.released.noisy_counts import are_nobody, percent
+from dpcore.released.noisy_counts import are_nobody
 from dpcore.released.release import Release
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.models.summaries.released.code_reading import Branch
-from dpcore.models.summaries.released.words import count_words, range_of_counts, whole
+from dpcore.models.summaries.released.words import count_words, range_of_counts
+from dpcore.numerals import percent, whole
 from dpcore.plots.style import INK, clear_layout, colour, safe, shorten
-from dpcore.released.noisy_counts import percent
 
 #: Most bars of one figure, and branches that an alternative text tells.
 MOST_BARS, _TOLD = 40, 12

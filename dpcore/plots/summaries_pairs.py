@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.models.summaries.released.association import Association
 from dpcore.models.summaries.released.words import strength_words
+from dpcore.numerals import hundredths
 from dpcore.plots.style import INK, clear_layout, safe, shorten
 
 #: Columns of a map with numbers in its fields.
@@ -36,7 +37,7 @@ def pairs_figure(found: Sequence[Association], labels: Sequence[str]) -> go.Figu
         both = " and ".join(safe(labels[axis]) for axis in one.axes)
         for row, column in ((first, second), (second, first)):
             values[row][column] = one.strength.value
-            words[row][column] = f"{one.strength.value:.2f}" if size <= _NUMBERS else ""
+            words[row][column] = hundredths(one.strength.value) if size <= _NUMBERS else ""
             hovers[row][column] = f"{both}<br>{strength_words(one.strength)}"
     names = [safe(shorten(labels[axis], 24)) for axis in axes]
     numbers = list(range(size))

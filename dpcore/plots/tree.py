@@ -9,6 +9,7 @@ from decimal import Decimal
 import plotly.graph_objects as go
 
 from dpcore.models.trees.released.model import TreeModel
+from dpcore.numerals import percent
 from dpcore.plots.shapes import areas, bar_piece, lines, rectangle, stripe, texts
 from dpcore.plots.style import (
     FAINT,
@@ -23,7 +24,7 @@ from dpcore.plots.style import (
     shorten,
 )
 from dpcore.plots.tree_layout import HEADER, PANEL, STRIPE, Box, Point, TreeLayout, group_numbers
-from dpcore.released.noisy_counts import TOO_FEW, are_nobody, percent, told_share
+from dpcore.released.noisy_counts import TOO_FEW, are_nobody, told_share
 
 _GROUND, _DIM = "#ffffff", "#f1f5f7"
 _BAND, _EDGE = "#8fc3d2", "#0f6e84"

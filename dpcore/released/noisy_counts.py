@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from dpcore.arrays import Floats, Ints
+from dpcore.numerals import percent
 from dpcore.privacy.budgets import gaussian_tail, geometric_tail
 
 #: Scales above this are not tabulated: a tiny epsilon must not ask for a huge table.
@@ -111,24 +112,6 @@ def _share(one: Ints, rest: Ints, prior: Floats | float, rest_prior: Floats | fl
     first, second = np.maximum(one, 0) + prior, np.maximum(rest, 0) + rest_prior
     total = np.asarray(first + second, dtype=np.float64)
     return np.asarray(np.divide(first, total, out=np.full_like(total, nobody), where=total > 0))
-
-
-def percent(share: float) -> str:
-    """A probability for people: whole percent, one decimal below 10 %."""
-    return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"
-
-
-def percents(shares: Sequence[float]) -> list[str]:
-    """Different probabilities for people, with as many decimals as it takes to tell them apart.
-
-    As `percent` writes them, if that does it. Shares that differ by less than 1e-8 may read the same.
-    """
-    told = [percent(share) for share in shares]
-    for decimals in range(1, 7):
-        if len(set(told)) == len(set(shares)):
-            break
-        told = [f"{100 * share:.{decimals}f}%" for share in shares]
-    return told
 
 
 class Numbers(Protocol):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from dpcore.numerals import hundredths, measured, percent
 from dpcore.released.evaluation import Evaluation, Figure
-from dpcore.released.noisy_counts import percent
 from dpcore.released.regression_evaluation import RegressionEvaluation
 
 Grade = Literal["good", "fair", "none", "unknown"]
@@ -47,15 +47,10 @@ def verdict(evaluation: Evaluation | RegressionEvaluation | None, target: str, c
     return _of_classes(evaluation, target, classes)
 
 
-def auc_number(value: float) -> str:
-    """An AUC as it is written everywhere: two digits, no percent."""
-    return f"{value:.2f}"
-
-
 def auc_words(figure: Figure) -> str:
     """An AUC with the interval for noise and chance together, such as ``AUC 0.81 (0.78 to 0.84)``."""
     low, high = both_ends(figure)
-    return f"AUC {auc_number(figure.value)} ({auc_number(low)} to {auc_number(min(1.0, high))})"
+    return f"AUC {hundredths(figure.value)} ({hundredths(low)} to {hundredths(min(1.0, high))})"
 
 
 def both_ends(figure: Figure) -> tuple[float, float]:
@@ -92,8 +87,8 @@ def _of_classes(evaluation: Evaluation, target: str, classes: Sequence[str]) -> 
             "Not shown to be better than chance",
             f"{told} for {one}, and 0.5 is a coin: read nothing into the picture. {labels}".strip(),
         )
-    least, likely = (_how_well(float(auc_number(value))) for value in (low, evaluation.auc.value))  # As they are read.
-    grade: Grade = "good" if float(auc_number(low)) >= _GOOD else "fair"
+    least, likely = (_how_well(float(hundredths(value))) for value in (low, evaluation.auc.value))  # As they are read.
+    grade: Grade = "good" if float(hundredths(low)) >= _GOOD else "fair"
     headline = f"Separates {least}" if least == likely else f"Separates at least {least.removeprefix('only ')}"
     return Verdict(grade, headline, f"{told} for {one}. {labels}".strip())
 
@@ -122,7 +117,7 @@ def _of_a_number(evaluation: RegressionEvaluation, target: str) -> Verdict:
     if error is None or constant is None:
         return Verdict("unknown", "Noise hides how good it is", "Noise drowns the errors on people set aside.")
     gain = 1 - error.value / constant.value if constant.value > 0 else 0.0
-    told = f"typical error {error.value:.3g}; one number for everyone: {constant.value:.3g}"
+    told = f"typical error {measured(error.value)}; one number for everyone: {measured(constant.value)}"
     # Both errors are of the same people: chance in who they are moves both alike, and noise each by its own.
     if constant.value - error.value <= (error.noise_margin**2 + constant.noise_margin**2) ** 0.5:
         return Verdict(

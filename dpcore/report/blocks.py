@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
+from dpcore.numerals import whole
 from dpcore.report.contents import WIDTH, Picture
 from dpcore.report.tables import Table
 
@@ -98,7 +99,7 @@ class Grid:
         table = self.table
         if table.all_rows <= len(table.rows):
             return ""
-        return f"The first {len(table.rows)} of {table.all_rows:,} rows; the downloads of the result hold all."
+        return f"The first {len(table.rows)} of {whole(table.all_rows)} rows; the downloads of the result hold all."
 
 
 @dataclass(frozen=True)

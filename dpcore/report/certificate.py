@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from dpcore.domain.origins import words_of
 from dpcore.domain.protected import shared_things
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import delta_sentence, exact_amount, format_epsilon, plain_epsilon
 from dpcore.released.release import Certificate, Release
 from dpcore.report.names import sampler_name, step_name
@@ -31,7 +32,7 @@ def certificate_lines(release: Release, *, exact: bool = False) -> dict[str, str
         **({"Who is not": shared} if (shared := shared_things(release.domain)) else {}),
         "Data sets compared": card.neighboring_relation,
         "Rows kept per person, at most": str(card.max_rows_per_person),
-        "Public row limit": f"{card.max_rows:,}",
+        "Public row limit": whole(card.max_rows),
         "How ε was split": _parts(card.budget_split, amount),
         **({"How the parts add up": card.composition} if card.composition else {}),
         **({"Beside other results": rho_sentence(card.rho)} if card.rho is not None and card.private else {}),

@@ -27,6 +27,7 @@ from dpcore.models.summaries.released.table_one_words import printed
 from dpcore.models.summaries.released.words import count_words, who
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
+from dpcore.numerals import whole
 from dpcore.plots.ebm import MOST_TERMS, importance_alt, importance_figure, shape_alt, shape_figure
 from dpcore.plots.forest import columns_used_alt, columns_used_figure
 from dpcore.plots.ilp import clause_texts, ilp_alt, ilp_figure, prolog_program
@@ -123,7 +124,7 @@ def _shortened(found: Content, most: int, short: bool) -> Content:
     """The same with no more sentences than anybody reads; ``short``: with no more rows, and without the program."""
     rest = len(found.sentences) - most
     if rest > 0:
-        more = "1 more sentence is" if rest == 1 else f"{rest:,} more sentences are"
+        more = "1 more sentence is" if rest == 1 else f"{whole(rest)} more sentences are"
         found = dataclasses.replace(found, sentences=[*found.sentences[:most], f"{more} left out here."])
     if not short:
         return found

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from dpcore.domain.origins import words_of
 from dpcore.errors import RequestError
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, exact_amount
 from dpcore.released.release import Release
 from dpcore.report.blocks import Block, Bullets, Document, Grid, Paragraph, Section
@@ -168,7 +169,7 @@ class Dossier:
         )
         hidden = "" if schema.problem else "; how many there are is not said"
         yield Paragraph(
-            f"{seen} At most {schema.max_rows:,} rows are kept{hidden}. The end of this dossier lists the columns."
+            f"{seen} At most {whole(schema.max_rows)} rows are kept{hidden}. The end of this dossier lists the columns."
         )
 
     def _written(self) -> Iterator[Section]:

@@ -9,6 +9,7 @@ import yaml
 
 from dpcore.domain.origins import words_of
 from dpcore.errors import RequestError
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import exact_amount, plain_epsilon
 from dpcore.report.dossier import Dossier
 from dpcore.report.registry_form import (
@@ -90,8 +91,8 @@ def _variant(dossier: Dossier) -> Variant:
     delta = sum(release.certificate.delta for release in dossier.releases)
     return Variant(
         variant_name="Approximate DP" if delta else "Pure DP",
-        data_domain=f"Tables of at most {schema.max_rows:,} rows that fit the public schema of {len(schema.columns)} "
-        f"columns. Of it, {dossier.statement['Bounds and public assumptions']}",
+        data_domain=f"Tables of at most {whole(schema.max_rows)} rows that fit the public schema of "
+        f"{len(schema.columns)} columns. Of it, {dossier.statement['Bounds and public assumptions']}",
         unprotected_quantities=f"No number from the records. Public are the schema ({words_of(schema.origins)}), the "
         "row limit, budgets, and which methods ran with which settings.",
     )

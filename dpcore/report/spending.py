@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, exact_amount, format_epsilon
 from dpcore.workspace.requests import Balance, Quote
 
@@ -31,7 +32,7 @@ def fitting(quote: Quote) -> str:
     if not quote.affordable:
         return "This run does not fit."
     more = quote.runs_like_this_left
-    return f"This run and {more:,} more like it fit." if more else "This run fits, and no other like it after it."
+    return f"This run and {whole(more)} more like it fit." if more else "This run fits, and no other like it after it."
 
 
 def rho_sentence(rho: Decimal) -> str:

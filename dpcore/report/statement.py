@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dpcore.domain.origins import words_of
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import delta_sentence
 from dpcore.released.release import SECURE, Certificate, Release
 from dpcore.report.names import sampler_name
@@ -101,7 +102,7 @@ def _assumptions(dataset: DatasetInfo) -> str:
     schema = dataset.schema
     learned = f" {schema.learned.words}" if schema.learned else ""
     return (
-        f"columns, possible values, bounds, bins and the row limit of {schema.max_rows:,} are "
+        f"columns, possible values, bounds, bins and the row limit of {whole(schema.max_rows)} are "
         f"public: {words_of(schema.origins)}. Values beyond the bounds are moved to them.{learned}"
     )
 

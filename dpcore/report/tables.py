@@ -15,10 +15,10 @@ from dpcore.models.redescriptions.released.missingness import SHORT
 from dpcore.models.redescriptions.released.reading import interval_words, p_words
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.trees.released.column_use import ColumnUse
+from dpcore.numerals import hundredths, measured, percent, whole, within
 from dpcore.released.evaluation import Figure
-from dpcore.released.noisy_counts import percent, told_share
+from dpcore.released.noisy_counts import told_share
 from dpcore.released.regression_evaluation import RegressionEvaluation
-from dpcore.released.verdict import auc_number
 
 #: Rows of one table that are printed, and of one that few read; the downloads of a release
 #: hold all.
@@ -82,7 +82,7 @@ class Group:
 
     def count(self, code: int) -> str:
         """Noisy count of a class, with the margin of its noise."""
-        return f"{self.noisy_counts[code]:,} ±{self.margin:,}"
+        return f"{whole(self.noisy_counts[code])} ±{whole(self.margin)}"
 
 
 def groups_table(
@@ -131,7 +131,7 @@ def scores_table(words: EBMWords, terms: Sequence[Term]) -> Table:
     for term in terms:
         for place, name in enumerate(words.bins(term)):
             margin = math.ceil(Z95 * term.count_errors[place])
-            count = f"{round(term.noisy_counts[place]):,} ±{margin:,}"
+            count = f"{whole(round(term.noisy_counts[place]))} ±{whole(margin)}"
             for output in range(len(words.model.outputs)):
                 score, error = term.scores[place][output], term.errors[place][output]
                 added = f"{words.amount(score)} ({words.range(score, error)})"
@@ -150,9 +150,9 @@ def redescriptions_table(items: Sequence[Redescription]) -> Table:
         (
             item.left,
             item.right,
-            f"{item.jaccard:.2f} ({interval_words(item)})",
-            f"{item.support:,.0f} ±{item.support_margin:,}",
-            f"{item.chance:.2f}; {p_words(item.p_value)}",
+            f"{hundredths(item.jaccard)} ({interval_words(item)})",
+            f"{whole(item.support)} ±{whole(item.support_margin)}",
+            f"{hundredths(item.chance)}; {p_words(item.p_value)}",
             *([SHORT[item.missing]] if marked else []),
         )
         for item in items
@@ -186,19 +186,19 @@ def quality_table(evaluation: Any) -> Table:
 def _share(figure: Figure | None) -> tuple[str, str, str]:
     if figure is None:
         return ("not known: noise drowns the counts", "", "")
-    noise, sampling = (f"±{percent(m)}" for m in (figure.noise_margin, figure.sampling_margin))
+    noise, sampling = (within(m) for m in (figure.noise_margin, figure.sampling_margin))
     return percent(figure.value), noise, sampling
 
 
 def _auc(figure: Figure | None) -> tuple[str, str, str]:
     if figure is None:
         return ("not known: noise drowns the counts", "", "")
-    noise, sampling = (f"±{auc_number(m)}" for m in (figure.noise_margin, figure.sampling_margin))
-    return auc_number(figure.value), noise, sampling
+    noise, sampling = (f"±{hundredths(m)}" for m in (figure.noise_margin, figure.sampling_margin))
+    return hundredths(figure.value), noise, sampling
 
 
 def _number(figure: Figure | None) -> tuple[str, str, str]:
     if figure is None:
         return ("not known: noise drowns the counts", "", "")
-    noise, sampling = (f"±{m:,.3g}" for m in (figure.noise_margin, figure.sampling_margin))
-    return f"{figure.value:,.4g}", noise, sampling
+    noise, sampling = (f"±{measured(m)}" for m in (figure.noise_margin, figure.sampling_margin))
+    return measured(figure.value), noise, sampling

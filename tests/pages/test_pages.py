@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.domain.origins import INFERRED
 from dpcore.domain.schema import Schema
 from dpcore.models.released import parse_model
-from dpcore.released.noisy_counts import percent
+from dpcore.numerals import percent
 from dpcore.released.thresholds import operating_points
 from dpcore.released.verdict import verdict
 from dpcore.service import Service

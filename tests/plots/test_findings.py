@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dpcore.models.released import parse_model
+from dpcore.numerals import percent
 from dpcore.plots.ilp import ilp_alt
 from dpcore.plots.rule_list import rule_list_alt
 from dpcore.plots.tree import tree_alt
 from dpcore.plots.tree_layout import group_numbers
-from dpcore.released.noisy_counts import percent
 from dpcore.report.contents import content
 from tests.support import reports
 

@@ -12,7 +12,7 @@ from dpcore.privacy.budgets import geometric_tail
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom
 from dpcore.released.evaluation import accuracy_of, auc_of, confusion_of, evaluate
-from dpcore.released.noisy_counts import noise_intervals, percent, percents, point_estimates, sum_tail
+from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
 from tests.oracles import rules_oracle
 from tests.oracles.mechanisms_oracle import FALSE_ALARM, gaussian_pmf
 
@@ -133,10 +133,3 @@ def test_evaluation_figures_agree_with_the_oracle(data):
         for guess in (0, 1):
             pairs = zip(labels, predicted, strict=True)
             assert confusion[true, guess] == sum(p == (true, guess) for p in pairs)
-
-
-def test_different_shares_read_differently():
-    assert percents([0.05, 0.25, 0.5]) == [percent(share) for share in (0.05, 0.25, 0.5)]
-    assert percents([0.25, 0.2512]) == ["25.0%", "25.1%"]
-    assert percents([0.0012, 0.00121, 0.25]) == ["0.120%", "0.121%", "25.000%"]
-    assert percents([]) == []

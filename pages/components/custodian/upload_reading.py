@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import streamlit as st
 
 from dpcore.intake.choices import Choices, choosing
+from dpcore.numerals import whole
 from pages.components.custodian import reading_choices
 from pages.components.kit import refresh
 from pages.components.kit.markup import plain
@@ -66,7 +67,7 @@ class Reading(Work):
         if not self.done:
             return f"{self.what} …"
         table = f" of '{plain(self.table)}'" if self.table else ""
-        return f"{self.what}: {self.done:,} rows{table} so far"
+        return f"{self.what}: {whole(self.done)} rows{table} so far"
 
 
 def current() -> Reading | None:

@@ -8,10 +8,10 @@ from html import escape
 import streamlit as st
 
 from dpcore.errors import FrostglassError
+from dpcore.numerals import minus, whole
 from dpcore.privacy.budgets import exact_amount, format_epsilon
 from dpcore.workspace.class_rooms import Board, Room
 from pages.components.kit import figure, markup, refresh
-from pages.components.lessons import parts as lesson
 from pages.components.visitor import access, login
 
 SECONDS = 3
@@ -58,7 +58,7 @@ def _draw(board: Board, question: int) -> None:
         markup.empty("No answers to this question yet", "They appear here as soon as somebody asks.")
         return
     found, revealed = together(answers), board.room.revealed
-    truth = f" · true count: <b>{COUNTS[question].people:,}</b>" if revealed else ""
+    truth = f" · true count: <b>{whole(COUNTS[question].people)}</b>" if revealed else ""
     st.html(
         f'<p class="fg-noise">Answers: <b>{found.answers}</b>, students: <b>{found.students}</b> · mean: '
         f"<b>{_decimal(found.mean)}</b> ± {found.margin:,.1f} (95%){truth}</p>"
@@ -111,8 +111,8 @@ def _table(board: Board, question: int) -> None:
             [
                 markup.roomy(called(answer.student, answer.name)),
                 format_epsilon(answer.epsilon),
-                lesson.minus(answer.noisy),
-                *([lesson.minus(answer.noisy - answer.asked.people)] if board.room.revealed else []),
+                whole(answer.noisy),
+                *([whole(answer.noisy - answer.asked.people)] if board.room.revealed else []),
             ]
         )
         for answer in reversed(chosen[-_ROWS:])
@@ -127,4 +127,4 @@ def called(student: int, name: str) -> str:
 
 
 def _decimal(number: float) -> str:
-    return f"{number:,.1f}".replace("-", "−")
+    return minus(f"{number:,.1f}")

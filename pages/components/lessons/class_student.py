@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from dpcore.errors import FrostglassError
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.class_rooms import Seat
 from pages.components.kit import markup, slot
@@ -69,7 +70,7 @@ def _answers(seat: Seat, *, revealed: bool) -> None:
     header = ["Your question", "Patients", "ε", "Noisy answer", *(["True count"] if revealed else [])]
     rows = []
     for number, answer in enumerate(seat.budget.answers, start=1):
-        noisy = f"{lesson.minus(answer.noisy)} ± {answer.margin:,}"
+        noisy = f"{whole(answer.noisy)} ± {whole(answer.margin)}"
         cells = [str(number), escape(answer.asked.question), format_epsilon(answer.epsilon), noisy]
-        rows.append(markup.row(cells + ([f"{answer.asked.people:,}"] if revealed else [])))
+        rows.append(markup.row(cells + ([whole(answer.asked.people)] if revealed else [])))
     markup.table("Your noisy answers, each with its 95% margin", header, rows)

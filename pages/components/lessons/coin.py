@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import streamlit as st
 
+from dpcore.numerals import percent, whole
 from pages.components.kit import figure, markup, slot
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -62,18 +63,17 @@ def _survey() -> None:
 
     left, right = st.columns(2)
     with left:
-        people = st.select_slider("People who are asked", PEOPLE, 1_000, key=f"{_KEY}-people", format_func=_thousands)
+        people = st.select_slider("People who are asked", PEOPLE, 1_000, key=f"{_KEY}-people", format_func=whole)
     with right:
-        honest = st.select_slider(
-            "Chance to tell the truth", HONEST, 0.5, key=f"{_KEY}-honest", format_func=lambda share: f"{share:.0%}"
-        )
+        honest = st.select_slider("Chance to tell the truth", HONEST, 0.5, key=f"{_KEY}-honest", format_func=percent)
     lesson.again("Ask all of them again", _KEY, primary=False)
     found = survey(people, round(SHARE * people), honest, SURVEYS, lesson.draw(_KEY))
     epsilon = coin_epsilon(honest)
     trusted = margin(Decimal(f"{epsilon:.9f}"))
     st.html(
-        f'<p class="fg-noise">ε of each answer: <b>{epsilon:.2f}</b> · true count: <b>{found.yes:,}</b> · the coins '
-        f"leave <b>±{found.margin:,}</b> (95%); a trusted office with the same ε leaves <b>±{trusted:,}</b></p>"
+        f'<p class="fg-noise">ε of each answer: <b>{epsilon:.2f}</b> · true count: <b>{whole(found.yes)}</b> · the '
+        f"coins leave <b>±{whole(found.margin)}</b> (95%); a trusted office with the same ε leaves "
+        f"<b>±{whole(trusted)}</b></p>"
     )
     figure.show(
         answers_figure(found.yes, found.estimates, found.margin, "people with the secret, as estimated", "estimate"),
@@ -82,11 +82,7 @@ def _survey() -> None:
     )
     with st.expander("The same as a table"):
         rows = [
-            markup.row([str(place), f"{said:,}", lesson.minus(guessed)])
+            markup.row([str(place), whole(said), whole(guessed)])
             for place, (said, guessed) in enumerate(zip(found.said, found.estimates, strict=True), start=1)
         ]
-        markup.table(f"{SURVEYS} surveys of {people:,} people", ("Survey", "Said yes", "Estimate"), rows)
-
-
-def _thousands(number: int) -> str:
-    return f"{number:,}"
+        markup.table(f"{SURVEYS} surveys of {whole(people)} people", ("Survey", "Said yes", "Estimate"), rows)

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import percent, tenths, whole
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -62,20 +63,18 @@ def _formulas(found: Any, before: float) -> None:
         after, odds = found.after(before), before / (1 - before)
         st.latex(rf"{found.ratio * odds:.2f}\;=\;{found.ratio:.2f}\cdot {odds:.2f}")
         st.markdown(
-            f"Whoever gave a chance of {before:.0%} to “this person is in the data”, and sees an answer in S, now "
-            f"gives {after:.1%}. The middle factor is never above e^ε = {found.factor:.2f} and never "
+            f"Whoever gave a chance of {percent(before)} to “this person is in the data”, and sees an answer in S, now "
+            f"gives {tenths(after)}. The middle factor is never above e^ε = {found.factor:.2f} and never "
             f"below {1 / found.factor:.2f}."
         )
     chances = {
-        "With this person (D)": f"{found.present:.1%}",
-        "Without (D′)": f"{found.absent:.1%}",
+        "With this person (D)": tenths(found.present),
+        "Without (D′)": tenths(found.absent),
         "Factor between them": f"{found.ratio:.2f}",
         "e^ε": f"{found.factor:.2f}",
     }
     with st.expander("The same as a table"):
-        markup.pairs_table(
-            f"Answers from {lesson.minus(found.low)} to {lesson.minus(found.high)}", ("", "Chance"), chances
-        )
+        markup.pairs_table(f"Answers from {whole(found.low)} to {whole(found.high)}", ("", "Chance"), chances)
 
 
 def _percent(share: float) -> str:

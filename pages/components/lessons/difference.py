@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -51,7 +52,7 @@ def show() -> None:
     )
     with st.expander("The same as a table"):
         rows = [
-            markup.row([str(place), lesson.minus(noisy), "yes" if noisy >= 1 else "no"])
+            markup.row([str(place), whole(noisy), "yes" if noisy >= 1 else "no"])
             for place, noisy in enumerate(found.noisy, start=1)
         ]
         header = ("Attempt", "Noisy difference", "Guess (yes from 1 on)")

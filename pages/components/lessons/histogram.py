@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -38,8 +39,8 @@ def show() -> None:
     found = both_ways(questions, epsilon, lesson.draw(_KEY))
     st.html(
         f'<p class="fg-noise">{"1 question" if questions == 1 else f"{questions} questions"}, one by one: '
-        f"<b>±{found.alone_margin:,}</b> · added up from one histogram: at most "
-        f"<b>±{max(found.added_margins):,}</b></p>"
+        f"<b>±{whole(found.alone_margin)}</b> · added up from one histogram: at most "
+        f"<b>±{whole(max(found.added_margins))}</b></p>"
     )
     figure.show(both_ways_figure(found), key=f"{_KEY}-chart", alt=both_ways_alt(found))
     with st.expander("The same as a table"):
@@ -52,7 +53,7 @@ def _table(found: BothWays) -> None:
     for age, truth, alone, added, margin in zip(
         found.ages, found.truths, found.alone, found.added, found.added_margins, strict=True
     ):
-        asked = [f"older than {age}", f"{truth:,}", lesson.minus(alone), f"±{found.alone_margin:,}"]
-        rows.append(markup.row([*asked, lesson.minus(added), f"±{margin:,}"]))
+        asked = [f"older than {age}", whole(truth), whole(alone), f"±{whole(found.alone_margin)}"]
+        rows.append(markup.row([*asked, whole(added), f"±{whole(margin)}"]))
     header = ("Patients", "True count", "Asked by itself", "95% margin", "From the histogram", "95% margin")
     markup.table("The same answers, both ways", header, rows)

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import streamlit as st
 
+from dpcore.numerals import tenths, whole
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -29,14 +30,14 @@ def show() -> None:
         return
     left, right = st.columns(2)
     with left:
-        people = st.select_slider("People in the study", SIZES, SIZE, key=f"{_KEY}-people", format_func=_thousands)
+        people = st.select_slider("People in the study", SIZES, SIZE, key=f"{_KEY}-people", format_func=whole)
     with right:
         epsilon = lesson.epsilon(f"{_KEY}-epsilon", STOPS, EPSILON, "ε of the study")
     lesson.again("Other noise", _KEY)
     found = study(people, epsilon, lesson.draw(_KEY))
     st.html(
-        f'<p class="fg-noise">Before: <b>{RISK_BEFORE:.1%}</b> · after, with Ann: <b>{found.risk:.1%}</b> · after, '
-        f"without her: <b>{found.risk_without:.1%}</b> · others: <b>{found.risk_of_others:.1%}</b></p>"
+        f'<p class="fg-noise">Before: <b>{tenths(RISK_BEFORE)}</b> · after, with Ann: <b>{tenths(found.risk)}</b> · '
+        f"after, without her: <b>{tenths(found.risk_without)}</b> · others: <b>{tenths(found.risk_of_others)}</b></p>"
     )
     figure.show(study_figure(found), key=f"{_KEY}-chart", alt=study_alt(found))
     with st.expander("The same as a table"):
@@ -48,7 +49,3 @@ def show() -> None:
         markup.pairs_table("Ann's risk, as the insurer sees it", ("When", "Risk"), shown)
     st.markdown(text("lesson_limits_both"))
     lesson.question(text("lesson_limits_question"))
-
-
-def _thousands(number: int) -> str:
-    return f"{number:,}"

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import streamlit as st
 
+from dpcore.numerals import tenths, whole
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -31,10 +32,10 @@ def show() -> None:
     figure.show(membership_figure(found), key=f"{_KEY}-chart", alt=membership_alt(found))
     with st.expander("The same as a table"):
         shares = {
-            "From exact answers": f"{found.exact / GUESSES:.1%}",
-            "From noisy answers": f"{found.private / GUESSES:.1%}",
-            "Ceiling for noisy answers, in the long run": f"{found.ceiling:.1%}",
+            "From exact answers": tenths(found.exact / GUESSES),
+            "From noisy answers": tenths(found.private / GUESSES),
+            "Ceiling for noisy answers, in the long run": tenths(found.ceiling),
             "A coin": "50%",
         }
-        markup.pairs_table(f"Right guesses of {GUESSES:,}", ("Guess", "Right"), shares)
+        markup.pairs_table(f"Right guesses of {whole(GUESSES)}", ("Guess", "Right"), shares)
     lesson.question(text("lesson_membership_question"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -46,7 +47,7 @@ def show() -> None:
     with st.expander("The same as a table"):
         chances = zip(pair.answers, pair.present, pair.absent, strict=True)
         rows = [
-            markup.row([lesson.minus(answer), f"{here:.3%}", f"{there:.3%}", _factor(here, there)])
+            markup.row([whole(answer), f"{here:.3%}", f"{there:.3%}", _factor(here, there)])
             for answer, here, there in chances
         ]
         header = ("Noisy answer", "With this person", "Without", "Factor between them")

@@ -7,6 +7,7 @@ from html import escape
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -41,8 +42,8 @@ def show() -> None:
     answers = noisy_answers(asked.people, epsilon, range(max(1, last - _MOST_DOTS + 1), last + 1))
     reach = margin(epsilon)
     st.html(
-        f'<p class="fg-noise">Noisy answer: <b>{lesson.minus(answers[-1])}</b> · true count: '
-        f"<b>{asked.people:,}</b> · 95% margin: <b>±{reach:,}</b></p>"
+        f'<p class="fg-noise">Noisy answer: <b>{whole(answers[-1])}</b> · true count: '
+        f"<b>{whole(asked.people)}</b> · 95% margin: <b>±{whole(reach)}</b></p>"
     )
     figure.show(
         answers_figure(asked.people, answers, reach, "answer (people)"),
@@ -52,7 +53,7 @@ def show() -> None:
     _sizes(epsilon)
     with st.expander("The same as a table"):
         rows = [
-            markup.row([str(place), lesson.minus(answer), lesson.minus(answer - asked.people)])
+            markup.row([str(place), whole(answer), whole(answer - asked.people)])
             for place, answer in enumerate(answers, start=1)
         ]
         markup.table("Noisy answers, oldest first", ("Asked", "Noisy answer", "Noise"), rows)
@@ -68,7 +69,7 @@ def _sizes(epsilon: Decimal) -> None:
     for count in COUNTS:
         share = reach / count.people
         verdict = "clear" if share <= 0.1 else "rough" if share <= 0.5 else "drowned in noise"
-        cells = [escape(count.question), f"{count.people:,}", f"±{reach:,}", f"±{_percent(share)}"]
+        cells = [escape(count.question), whole(count.people), f"±{whole(reach)}", f"±{_percent(share)}"]
         rows.append(markup.row([*cells, verdict]))
     header = ("Patients", "True count", "Noise", "Noise, as a share", "What is left")
     markup.table("The same noise on large and on small counts (95% margin)", header, rows)

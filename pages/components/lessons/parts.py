@@ -48,8 +48,3 @@ def question(words: str) -> None:
     asked, _, answer = words.partition("\n\n")
     with st.expander(f"**Question.** {asked}", icon=":material/help:"):
         st.markdown(answer)
-
-
-def minus(number: int) -> str:
-    """A whole number for people."""
-    return f"{number:,}".replace("-", "−")

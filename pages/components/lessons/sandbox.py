@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.errors import BudgetError
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
 from pages.components.kit import markup, slot
 from pages.components.kit.texts import text
@@ -86,7 +87,7 @@ def _answers(budget: Any) -> None:
     header = ["Question", "Patients", "ε", "Noisy answer", *(["True count"] if open_truth else [])]
     rows = []
     for number, answer in enumerate(budget.answers, start=1):
-        noisy = f"{lesson.minus(answer.noisy)} ± {answer.margin:,}"
+        noisy = f"{whole(answer.noisy)} ± {whole(answer.margin)}"
         cells = [str(number), escape(answer.asked.question), format_epsilon(answer.epsilon), noisy]
-        rows.append(markup.row(cells + ([f"{answer.asked.people:,}"] if open_truth else [])))
+        rows.append(markup.row(cells + ([whole(answer.asked.people)] if open_truth else [])))
     markup.table("Noisy answers, each with its 95% margin", header, rows)

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 from pages.components.lessons import guess
@@ -44,8 +45,9 @@ def show() -> None:
     totals = [clamped_total(one, epsilon, lesson.draw(_KEY)) for one in CLAMPS]
     chosen = next(total for total in totals if total.clamp == clamp)
     st.html(
-        f'<p class="fg-noise">Noisy answer: <b>{lesson.minus(chosen.noisy)}</b> days · truth: <b>{chosen.truth:,}</b> '
-        f"· left out by the limit: <b>{chosen.lost:,}</b> · noise: <b>±{chosen.margin:,}</b></p>"
+        f'<p class="fg-noise">Noisy answer: <b>{whole(chosen.noisy)}</b> days · truth: '
+        f"<b>{whole(chosen.truth)}</b> · left out by the limit: <b>{whole(chosen.lost)}</b> · "
+        f"noise: <b>±{whole(chosen.margin)}</b></p>"
     )
     figure.show(clamps_figure(totals, clamp), key=f"{_KEY}-chart", alt=clamps_alt(totals, clamp))
     with st.expander("The same as a table"):
@@ -59,10 +61,10 @@ def _table(totals: Any) -> None:
         markup.row(
             [
                 f"{total.clamp} days",
-                f"{total.lost:,}",
-                f"±{total.margin:,}",
-                f"±{total.error:,}",
-                lesson.minus(total.noisy),
+                whole(total.lost),
+                f"±{whole(total.margin)}",
+                f"±{whole(total.error)}",
+                whole(total.noisy),
             ]
         )
         for total in totals

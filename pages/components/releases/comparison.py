@@ -10,9 +10,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.labels import called
-from dpcore.released.noisy_counts import percent
+from dpcore.numerals import hundredths, percent, whole, within
 from dpcore.released.release import Release
-from dpcore.released.verdict import auc_number
 from pages.components.families import registry
 from pages.components.families.shared import certificate, number_check
 from pages.components.kit import markup, slot
@@ -116,7 +115,7 @@ def _lines(release: Release) -> dict[str, str]:
         **registry.predicted("Predicts", called(release.domain, release.target)),
         "Result": family.describe(release.parameters),
         **family.figures(model),
-        "Noise on a count": f"±{model.count_margin:,}, 95%",
+        "Noise on a count": f"±{whole(model.count_margin)}, 95%",
         **(_quality(model.evaluation) if family.targeted else {}),
     }
 
@@ -137,10 +136,10 @@ def _quality(check: Any) -> dict[str, str]:
 def _auc(figure: Any) -> str:
     if figure is None:
         return "not known"
-    return f"{auc_number(figure.value)} (noise alone ±{auc_number(figure.noise_margin)})"
+    return f"{hundredths(figure.value)} (noise alone ±{hundredths(figure.noise_margin)})"
 
 
 def _figure(figure: Any) -> str:
     if figure is None:
         return "not known"
-    return f"{percent(figure.value)} (noise alone ±{percent(figure.noise_margin)})"
+    return f"{percent(figure.value)} (noise alone {within(figure.noise_margin)})"

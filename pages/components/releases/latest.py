@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.domain.labels import called
+from dpcore.numerals import hundredths
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
-from dpcore.released.verdict import auc_number
 from pages.components.families.registry import Family
 from pages.components.kit import markup
 from pages.components.kit.options import told_apart
@@ -45,7 +45,7 @@ def _words(release: Release, by: str) -> str:
     card, auc = release.certificate, library.figure(release, "auc")
     parts = [
         called(release.domain, release.target),
-        "" if auc is None else f"AUC {auc_number(auc)}",
+        "" if auc is None else f"AUC {hundredths(auc)}",
         f"ε {format_epsilon(card.epsilon)}",
         f"{card.created:%Y-%m-%d %H:%M} UTC",
         f"by {by}" if by else "",

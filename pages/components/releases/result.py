@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.imported import Imported
 from dpcore.released.release import Release
@@ -35,7 +36,7 @@ def show(release: Release, *, key: str, rehearsal: bool = False) -> None:
             **registry.predicted("Predicts", release.target),
             "Spent": "nothing" if rehearsal else _spent(release),
             "Guarantee": "none: rehearsal" if rehearsal else _guarantee(release),
-            "Noise on a count": f"{most}±{model.count_margin:,}, 95%",
+            "Noise on a count": f"{most}±{whole(model.count_margin)}, 95%",
         }
     )
     if family.targeted:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from dpcore.domain.columns import NumericColumn
 from dpcore.domain.labels import called
 from dpcore.domain.schema import Schema
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.report.spending import fitting
 from dpcore.workspace.requests import Quote
@@ -188,13 +189,13 @@ def _clear(wish: Wish) -> int:
 def _shown(wish: Wish, schema: Schema, quote: Quote) -> str:
     margin = quote.plan.count_margin()
     clear, most = _clear(wish) * margin, schema.max_rows
-    share = f", 1 in {most // clear:,} rows" if 0 < clear <= most else ""
-    seen = f"groups of {clear:,} and more stand out{share}"
+    share = f", 1 in {whole(most // clear)} rows" if 0 < clear <= most else ""
+    seen = f"groups of {whole(clear)} and more stand out{share}"
     if _clear(wish) == _CHANCE:
-        seen = f"the chance in a group of {clear:,}{share}, is known to within 5 points"
+        seen = f"the chance in a group of {whole(clear)}{share}, is known to within 5 points"
     return (
-        f"There are at most {most:,} rows, which is public. At ε = {format_epsilon(quote.cost)} the noise on "
-        f"a count is ±{margin:,} (95%), so {seen}."
+        f"There are at most {whole(most)} rows, which is public. At ε = {format_epsilon(quote.cost)} the noise on "
+        f"a count is ±{whole(margin)} (95%), so {seen}."
     )
 
 
@@ -213,7 +214,8 @@ def _not_enough(wish: Wish, schema: Schema, quote: Quote, chosen: Decimal, enoug
     if clear > schema.max_rows:
         told = f"ε = {format_epsilon(chosen)} is too little to see any group"
     else:
-        told = f"At ε = {format_epsilon(chosen)}, the most that you allow, only groups of {clear:,} and more stand out"
+        told = f"At ε = {format_epsilon(chosen)}, the most that you allow, only groups of {whole(clear)} "
+        told += "and more stand out"
     if enough is None:
         return f"{told}, and no usual ε shows smaller ones: choose larger groups."
     return f"{told}. Yours take ε = {format_epsilon(enough)}: allow more, or ask for larger ones."
@@ -227,6 +229,6 @@ def _too_few(quote: Quote) -> list[str]:
     if space.people >= space.enough:
         return []
     return [
-        f"To choose among {space.clauses:,} possible clauses, {space.enough:,} records are enough; there are at most "
-        f"{space.people:,}. Leave out conditions on the page, or allow a larger ε."
+        f"To choose among {whole(space.clauses)} possible clauses, {whole(space.enough)} records are enough; there are "
+        f"at most {whole(space.people)}. Leave out conditions on the page, or allow a larger ε."
     ]

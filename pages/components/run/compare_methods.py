@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import streamlit as st
 
+from dpcore.numerals import percent, score, tenths, whole
 from dpcore.workspace.requests import DatasetInfo
 from pages.components.families import registry, run_names
 from pages.components.families.redescriptions.inputs import SIDES
@@ -210,7 +211,8 @@ def _result(work: Comparing, key: str) -> None:
     )
     if measure == ACCURACY and work.floor is not None and work.floor >= _SKEWED:
         st.info(
-            f"Always saying the commonest value is right for {work.floor:.0%}. Compare by AUC to see who tells more."
+            f"Always saying the commonest value is right for {percent(work.floor)}. Compare by AUC to see who tells "
+            "more."
         )
     times = "once" if asked.repeats == 1 else f"{asked.repeats} times"
     target = run_names.column(asked.dataset_id, asked.target) if asked.target else ""
@@ -244,7 +246,7 @@ def _meaning(work: Comparing) -> str:
     sees = " that sees the main table alone" if work.relational else ""
     return (
         f"{exact} The dotted line is an ordinary tree without privacy{sees}, of at most 64 groups: "
-        f"{work.ceiling:.1%}. It may do worse than a private one, because it takes accidents of "
+        f"{tenths(work.ceiling)}. It may do worse than a private one, because it takes accidents of "
         "these records for rules."
     )
 
@@ -252,15 +254,14 @@ def _meaning(work: Comparing) -> str:
 def _certainty(work: Comparing) -> str:
     """On how many people it was measured, and what so few cannot show."""
     people = work.scores[0].people if work.scores else 0
-    measured = f"It was measured on {people:,} {work.people.removeprefix('all ')}"
+    told = f"It was measured on {whole(people)} {work.people.removeprefix('all ')}"
     if people >= _MANY:
-        return f"{measured}."
+        return f"{told}."
     if work.measure != ACCURACY:
-        return f"{measured}: so few that small differences between methods may be chance."
+        return f"{told}: so few that small differences between methods may be chance."
     # Two standard errors of a share of one half.
-    return (
-        f"{measured}: so few that methods whose accuracies are less than {people**-0.5:.0%} apart may be equally good."
-    )
+    least = percent(people**-0.5)
+    return f"{told}: so few that methods whose accuracies are less than {least} apart may be equally good."
 
 
 def _lines(work: Comparing) -> list[EpsilonCurve]:
@@ -286,7 +287,7 @@ def _lines(work: Comparing) -> list[EpsilonCurve]:
 
 def _row(line: EpsilonCurve, measure: str) -> str:
     def exact(value: float) -> str:
-        return f"{value:.1%}" if measure == ACCURACY else f"{value:.3g}"
+        return score(value, measure)
 
     figures = (
         f"<b>{exact(mean)}</b> <small>{exact(low)} to {exact(high)}</small>"

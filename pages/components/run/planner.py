@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from dpcore.numerals import measured, percent, score
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import Quote, RunRequest
 from pages.components.kit import epsilon, figure, markup
@@ -186,7 +187,7 @@ def _fits(question: Question, epsilon: Decimal) -> bool:
 
 
 def _shown(value: float, outlook: Outlook) -> str:
-    return f"{value:.0%}" if outlook.measure == "accuracy" else f"an RMSE of {value:.3g}"
+    return percent(value) if outlook.measure == "accuracy" else f"an RMSE of {measured(value)}"
 
 
 def _line(outlook: Outlook) -> EpsilonCurve:
@@ -213,7 +214,7 @@ def _table(outlook: Outlook, question: Question) -> None:
     measure = "Accuracy" if outlook.measure == "accuracy" else "RMSE"
 
     def exact(value: float) -> str:
-        return f"{value:.1%}" if outlook.measure == "accuracy" else f"{value:.3g}"
+        return score(value, outlook.measure)
 
     rows = (
         markup.row(

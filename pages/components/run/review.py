@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpcore.errors import FrostglassError
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, delta_sentence, format_epsilon
 from dpcore.report.spending import fitting
 from dpcore.workspace.requests import Quote, RunRequest
@@ -118,7 +119,7 @@ def _lines(review: Review, quote: Quote) -> dict[str, str]:
         "Budget before": f"{amounts.cost(used)} spent, {amounts.left(before.left)} left{at}",
         "Budget after": after if quote.affordable else "not enough",
         "How many fit": fitting(quote),
-        **{f"Noise on {kind.what}": f"±{kind.margin():,}, 95%" for kind in quote.plan.count_noise},
+        **{f"Noise on {kind.what}": f"±{whole(kind.margin())}, 95%" for kind in quote.plan.count_noise},
         "Time and memory": quote.forecast.text,
     }
 

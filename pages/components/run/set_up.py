@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.domain.columns import NumericColumn
 from dpcore.errors import RequestError
+from dpcore.numerals import percent, whole
 from dpcore.privacy.budgets import format_epsilon, parse_epsilon
 from dpcore.workspace.requests import DatasetInfo, Quote, RunRequest
 from pages.components.families.registry import Family
@@ -92,7 +93,7 @@ def _quote(request: RunRequest | None, problem: str | None) -> Quote | None:
     access.show_cost_of_this_run(request, quote)
     first, *_ = quote.plan.count_noise
     margin = first.margin()
-    noise = f"Noise on {first.what}: ±{margin:,}, 95%." if margin else "Every count is as good as exact."
+    noise = f"Noise on {first.what}: ±{whole(margin)}, 95%." if margin else "Every count is as good as exact."
     markup.notice("plain", noise, _meaning(quote))
     with slot.kept():
         if quote.form:
@@ -115,9 +116,9 @@ def _refused(request: RunRequest | None, quote: Quote) -> None:
 
 def _meaning(quote: Quote) -> str:
     first, *others = quote.plan.count_noise
-    more = "".join(f" Noise on {kind.what}: ±{kind.margin():,}." for kind in others)
+    more = "".join(f" Noise on {kind.what}: ±{whole(kind.margin())}." for kind in others)
     clear = 3 * first.margin()
-    stand_out = f"Counts of {clear:,} and more stand out clearly." if clear else ""
+    stand_out = f"Counts of {whole(clear)} and more stand out clearly." if clear else ""
     return f"{stand_out}{more} This uses {_split(quote)}.".strip()
 
 
@@ -126,7 +127,7 @@ def _split(quote: Quote) -> str:
     plan = quote.plan
 
     def amount(part: Decimal) -> str:
-        return f"{part / plan.epsilon:.0%}" if plan.delta else f"ε {format_epsilon(part)}"
+        return percent(float(part / plan.epsilon)) if plan.delta else f"ε {format_epsilon(part)}"
 
     *some, last = [f"{amount(part)} for {step_name(step)}" for step, part in plan.split.parts.items() if part]
     return f"{', '.join(some)} and {last}" if some else last

@@ -15,8 +15,8 @@ from dpcore.domain.columns import MISSING, OTHER, IntegerColumn, format_number
 from dpcore.domain.schema import Schema
 from dpcore.models.ebm.released.axis import Axis, group_members
 from dpcore.models.ebm.released.bands import Z95
+from dpcore.numerals import minus, percent, whole
 from dpcore.released.cases import NOT_KNOWN
-from dpcore.released.noisy_counts import percent
 
 if TYPE_CHECKING:
     from dpcore.models.ebm.released.model import Contribution, EBMModel, Term
@@ -264,10 +264,5 @@ def factor(score: float) -> str:
         return "more than 400,000" if score > 0 else "less than 0.000003"
     value = math.exp(score)
     if value >= 100:
-        return f"{value:,.0f}"
+        return whole(value)
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
-
-
-def minus(text: str) -> str:
-    """A number with a proper minus sign."""
-    return text.replace("-", "−")

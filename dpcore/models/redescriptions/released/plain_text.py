@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpcore.models.redescriptions.released.missingness import SENTENCES
 from dpcore.models.redescriptions.released.model import RedescriptionModel
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
+from dpcore.numerals import hundredths, whole
 from dpcore.released.release import Release
 
 #: Redescriptions that are printed, the best ones.
@@ -23,7 +24,7 @@ def redescriptions_text(found: RedescriptionSet) -> str:
     count = len(found.found)
     if not count:
         return "No redescription satisfies the constraints. Trying others is free."
-    head = f"{count} redescription{'' if count == 1 else 's'} of about {found.people:,.0f} people"
+    head = f"{count} redescription{'' if count == 1 else 's'} of about {whole(found.people)} people"
     best = f"{head}; the best {SHOWN}:" if count > SHOWN else f"{head}:"
     shown = [_text(number, item) for number, item in enumerate(found.found[:SHOWN], 1)]
     return "\n\n".join([best, *shown, _advice(found)])
@@ -34,8 +35,8 @@ def _text(number: int, item: Redescription) -> str:
     alike = f"; {item.similar} similar" if item.similar else ""
     lead = f"{number:>3}. "
     lines = [
-        f"Jaccard index {item.jaccard:.2f} ({low:.2f} to {high:.2f}; by chance "
-        f"{item.chance:.2f}), {item.support:,.0f} people (±{item.support_margin:,}), "
+        f"Jaccard index {hundredths(item.jaccard)} ({hundredths(low)} to {hundredths(high)}; by chance "
+        f"{hundredths(item.chance)}), {whole(item.support)} people (±{whole(item.support_margin)}), "
         f"{_p_value(item.p_value)}{alike}",
         f"left:  {item.left}",
         f"right: {item.right}",
@@ -51,6 +52,6 @@ def _p_value(p_value: float) -> str:
 def _advice(found: RedescriptionSet) -> str:
     return (
         "The Jaccard index is the share of people for whom both sides hold among those for whom "
-        f"at least one does. Below a support of about {found.suggested_support:,} people the "
+        f"at least one does. Below a support of about {whole(found.suggested_support)} people the "
         "noise blurs it."
     )

@@ -11,6 +11,7 @@ from dpcore.models.redescriptions.released.regions import Domain
 from dpcore.models.redescriptions.released.simplify import simplified
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.models.redescriptions.released.words import plain
+from dpcore.numerals import hundredths, whole
 
 #: Below this a p-value is only called small.
 _SMALL = 0.001
@@ -24,7 +25,7 @@ def p_words(p_value: float) -> str:
 def interval_words(item: Redescription) -> str:
     """The 95 % interval of the Jaccard index for the noise alone."""
     low, high = item.interval
-    return f"{low:.2f} to {high:.2f}"
+    return f"{hundredths(low)} to {hundredths(high)}"
 
 
 def alike_words(jaccard: float) -> str:
@@ -40,10 +41,10 @@ def sentence(item: Redescription) -> str:
     missing = f" {SENTENCES[item.missing]}" if item.missing else ""
     return (
         f"{_capital(item.left)}: {alike_words(item.jaccard)} those with {item.right}. Of about "
-        f"{either:,.0f} people for whom at least one of the two holds, both hold for about "
-        f"{item.support:,.0f} (±{item.support_margin:,}). Noisy Jaccard index: "
-        f"{item.jaccard:.2f} ({interval_words(item)} for the noise); chance alone would give "
-        f"{item.chance:.2f} ({p_value}).{missing}"
+        f"{whole(either)} people for whom at least one of the two holds, both hold for about "
+        f"{whole(item.support)} (±{whole(item.support_margin)}). Noisy Jaccard index: "
+        f"{hundredths(item.jaccard)} ({interval_words(item)} for the noise); chance alone would give "
+        f"{hundredths(item.chance)} ({p_value}).{missing}"
     )
 
 

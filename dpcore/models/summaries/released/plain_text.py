@@ -7,7 +7,8 @@ from dpcore.models.summaries.released.code_reading import branches
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.reading import Amount, ColumnReading, readings, total_of
 from dpcore.models.summaries.released.table_one import Line, table_one
-from dpcore.models.summaries.released.words import count_words, figure_words, share_words, who
+from dpcore.models.summaries.released.words import count_words, figure_words, share_words, strength_words, who
+from dpcore.numerals import whole
 from dpcore.released.release import Release
 
 #: Categories of a column that are told one by one.
@@ -18,7 +19,7 @@ def summary_text(release: Release, model: SummaryModel) -> str:
     """Everything that a first look tells."""
     schema = release.domain
     total = total_of(model)
-    lines = [f"About {total.value:,.0f} {who(schema)} ({total.low:,.0f} to {total.high:,.0f} for the noise).", ""]
+    lines = [f"About {whole(total.value)} {who(schema)} ({whole(total.low)} to {whole(total.high)} for the noise).", ""]
     for reading in readings(model, schema):
         lines += column_lines(reading)
     if model.by is not None:
@@ -32,9 +33,7 @@ def summary_text(release: Release, model: SummaryModel) -> str:
         labels = [axis.label(schema) for axis in model.axes]
         for one in associations(model):
             first, second = (labels[axis] for axis in one.axes)
-            lines.append(
-                f"  {first} and {second}: {one.strength.value:.2f} ({one.strength.low:.2f} to {one.strength.high:.2f})"
-            )
+            lines.append(f"  {first} and {second}: {strength_words(one.strength)}")
     return "\n".join(lines)
 
 
@@ -70,5 +69,5 @@ def _group_line(line: Line) -> str:
 
 def _shown(kind: str, amount: Amount) -> str:
     if kind == "count":
-        return f"{amount.value:,.0f}"
+        return whole(amount.value)
     return share_words(amount) if kind == "share" else figure_words(amount)

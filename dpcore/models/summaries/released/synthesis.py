@@ -25,6 +25,7 @@ from dpcore.models.summaries.released.likely import likely_column, likely_pair
 from dpcore.models.summaries.released.links import Links
 from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.raking import chosen, raked
+from dpcore.numerals import whole
 from dpcore.privacy.randomness import public_generator
 from dpcore.released.invented import between
 
@@ -113,7 +114,7 @@ def invented(model: SummaryModel, schema: Schema, rows: int, seed: int | None = 
         The same seed draws the same records; ``None`` draws others each time.
     """
     if not 0 <= rows <= MOST_ROWS:
-        raise ValueError(f"invented records are at most {MOST_ROWS:,}")
+        raise ValueError(f"invented records are at most {whole(MOST_ROWS)}")
     generator = np.random.default_rng() if seed is None else public_generator(seed)
     codes = draw_codes(model, rows, generator)
     main: dict[str, Any] = {}

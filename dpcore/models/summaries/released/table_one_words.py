@@ -18,8 +18,8 @@ from dpcore.models.summaries.released.words import (
     strength_words,
     unit_of,
     who,
-    whole,
 )
+from dpcore.numerals import whole
 
 
 @dataclass(frozen=True)

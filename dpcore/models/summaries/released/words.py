@@ -10,7 +10,7 @@ from dpcore.domain.columns import MISSING, OTHER, format_number
 from dpcore.domain.schema import Schema
 from dpcore.models.summaries.released.axes import Axis
 from dpcore.models.summaries.released.reading import Amount
-from dpcore.released.noisy_counts import percent
+from dpcore.numerals import hundredths, minus, percent, whole
 
 _RESERVED = {MISSING: "missing", OTHER: "other"}
 #: Digits of a figure without noise.
@@ -25,11 +25,6 @@ def count_words(amount: Amount) -> str:
 def range_of_counts(amount: Amount) -> str:
     """The interval alone: ``1,201 to 1,267``."""
     return f"{whole(amount.low)} to {whole(amount.high)}"
-
-
-def whole(value: float) -> str:
-    """A number of people."""
-    return f"{round(value):,}".replace("-", "−")
 
 
 def share_words(amount: Amount) -> str:
@@ -77,7 +72,7 @@ def rounded(amount: Amount) -> tuple[str, str, str]:
 
 
 def _written(value: float, digits: int) -> str:
-    return f"{round(value, digits) + 0.0:,.{max(digits, 0)}f}".replace("-", "−")
+    return minus(f"{round(value, digits) + 0.0:,.{max(digits, 0)}f}")
 
 
 def _united(value: str, unit: str) -> str:
@@ -87,7 +82,7 @@ def _united(value: str, unit: str) -> str:
 
 def strength_words(amount: Amount) -> str:
     """Cramér's V or a standardised difference: ``0.32 (0.30 to 0.34)``."""
-    return f"{amount.value:.2f} ({amount.low:.2f} to {amount.high:.2f})"
+    return f"{hundredths(amount.value)} ({hundredths(amount.low)} to {hundredths(amount.high)})"
 
 
 def unit_of(axis: Axis, schema: Schema) -> str:

@@ -12,8 +12,8 @@ import numpy as np
 
 from dpcore.arrays import Floats
 from dpcore.models.trees.released.model import TreeModel
+from dpcore.numerals import percent
 from dpcore.privacy.randomness import SeededRandom, public_generator
-from dpcore.released.noisy_counts import percent
 
 #: Times that people without any association are made up.
 _REDRAWS: Final = 200

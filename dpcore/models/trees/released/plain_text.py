@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dpcore.models.trees.released.forest_model import ForestModel
 from dpcore.models.trees.released.model import TreeModel
-from dpcore.released.noisy_counts import percent, told_share
+from dpcore.numerals import percent
+from dpcore.released.noisy_counts import told_share
 from dpcore.released.plain_text import text_table
 from dpcore.released.release import Release
 

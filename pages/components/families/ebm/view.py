@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from dpcore.released.release import Release
 from pages.components.families.shared import predict
 from pages.components.families.shared.truth import Truth
@@ -130,7 +131,7 @@ def shape_table(words: Any, term: Any, outputs: Sequence[int], counts: Sequence[
             score, error = term.scores[place][output], term.errors[place][output]
             cells.append(_score_cell(words, score, error))
         cells.append(_count_cell(term.noisy_counts[place], term.count_errors[place]))
-        cells += [f"{counts[place]:,}"] if counts is not None else []
+        cells += [whole(counts[place])] if counts is not None else []
         rows.append(markup.row(cells))
     caption = f"Shape of {term.name}. Intervals are for the noise alone, 95%."
     if len(term.scores) > MOST_ROWS:
@@ -147,8 +148,8 @@ def _score_cell(words: Any, score: float, error: float) -> str:
 
 def _count_cell(count: int, error: float) -> str:
     style = ' class="neg"' if count < 0 else ""
-    number = f"{count:,}".replace("-", "−")
-    return f'<div class="fg-counts"><span{style}>{number}</span> ±{1.96 * error:,.0f}</div>'
+    number = whole(count)
+    return f'<div class="fg-counts"><span{style}>{number}</span> ±{whole(1.96 * error)}</div>'
 
 
 @st.fragment

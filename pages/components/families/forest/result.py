@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.released.noisy_counts import percent
+from dpcore.numerals import percent
 from dpcore.released.release import Release
 from pages.components.families.shared import (
     cells,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.workspace.requests import Quote
 from pages.components.families.ilp.words import records
@@ -48,7 +49,7 @@ def show(quote: Quote) -> None:
 
 def _size(space: Hypotheses) -> str:
     makes = "1 condition makes" if space.conditions == 1 else f"{space.conditions} conditions make"
-    return f"{makes} {space.clauses:,} possible clauses."
+    return f"{makes} {whole(space.clauses)} possible clauses."
 
 
 def _said(quantifiers: Sequence[str] | None, schema: Schema) -> str:
@@ -82,7 +83,7 @@ def _enough(space: Hypotheses, entity: str) -> str:
     if space.choice_margin is not None:
         hidden = " That hides every count." if space.choice_margin > space.people else ""
         return (
-            f"This method counts clauses with noise of up to ±{space.choice_margin:,}, 95%."
+            f"This method counts clauses with noise of up to ±{whole(space.choice_margin)}, 95%."
             f"{hidden} For report noisy max, {enough} are enough."
         )
     found = f"To choose a clause that is nearly the best, nine times out of ten, {enough} are enough"

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from dpcore.released.release import Release
 from pages.components.families.ilp import case as ilp_case
 from pages.components.families.ilp import table, try_case
@@ -87,5 +88,5 @@ def figures(model: Any) -> dict[str, str]:
     kept = sum(group.kept for group in model.groups)
     return {
         "Clauses": f"{len(model.clauses)}, of which {kept} predict",
-        "Chosen from": f"{model.clause_count:,} possible clauses",
+        "Chosen from": f"{whole(model.clause_count)} possible clauses",
     }

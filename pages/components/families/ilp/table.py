@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from dpcore.released.release import Release
 from pages.components.families.ilp.words import records
 from pages.components.families.shared import cells
@@ -61,7 +62,7 @@ def _caption(entity: str, model: Any) -> str:
     return (
         f"Each {entity} belongs to the first clause that covers it. Bars run from 0% to 100%; the "
         f"band is the 95% interval for the noise. Counts are of {records(entity)}; noise on each: "
-        f"±{model.count_margin:,}, 95%."
+        f"±{whole(model.count_margin)}, 95%."
     )
 
 
@@ -74,7 +75,7 @@ def _chance(model: Any, place: int, truth: Truth | None = None) -> str:
 
 def _counts(model: Any, place: int) -> str:
     counts = model.groups[place].noisy_counts
-    return cells.counts(counts, model.classes, model.positive, f" ±{model.count_margin:,}")
+    return cells.counts(counts, model.classes, model.positive, f" ±{whole(model.count_margin)}")
 
 
 def _clause(told: Any, group: Any, label: str, *, narrow: bool = False) -> str:

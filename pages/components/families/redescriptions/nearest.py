@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import hundredths, whole
 from dpcore.released.release import Release
 from pages.components.families.redescriptions.state import remembered
 from pages.components.kit import markup
@@ -32,14 +33,14 @@ class Slider:
 
 
 SLIDERS = (
-    Slider("Least noisy Jaccard index", "min_jaccard", 0.1, lambda item: item.jaccard, lambda v: f"{v:.2f}"),
+    Slider("Least noisy Jaccard index", "min_jaccard", 0.1, lambda item: item.jaccard, hundredths),
     Slider("Largest p-value", "max_p", 1.0, lambda item: item.p_value, lambda v: f"{v:.2g}", least=False),
     Slider(
         "Least gain over chance",
         "min_above_chance",
         0.0,
         lambda item: item.jaccard - item.chance,
-        lambda v: f"{v:.2f}",
+        hundredths,
     ),
 )
 
@@ -72,4 +73,5 @@ def _told(item: Any, blocking: list[Slider], asked: Any) -> str:
         for slider, limit in zip(blocking, wanted, strict=True)
     )
     reason = f": {short}" if short else ""
-    return f"{item.left} ⇔ {item.right}, noisy Jaccard index {item.jaccard:.2f}, {item.support:,.0f} people{reason}"
+    numbers = f"noisy Jaccard index {hundredths(item.jaccard)}, {whole(item.support)} people"
+    return f"{item.left} ⇔ {item.right}, {numbers}{reason}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from pages.components.families.redescriptions.state import Reading
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
@@ -71,12 +72,12 @@ def _counts(pair: Any, margin: int) -> None:
     rows = [
         markup.row([leaf_name(pair.left, leaf), *map(_count, counts)]) for leaf, counts in enumerate(pair.noisy_counts)
     ]
-    markup.table(f"Noisy people in each pair of groups, each ±{margin:,}, 95%", header, rows)
+    markup.table(f"Noisy people in each pair of groups, each ±{whole(margin)}, 95%", header, rows)
     if any(count < 0 for counts in pair.noisy_counts for count in counts):
         st.caption(text("negative_counts"))
 
 
 def _count(number: int) -> str:
     style = ' class="neg"' if number < 0 else ""
-    shown = f"{number:,}".replace("-", "−")
+    shown = whole(number)
     return f'<div class="fg-counts"><span{style}>{shown}</span></div>'

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from dpcore.released.release import Release
 from pages.components.families.redescriptions import nearest, pair, table, view
 from pages.components.families.redescriptions.state import Reading, remembered
@@ -77,7 +78,7 @@ def _in_words(reading: Reading) -> None:
         return
     best = reading.kept[:_BEST]
     if len(best) < len(reading.kept):
-        st.markdown(f"The best {len(best)} of {len(reading.kept):,} that are kept:")
+        st.markdown(f"The best {len(best)} of {whole(len(reading.kept))} that are kept:")
     markup.sentences(sentence(item) for item in best)
     st.markdown(text("reading_pairs"))
     st.markdown(text("noise"))

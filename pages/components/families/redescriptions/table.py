@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dpcore.numerals import hundredths, whole
 from pages.components.families.redescriptions import view
 from pages.components.families.redescriptions.state import Reading, choose, turn_key
 from pages.components.kit import markup
@@ -42,8 +43,8 @@ def show(reading: Reading) -> None:
 
 
 def _caption(shown: int, kept: int) -> str:
-    which = f"{shown:,} of {kept:,} that are kept" if shown < kept else f"All {kept:,} that are kept"
-    first = f", the best {_MOST_ROWS:,} of them here" if shown > _MOST_ROWS else ""
+    which = f"{whole(shown)} of {whole(kept)} that are kept" if shown < kept else f"All {whole(kept)} that are kept"
+    first = f", the best {whole(_MOST_ROWS)} of them here" if shown > _MOST_ROWS else ""
     return f"{which}{first}. {text('pairs_table')}"
 
 
@@ -123,8 +124,8 @@ def best(items: Sequence[Any]) -> None:
         markup.row(
             [
                 f"{escape(item.left)} <span class='fg-and'>⇔</span> {escape(item.right)}",
-                f"<b>{item.jaccard:.2f}</b> <small>{interval_words(item)}</small>",
-                f"{item.support:,.0f} ±{item.support_margin:,}",
+                f"<b>{hundredths(item.jaccard)}</b> <small>{interval_words(item)}</small>",
+                f"{whole(item.support)} ±{whole(item.support_margin)}",
             ]
         )
         for item in items

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import hundredths, whole
 from pages.components.families.redescriptions.state import (
     GAIN,
     JACCARD,
@@ -96,7 +97,7 @@ def _slider_key(key: str) -> str:
 
 
 def _people(step: int) -> str:
-    return f"{step:,} people" if step else "keep all"
+    return f"{whole(step)} people" if step else "keep all"
 
 
 def threshold(found: Any, key: str) -> float:
@@ -113,7 +114,7 @@ def threshold(found: Any, key: str) -> float:
         help=text("pruning"),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        words = f"Suggested from the noise alone: {suggested:,} people."
+        words = f"Suggested from the noise alone: {whole(suggested)} people."
         st.caption(words if chosen != suggested else f"{words} This is where it stands.")
         if chosen != suggested:
             st.button("Back to the suggested", key=f"{key}-suggested", on_click=_move, args=(slider, suggested))
@@ -130,15 +131,15 @@ def counted(found: Any, kept: int) -> str:
     if not total:
         return "**Nothing found** under the usual constraints."
     noun = "redescription" if total == 1 else "redescriptions"
-    aside = f", **{total - kept:,} set aside** for holding for few people" if kept < total else ""
-    return f"**{total:,} {noun}** of about {found.people:,.0f} people: **{kept:,} kept**{aside}."
+    aside = f", **{whole(total - kept)} set aside** for holding for few people" if kept < total else ""
+    return f"**{whole(total)} {noun}** of about {whole(found.people)} people: **{whole(kept)} kept**{aside}."
 
 
 def all_aside(reading: Reading) -> str:
     """What to do if nothing is kept."""
     return (
-        f"All {len(reading.found.found):,} are set aside: none has a noisy support of "
-        f"{reading.threshold:,.0f} or more. Move the threshold down to read them, with care: the "
+        f"All {whole(len(reading.found.found))} are set aside: none has a noisy support of "
+        f"{whole(reading.threshold)} or more. Move the threshold down to read them, with care: the "
         "fewer people, the more of it may be noise."
     )
 
@@ -224,7 +225,7 @@ def _selected(reading: Reading, box: str) -> None:
 def _label(item: Any) -> str:
     from dpcore.plots.style import shorten
 
-    numbers = f"{item.jaccard:.2f} · {item.support:,.0f} people"
+    numbers = f"{hundredths(item.jaccard)} · {whole(item.support)} people"
     return f"{numbers} · {shorten(item.left)} ⇔ {shorten(item.right)}"
 
 
@@ -268,16 +269,16 @@ def _facts(item: Any, exact: Any | None) -> dict[str, str]:
     from dpcore.models.redescriptions.released.reading import interval_words, p_words
 
     facts = {
-        "Noisy Jaccard index": f"{item.jaccard:.2f} ({interval_words(item)})",
-        "Chance alone would give": f"{item.chance:.2f}",
+        "Noisy Jaccard index": f"{hundredths(item.jaccard)} ({interval_words(item)})",
+        "Chance alone would give": hundredths(item.chance),
         "p-value": p_words(item.p_value).removeprefix("p ").removeprefix("= "),
-        "Noisy support": f"{item.support:,.0f} ±{item.support_margin:,} people",
-        "Similar ones merged": f"{item.similar:,}" if item.similar else "none",
+        "Noisy support": f"{whole(item.support)} ±{whole(item.support_margin)} people",
+        "Similar ones merged": whole(item.similar) if item.similar else "none",
     }
     if exact is not None:
-        facts["◇ True Jaccard index"] = f"{exact.jaccard:.2f}"
+        facts["◇ True Jaccard index"] = hundredths(exact.jaccard)
         facts["◇ True p-value"] = p_words(exact.p_value).removeprefix("p ").removeprefix("= ")
-        facts["◇ True support"] = f"{exact.support:,} people"
+        facts["◇ True support"] = f"{whole(exact.support)} people"
     return facts
 
 

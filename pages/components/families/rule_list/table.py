@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.schema import Schema
+from dpcore.numerals import whole
 from dpcore.released.release import Release
 from pages.components.families.shared import cells
 from pages.components.families.shared.truth import Truth
@@ -30,7 +31,7 @@ def show(release: Release, model: Any, shown: int, truth: Truth | None = None) -
     caption = (
         f"Read from the top: the first rule that fits decides. Bars run from 0% to 100%; the band "
         f"is the 95% interval for the noise. Counts are of records (rows); noise on each: "
-        f"±{model.count_margin:,}, 95%."
+        f"±{whole(model.count_margin)}, 95%."
     )
     markup.table(caption, header, rows)
     if any(count < 0 for rule in model.rules for count in rule.noisy_counts):
@@ -57,7 +58,7 @@ def _row(model: Any, schema: Schema, position: int, shown: int, truth: Truth | N
     row = [
         _condition(rule, schema, position),
         cells.estimate(rule, shown, truth, position) + cells.unclear(rule, shown, model.count_margin),
-        cells.counts(rule.noisy_counts, model.classes, shown, f" ±{model.count_margin:,}"),
+        cells.counts(rule.noisy_counts, model.classes, shown, f" ±{whole(model.count_margin)}"),
     ]
     if truth:
         row.append(cells.true_cell(truth, position, shown, model.classes))

@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.released.noisy_counts import are_nobody, percent
+from dpcore.numerals import percent, whole
+from dpcore.released.noisy_counts import are_nobody
 from pages.components.families.shared.truth import Truth
 
 #: With more classes than this, only the chosen one's counts are open.
@@ -78,7 +79,7 @@ def counts(numbers: Sequence[int], classes: Sequence[str], shown: int, margin: s
 def _count_lines(counts: Sequence[int], classes: Sequence[str], margin: str) -> list[str]:
     lines = []
     for label, count in zip(classes, counts, strict=True):
-        number = f"{count:,}".replace("-", "−")
+        number = whole(count)
         style = ' class="neg"' if count < 0 else ""
         lines.append(f"<div>{escape(label)}: <span{style}>{number}</span>{margin}</div>")
     return lines

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.released.noisy_counts import percent
-from dpcore.released.verdict import auc_number, baseline
+from dpcore.numerals import hundredths, percent, whole
+from dpcore.released.verdict import baseline
 from pages.components.families.shared import thresholds
 from pages.components.kit import markup
 from pages.components.kit.texts import text
@@ -32,7 +32,7 @@ def show(model: Any, target: str, key: str, *, chances: bool = True) -> None:
         st.caption(markup.plain(_baseline(evaluation, model.classes)))
     if evaluation.has_auc:
         with right:
-            _figure("Noisy AUC", evaluation.auc, auc_number)
+            _figure("Noisy AUC", evaluation.auc, hundredths)
             st.caption(markup.plain(_auc_words(target, model.classes)))
     if evaluation.group_counts and evaluation.accuracy is not None:
         thresholds.show(model, target, key, chances=chances)
@@ -73,11 +73,11 @@ def _baseline(evaluation: Any, classes: tuple[str, ...]) -> str:
 def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:
     header = [f"True {target}", *(f"Predicted {label}" for label in classes)]
     rows = [
-        markup.row([escape(label), *(f"{n:,}".replace("-", "−") for n in counts)])
+        markup.row([escape(label), *(whole(n) for n in counts)])
         for label, counts in zip(classes, evaluation.noisy_confusion, strict=True)
     ]
     caption = (
         f"Noisy counts of records that were set aside. Each adds up the counts of several groups, "
-        f"and each of those carries noise of ±{evaluation.count_margin:,}, 95%."
+        f"and each of those carries noise of ±{whole(evaluation.count_margin)}, 95%."
     )
     markup.table(caption, header, rows)

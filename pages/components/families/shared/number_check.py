@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import format_number
+from dpcore.numerals import measured, whole
 from dpcore.released.verdict import verdict
 from pages.components.families.shared.evaluation import DROWNED
 from pages.components.kit import markup
@@ -40,7 +41,7 @@ def error_words(figure: Any) -> str:
 
 
 def _amount(value: float, unit: str) -> str:
-    return f"{value:,.3g} {unit}".strip()
+    return f"{measured(value)} {unit}".strip()
 
 
 def _figure(title: str, figure: Any, unit: str) -> None:
@@ -63,11 +64,11 @@ def _errors(check: Any, target: str, unit: str) -> None:
     of = f" ({unit})" if unit else ""
     groups = list(pairwise(format_number(float(f"{edge:.4g}")) for edge in check.error_edges))
     rows = [
-        markup.row([escape(f"{low} to {high}"), f"{count:,}".replace("-", "−")])
+        markup.row([escape(f"{low} to {high}"), whole(count)])
         for (low, high), count in zip(groups, check.noisy_errors, strict=True)
     ]
     caption = (
         f"Noisy counts of records that were set aside, by how far {target} was missed. "
-        f"Noise on each: ±{check.count_margin:,}, 95%."
+        f"Noise on each: ±{whole(check.count_margin)}, 95%."
     )
     markup.table(caption, [f"Missed by{of}", "Noisy records"], rows)

@@ -10,7 +10,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import OTHER, NumericColumn, format_number
-from dpcore.released.noisy_counts import are_nobody, percent
+from dpcore.numerals import percent
+from dpcore.released.noisy_counts import are_nobody
 from dpcore.released.release import Release
 from pages.components.families.shared import cells
 from pages.components.kit import markup

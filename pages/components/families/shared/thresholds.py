@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.released.noisy_counts import percent, percents
+from dpcore.numerals import percent, percents
 from pages.components.families.shared import cells
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text

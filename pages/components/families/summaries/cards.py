@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.domain.columns import RESERVED
-from dpcore.released.noisy_counts import percent
+from dpcore.numerals import hundredths, percent
 from pages.components.families.summaries.state import Look
 
 #: Lines of a card; the large picture holds all.
@@ -52,7 +52,7 @@ def _marks(look: Look, place: int, reading: Any, *, standing: bool) -> list[str]
     if standing and reading.missing is not None and reading.missing.low > 0 and reading.missing.value >= _MUCH_MISSING:
         marks.append(f"{percent(reading.missing.value)} missing")
     if place in look.differences:
-        marks.append(f"standardised difference {look.differences[place]:.2f}")
+        marks.append(f"standardised difference {hundredths(look.differences[place])}")
     if place == look.model.by:
         marks.append("the groups that are compared")
     return marks

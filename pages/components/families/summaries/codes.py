@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from pages.components.families.summaries.state import Look
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
@@ -41,8 +42,8 @@ def _choose(look: Look) -> int:
 
 
 def _table(found: list[Any], label: str, people: str) -> None:
-    from dpcore.models.summaries.released.words import range_of_counts, whole
-    from dpcore.released.noisy_counts import percent
+    from dpcore.models.summaries.released.words import range_of_counts
+    from dpcore.numerals import percent, whole
 
     rows = [
         markup.row(
@@ -60,4 +61,4 @@ def _table(found: list[Any], label: str, people: str) -> None:
 
 
 def _folded(branch: Any) -> str:
-    return f"{branch.folded:,} more" if branch.folded else ""
+    return f"{whole(branch.folded)} more" if branch.folded else ""

@@ -62,7 +62,7 @@ def _crosstab(look: Look, axes: tuple[int, int]) -> None:
 def table_of(look: Look, row: int, column: int) -> None:
     """Two columns against each other, with shares within each value of the first."""
     from dpcore.models.summaries.released.crosstab import crosstab
-    from dpcore.models.summaries.released.words import whole
+    from dpcore.numerals import whole
 
     table = crosstab(look.model, look.schema, row, column)
     groups = _told(look, row, table.sizes.low)
@@ -91,7 +91,8 @@ def _told(look: Look, place: int, low: Any) -> list[int]:
 
 
 def _cell(table: Any, row: int, column: int) -> str:
-    from dpcore.models.summaries.released.words import range_of_counts, range_of_shares, share_alone, whole
+    from dpcore.models.summaries.released.words import range_of_counts, range_of_shares, share_alone
+    from dpcore.numerals import whole
 
     share, count = table.share(row, column), table.count(row, column)
     return (

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.domain.conditions import Condition
 from dpcore.domain.labels import called
-from dpcore.released.noisy_counts import percent
+from dpcore.numerals import percent
 from pages.components.families.summaries import inputs
 from pages.components.families.summaries.state import Look
 from pages.components.kit import markup

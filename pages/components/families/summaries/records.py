@@ -6,6 +6,7 @@ from zlib import crc32
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from pages.components.families.shared.downloads import file_name
 from pages.components.families.summaries.state import Look
 from pages.components.kit import made_file, markup
@@ -39,7 +40,7 @@ def _files(look: Look) -> None:
         value=usual,
         step=1,
         key=f"{look.key}-records",
-        help=f"At first about as many as there are people, {MOST:,} at most; `release synthesize` draws more.",
+        help=f"At first about as many as there are people, {whole(MOST)} at most; `release synthesize` draws more.",
     )
     tables = [look.schema.entity, *(axis.table for axis in look.model.axes if axis.rows)]
     for table in tables:
@@ -79,6 +80,6 @@ def _expected(look: Look) -> dict[str, str]:
     kept = f"{100 * errors['pairs']:.2g} percentage points" if pairs else "no pair was counted that stands out"
     return {
         "Of a value of one column": f"{100 * errors['columns']:.2g} percentage points",
-        f"Of a cell of the {pairs:.0f} pairs that stand out" if pairs else "Of a cell of two columns": kept,
+        f"Of a cell of the {whole(pairs)} pairs that stand out" if pairs else "Of a cell of two columns": kept,
         "Of all other pairs": "not known: they follow chance, or what such pairs say together",
     }

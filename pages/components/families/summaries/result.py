@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from dpcore.released.release import Release
 from dpcore.spreadsheets import frame_csv
 from pages.components.families.shared import certificate, downloads, truth
@@ -56,9 +57,9 @@ def _headline(look: Look) -> dict[str, str]:
     by = look.model.by
     return {
         f"{who(look.schema).capitalize()} (noisy)": count_words(total_of(look.model)),
-        "Columns": f"{len(look.model.axes):,}",
+        "Columns": whole(len(look.model.axes)),
         **({} if by is None else {"Groups": look.readings[by].label}),
-        **({"Pairs": f"{len(look.model.pairs):,}"} if look.model.pairs else {}),
+        **({"Pairs": whole(len(look.model.pairs))} if look.model.pairs else {}),
     }
 
 
@@ -129,7 +130,7 @@ def figures(model: Any) -> dict[str, str]:
 
     return {
         "Noisy number of all": count_words(total_of(model)),
-        "Columns": f"{len(model.axes):,}",
+        "Columns": whole(len(model.axes)),
         "Groups": "none" if model.by is None else model.axes[model.by].name,
-        "Pairs": f"{len(model.pairs):,}",
+        "Pairs": whole(len(model.pairs)),
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import format_epsilon
 from dpcore.released.release import Release
 from pages.components.families.shared import cells
@@ -151,7 +152,7 @@ def _group(tree: Any, position: int, number: int, shown: int, truth: Truth | Non
     chance += cells.unclear(node, shown, node.count_margin)
     if narrow:
         return [f"{name}<br>{label}", chance]
-    counts = cells.counts(node.noisy_counts, tree.classes, shown, f" ±{node.count_margin:,}")
+    counts = cells.counts(node.noisy_counts, tree.classes, shown, f" ±{whole(node.count_margin)}")
     row = [f'<div class="fg-group">{name}</div>', label, chance, counts]
     return [*row, cells.true_cell(truth, position, shown, tree.classes)] if truth else row
 
@@ -222,7 +223,7 @@ def _node(tree: Any, position: int) -> str:
             name,
             here,
             f"ε {format_epsilon(tree.path_spent(position))}",
-            f"±{node.count_margin:,}, 95%",
+            f"±{whole(node.count_margin)}, 95%",
         ]
     )
 
