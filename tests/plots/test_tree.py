@@ -220,7 +220,7 @@ def test_methods_are_told_apart_without_colour():
     assert list(one.error_y.array) == pytest.approx([0.05, 0])
     alt = methods_alt(lines, 0.9)
     assert "two: 70.0% at epsilon 0.1, 80.0% at epsilon 1." in alt
-    assert "not private: 90%" in alt
+    assert "not private: 90.0%" in alt
 
 
 def test_errors_of_methods_are_written_as_numbers():
