@@ -8,6 +8,7 @@ from decimal import Decimal
 import pandas as pd
 import streamlit as st
 
+from dpcore.numerals import whole
 from dpcore.privacy.budgets import at_delta, exact_amount, plain_epsilon
 from dpcore.workspace.audit_log import EVENTS, Wanted, chosen, event, to_csv
 from dpcore.workspace.requests import LedgerEntry
@@ -94,7 +95,7 @@ def _pages(entries: Sequence[LedgerEntry], names: Mapping[str, str] | None, titl
     shown = entries[first : first + _PAGE]
     part = "" if len(shown) == len(entries) else f", of which lines {first + 1} to {first + len(shown)}"
     with table:
-        _table(shown, names, _unused(entries), f"Ledger of {title}: {len(entries):,} lines{part}")
+        _table(shown, names, _unused(entries), f"Ledger of {title}: {whole(len(entries))} lines{part}")
 
 
 def _unused(entries: Sequence[LedgerEntry]) -> list[str]:
