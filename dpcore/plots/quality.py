@@ -29,7 +29,7 @@ def roc_figure(points: Sequence[OperatingPoint], chosen: OperatingPoint | None =
                 "flagged wrongly %{x:.0%}<extra></extra>",
             )
         )
-    _lay_out(figure, "share of the others that is flagged wrongly", "share of those with it that is found")
+    _lay_out(figure, "share of the others<br>that is flagged wrongly", "share of those with it<br>that is found")
     return figure
 
 
