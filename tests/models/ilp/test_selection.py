@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from dpcore.models.ilp.language.lattice import Lattice, build_lattice
-from dpcore.models.ilp.language.parameters import ILPParameters
+from dpcore.models.ilp.language.parameters import ILPParameters, ILPSettings
 from dpcore.models.ilp.language.reach import reach_of
 from dpcore.models.ilp.learning import selection
 from dpcore.models.ilp.learning.selection import (
@@ -20,6 +20,7 @@ from dpcore.models.ilp.learning.selection import (
     relevance_aware,
     select_clause,
 )
+from dpcore.models.registry import get_learner
 from dpcore.privacy.budgets import EPSILON_STEP
 from dpcore.privacy.mechanisms import GeometricMechanism, NoisyMax
 from dpcore.privacy.randomness import SecureRandom, SeededRandom
@@ -107,6 +108,55 @@ def test_clauses_that_were_taken_are_not_chosen_again() -> None:
     first = noisy_max(lattice, counts, parameters, Decimal(1), SeededRandom(1))
     second = noisy_max(lattice, counts, parameters, Decimal(1), SeededRandom(1), [first])
     assert (first, second) == (2, 5)
+
+
+@pytest.mark.parametrize("positive", range(1, 8))
+@pytest.mark.parametrize("negative", range(1, 5))
+@pytest.mark.parametrize("clauses", [1, 2, 5])
+def test_strict_clauses_come_first_with_no_more_noise(positive: int, negative: int, clauses: int) -> None:
+    """A negative never comes to weigh more than a positive, which is what noise is counted in."""
+    asked = ILPParameters(positive_weight=positive, negative_weight=negative, clauses=clauses, strict_first=True)
+    found = [asked.weights_of(place) for place in range(clauses)]
+    shares = [others / own for others, own in found]
+    if positive <= negative or clauses == 1:
+        assert found == [asked.weights] * clauses
+    else:
+        assert all(max(weights) == weights[1] for weights in found)
+        assert shares == sorted(shares, reverse=True)
+        assert shares[0] > negative / positive > shares[-1]
+    plain = asked.model_copy(update={"strict_first": False})
+    assert [plain.weights_of(place) for place in range(clauses)] == [asked.weights] * clauses
+
+
+@pytest.mark.parametrize("method", ["noisy_max", "naive", "relevance_aware"])
+def test_the_first_clause_is_the_stricter_one(method: str) -> None:
+    """Of one that covers many, a fifth of them described, and one that covers few, all of them described."""
+    counts = np.zeros((len(lattice_of()[0]), 2), dtype=np.int64)
+    counts[0] = counts[1] = 40_000, 10_000
+    counts[2] = 0, 3_000
+    chosen = []
+    for strict in (True, False):
+        lattice, parameters = lattice_of(
+            method=method, positive_weight=6, clauses=2, strict_first=strict, criterion="share", min_share=0.0
+        )
+        choice = select_clause(lattice, counts, parameters, 100_000, Decimal(100), SeededRandom(1))
+        chosen.append(choice.place)
+    assert chosen[0] == 2
+    assert chosen[1] in (0, 1)
+
+
+@pytest.mark.parametrize(("epsilon", "strict"), [("0.1", False), ("2", True)])
+def test_strict_clauses_come_first_where_there_is_room(epsilon: str, strict: bool) -> None:
+    schema = small_schema(max_rows=5000)
+    for asked, expected in ((None, strict), (True, True), (False, False)):
+        chosen = ILPParameters(positive_weight=5, strict_first=asked)
+        plan = get_learner("ilp").plan(schema, TARGET, Decimal(epsilon), chosen)
+        assert plan.parameters.strict_first is expected
+
+
+def test_what_was_released_before_there_was_a_choice_was_learned_without() -> None:
+    settings = ILPSettings.model_validate({"positive": "yes", "positive_weight": 5})
+    assert settings.weights_of(0) == settings.weights
 
 
 def test_naive_noise_is_for_all_clauses_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,11 @@ from dpcore.released.parameters import Evaluate, Parameters
 
 Method = Literal["noisy_max", "relevance_aware", "naive"]
 Criterion = Literal["best", "share"]
+
+#: How many times as much as was asked a negative weighs when the first and the last clause are chosen.
+_STRICTEST: Final = 3.0
+_MILDEST: Final = 0.8
+_TENTHS: Final = 10
 
 
 class ILPParameters(Parameters):
@@ -105,6 +110,14 @@ class ILPParameters(Parameters):
         "or more if several clauses together should describe the value: each then covers fewer "
         "others. The noise grows with it.",
     )
+    strict_first: bool | None = Field(
+        default=None,
+        title="Strict clauses first",
+        description="Where those described weigh more than others, the others weigh up to three times as "
+        "much when the first clause is chosen, and less with each later one. So the first clauses cover few "
+        "people, of whom many have the value, and not half of all. Default: if the number of records and "
+        "epsilon leave room for it.",
+    )
     count_share: Decimal = Field(
         default=Decimal("0.2"),
         gt=0,
@@ -149,8 +162,23 @@ class ILPParameters(Parameters):
         """Weight of a negative and of a positive."""
         return self.negative_weight, self.positive_weight
 
+    def weights_of(self, place: int) -> tuple[int, int]:
+        """Weight of a negative and of a positive when one clause is chosen, for its place among all.
+
+        Those of stricter first clauses are in tenths. No negative comes to weigh more than a positive by
+        it: noise, in units of a positive, is as without.
+        """
+        negative, positive = self.weights
+        if not self.strict_first or self.clauses == 1 or positive <= negative:
+            return self.weights
+        first, last = min(_STRICTEST, positive / negative), _MILDEST
+        factor = first + (last - first) * place / (self.clauses - 1)
+        return round(_TENTHS * factor * negative), _TENTHS * positive
+
 
 class ILPSettings(ILPParameters):
     """What the analyst asked for, with the class that is described."""
 
     positive: str
+    #: What was released before there was a choice was learned without.
+    strict_first: bool = False

@@ -52,7 +52,7 @@ def select_clause(
     counts : array of shape (n_clauses, 2)
         Negatives and positives that each clause covers, exactly.
     taken : sequence of int
-        Clauses chosen before: ``noisy_max`` does not choose them again.
+        Clauses chosen before: ``noisy_max`` does not choose them again. Their number tells the weights.
     composed : bool
         ``noisy_max`` chooses by the exponential mechanism, whose losses have a small range.
     """
@@ -61,9 +61,9 @@ def select_clause(
         place = noisy_max(lattice, counts, parameters, epsilon, randomness, taken, kind)
         return ChosenClause(place, Decimal(0))
     if parameters.method == "naive":
-        place = naive(lattice, counts, parameters.weights, epsilon, randomness)
+        place = naive(lattice, counts, parameters.weights_of(len(taken)), epsilon, randomness)
         return ChosenClause(place, Decimal(0))
-    return relevance_aware(lattice, counts, parameters, max_rows, epsilon, randomness)
+    return relevance_aware(lattice, counts, parameters, max_rows, epsilon, randomness, taken)
 
 
 def noisy_max(
@@ -80,9 +80,10 @@ def noisy_max(
     The public prior adds to each coverage the logarithm of its clause's share, in units of the
     noise: it is the same for all data, so it changes no difference between neighbours.
     """
-    reach = coverage_sensitivity(parameters.weights)
+    weights = parameters.weights_of(len(taken))
+    reach = coverage_sensitivity(weights)
     mechanism = (kind or NoisyMax)(GRID * reach.value, epsilon, reach.monotone)
-    scores = GRID * coverage(counts, parameters.weights)
+    scores = GRID * coverage(counts, weights)
     if parameters.length_prior:
         scores = scores + prior_offsets(lattice.strata, mechanism.scale)
     free = np.delete(np.arange(len(lattice)), list(taken))
@@ -118,13 +119,14 @@ def relevance_aware(
     max_rows: int,
     epsilon: Decimal,
     randomness: RandomSource,
+    taken: Sequence[int] = (),
 ) -> ChosenClause:
     """Level by level, deleting subtrees by their noisy counts (Zeng et al. 2013, Algorithm 3).
 
     Each level of which clauses are left has an equal part of what is left of the budget, for
     those clauses: how many these are follows from what was released before.
     """
-    levels = parameters.max_literals + 1
+    levels, weights = parameters.max_literals + 1, parameters.weights_of(len(taken))
     generality = Generality(lattice)
     best, best_coverage, budget = 0, -np.inf, epsilon
     for level in range(levels):
@@ -137,16 +139,16 @@ def relevance_aware(
         sensitivity = counts_sensitivity(reach_of(lattice).most(left))
         mechanism = GeometricMechanism(sensitivity.value, share)
         noisy = mechanism.release(counts[left], randomness)
-        quality = coverage(noisy, parameters.weights)
+        quality = coverage(noisy, weights)
         place = int(np.argmax(quality))
         if quality[place] > best_coverage:
             best, best_coverage = int(left[place]), float(quality[place])
-        generality.delete(left[_hopeless(noisy, best_coverage, parameters, max_rows)])
+        generality.delete(left[_hopeless(noisy, best_coverage, weights[1], parameters, max_rows)])
     return ChosenClause(best, budget)
 
 
-def _hopeless(noisy: Ints, best: float, parameters: ILPParameters, max_rows: int) -> Flags:
+def _hopeless(noisy: Ints, best: float, weight: int, parameters: ILPParameters, max_rows: int) -> Flags:
     """The criterion by which a clause's subtree is deleted: from noisy counts alone."""
     if parameters.criterion == "share":
         return np.asarray(noisy[:, 1] < parameters.min_share * max_rows)
-    return np.asarray(parameters.positive_weight * noisy[:, 1] <= best)
+    return np.asarray(weight * noisy[:, 1] <= best)

@@ -14,6 +14,7 @@ from dpcore.models.ilp.language.parameters import ILPParameters
 from dpcore.released.parameters import parameters_of
 from pages.components.families.shared.inputs import (
     KEEP,
+    as_recommended,
     choice,
     evaluate,
     explained,
@@ -171,6 +172,7 @@ def _advanced(method_name: str) -> dict[str, Any]:
             "count_share": number(OWN["count_share"], 0.05, "ilp-count-share"),
         }
     with two:
+        settings["strict_first"] = as_recommended(OWN["strict_first"], "set-ilp-strict")
         settings |= _of_method(method_name)
     with three:
         settings["reserved_literals"] = tick(OWN["reserved_literals"], "set-ilp-reserved")

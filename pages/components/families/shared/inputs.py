@@ -152,6 +152,11 @@ def number(parameter: Parameter, step: Any, key: str, digits: int = 2) -> Any:
     return f"{chosen:.6g}" if parameter.kind is Decimal and chosen is not None else chosen
 
 
+def as_recommended(parameter: Parameter, key: str) -> bool | None:
+    """A yes or no that is left to the default as long as it is ticked."""
+    return None if st.checkbox(label(parameter), value=True, key=key, help=explained(parameter), **KEEP) else False
+
+
 def tick(parameter: Parameter, key: str) -> bool:
     """A yes or no."""
     return bool(st.checkbox(label(parameter), parameter.default, key=key, help=explained(parameter), **KEEP))
