@@ -73,7 +73,7 @@ def _baseline(evaluation: Any, classes: tuple[str, ...]) -> str:
 def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:
     header = [f"True {target}", *(f"Predicted {label}" for label in classes)]
     rows = [
-        markup.row([escape(label), *(whole(n) for n in counts)])
+        markup.row([escape(label), *(_count(n) for n in counts)])
         for label, counts in zip(classes, evaluation.noisy_confusion, strict=True)
     ]
     caption = (
@@ -81,3 +81,9 @@ def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:
         f"and each of those carries noise of ±{whole(evaluation.count_margin)}, 95%."
     )
     markup.table(caption, header, rows)
+    if any(count < 0 for counts in evaluation.noisy_confusion for count in counts):
+        st.caption(text("negative_counts"))
+
+
+def _count(number: int) -> str:
+    return whole(number) if number >= 0 else f'<span class="neg">{whole(number)}</span>'

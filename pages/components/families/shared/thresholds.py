@@ -63,11 +63,11 @@ def _table(point: Any, label: str) -> None:
     from dpcore.released.thresholds import FLAGGED, NEGATIVE_VALUE, POSITIVE_VALUE, SENSITIVITY, SPECIFICITY
 
     meaning = {
-        FLAGGED: "of all people",
-        SENSITIVITY: f"of those with {label} are flagged",
-        SPECIFICITY: "of the others are not",
-        POSITIVE_VALUE: f"of the flagged have {label}",
-        NEGATIVE_VALUE: "of those not flagged do not",
+        FLAGGED: "share of all people",
+        SENSITIVITY: f"flagged among those with {label}",
+        SPECIFICITY: "not flagged among the others",
+        POSITIVE_VALUE: f"those with {label} among the flagged",
+        NEGATIVE_VALUE: "those without it among the people not flagged",
     }
     rows = {f"{name.capitalize()}: {what}": _told(point.figures[name]) for name, what in meaning.items()}
     needed = point.number_needed_to_examine
