@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
+from dpcore.numerals import hundredths, whole
 from dpcore.plots.style import INK, SOFT, clear_layout, colour, safe, shorten
 
 #: Points that say their conditions when pointed at; the best ones.
@@ -49,8 +50,8 @@ def redescriptions_figure(
     shown = kept + (rest if aside else [])
     figure = go.Figure()
     if aside:
-        figure.add_trace(points_trace(items, rest, f"set aside ({len(rest):,})", kept=False))
-    figure.add_trace(points_trace(items, kept, f"kept ({len(kept):,})", kept=True))
+        figure.add_trace(points_trace(items, rest, f"set aside ({whole(len(rest))})", kept=False))
+    figure.add_trace(points_trace(items, kept, f"kept ({whole(len(kept))})", kept=True))
     marked = [step for step in (threshold, found.suggested_support) if step > 0]
     spread = _spread([*(items[place].support for place in shown), *marked])
     bottom = frame_points(figure, [items[place] for place in shown], spread)
@@ -157,9 +158,9 @@ def _thresholds(threshold: float, suggested: int, bottom: float) -> list[go.Scat
     """Upright lines at the threshold and at the suggested one."""
     lines = []
     if suggested != threshold:
-        lines.append(upright(f"suggested: {suggested:,}", suggested, "dot", SOFT, bottom))
+        lines.append(upright(f"suggested: {whole(suggested)}", suggested, "dot", SOFT, bottom))
     if threshold > 0:
-        name = f"kept from {threshold:,.0f} on" + (" (suggested)" if suggested == threshold else "")
+        name = f"kept from {whole(threshold)} on" + (" (suggested)" if suggested == threshold else "")
         lines.append(upright(name, threshold, "solid", INK, bottom))
     return lines
 
@@ -186,7 +187,7 @@ def _support_axis(spread: tuple[float, float]) -> dict[str, Any]:
         "type": "log",
         "range": [low, high],
         "tickvals": ticks,
-        "ticktext": [f"{tick:,.0f}" for tick in ticks],
+        "ticktext": [whole(tick) for tick in ticks],
         "gridcolor": "#dee2e6",
         "fixedrange": True,
         "zeroline": False,
@@ -198,14 +199,15 @@ def redescriptions_alt(found: RedescriptionSet, threshold: float) -> str:
     kept = found.pruned(threshold)
     total = len(found.found)
     counted = (
-        f"Of {total:,} redescriptions, {len(kept):,} have a noisy support of {threshold:,.0f} or more and are kept, "
-        f"{total - len(kept):,} are set aside. The suggested threshold is {found.suggested_support:,}."
+        f"Of {whole(total)} redescriptions, {whole(len(kept))} have a noisy support of {whole(threshold)} or more "
+        f"and are kept, {whole(total - len(kept))} are set aside. "
+        f"The suggested threshold is {whole(found.suggested_support)}."
     )
     if not kept:
         return counted
     best, largest = kept[0], max(kept, key=lambda item: item.support)
     return (
         f"The best one kept says that these are nearly the same people: {best.left}; and: {best.right}. Its noisy "
-        f"Jaccard index is {best.jaccard:.2f}, its noisy support {best.support:,.0f}; the largest support is "
-        f"{largest.support:,.0f}, with a Jaccard index of {largest.jaccard:.2f}. {counted}"
+        f"Jaccard index is {hundredths(best.jaccard)}, its noisy support {whole(best.support)}; the largest support is "
+        f"{whole(largest.support)}, with a Jaccard index of {hundredths(largest.jaccard)}. {counted}"
     )

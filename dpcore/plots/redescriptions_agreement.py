@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from dpcore.models.redescriptions.released.agreement import Exact
 from dpcore.models.redescriptions.released.redescription_set import Redescription
+from dpcore.numerals import whole
 from dpcore.plots.style import INK, SOFT, clear_layout, colour
 
 _PARTS = (("left only", "/", "#8fc3d2"), ("both", "", colour(0)), ("right only", "\\", "#f3c9a8"))
@@ -76,7 +77,7 @@ def _exact(exact: Exact) -> tuple[int, int, int]:
 
 
 def _legend(name: str, item: Redescription, margins: tuple[int, int, int], place: int) -> str:
-    return f"{name}: {_sizes(item)[place]:,.0f} ±{margins[place]:,}"
+    return f"{name}: {whole(_sizes(item)[place])} ±{whole(margins[place])}"
 
 
 def agreement_alt(item: Redescription, margins: tuple[int, int, int], exact: Exact | None = None) -> str:
@@ -84,6 +85,6 @@ def agreement_alt(item: Redescription, margins: tuple[int, int, int], exact: Exa
     told = ", ".join(_legend(name, item, margins, place) for place, (name, *_) in enumerate(_PARTS))
     true = ""
     if exact is not None:
-        numbers = (f"{name}: {number:,}" for (name, *_), number in zip(_PARTS, _exact(exact), strict=True))
+        numbers = (f"{name}: {whole(number)}" for (name, *_), number in zip(_PARTS, _exact(exact), strict=True))
         true = f" True people: {', '.join(numbers)}."
     return f"Noisy people for whom at least one side holds. {told}.{true}"

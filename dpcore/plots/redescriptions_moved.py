@@ -15,6 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
+from dpcore.numerals import hundredths, whole
 from dpcore.plots.redescriptions import frame_points, points_trace, spread_of, support_steps, upright
 from dpcore.plots.style import INK, SOFT
 
@@ -41,7 +42,7 @@ def moved_figure(found: RedescriptionSet, *, aside: bool = True) -> go.Figure:
     spread = spread_of(found)
     bottom = frame_points(figure, [found.found[place] for place in order], spread)
     if found.suggested_support > 0:
-        name = f"suggested: {found.suggested_support:,}"
+        name = f"suggested: {whole(found.suggested_support)}"
         figure.add_trace(upright(name, found.suggested_support, "dot", SOFT, bottom))
     # Only its left edge is seen: the others lie outside of what is drawn.
     figure.add_shape(
@@ -192,12 +193,13 @@ def moved_alt(found: RedescriptionSet) -> str:
     """The figure in words, wherever the threshold stands; the table holds the rest."""
     total = len(found.found)
     counted = (
-        f"Of {total:,} redescriptions, {len(found.pruned(found.suggested_support)):,} have a noisy support of the "
-        f"suggested threshold, {found.suggested_support:,}, or more."
+        f"Of {whole(total)} redescriptions, {whole(len(found.pruned(found.suggested_support)))} have a noisy support "
+        f"of the suggested threshold, {whole(found.suggested_support)}, or more."
     )
     best = max(found.found, key=lambda item: item.jaccard)
     largest = max(found.found, key=lambda item: item.support)
     return (
-        f"The highest noisy Jaccard index is {best.jaccard:.2f}, with a noisy support of {best.support:,.0f}; the "
-        f"largest support is {largest.support:,.0f}, with a Jaccard index of {largest.jaccard:.2f}. {counted}"
+        f"The highest noisy Jaccard index is {hundredths(best.jaccard)}, with a noisy support of "
+        f"{whole(best.support)}; the largest support is {whole(largest.support)}, with a Jaccard index of "
+        f"{hundredths(largest.jaccard)}. {counted}"
     )

@@ -11,6 +11,7 @@ from dpcore.domain.schema import Schema
 from dpcore.models.redescriptions.released.redescription_set import Redescription
 from dpcore.models.redescriptions.released.tree_pair import Tree, TreePair
 from dpcore.models.trees.released.splits import split_on
+from dpcore.numerals import whole
 from dpcore.plots.style import INK, clear_layout, pretty
 
 #: Leaves of a side up to which every count is written into the map.
@@ -79,7 +80,7 @@ def pair_figure(pair: TreePair, chosen: Redescription | None = None) -> go.Figur
             xgap=2,
             ygap=2,
             texttemplate="%{text}" if written else None,
-            text=[[f"{count:,}".replace("-", "−") for count in row] for row in counts],
+            text=[[whole(count) for count in row] for row in counts],
             hovertemplate="%{y} and %{x}: %{text} people (noisy)<extra></extra>",
             colorbar={"title": {"text": "noisy<br>people"}, "thickness": 14, "tickformat": ",d"},
         )
@@ -114,6 +115,7 @@ def pair_alt(pair: TreePair) -> str:
     counts = [(count, left, right) for left, row in enumerate(pair.noisy_counts) for right, count in enumerate(row)]
     largest = sorted(counts, reverse=True)[:3]
     told = ", ".join(
-        f"{leaf_name(pair.left, left)} and {leaf_name(pair.right, right)}: {count:,}" for count, left, right in largest
+        f"{leaf_name(pair.left, left)} and {leaf_name(pair.right, right)}: {whole(count)}"
+        for count, left, right in largest
     )
     return f"Noisy people in each of {len(counts)} pairs of groups. The largest: {told}. The table below holds all."

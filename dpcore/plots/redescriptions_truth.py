@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from dpcore.models.redescriptions.released.agreement import Exact
 from dpcore.models.redescriptions.released.redescription_set import Redescription
+from dpcore.numerals import hundredths, whole
 from dpcore.plots.style import INK, SOFT, clear_layout, colour
 
 #: True p-value above which a redescription may be chance.
@@ -55,7 +56,7 @@ def truth_figure(found: Sequence[Redescription], exact: Sequence[Exact], thresho
         symbol, tint, _ = _MARKS[kind]
         figure.add_trace(
             go.Scatter(
-                name=f"{_NAMES[kind]} ({len(places):,})",
+                name=f"{_NAMES[kind]} ({whole(len(places))})",
                 mode="markers",
                 x=np.array([exact[place].jaccard for place in places]),
                 y=np.array([found[place].jaccard for place in places]),
@@ -121,11 +122,11 @@ def truth_alt(found: Sequence[Redescription], exact: Sequence[Exact], threshold:
     """Both figures in words."""
     groups = _groups(found, exact, threshold)
     told = "; ".join(
-        f"{_NAMES[kind]}: {len(places):,}{_apart(places, found, exact)}" for kind, places in groups.items()
+        f"{_NAMES[kind]}: {whole(len(places))}{_apart(places, found, exact)}" for kind, places in groups.items()
     )
     return f"Noisy against true Jaccard index. {told}."
 
 
 def _apart(places: Sequence[int], found: Sequence[Redescription], exact: Sequence[Exact]) -> str:
     gaps = [abs(found[place].jaccard - exact[place].jaccard) for place in places]
-    return f" (noisy and true differ by {float(np.median(gaps)):.2f} in half of them or less)"
+    return f" (noisy and true differ by {hundredths(np.median(gaps))} in half of them or less)"
