@@ -27,7 +27,9 @@ def show(page: str) -> None:
     if _KEY not in state:
         elsewhere = access.RUN_PARAMETER in st.query_params or page in _LESSONS
         state[_KEY] = "" if elsewhere or _seen() else page
-    if state[_KEY] == page and not dialog.is_open():
+    if state[_KEY] == page and dialog.is_open():  # Whoever is asked something has found the way.
+        state[_KEY] = ""
+    elif state[_KEY] == page:
         _dialog()
 
 
