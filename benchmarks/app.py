@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks import app_pages
 from benchmarks.app_server import chromium, served, visitor
-from benchmarks.records import Record, summarise
+from benchmarks.records import Record, timed
 from dpcore.service import Service
 
 SUITE = "app"
@@ -41,9 +39,7 @@ def run(*, quick: bool) -> Iterator[Record]:
             what,
             None,
             "seconds",
-            float(np.median(seconds)),
-            summarise(seconds)[1],
-            len(seconds),
+            *timed(seconds),
             goals.get(what, 0.3),
             "goal",
         )

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
-
 from benchmarks.app_server import visitor
-from benchmarks.records import Record, summarise
+from benchmarks.records import Record, timed
 from dpcore.demo import DEMOS
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
@@ -65,9 +63,7 @@ def drawn(suite: str, home: Path, results: int, repeats: int) -> Iterator[Record
                 f"draw page {entry.title}",
                 None,
                 "CPU seconds of the server",
-                float(np.median(seconds)),
-                summarise(seconds)[1],
-                len(seconds),
+                *timed(seconds),
                 _GOAL,
                 "goal",
             )

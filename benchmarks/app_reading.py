@@ -9,11 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.app_pages import rested
 from benchmarks.app_server import chromium, served, visitor
-from benchmarks.records import Record, summarise
+from benchmarks.records import Record, timed
 from dpcore.demo import DEMOS
 from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
@@ -78,9 +76,7 @@ def run(suite: str, *, quick: bool) -> Iterator[Record]:
                     what,
                     None,
                     "seconds",
-                    float(np.median(seconds)),
-                    summarise(seconds)[1],
-                    len(seconds),
+                    *timed(seconds),
                     _GOAL,
                     "goal",
                 )

@@ -17,7 +17,7 @@ from benchmarks.ebm_peers import METHODS as PEERS
 from benchmarks.ebm_peers import peer_fits
 from benchmarks.ebm_results import PAPER, PAPER_EPSILONS, SOURCE, Results
 from benchmarks.ebm_splits import split, whole
-from benchmarks.records import Record, summarise
+from benchmarks.records import Record, summarise, timed
 
 SUITE = "ebm"
 DATA = ("adult", "telco_churn", "california_housing", "wine_quality", "elevators")
@@ -133,8 +133,7 @@ def _cell_records(found: Results, method: str, epsilon: float | None) -> Iterato
         yield Record(
             *shared,
             "seconds",
-            float(np.median(seconds)),
-            summarise(seconds)[1],
+            *timed(seconds)[:2],
             count,
             float(np.median(theirs)) if theirs else None,
             f"{PEERS[0]}, same run" if theirs else "",

@@ -47,6 +47,11 @@ def summarise(values: Sequence[float], groups: Sequence[int] | None = None) -> t
     return float(figures.mean()), float(spread)
 
 
+def timed(seconds: Sequence[float]) -> tuple[float, float, int]:
+    """Median of some times, the standard error of their mean, and how many they are."""
+    return float(np.median(seconds)), summarise(seconds)[1], len(seconds)
+
+
 def write_json(records: Iterable[Record], path: Path) -> None:
     """Write all records as one JSON list; undefined numbers become null."""
     rows = [{k: None if isinstance(v, float) and math.isnan(v) else v for k, v in asdict(r).items()} for r in records]

@@ -10,12 +10,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
 from benchmarks import redescriptions_growth
-from benchmarks.records import Record, summarise
+from benchmarks.records import Record, summarise, timed
 from benchmarks.redescriptions_data import CMS, DATA, PLANTED, available, two_views
 from benchmarks.redescriptions_kept import Cell, KeptRuns, still_to_do
 from benchmarks.redescriptions_results import (
@@ -194,9 +193,7 @@ def records(results: Sequence[Results]) -> Iterator[Record]:
                 method,
                 epsilon,
                 "seconds",
-                float(np.median(seconds)),
-                summarise(seconds)[1],
-                len(seconds),
+                *timed(seconds),
                 None,
                 "",
             )

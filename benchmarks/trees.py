@@ -16,7 +16,7 @@ from rich.progress import track
 
 from benchmarks import trees_growth
 from benchmarks.cross_validation import fold, p_value
-from benchmarks.records import Record, summarise
+from benchmarks.records import Record, summarise, timed
 from benchmarks.trees_methods import (
     ADAPTIVE_FOREST,
     HOUSE,
@@ -249,9 +249,7 @@ def _seconds_record(found: Results, method: str, epsilon: float | None, seconds:
         method,
         epsilon,
         "seconds",
-        float(np.median(seconds)),
-        summarise(seconds)[1],
-        len(seconds),
+        *timed(seconds),
         theirs,
         "" if theirs is None else f"{peer_of(method)}, same run",
     )

@@ -101,7 +101,7 @@ def partitions_of(
     main = _main_rows(chunks, division, randomness, folder)
     _settle(main, division, randomness)
     held: dict[str, Rows] = {}
-    for child in sorted(schema.children, key=lambda child: child.parent is not None):  # First those that others need.
+    for child in schema.parents_first:
         known = main if child.parent is None else held[child.parent]
         held[child.name] = _child_rows(children[child.name], child, division, known, randomness, folder)
     further = [held[child.name] for child in schema.children]

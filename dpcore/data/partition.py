@@ -87,9 +87,10 @@ class ChildRecords:
             padded[i, slots, records] = column_codes
         held = np.zeros(shape, dtype=np.bool_)
         held[slots, records] = True
-        linked = None if links is None else np.zeros(shape, dtype=np.uint16)
-        if linked is not None and links is not None:
-            linked[slots, records] = links
+        if links is None:
+            return cls(table, padded, pack_rows(held))
+        linked = np.zeros(shape, dtype=np.uint16)
+        linked[slots, records] = links
         return cls(table, padded, pack_rows(held), linked)
 
     def rows_in(self, column: str, cells: Collection[int]) -> Words:

@@ -301,6 +301,11 @@ class Schema(Table):
         return next((table for table in self.children if table.name == child.parent), None)
 
     @property
+    def parents_first(self) -> tuple[ChildTable, ...]:
+        """The child tables, those to whose rows others belong before these."""
+        return tuple(sorted(self.children, key=lambda child: child.parent is not None))
+
+    @property
     def targets(self) -> tuple[str, ...]:
         """Names of the columns that the custodian marked as targets."""
         return tuple(column.name for column in self.columns if column.target)

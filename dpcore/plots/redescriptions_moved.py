@@ -21,6 +21,7 @@ from dpcore.plots.style import INK, SOFT
 
 #: Opacity of a ring that is seen. No other opacity of the figure is the same, so that style sheets know it by that.
 _SEEN = 0.95
+_UNSEEN = "rgba(0,0,0,0)"
 _RINGS = ".trace:first-child .point"
 
 
@@ -44,35 +45,18 @@ def moved_figure(found: RedescriptionSet, *, aside: bool = True) -> go.Figure:
     if found.suggested_support > 0:
         name = f"suggested: {whole(found.suggested_support)}"
         figure.add_trace(upright(name, found.suggested_support, "dot", SOFT, bottom))
+    whole_plot = {"type": "rect", "x0": spread[0], "x1": spread[1], "y0": bottom - 1, "y1": 3}
     # Only its left edge is seen: the others lie outside of what is drawn.
-    figure.add_shape(
-        type="rect",
-        x0=spread[0],
-        x1=spread[1],
-        y0=bottom - 1,
-        y1=3,
-        line={"width": 2, "color": INK},
-        name="kept from here on",
-        showlegend=True,
-    )
+    figure.add_shape(**whole_plot, line={"width": 2, "color": INK}, name="kept from here on", showlegend=True)
     if not aside:
-        figure.add_shape(
-            type="rect",
-            x0=spread[0],
-            x1=spread[1],
-            y0=bottom - 1,
-            y1=3,
-            line={"width": 0},
-            fillcolor="rgba(0,0,0,0)",
-            name="cover",
-        )
+        figure.add_shape(**whole_plot, line={"width": 0}, fillcolor=_UNSEEN, name="cover")
     return figure
 
 
 def _rings(found: RedescriptionSet, order: list[int]) -> go.Scatter:
     """A ring for every point, seen once it is clicked."""
     rings = points_trace(found.found, order, "ring", kept=True)
-    marker = {"symbol": "circle", "size": 17, "color": "rgba(0,0,0,0)", "opacity": 0}
+    marker = {"symbol": "circle", "size": 17, "color": _UNSEEN, "opacity": 0}
     rings.update(marker={**marker, "line": {"width": 2.5, "color": INK}}, showlegend=False, overwrite=True)
     rings.update(selected={"marker": {"opacity": _SEEN}}, unselected={"marker": {"opacity": 0}}, overwrite=True)
     return rings

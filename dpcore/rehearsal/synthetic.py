@@ -41,7 +41,7 @@ def synthetic_tables(
     unit = schema.privacy_unit
     keys = np.arange(rows) // unit.max_rows_per_person
     children: dict[str, pd.DataFrame] = {}
-    for child in sorted(schema.children, key=lambda child: child.parent is not None):
+    for child in schema.parents_first:
         children[child.name] = _child_rows(schema, child, keys, children, generator)
     if target:
         names = [column.name for column in schema.columns if column.name != target]

@@ -286,11 +286,8 @@ def _lines(work: Comparing) -> list[EpsilonCurve]:
 
 
 def _row(line: EpsilonCurve, measure: str) -> str:
-    def exact(value: float) -> str:
-        return score(value, measure)
-
     figures = (
-        f"<b>{exact(mean)}</b> <small>{exact(low)} to {exact(high)}</small>"
+        f"<b>{score(mean, measure)}</b> <small>{score(low, measure)} to {score(high, measure)}</small>"
         for mean, low, high in zip(line.means, line.lows, line.highs, strict=True)
     )
     return markup.row([escape(line.name), *figures])

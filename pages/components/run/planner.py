@@ -211,24 +211,20 @@ def _marks(outlook: Outlook, question: Question) -> OutlookMarks:
 
 
 def _table(outlook: Outlook, question: Question) -> None:
-    measure = "Accuracy" if outlook.measure == "accuracy" else "RMSE"
-
-    def exact(value: float) -> str:
-        return score(value, outlook.measure)
-
+    measure = outlook.measure
     rows = (
         markup.row(
             [
                 format_epsilon(point.epsilon),
-                f"<b>{exact(point.mean)}</b>",
-                f"{exact(point.low)} to {exact(point.high)}",
+                f"<b>{score(point.mean, measure)}</b>",
+                f"{score(point.low, measure)} to {score(point.high, measure)}",
                 "yes" if _fits(question, point.epsilon) else "no: more than is left",
             ]
         )
         for point in outlook.points
     )
     header = ["ε", "Mean", "Lowest to highest", "Within your budget"]
-    markup.table(f"{measure} on invented people", header, rows)
+    markup.table(f"{'Accuracy' if measure == 'accuracy' else 'RMSE'} on invented people", header, rows)
 
 
 def _how_far_off(outlook: Outlook, at: Decimal) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.numerals import whole
 from dpcore.released.release import Release
-from pages.components.families.shared import predict
+from pages.components.families.shared import cells, predict
 from pages.components.families.shared.truth import Truth
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
@@ -147,9 +147,7 @@ def _score_cell(words: Any, score: float, error: float) -> str:
 
 
 def _count_cell(count: int, error: float) -> str:
-    style = ' class="neg"' if count < 0 else ""
-    number = whole(count)
-    return f'<div class="fg-counts"><span{style}>{number}</span> ±{whole(1.96 * error)}</div>'
+    return f'<div class="fg-counts">{cells.count(count, f" ±{whole(1.96 * error)}")}</div>'
 
 
 @st.fragment

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.numerals import whole
 from pages.components.families.redescriptions.state import Reading
+from pages.components.families.shared import cells
 from pages.components.kit import figure, markup
 from pages.components.kit.texts import text
 
@@ -78,6 +79,4 @@ def _counts(pair: Any, margin: int) -> None:
 
 
 def _count(number: int) -> str:
-    style = ' class="neg"' if number < 0 else ""
-    shown = whole(number)
-    return f'<div class="fg-counts"><span{style}>{shown}</span></div>'
+    return f'<div class="fg-counts">{cells.count(number)}</div>'

@@ -65,6 +65,12 @@ def unclear(node: Any, shown: int, margin: int) -> str:
     return "" if is_told(node, shown, margin) else f'<div class="fg-unclear">{HIDDEN}</div>'
 
 
+def count(number: int, margin: str = "") -> str:
+    """One noisy count; marked if it is negative."""
+    style = ' class="neg"' if number < 0 else ""
+    return f"<span{style}>{whole(number)}</span>{margin}"
+
+
 def counts(numbers: Sequence[int], classes: Sequence[str], shown: int, margin: str) -> str:
     """One count per class; ``margin`` stands behind each."""
     lines = _count_lines(numbers, classes, margin)
@@ -77,12 +83,9 @@ def counts(numbers: Sequence[int], classes: Sequence[str], shown: int, margin: s
 
 
 def _count_lines(counts: Sequence[int], classes: Sequence[str], margin: str) -> list[str]:
-    lines = []
-    for label, count in zip(classes, counts, strict=True):
-        number = whole(count)
-        style = ' class="neg"' if count < 0 else ""
-        lines.append(f"<div>{escape(label)}: <span{style}>{number}</span>{margin}</div>")
-    return lines
+    return [
+        f"<div>{escape(label)}: {count(number, margin)}</div>" for label, number in zip(classes, counts, strict=True)
+    ]
 
 
 def true_cell(truth: Truth, position: int, shown: int, classes: Sequence[str]) -> str:

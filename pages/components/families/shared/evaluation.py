@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.numerals import hundredths, percent, whole
 from dpcore.released.verdict import baseline
-from pages.components.families.shared import thresholds
+from pages.components.families.shared import cells, thresholds
 from pages.components.kit import markup
 from pages.components.kit.texts import text
 
@@ -73,7 +73,7 @@ def _baseline(evaluation: Any, classes: tuple[str, ...]) -> str:
 def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:
     header = [f"True {target}", *(f"Predicted {label}" for label in classes)]
     rows = [
-        markup.row([escape(label), *(_count(n) for n in counts)])
+        markup.row([escape(label), *map(cells.count, counts)])
         for label, counts in zip(classes, evaluation.noisy_confusion, strict=True)
     ]
     caption = (
@@ -83,7 +83,3 @@ def _confusion(evaluation: Any, classes: tuple[str, ...], target: str) -> None:
     markup.table(caption, header, rows)
     if any(count < 0 for counts in evaluation.noisy_confusion for count in counts):
         st.caption(text("negative_counts"))
-
-
-def _count(number: int) -> str:
-    return whole(number) if number >= 0 else f'<span class="neg">{whole(number)}</span>'
