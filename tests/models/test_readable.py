@@ -134,10 +134,10 @@ def test_two_categories_are_told_by_which_it_is():
     words = Labels(stored).schema
     split = Split(column="prior_tia", branches=(1, 0, 1, 1))
     told = split.model_copy(update={"column": "Prior TIA"})
-    assert split.texts(stored) == ["prior_tia = yes", "prior_tia is not yes"]
-    assert told.texts(words) == ["Prior TIA: yes", "Prior TIA: no or unknown"]
+    assert [split.text(branch, stored) for branch in (0, 1)] == ["prior_tia = yes", "prior_tia is not yes"]
+    assert [told.text(branch, words) for branch in (0, 1)] == ["Prior TIA: yes", "Prior TIA: no or unknown"]
     discharge = Split(column="Discharge", branches=(0, 0, 1, 0, 0))
-    assert discharge.texts(words) == ["Discharge is not died", "Discharge: died"]
+    assert [discharge.text(branch, words) for branch in (0, 1)] == ["Discharge is not died", "Discharge: died"]
 
 
 def test_numbers_have_their_unit():

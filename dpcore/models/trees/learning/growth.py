@@ -13,7 +13,7 @@ from dpcore.arrays import Floats, Ints
 from dpcore.domain.schema import Schema
 from dpcore.errors import BudgetError
 from dpcore.models.trees.learning.balance import pulled_shares
-from dpcore.models.trees.released.model import ROOT_TEXT, TreeModel, TreeNode
+from dpcore.models.trees.released.model import TreeModel, TreeNode
 from dpcore.models.trees.released.splits import Split
 from dpcore.released.noisy_counts import noise_intervals, point_estimates, sum_tail
 
@@ -109,16 +109,13 @@ def freeze(
     rows = schema.privacy_unit.max_rows_per_person
     if root.most_spent() * rows > budget:
         raise BudgetError("A path of the tree would spend more than it was given.")
-    order: list[tuple[Grown, int | None, str]] = [(root, None, ROOT_TEXT)]
+    order: list[tuple[Grown, int | None]] = [(root, None)]
     children: list[tuple[int, ...]] = []
-    for position, (grown, _, _) in enumerate(order):
+    for position, (grown, _) in enumerate(order):
         children.append(tuple(range(len(order), len(order) + len(grown.children))))
-        texts = [] if grown.split is None else grown.split.texts(schema)
-        order += [(child, position, text) for child, text in zip(grown.children, texts, strict=True)]
-    nodes = tuple(
-        _node(grown, parent, text, below, rows) for (grown, parent, text), below in zip(order, children, strict=True)
-    )
-    return TreeModel(classes=tuple(classes), nodes=nodes, budget=budget, blocks=blocks)
+        order += [(child, position) for child in grown.children]
+    nodes = tuple(_node(grown, parent, below, rows) for (grown, parent), below in zip(order, children, strict=True))
+    return TreeModel(classes=tuple(classes), nodes=nodes, budget=budget, blocks=blocks).worded(schema)
 
 
 def drawn_label(grown: Grown) -> int:
@@ -147,7 +144,7 @@ def _widest_noise(grown: Grown) -> tuple[float, bool]:
     return max(1.0 / float(cost) for cost in costs if cost is not None), False
 
 
-def _node(grown: Grown, parent: int | None, text: str, children: tuple[int, ...], rows: int) -> TreeNode:
+def _node(grown: Grown, parent: int | None, children: tuple[int, ...], rows: int) -> TreeNode:
     counts, (estimates, label) = grown.counts(), _estimates(grown)
     ends = share_intervals(grown)
     # Pooling moves an estimate; an interval that still holds it covers no less than before.
@@ -156,7 +153,6 @@ def _node(grown: Grown, parent: int | None, text: str, children: tuple[int, ...]
     scale, gaussian = _widest_noise(grown)
     return TreeNode(
         parent=parent,
-        text=text,
         split=grown.split,
         children=children,
         collapsed=grown.collapsed,

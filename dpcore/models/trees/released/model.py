@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from dpcore.arrays import Array, Floats, Ints
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
-from dpcore.models.trees.released.splits import Split
+from dpcore.models.trees.released.splits import Split, path_texts
 from dpcore.released.cases import possible_cells
 from dpcore.released.evaluation import Evaluation
 from dpcore.released.noisy_counts import told_chance
@@ -30,6 +31,9 @@ class TreeNode(FrozenModel):
         Position of the parent in the tree's nodes; ``None`` for the root.
     text : str
         Condition under which the parent sends records here.
+    conditions : tuple of str
+        What holds for all records here, one condition for each column that was asked on the way; empty for
+        the root, and in releases of earlier versions.
     split : Split or None
         ``None`` for a leaf.
     children : tuple of int
@@ -54,7 +58,8 @@ class TreeNode(FrozenModel):
     """
 
     parent: int | None
-    text: str
+    text: str = ROOT_TEXT
+    conditions: tuple[str, ...] = ()
     split: Split | None
     children: tuple[int, ...]
     collapsed: bool = False
@@ -91,14 +96,17 @@ class TreeModel(FrozenModel):
 
     def worded(self, schema: Schema) -> TreeModel:
         """The same tree, its conditions told in the words of a schema."""
-        texts = {
-            child: text
-            for node in self.nodes
-            if node.split is not None
-            for child, text in zip(node.children, node.split.texts(schema), strict=True)
-        }
-        told = (node.model_copy(update={"text": texts.get(p, node.text)}) for p, node in enumerate(self.nodes))
+        told = []
+        for position, node in enumerate(self.nodes):
+            answers = self._answers(position)
+            text = answers[-1][0].text(answers[-1][1], schema) if answers else node.text
+            told.append(node.model_copy(update={"text": text, "conditions": path_texts(answers, schema)}))
         return self.model_copy(update={"nodes": tuple(told)})
+
+    def _answers(self, position: int) -> list[tuple[Split, int]]:
+        """Splits on the way to a node, and the branch taken at each."""
+        steps = ((self.nodes[above], below) for above, below in pairwise(self.path(position)))
+        return [(node.split, node.children.index(below)) for node, below in steps if node.split is not None]
 
     @property
     def finals(self) -> tuple[int, ...]:
@@ -121,9 +129,16 @@ class TreeModel(FrozenModel):
             steps.append(parent)
         return tuple(reversed(steps))
 
+    def conditions(self, position: int) -> tuple[str, ...]:
+        """All that holds at a node, each column told once; empty for the root.
+
+        In releases of earlier versions, the answers on the way as they were given.
+        """
+        return self.nodes[position].conditions or tuple(self.nodes[p].text for p in self.path(position)[1:])
+
     def condition(self, position: int) -> str:
-        """All conditions on the way to a node, joined by ``and``."""
-        texts = [self.nodes[p].text for p in self.path(position)[1:]]
+        """All conditions of a node, joined by ``and``."""
+        texts = self.conditions(position)
         return " and ".join(f"({t})" if " or " in t else t for t in texts) or ROOT_TEXT
 
     def path_spent(self, position: int) -> Decimal:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from dpcore.domain.columns import RESERVED, BooleanColumn
+from dpcore.domain.columns import RESERVED, BooleanColumn, NumericColumn
 from dpcore.domain.conditions import Condition, cell_conditions, threshold_conditions
 from dpcore.domain.schema import Schema
 from dpcore.frozen import FrozenModel
@@ -32,33 +32,61 @@ class Split(FrozenModel):
         """Number of branches."""
         return max(self.branches) + 1
 
-    def texts(self, schema: Schema) -> list[str]:
-        """Condition of each branch, see :meth:`text`."""
-        return [self.text(branch, schema) for branch in range(self.branch_count)]
+    def cells(self, branch: int) -> frozenset[int]:
+        """Codes of the cells that go to a branch."""
+        return frozenset(code for code, place in enumerate(self.branches) if place == branch)
 
     def text(self, branch: int, schema: Schema) -> str:
         """Condition under which a record goes to a branch, such as ``age > 60 or missing``."""
-        column = schema.column(self.column)
-        places = [code for code, place in enumerate(self.branches) if place == branch]
-        cells = [code for code in places if code not in column.unsaid] or places
-        others = [code for code, place in enumerate(self.branches) if place != branch and code not in column.unsaid]
-        known = all(column.cells[code] in RESERVED for code in others)
-        shorter = known if column.ordered else len(others) < len(cells) and not _one_of_two(column)
-        if others and shorter:
-            return f"{self.column} is not " + _listed([column.cells[code] for code in others])
-        texts = [self._run_text(run, column, schema) for run in _runs(cells, column)]
-        if column.for_people and others and texts[-2:] == [self._reserved(column, cell) for cell in RESERVED]:
-            texts[-2:] = [f"{self.column}: unknown"]
-        first, *more = texts
-        return " or ".join([first, *(text.removeprefix(f"{self.column}{column.sign} ") for text in more)])
+        return cells_text(schema.column(self.column), self.cells(branch), schema)
 
-    def _run_text(self, run: Sequence[int], column: Any, schema: Schema) -> str:
-        cell = column.cells[run[0]]
-        condition = Condition(column=self.column, first=run[0], last=run[-1])
-        return self._reserved(column, cell) if cell in RESERVED else condition.text(schema)
 
-    def _reserved(self, column: Any, cell: str) -> str:
-        return f"{self.column}{column.sign} {_RESERVED_WORDS[cell]}"
+def cells_text(column: Any, allowed: Collection[int], schema: Schema) -> str:
+    """The condition that a column has one of some cells, such as ``age > 60 or missing``."""
+    cells = [code for code in sorted(allowed) if code not in column.unsaid] or sorted(allowed)
+    others = [code for code in range(len(column.cells)) if code not in allowed and code not in column.unsaid]
+    known = all(column.cells[code] in RESERVED for code in others)
+    shorter = known if column.ordered else len(others) < len(cells) and not _one_of_two(column)
+    if others and shorter:
+        return f"{column.name} is not " + _listed([column.cells[code] for code in others])
+    texts = [_run_text(run, column, schema) for run in _runs(cells, column)]
+    if column.for_people and others and texts[-2:] == [_reserved(column, cell) for cell in RESERVED]:
+        texts[-2:] = [f"{column.name}: unknown"]
+    first, *more = texts
+    return " or ".join([first, *(text.removeprefix(f"{column.name}{column.sign} ") for text in more)])
+
+
+def path_texts(answers: Sequence[tuple[Split, int]], schema: Schema) -> tuple[str, ...]:
+    """Conditions of a way through splits, one for each column that was asked, in the order of the first questions.
+
+    What a column may be after all answers is told once, whatever of it earlier answers told already:
+    ``60 < age <= 70`` for ``age > 60 or missing`` and ``age <= 70``.
+
+    Parameters
+    ----------
+    answers : sequence of (Split, int)
+        Splits on the way, and the branch taken at each. Where two answers exclude each other, the condition
+        of each is told.
+    """
+    asked: dict[str, list[frozenset[int]]] = {}
+    for split, branch in answers:
+        asked.setdefault(split.column, []).append(split.cells(branch))
+    told = {name: frozenset.intersection(*answered) for name, answered in asked.items()}
+    return tuple(
+        cells_text(schema.column(name), cells, schema)
+        for name, answered in asked.items()
+        for cells in ([told[name]] if told[name] else dict.fromkeys(answered))
+    )
+
+
+def _run_text(run: Sequence[int], column: Any, schema: Schema) -> str:
+    cell = column.cells[run[0]]
+    condition = Condition(column=column.name, first=run[0], last=run[-1])
+    return _reserved(column, cell) if cell in RESERVED else condition.text(schema)
+
+
+def _reserved(column: Any, cell: str) -> str:
+    return f"{column.name}{column.sign} {_RESERVED_WORDS[cell]}"
 
 
 def _one_of_two(column: Any) -> bool:
@@ -115,7 +143,10 @@ def _listed(cells: Sequence[str]) -> str:
 
 
 def _runs(cells: Sequence[int], column: Any) -> list[list[int]]:
-    """Consecutive codes of an ordered column together; reserved cells and categories alone."""
+    """Consecutive codes of an ordered column together; reserved cells and categories alone.
+
+    So are ordered categories that neither begin nor end their column: there are few.
+    """
     runs: list[list[int]] = []
     for code in cells:
         joins = runs and column.ordered and code == runs[-1][-1] + 1 and column.cells[code] not in RESERVED
@@ -123,4 +154,7 @@ def _runs(cells: Sequence[int], column: Any) -> list[list[int]]:
             runs[-1].append(code)
         else:
             runs.append([code])
-    return runs
+    if isinstance(column, NumericColumn):
+        return runs
+    ends = {0, len(column.classes) - 1}
+    return [part for run in runs for part in ([run] if ends & {run[0], run[-1]} else [[code] for code in run])]

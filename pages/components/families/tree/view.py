@@ -158,11 +158,11 @@ def _group(tree: Any, position: int, number: int, shown: int, truth: Truth | Non
 
 
 def conditions(tree: Any, position: int) -> str:
-    """All conditions on the way to a node, as HTML."""
+    """All conditions of a node, as HTML."""
     from dpcore.plots.style import pretty
 
-    steps = [escape(pretty(tree.nodes[p].text)) for p in tree.path(position)[1:]]
-    return ' <span class="fg-and">and</span> '.join(steps) or "everyone"
+    told = [escape(pretty(each)) for each in tree.conditions(position)]
+    return ' <span class="fg-and">and</span> '.join(told) or "everyone"
 
 
 def prediction(tree: Any, label: int) -> str:
