@@ -1,6 +1,7 @@
 """Numbers that readers see are written in one way, by `dpcore.numerals`."""
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +118,13 @@ def written_by_hand(source):
                 yield node.lineno
 
 
+def formatted_by_plotly(source):
+    """Lines of Python source with a template in which plotly is to format a number."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"%\{[^}]*:", node.value):
+            yield node.lineno
+
+
 def shown_modules():
     files = {path for folder in SHOWN for place in ROOT.glob(folder) for path in place.rglob("*.py")}
     return sorted(path.relative_to(ROOT).as_posix() for path in files)
@@ -129,10 +137,21 @@ def test_no_other_module_formats_numbers_for_readers():
     assert sorted(name for name in ALLOWED if not found.get(name)) == [], "These need no exception any more."
 
 
+def test_no_figure_leaves_the_writing_of_its_numbers_to_plotly():
+    found = {name: list(formatted_by_plotly((ROOT / name).read_text())) for name in shown_modules()}
+    assert not {name: lines for name, lines in found.items() if lines}, "Write these numbers into hovertext or text."
+
+
+@pytest.mark.parametrize("template", ["'told %{x:.1%}'", "'%{customdata[0]:,}'", "f'ε %{{x:g}}: {name}'"])
+def test_a_number_formatted_by_plotly_is_found(template):
+    assert list(formatted_by_plotly(f"name = 'here'\nhovertemplate = {template}\n")) == [2]
+
+
 @pytest.mark.parametrize("spec", [",", ".2f", ".0%", ",.0f", ".3g", "%"])
 def test_a_number_formatted_by_hand_is_found(spec):
     assert list(written_by_hand(f"told = 'here'\nshown = f'about {{number:{spec}}} people'\n")) == [2]
 
 
 def test_what_is_no_number_for_readers_is_not_found():
-    assert not list(written_by_hand("f'{name:<20} {name!r} {epsilon:g} %{{x:.1%}} {when:%H}'"))
+    assert not list(written_by_hand("f'{name:<20} {name!r} {epsilon:g} {when:%H}'"))
+    assert not list(formatted_by_plotly("'%{y}: %{hovertext}<extra></extra>, 10%: {x}'"))

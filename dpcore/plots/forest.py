@@ -35,7 +35,8 @@ def columns_used_figure(used: Sequence[ColumnUse]) -> go.Figure:
             mode="markers",
             name="by chance up to",
             marker={"symbol": "line-ns", "size": 18, "line": {"width": 3, "color": INK}},
-            hovertemplate="%{y}: up to %{x:.1%} by chance<extra></extra>",
+            hovertext=[percent(use.by_chance) for use in shown],
+            hovertemplate="%{y}: up to %{hovertext} by chance<extra></extra>",
         )
     )
     ends = [max(use.told, use.by_chance) for use in shown]
@@ -49,7 +50,9 @@ def columns_used_figure(used: Sequence[ColumnUse]) -> go.Figure:
             hoverinfo="skip",
         )
     )
-    figure.data[0].hovertemplate = "%{y}: %{x:.1%}<extra></extra>"
+    figure.data[0].update(
+        hovertext=[percent(use.told) for use in shown], hovertemplate="%{y}: %{hovertext}<extra></extra>"
+    )
     figure.update_layout(showlegend=False)
     figure.update_xaxes(range=[0, 1.2 * max(ends, default=0.0) or 1])
     return figure

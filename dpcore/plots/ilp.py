@@ -106,8 +106,11 @@ def ilp_figure(release: Release) -> go.Figure:
                 orientation="h",
                 marker={"color": colour(place), "pattern": {"shape": _PATTERNS[place]}},
                 error_x={"type": "constant", "value": model.count_margin * others**0.5, "thickness": 1.5, "width": 4},
-                customdata=[safe(shorten(text.words, 90)) for text in texts],
-                hovertemplate="%{y}: %{customdata}<br>noisy count %{x:,}<extra>%{fullData.name}</extra>",
+                hovertext=[
+                    f"{safe(shorten(text.words, 90))}<br>noisy count {whole(count)}"
+                    for text, count in zip(texts, counts, strict=True)
+                ],
+                hovertemplate="%{y}: %{hovertext}<extra>%{fullData.name}</extra>",
             )
         )
     figure.update_layout(

@@ -79,7 +79,8 @@ def answers_figure(
                 x=list(shown),
                 y=[first + place for place in range(len(shown))],
                 mode="markers",
-                hovertemplate="number %{y}: %{x:,}<extra></extra>",
+                hovertext=[whole(answer) for answer in shown],
+                hovertemplate="number %{y}: %{hovertext}<extra></extra>",
                 marker={
                     "color": colour(code),
                     "symbol": symbol,
@@ -135,7 +136,8 @@ def neighbours_figure(pair: Neighbours) -> go.Figure:
                 mode="lines+markers",
                 line={"color": colour(code), "dash": dash, "width": 2.5, "shape": "hvh"},
                 marker={"symbol": symbol, "size": 7},
-                hovertemplate="answer %{x}: %{y:.2%}<extra>%{fullData.name}</extra>",
+                hovertext=[f"{chance:.2%}" for chance in chances],
+                hovertemplate="answer %{x}: %{hovertext}<extra>%{fullData.name}</extra>",
             )
         )
     place = pair.answers.index(pair.count)
@@ -314,7 +316,8 @@ def _curve(name: str, epsilons: Sequence[Decimal], **line: Any) -> go.Scatter:
         y=list(map(float, epsilons)),
         mode="lines",
         line=line,
-        hovertemplate="%{x} questions: ε %{y:,.3~f}<extra>%{fullData.name}</extra>",
+        hovertext=[f"ε {format_epsilon(epsilon)}" for epsilon in epsilons],
+        hovertemplate="%{x} questions: %{hovertext}<extra>%{fullData.name}</extra>",
     )
 
 
@@ -341,7 +344,8 @@ def _means(asked: Sequence[int], means: Sequence[float]) -> go.Scatter:
         mode="lines+markers",
         line={"color": colour(0), "width": 2.5},
         marker={"size": 5 if len(means) > 1 else 10, "symbol": SYMBOLS[0]},
-        hovertemplate="%{x} questions: %{y:,.3~f}<extra>%{fullData.name}</extra>",
+        hovertext=[f"{mean:,.1f}" for mean in means],
+        hovertemplate="%{x} questions: %{hovertext}<extra>%{fullData.name}</extra>",
     )
 
 

@@ -27,7 +27,7 @@ def membership_figure(found: MembershipAttack) -> go.Figure:
             insidetextanchor="start",
             textfont={"size": 16, "color": INK},
             marker={"color": ["#f3c9a8", "#8fc3d2"], "line": {"color": INK, "width": 0.7}},
-            hovertemplate="%{y}: %{x:.1%} of the guesses are right<extra></extra>",
+            hovertemplate="%{y}: %{text} of the guesses are right<extra></extra>",
             showlegend=False,
         )
     )

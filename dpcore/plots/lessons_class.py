@@ -54,7 +54,8 @@ def class_figure(answers: tuple[ClassAnswer, ...], found: Together, *, revealed:
                     "pattern": {"shape": _PATTERNS[code % len(_PATTERNS)]},
                     "line": {"color": "#ffffff", "width": 1},
                 },
-                hovertemplate="around %{x:,.0f}: %{y} answers<extra>%{fullData.name}</extra>",
+                hovertext=[whole(middle) for middle in middles],
+                hovertemplate="around %{hovertext}: %{y} answers<extra>%{fullData.name}</extra>",
             )
         )
     highest = 1.15 * float(top.max()) + 0.5

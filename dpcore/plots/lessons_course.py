@@ -34,7 +34,8 @@ def clamps_figure(totals: Sequence[ClampedTotal], chosen: int) -> go.Figure:
                 x=names,
                 y=heights,
                 marker={"color": fill, "pattern": {"shape": pattern}, "line": {"color": INK, "width": 0.7}},
-                hovertemplate="%{x}: %{y:,} days<extra>%{fullData.name}</extra>",
+                hovertext=[f"{whole(height)} days" for height in heights],
+                hovertemplate="%{x}: %{hovertext}<extra>%{fullData.name}</extra>",
             )
         )
     marked = next(total for total in totals if total.clamp == chosen)
@@ -83,7 +84,7 @@ def study_figure(found: Study) -> go.Figure:
                 "pattern": {"shape": ["", "", "/"]},
                 "line": {"color": INK, "width": 0.7},
             },
-            hovertemplate="%{y}: %{x:.2%}<extra></extra>",
+            hovertemplate="%{y}: %{text}<extra></extra>",
             showlegend=False,
         )
     )

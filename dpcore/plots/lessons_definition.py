@@ -29,13 +29,15 @@ def set_figure(found: SetChances, low: int, high: int) -> go.Figure:
         ("with this person", found.count, 0, ""),
         ("without this person", found.count - 1, 1, "/"),
     ):
+        chances = [noise_chance(answer - middle, found.epsilon) for answer in answers]
         figure.add_trace(
             go.Bar(
                 name=name,
                 x=answers,
-                y=[noise_chance(answer - middle, found.epsilon) for answer in answers],
+                y=chances,
                 marker={"color": colour(code), "opacity": opacity, "pattern": {"shape": pattern}},
-                hovertemplate="answer %{x}: %{y:.2%}<extra>%{fullData.name}</extra>",
+                hovertext=[f"{chance:.2%}" for chance in chances],
+                hovertemplate="answer %{x}: %{hovertext}<extra>%{fullData.name}</extra>",
             )
         )
     lesson_layout(figure, 340, bargap=0.15, bargroupgap=0)

@@ -25,14 +25,16 @@ def both_ways_figure(found: BothWays) -> go.Figure:
     for code, name, _, margins in ways:
         figure.add_trace(_band(found.ages, margins, f"95%, {name}", _FILLS[code]))
     for code, name, answers, _ in ways:
+        noise = [answer - truth for answer, truth in zip(answers, found.truths, strict=True)]
         figure.add_trace(
             go.Scatter(
                 name=name,
                 x=list(found.ages),
-                y=[answer - truth for answer, truth in zip(answers, found.truths, strict=True)],
+                y=noise,
                 mode="markers",
                 marker={"color": colour(code), "symbol": SYMBOLS[code], "size": 11},
-                hovertemplate="older than %{x}: %{y:+,} people<extra>%{fullData.name}</extra>",
+                hovertext=[f"{whole(error)} people" for error in noise],
+                hovertemplate="older than %{x}: %{hovertext}<extra>%{fullData.name}</extra>",
             )
         )
     lesson_layout(figure, 420)

@@ -10,10 +10,9 @@ import plotly.graph_objects as go
 from dpcore.numerals import score, tenths
 from dpcore.plots.style import DASHES, GRID, SOFT, SYMBOLS, clear_layout, colour
 
-#: How values of each measure are written, beside a point and on the axis.
-NUMBERS = {"accuracy": ".1%", "AUC": ".2f", "RMSE": ".3g", "Jaccard index": ".2f"}
 #: What the same answer for everybody is called.
 FLOORS = {"accuracy": "Always the commonest", "AUC": "A coin"}
+#: How values of each measure are written on the axis.
 _TICKS = {"accuracy": ".0%", "AUC": ".2f", "RMSE": ".3~g", "Jaccard index": ".2f"}
 
 
@@ -40,8 +39,7 @@ def methods_figure(
 
     ``ceiling`` is the accuracy of a tree that is not private, ``floor`` what the same answer for everybody gives.
     """
-    numbers = NUMBERS[measure]
-    figure = go.Figure([_trace(line, place, numbers) for place, line in enumerate(lines)])
+    figure = go.Figure([_trace(line, place, measure) for place, line in enumerate(lines)])
     ticks = sorted({epsilon for line in lines for epsilon in line.epsilons})
     lay_out_over_epsilon(figure, ticks, measure, people, height=420)
     if ceiling is not None:
@@ -75,7 +73,12 @@ def lay_out_over_epsilon(figure: go.Figure, ticks: Sequence[float], measure: str
     )
 
 
-def _trace(line: EpsilonCurve, place: int, numbers: str) -> go.Scatter:
+def points_in_words(line: EpsilonCurve, measure: str) -> list[str]:
+    """What each point of a line says: its epsilon and the mean of a measure there."""
+    return [f"ε {epsilon:g}: {score(mean, measure)}" for epsilon, mean in zip(line.epsilons, line.means, strict=True)]
+
+
+def _trace(line: EpsilonCurve, place: int, measure: str) -> go.Scatter:
     return go.Scatter(
         name=line.name,
         x=list(line.epsilons),
@@ -91,7 +94,8 @@ def _trace(line: EpsilonCurve, place: int, numbers: str) -> go.Scatter:
             "thickness": 1.5,
             "width": 4,
         },
-        hovertemplate=f"%{{fullData.name}}<br>ε %{{x:g}}: %{{y:{numbers}}}<extra></extra>",
+        hovertext=points_in_words(line, measure),
+        hovertemplate="%{fullData.name}<br>%{hovertext}<extra></extra>",
     )
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dpcore.numerals import measured, percent
-from dpcore.plots.methods import NUMBERS, EpsilonCurve, lay_out_over_epsilon
+from dpcore.numerals import score
+from dpcore.plots.methods import EpsilonCurve, lay_out_over_epsilon, points_in_words
 from dpcore.plots.style import INK, SOFT, colour
 
 _BAND = "rgba(11, 114, 133, 0.18)"
@@ -37,7 +37,7 @@ class OutlookMarks:
 
 def outlook_figure(line: EpsilonCurve, marks: OutlookMarks, measure: str) -> go.Figure:
     """Mean over the repeats, a band from the lowest to the highest, and the marks."""
-    numbers, tone = NUMBERS[measure], colour(0)
+    tone = colour(0)
     figure = go.Figure(
         [
             _edge(line, line.highs),
@@ -49,11 +49,12 @@ def outlook_figure(line: EpsilonCurve, marks: OutlookMarks, measure: str) -> go.
                 mode="lines+markers",
                 line={"color": tone, "width": 2.5},
                 marker={"symbol": "circle", "size": 9},
-                hovertemplate=f"ε %{{x:g}}: %{{y:{numbers}}}<extra></extra>",
+                hovertext=points_in_words(line, measure),
+                hovertemplate="%{hovertext}<extra></extra>",
             ),
             _present(line, marks),
-            _level(line, marks.wanted, "What you want", INK, "dash", numbers),
-            _level(line, marks.baseline, marks.baseline_name, SOFT, "dot", numbers),
+            _level(line, marks.wanted, "What you want", INK, "dash", measure),
+            _level(line, marks.baseline, marks.baseline_name, SOFT, "dot", measure),
         ]
     )
     lay_out_over_epsilon(figure, line.epsilons, measure, "invented people", height=400)
@@ -65,14 +66,14 @@ def _edge(line: EpsilonCurve, values: tuple[float, ...], **more: object) -> go.S
     return go.Scatter(x=list(line.epsilons), y=list(values), **{**shown, **more})
 
 
-def _level(line: EpsilonCurve, value: float, name: str, tone: str, dash: str, numbers: str) -> go.Scatter:
+def _level(line: EpsilonCurve, value: float, name: str, tone: str, dash: str, measure: str) -> go.Scatter:
     return go.Scatter(
         name=name,
         x=[line.epsilons[0], line.epsilons[-1]],
         y=[value, value],
         mode="lines",
         line={"color": tone, "dash": dash, "width": 2},
-        hovertemplate=f"{name}: %{{y:{numbers}}}<extra></extra>",
+        hovertemplate=f"{name}: {score(value, measure)}<extra></extra>",
     )
 
 
@@ -85,22 +86,19 @@ def _present(line: EpsilonCurve, marks: OutlookMarks) -> go.Scatter:
         y=[min(values), max(values)] if shown else [],
         mode="lines",
         line={"color": colour(1), "dash": "dashdot", "width": 2},
-        hovertemplate="Your ε now: %{x:g}<extra></extra>",
+        hovertemplate=f"Your ε now: {marks.present:g}<extra></extra>",
         showlegend=shown,
     )
 
 
 def outlook_alt(line: EpsilonCurve, marks: OutlookMarks, measure: str) -> str:
     """The figure in words."""
-
-    def shown(value: float) -> str:
-        return percent(value) if measure == "accuracy" else measured(value)
-
     points = ", ".join(
-        f"{shown(mean)} at epsilon {epsilon:g}" for epsilon, mean in zip(line.epsilons, line.means, strict=True)
+        f"{score(mean, measure)} at epsilon {epsilon:g}"
+        for epsilon, mean in zip(line.epsilons, line.means, strict=True)
     )
     return (
         f"{measure[0].upper()}{measure[1:]} on invented people: {points}. Wanted: "
-        f"{shown(marks.wanted)}. {marks.baseline_name}: {shown(marks.baseline)}. The run is set "
+        f"{score(marks.wanted, measure)}. {marks.baseline_name}: {score(marks.baseline, measure)}. The run is set "
         f"up with epsilon {marks.present:g}."
     )

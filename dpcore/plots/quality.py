@@ -25,8 +25,7 @@ def roc_figure(points: Sequence[OperatingPoint], chosen: OperatingPoint | None =
                 mode="markers",
                 name="this threshold",
                 marker={"size": 14, "symbol": "diamond", "color": INK},
-                hovertemplate=f"from {percent(chosen.threshold)} on<br>found %{{y:.0%}}, "
-                "flagged wrongly %{x:.0%}<extra></extra>",
+                hovertemplate=f"from {percent(chosen.threshold)} on<br>{_told(*place)}<extra></extra>",
             )
         )
     _lay_out(figure, "share of the others<br>that is flagged wrongly", "share of those with it<br>that is found")
@@ -56,7 +55,8 @@ def calibration_figure(groups: Sequence[GroupShare]) -> go.Figure:
                 "color": SOFT,
                 "thickness": 1.5,
             },
-            hovertemplate="told %{x:.1%}, seen %{y:.1%}<extra></extra>",
+            hovertext=[f"told {percent(group.told)}, seen {percent(group.seen.value)}" for group in groups],
+            hovertemplate="%{hovertext}<extra></extra>",
         )
     )
     _lay_out(figure, "chance that the result tells", "share among the people set aside")
@@ -78,6 +78,10 @@ def _place(point: OperatingPoint) -> tuple[float, float] | None:
     return None if others is None or own is None else (1 - others.value, own.value)
 
 
+def _told(others: float, own: float) -> str:
+    return f"found {percent(own)}, flagged wrongly {percent(others)}"
+
+
 def _diagonal() -> go.Scatter:
     return go.Scatter(
         x=[0, 1], y=[0, 1], mode="lines", name="chance", hoverinfo="skip", line={"color": SOFT, "dash": "dot"}
@@ -92,7 +96,8 @@ def _curve(x: list[float], y: list[float]) -> go.Scatter:
         name="curve",
         line={"color": colour(0), "width": 3},
         marker={"size": 7},
-        hovertemplate="found %{y:.0%}, flagged wrongly %{x:.0%}<extra></extra>",
+        hovertext=[_told(*place) for place in zip(x, y, strict=True)],
+        hovertemplate="%{hovertext}<extra></extra>",
     )
 
 

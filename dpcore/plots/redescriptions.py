@@ -121,14 +121,15 @@ def points_trace(
         unselected={"marker": {"opacity": 0.8}},
         selected={"marker": {"opacity": 1}},
         error_y=_bars([items[place] for place in places]) if intervals else None,
-        text=[_words(items[place]) if place < _MOST_WORDS else "" for place in places],
-        hovertemplate="%{text}noisy Jaccard index %{y:.2f}<br>noisy support %{x:,.0f}<br>"
-        "Click to read it.<extra></extra>",
+        text=[_words(items[place], conditions=place < _MOST_WORDS) for place in places],
+        hovertemplate="%{text}<br>Click to read it.<extra></extra>",
     )
 
 
-def _words(item: Redescription) -> str:
-    return f"<b>{safe(shorten(item.left))}</b><br>⇔ <b>{safe(shorten(item.right))}</b><br>"
+def _words(item: Redescription, *, conditions: bool) -> str:
+    numbers = f"noisy Jaccard index {hundredths(item.jaccard)}<br>noisy support {whole(item.support)}"
+    said = f"<b>{safe(shorten(item.left))}</b><br>⇔ <b>{safe(shorten(item.right))}</b><br>"
+    return said + numbers if conditions else numbers
 
 
 def _bars(items: Sequence[Redescription]) -> dict[str, Any]:
@@ -205,9 +206,16 @@ def redescriptions_alt(found: RedescriptionSet, threshold: float) -> str:
     )
     if not kept:
         return counted
-    best, largest = kept[0], max(kept, key=lambda item: item.support)
     return (
-        f"The best one kept says that these are nearly the same people: {best.left}; and: {best.right}. Its noisy "
-        f"Jaccard index is {hundredths(best.jaccard)}, its noisy support {whole(best.support)}; the largest support is "
-        f"{whole(largest.support)}, with a Jaccard index of {hundredths(largest.jaccard)}. {counted}"
+        f"The best one kept says that these are nearly the same people: {kept[0].left}; and: {kept[0].right}. "
+        f"Its {beside_largest(kept[0], kept)} {counted}"
+    )
+
+
+def beside_largest(best: Redescription, items: Sequence[Redescription]) -> str:
+    """Figures of one redescription and of the largest of some, as the rest of a sentence."""
+    largest = max(items, key=lambda item: item.support)
+    return (
+        f"noisy Jaccard index is {hundredths(best.jaccard)}, with a noisy support of {whole(best.support)}; "
+        f"the largest support is {whole(largest.support)}, with a Jaccard index of {hundredths(largest.jaccard)}."
     )

@@ -53,7 +53,8 @@ def agreement_figure(item: Redescription, margins: tuple[int, int, int], exact: 
                     "line": {"color": INK, "width": 1},
                     "pattern": {"shape": pattern, "fgcolor": INK, "size": 9, "solidity": 0.15, "fillmode": "overlay"},
                 },
-                hovertemplate=f"{name}: %{{x:,.0f}} people (%{{y}})<extra></extra>",
+                hovertext=[f"{name}: {whole(size)} people" for size in sizes],
+                hovertemplate="%{hovertext} (%{y})<extra></extra>",
             )
         )
     figure.update_xaxes(

@@ -15,8 +15,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.models.redescriptions.released.redescription_set import Redescription, RedescriptionSet
-from dpcore.numerals import hundredths, whole
-from dpcore.plots.redescriptions import frame_points, points_trace, spread_of, support_steps, upright
+from dpcore.numerals import whole
+from dpcore.plots.redescriptions import beside_largest, frame_points, points_trace, spread_of, support_steps, upright
 from dpcore.plots.style import INK, SOFT
 
 #: Opacity of a ring that is seen. No other opacity of the figure is the same, so that style sheets know it by that.
@@ -181,9 +181,4 @@ def moved_alt(found: RedescriptionSet) -> str:
         f"of the suggested threshold, {whole(found.suggested_support)}, or more."
     )
     best = max(found.found, key=lambda item: item.jaccard)
-    largest = max(found.found, key=lambda item: item.support)
-    return (
-        f"The highest noisy Jaccard index is {hundredths(best.jaccard)}, with a noisy support of "
-        f"{whole(best.support)}; the largest support is {whole(largest.support)}, with a Jaccard index of "
-        f"{hundredths(largest.jaccard)}. {counted}"
-    )
+    return f"The highest {beside_largest(best, found.found)} {counted}"

@@ -61,7 +61,11 @@ def truth_figure(found: Sequence[Redescription], exact: Sequence[Exact], thresho
                 x=np.array([exact[place].jaccard for place in places]),
                 y=np.array([found[place].jaccard for place in places]),
                 marker={"symbol": symbol, "size": 9, "color": tint, "opacity": 0.8},
-                hovertemplate="true Jaccard index %{x:.2f}<br>noisy %{y:.2f}<extra></extra>",
+                hovertext=[
+                    f"true Jaccard index {hundredths(exact[place].jaccard)}<br>noisy {hundredths(found[place].jaccard)}"
+                    for place in places
+                ],
+                hovertemplate="%{hovertext}<extra></extra>",
             )
         )
     _finish(figure, "true Jaccard index", "noisy Jaccard index")
@@ -82,13 +86,16 @@ def truth_histogram(found: Sequence[Redescription], exact: Sequence[Exact], thre
                 x=(edges[:-1] + edges[1:]) / 2,
                 y=numbers,
                 width=1 / _BINS,
-                customdata=edges[:-1],
                 marker={
                     "color": tint,
                     "line": {"color": INK, "width": 0.7},
                     "pattern": {"shape": pattern, "fgcolor": "#ffffff", "size": 7, "fillmode": "overlay"},
                 },
-                hovertemplate="true Jaccard index from %{customdata:.2f}: %{y}<extra></extra>",
+                hovertext=[
+                    f"true Jaccard index from {hundredths(edge)}: {whole(int(number))}"
+                    for edge, number in zip(edges[:-1], numbers, strict=True)
+                ],
+                hovertemplate="%{hovertext}<extra></extra>",
             )
         )
     _finish(figure, "true Jaccard index", "redescriptions")

@@ -65,8 +65,11 @@ def _estimates(model: RuleListModel, code: int, labels: list[str], place: int) -
             "thickness": 2,
             "width": 5,
         },
-        customdata=[f"{percent(low)} to {percent(high)}" for low, high in intervals],
-        hovertemplate="%{y}<br>noisy estimate %{x:.1%}<br>noise alone: %{customdata}<extra></extra>",
+        hovertext=[
+            f"noisy estimate {percent(estimate)}<br>noise alone: {percent(low)} to {percent(high)}"
+            for estimate, (low, high) in zip(estimates, intervals, strict=True)
+        ],
+        hovertemplate="%{y}<br>%{hovertext}<extra></extra>",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import streamlit as st
@@ -28,6 +29,8 @@ def test_results_stand_in_a_table_with_what_tells_them_apart() -> None:
     assert "By" not in table
     [shown] = [item for item in open_page("releases").dataframe if "Kind" in item.value]
     assert shown.value["Kind"].tolist() == table["Kind"].tolist()
+    digits = max(len(format_epsilon(release.certificate.epsilon).partition(".")[2]) for release in releases)
+    assert json.loads(shown.proto.columns)["ε"]["type_config"]["format"] == f"%.{digits}f", "all are written alike"
 
 
 def test_chosen_rows_are_read_and_compared(monkeypatch) -> None:

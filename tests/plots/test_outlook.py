@@ -38,6 +38,6 @@ def test_the_dark_figure_has_other_colours():
 
 def test_the_words_hold_every_number():
     told = outlook_alt(LINE, MARKS, "accuracy")
-    for part in ("60% at epsilon 0.1", "80% at epsilon 1", "Wanted: 70%", "50%", "epsilon 0.5"):
+    for part in ("60.0% at epsilon 0.1", "80.0% at epsilon 1", "Wanted: 70.0%", "50.0%", "epsilon 0.5"):
         assert part in told
     assert "0.7" in outlook_alt(LINE, MARKS, "RMSE")

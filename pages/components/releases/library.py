@@ -32,7 +32,7 @@ def show(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapp
         column_config={
             AUC: st.column_config.NumberColumn(format="%.2f", help="Noisy, on people set aside"),
             ERROR: st.column_config.NumberColumn(format="%.3g", help="Noisy, on people set aside"),
-            "ε": st.column_config.NumberColumn(format="%.4g"),
+            "ε": st.column_config.NumberColumn(format=f"%.{_decimals(releases)}f"),
             "Made (UTC)": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
         },
         on_select=lambda: chosen(releases),
@@ -63,6 +63,11 @@ def frame(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Map
     table = pd.DataFrame([_row(release, notes.get(release.id), by.get(release.id, "")) for release in releases])
     empty = [name for name in ("Name", AUC, ERROR, "By") if table[name].isna().all() or (table[name] == "").all()]
     return table.drop(columns=empty)
+
+
+def _decimals(releases: Sequence[Release]) -> int:
+    """As many as the longest ε needs, so that all are written alike."""
+    return max(len(format_epsilon(release.certificate.epsilon).partition(".")[2]) for release in releases)
 
 
 def _row(release: Release, note: ReleaseNote | None, by: str) -> dict[str, Any]:

@@ -67,10 +67,7 @@ def _caption(entity: str, model: Any) -> str:
 
 
 def _chance(model: Any, place: int, truth: Truth | None = None) -> str:
-    group = model.groups[place]
-    return cells.estimate(group, model.positive, truth, place) + cells.unclear(
-        group, model.positive, model.count_margin
-    )
+    return cells.estimate(model.groups[place], model.positive, model.count_margin, truth, place)
 
 
 def _counts(model: Any, place: int) -> str:

@@ -57,7 +57,7 @@ def _row(model: Any, schema: Schema, position: int, shown: int, truth: Truth | N
     rule = model.rules[position]
     row = [
         _condition(rule, schema, position),
-        cells.estimate(rule, shown, truth, position) + cells.unclear(rule, shown, model.count_margin),
+        cells.estimate(rule, shown, model.count_margin, truth, position),
         cells.counts(rule.noisy_counts, model.classes, shown, f" ±{whole(model.count_margin)}"),
     ]
     if truth:

@@ -31,23 +31,28 @@ def choose_class(model: Any, target: str, key: str) -> int:
     return int(model.classes.index(label))
 
 
-def estimate(node: Any, shown: int, truth: Truth | None, position: int) -> str:
-    """The noisy chance of a class in a rule or node, with its interval as a bar."""
+def estimate(node: Any, shown: int, margin: int, truth: Truth | None = None, position: int = 0) -> str:
+    """The noisy chance of a class in a rule or node, with its interval as a bar.
+
+    It stands out in bold only if the noise leaves something to say of it.
+    """
     if are_nobody(node.noisy_counts):
         return '<div class="fg-unclear">too few people to tell</div>'
     value, (low, high) = node.estimates[shown], node.intervals[shown]
+    told = is_told(node, shown, margin)
+    chance = f"<b>{percent(value)}</b>" if told else percent(value)
     true = truth.share(position, shown) if truth else None
     words = f"noisy estimate {percent(value)}, interval {percent(low)} to {percent(high)}"
     mark = f'<span class="truth" style="left:{100 * true:.2f}%"></span>' if true is not None else ""
     if true is not None:
         words += f", true value {percent(true)}"
     return (
-        f'<div class="fg-estimate"><b>{percent(value)}</b> '
+        f'<div class="fg-estimate">{chance} '
         f"<small>noise alone: {percent(low)} to {percent(high)}</small>"
         f'<div class="fg-interval" role="img" aria-label="{words}">'
         f'<span class="range" style="left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"></span>'
         f'<span class="point" style="left:{100 * value:.2f}%"></span>{mark}</div></div>'
-    )
+    ) + ("" if told else f'<div class="fg-unclear">{HIDDEN}</div>')
 
 
 def is_told(node: Any, shown: int, margin: int) -> bool:
@@ -56,13 +61,6 @@ def is_told(node: Any, shown: int, margin: int) -> bool:
 
     counts = node.noisy_counts
     return not are_nobody(counts) and clearly(counts, margin, *node.intervals[shown])
-
-
-def unclear(node: Any, shown: int, margin: int) -> str:
-    """A warning where the noise hides what a rule or node says."""
-    if are_nobody(node.noisy_counts):
-        return ""  # Said where the chance would be.
-    return "" if is_told(node, shown, margin) else f'<div class="fg-unclear">{HIDDEN}</div>'
 
 
 def count(number: int, margin: str = "") -> str:

@@ -76,7 +76,8 @@ def answer(title: str, label: str, places: Sequence[Place], shown: int, caveat: 
     show = st.success if told else st.warning
     show(f"{chance} {caveat or text('case_is_a_group')}", title=markup.plain(title), icon="➡️")
     if len(places) > 1:
-        rows = [markup.row([escape(place.name), _row(place, shown)]) for place in places]
+        chances = (cells.estimate(place.numbers, shown, place.margin) for place in places)
+        rows = [markup.row([escape(place.name), chance]) for place, chance in zip(places, chances, strict=True)]
         markup.table("Where the case may fall", ["Where", f"Noisy chance of {label}"], rows)
 
 
@@ -101,7 +102,3 @@ def _ends(places: Sequence[Place], shown: int) -> tuple[str, str]:
     """Lowest and highest end of the intervals."""
     edges = [place.numbers.intervals[shown] for place in places]
     return percent(min(low for low, _ in edges)), percent(max(high for _, high in edges))
-
-
-def _row(place: Place, shown: int) -> str:
-    return cells.estimate(place.numbers, shown, None, 0) + cells.unclear(place.numbers, shown, place.margin)

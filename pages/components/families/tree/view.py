@@ -148,8 +148,7 @@ def groups_table(release: Release, tree: Any, shown: int, truth: Truth | None = 
 def _group(tree: Any, position: int, number: int, shown: int, truth: Truth | None, *, narrow: bool) -> list[str]:
     node, label = tree.nodes[position], prediction(tree, tree.nodes[position].label)
     name = f'<span class="fg-if">{number}</span>{conditions(tree, position)}'
-    chance = cells.estimate(node, shown, truth, position)
-    chance += cells.unclear(node, shown, node.count_margin)
+    chance = cells.estimate(node, shown, node.count_margin, truth, position)
     if narrow:
         return [f"{name}<br>{label}", chance]
     counts = cells.counts(node.noisy_counts, tree.classes, shown, f" ±{whole(node.count_margin)}")
