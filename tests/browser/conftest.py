@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from dpcore.domain.schema import Schema
+from dpcore.service import Service
 from pages.components.visitor import remembered
+from tests.browser.test_browser import SCHEMA_TEXT, Server, invented, serve
 from tests.support.identity_provider import WAIT
 
 expect.set_options(timeout=WAIT)
@@ -49,3 +55,36 @@ def page(browser: Browser) -> Iterator[Page]:
     context = knows_the_tour(browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce"))
     yield context.new_page()
     context.close()
+
+
+@pytest.fixture(scope="package")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for all tests of this process that look at nothing but their own data set."""
+    home = tmp_path_factory.mktemp("shared") / "home"
+    with Service(home=home, workers=0):
+        pass
+    with serve(home) as running:
+        yield running
+
+
+Store = Callable[[Any, Schema], Server]
+
+
+@pytest.fixture
+def stored(shared: Server) -> Store:
+    """Store a public data set on that server; what comes back opens its pages with the data set chosen."""
+
+    def store(records: Any, schema: Schema) -> Server:
+        with shared.service() as service:
+            info = service.add_dataset(records, schema, budget=Decimal(2), public=True)
+            name = f"{info.name} {info.id}"
+            service.rename_dataset(info.id, name)
+        return replace(shared, dataset=name)
+
+    return store
+
+
+@pytest.fixture
+def ward(stored: Store) -> Server:
+    """The same server, with a data set of the test's own chosen."""
+    return stored(invented(), Schema.from_text(SCHEMA_TEXT))

@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlencode
@@ -135,26 +135,6 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server for the tests that look at nothing but their own data set."""
-    home = tmp_path_factory.mktemp("shared") / "home"
-    with Service(home=home, workers=0):
-        pass
-    with serve(home) as running:
-        yield running
-
-
-@pytest.fixture
-def ward(shared: Server) -> Server:
-    """The same server, with a data set of the test's own chosen."""
-    with shared.service() as service:
-        name = f"ward {len(service.datasets()) + 1}"
-        schema = Schema.from_text(SCHEMA_TEXT.replace("name: ward", f"name: {name}"))
-        service.add_dataset(invented(), schema, budget=Decimal(2), public=True)
-    return replace(shared, dataset=name)
-
-
 def go(page: Page, title: str) -> None:
     """Follow the menu to a page."""
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
@@ -251,8 +231,8 @@ def spent(server: Server) -> tuple[Decimal, int, int]:
 ONE_SPEND = (Decimal("0.5"), 1, 1)
 
 
-def test_from_data_set_to_result(page: Page, server: Server) -> None:
-    page.goto(server.url)
+def test_from_data_set_to_result(page: Page, ward: Server) -> None:
+    page.goto(ward.page())
     page.get_by_text("Columns (4)").click()
     expect(page.get_by_text("Public demonstration data.")).to_be_visible()
     expect(page.get_by_text("20 to 100, in 8 bins")).to_be_visible()
@@ -260,7 +240,7 @@ def test_from_data_set_to_result(page: Page, server: Server) -> None:
     expect(page.get_by_text("Noise on a count: ±")).to_be_visible()
     page.get_by_role("button", name="Rehearse (free)").click()
     expect(page.get_by_text("Rehearsal on synthetic data.")).to_be_visible()
-    assert spent(server) == (0, 0, 0)
+    assert spent(ward) == (0, 0, 0)
     open_review(page)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("cannot be undone")
@@ -279,7 +259,7 @@ def test_from_data_set_to_result(page: Page, server: Server) -> None:
     with page.expect_download() as download:
         page.get_by_role("button", name="Download JSON").click()
     assert '"rule_list"' in Path(download.value.path()).read_text()
-    assert spent(server) == ONE_SPEND
+    assert spent(ward) == ONE_SPEND
 
 
 def open_tree(page: Page, server: Server, title: str = "Tree") -> None:
@@ -481,8 +461,8 @@ def test_the_spending_button_can_be_reached_and_pressed_by_keyboard(page: Page, 
     assert spent(ward) == ONE_SPEND
 
 
-def test_a_wrong_upload_gives_a_sentence(page: Page, server: Server, tmp_path: Path) -> None:
-    page.goto(f"{server.url}/custodian")
+def test_a_wrong_upload_gives_a_sentence(page: Page, shared: Server, tmp_path: Path) -> None:
+    page.goto(f"{shared.url}/custodian")
     expect(page.get_by_role("heading", name="Custodian")).to_be_visible()
     for name, content, sentence in (
         ("empty.csv", b"", "The file is empty."),
@@ -493,7 +473,7 @@ def test_a_wrong_upload_gives_a_sentence(page: Page, server: Server, tmp_path: P
         file.write_bytes(content)
         page.locator("input[type=file]").first.set_input_files(file)
         expect(page.get_by_text(sentence)).to_be_visible()
-    assert "Traceback" not in page.content() + server.log.read_text()
+    assert "Traceback" not in page.content() + shared.log.read_text()
 
 
 @pytest.mark.slow

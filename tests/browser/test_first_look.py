@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dpcore.domain.schema import Schema
-from dpcore.service import Service
+from tests.browser.conftest import Store
 from tests.browser.test_browser import (
     ONE_SPEND,
     Server,
@@ -21,7 +19,6 @@ from tests.browser.test_browser import (
     finished,
     go,
     invented,
-    serve,
     settled,
     spend_button,
     spent,
@@ -31,7 +28,8 @@ from tests.browser.test_browser import (
 _SIGNS = [f"sign {number}" for number in range(1, 9)]
 
 
-def prepared(home: Path) -> Path:
+@pytest.fixture
+def server(stored: Store) -> Server:
     draw = np.random.default_rng(1)
     people = invented()
     signs = pd.DataFrame({name: draw.choice(["yes", "no"], len(people)) for name in _SIGNS})
@@ -48,15 +46,7 @@ def prepared(home: Path) -> Path:
             ],
         }
     )
-    with Service(home=home, workers=0) as service:
-        service.add_dataset(people.join(signs), schema, budget=Decimal(2), public=True)
-    return home
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with serve(prepared(tmp_path / "home")) as running:
-        yield running
+    return stored(people.join(signs), schema)
 
 
 def look_up(page: Page, label: str, value: str) -> None:
@@ -65,7 +55,7 @@ def look_up(page: Page, label: str, value: str) -> None:
 
 
 def test_from_the_data_set_to_all_columns_one_column_and_table_one(page: Page, server: Server) -> None:
-    page.goto(server.url)
+    page.goto(server.page())
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "First look")
     expect(page.get_by_text("Noise on a count of a column: ±")).to_be_visible()

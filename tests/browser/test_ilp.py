@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,8 @@ from playwright.sync_api import Page, expect
 from dpcore.demo import DEMOS
 from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
-from dpcore.service import Service
+from dpcore.released.release import Release
+from tests.browser.conftest import Store
 from tests.browser.test_browser import (
     ONE_SPEND,
     Server,
@@ -22,7 +21,6 @@ from tests.browser.test_browser import (
     finished,
     go,
     open_review,
-    serve,
     settled,
     spend_button,
     spent,
@@ -31,26 +29,24 @@ from tests.support.small_trains import SCHEMA, trains
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    home, demo = tmp_path / "home", DEMOS["trains"]()
-    with Service(home=home, workers=0) as service:
-        tables = {demo.schema.entity: demo.frame, **demo.children}
-        service.add_dataset(tables, demo.schema, budget=Decimal(2), public=True)
-    with serve(home) as running:
-        yield running
+def server(stored: Store) -> Server:
+    demo = DEMOS["trains"]()
+    return stored({demo.schema.entity: demo.frame, **demo.children}, demo.schema)
 
 
 @pytest.fixture
-def numbers(tmp_path: Path) -> Iterator[Server]:
+def numbers(stored: Store) -> Server:
     """Trains whose cars have numbers."""
-    with Service(home=tmp_path / "home", workers=0) as service:
-        service.add_dataset(trains(), SCHEMA, budget=Decimal(2), public=True)
-    with serve(tmp_path / "home") as running:
-        yield running
+    return stored(trains(), SCHEMA)
+
+
+def releases(server: Server) -> list[Release]:
+    with server.service() as service:
+        return service.releases(service.dataset(server.dataset).id)
 
 
 def open_rules(page: Page, server: Server) -> None:
-    page.goto(server.url)
+    page.goto(server.page())
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Relational rules")
     expect(page.get_by_text("possible clauses")).to_be_visible()
@@ -68,14 +64,13 @@ def tab(page: Page, name: str) -> None:
 
 
 def test_from_trains_to_a_case_of_ones_own(page: Page, server: Server) -> None:
-    page.goto(server.url)
+    page.goto(server.page())
     go(page, "Relational rules")
     expect(page.get_by_text("37 conditions make")).to_be_visible()
     expect(page.get_by_text("no private method can be reliable")).to_be_visible()
     assert spent(server) == (0, 0, 0)
     run_once(page, server)
-    with server.service() as service:
-        [release] = service.releases()
+    [release] = releases(server)
     model = parse_model(release)
     table = page.get_by_role("table").first
     expect(table).to_contain_text("direction(T, east) :-")
@@ -131,8 +126,7 @@ def test_conditions_are_taken_out_one_after_another(page: Page, server: Server) 
         expect(page.get_by_text(f"Conditions on car: {left} of 37")).to_be_visible()
         expect(page.get_by_text(f"{left} conditions make")).to_be_visible()
     run_once(page, server)
-    with server.service() as service:
-        [release] = service.releases()
+    [release] = releases(server)
     assert len(release.parameters["literals"]) == 35
 
 
@@ -143,7 +137,7 @@ def test_true_values_and_a_case_that_is_edited(page: Page, numbers: Server) -> N
     switch = page.get_by_text("Show true values beside noisy ones (public data only)")
     click_until(switch, page.get_by_text("◇"))
     with numbers.service() as service:
-        counts = service.true_counts(service.releases()[0])
+        counts = service.true_counts(releases(numbers)[0])
     expect(page.get_by_role("table").first).to_contain_text(f"{counts[0][1]} true")
     tab(page, "Try a case")
     expect(page.get_by_text("Clause 1 covers it")).to_be_visible()

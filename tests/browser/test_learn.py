@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_browser import Server, choose, go, serve, settled
-
-
-@pytest.fixture
-def empty(tmp_path: Path) -> Iterator[Server]:
-    """A server without any data set: the lessons need none."""
-    with serve(tmp_path / "home") as running:
-        yield running
+from tests.browser.test_browser import Server, choose, go, settled
 
 
 def lesson(page: Page, title: str, *, guesses: int = 1) -> None:
@@ -146,11 +138,11 @@ LONG = (everybody, noise, sensitivity, neighbours, definition, odds, coins, budg
 
 @pytest.mark.parametrize("lessons", [(everybody, noise), pytest.param(LONG, marks=pytest.mark.slow)])
 def test_a_walk_through_the_lessons_and_a_class_room(
-    page: Page, browser: Browser, empty: Server, lessons: Iterable[Callable[[Page], None]]
+    page: Page, browser: Browser, shared: Server, lessons: Iterable[Callable[[Page], None]]
 ) -> None:
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto(empty.url)
+    page.goto(shared.url)
     expect(page.get_by_role("heading", name="Data sets", exact=True)).to_be_visible()
     go(page, "Learn")
     expect(page.get_by_text("Nothing here touches a real budget")).to_be_visible()
@@ -162,7 +154,7 @@ def test_a_walk_through_the_lessons_and_a_class_room(
     expect(shown).to_contain_text(re.compile("[A-Z0-9]{6}"))
     code = shown.locator("b").inner_text()
     student = browser.new_context(viewport={"width": 1000, "height": 900}, reduced_motion="reduce").new_page()
-    student.goto(f"{empty.url}/class_room?room={code}")
+    student.goto(f"{shared.url}/class_room?room={code}")
     expect(student.get_by_role("textbox", name="Code of the room")).to_have_value(code)
     student.get_by_role("textbox", name="Your name, if you like").fill("Ann")
     student.get_by_role("button", name="Join", exact=True).click()

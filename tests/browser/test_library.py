@@ -20,13 +20,22 @@ _ROW = 35
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    home = tmp_path / "home"
-    with Service(home=home, workers=1) as service:
-        dataset = service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(9), public=True).id
+def server(ward: Server) -> Server:
+    """A data set with two results."""
+    with ward.service() as service:
+        dataset = service.dataset(ward.dataset).id
         for algorithm in ("tree", "rule_list"):
-            request = RunRequest(dataset_id=dataset, algorithm=algorithm, target="died", epsilon=Decimal(1))
-            assert service.wait(service.submit(request, os.urandom(8).hex()), 120).state == "done"
+            request = RunRequest(dataset_id=dataset, algorithm=algorithm, target="died", epsilon=Decimal("0.5"))
+            assert service.run(service.submit(request, os.urandom(8).hex())).state == "done"
+    return ward
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[Server]:
+    """What a first visit finds: one data set, no results."""
+    home = tmp_path / "home"
+    with Service(home=home, workers=0) as service:
+        service.add_dataset(invented(), Schema.from_text(SCHEMA_TEXT), budget=Decimal(2), public=True)
     with serve(home) as running:
         yield running
 
@@ -37,7 +46,7 @@ def tick(table: Locator, row: int) -> None:
 
 
 def test_two_results_are_compared_in_three_clicks(page: Page, server: Server) -> None:
-    page.goto(server.url)
+    page.goto(server.page())
     go(page, "Releases")
     table = page.get_by_test_id("stDataFrame").first
     expect(table).to_be_visible()
@@ -52,11 +61,11 @@ def test_two_results_are_compared_in_three_clicks(page: Page, server: Server) ->
     expect(page.get_by_role("table", name="Certificates")).to_be_hidden()
 
 
-def test_from_the_first_visit_to_a_result_in_six_clicks(browser: Browser, server: Server) -> None:
+def test_from_the_first_visit_to_a_result_in_six_clicks(browser: Browser, alone: Server) -> None:
     """By the tour and the page that proposes a method; two minutes are far more than it takes."""
     context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
     page, clicks = context.new_page(), 0
-    page.goto(server.url)
+    page.goto(alone.url)
     for name in ("Which method? Help me choose", "Set this run up", "Review and spend", "Run and spend"):
         button = page.get_by_role("button", name=name)
         expect(button).to_be_enabled()

@@ -8,7 +8,6 @@ import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from dpcore.models.redescriptions.released.redescription_set import RedescriptionSet
 from dpcore.models.released import parse_model
 from dpcore.plots.style import pretty
-from dpcore.service import Service
 from dpcore.workspace.requests import RunRequest
+from tests.browser.conftest import Store
 from tests.browser.test_browser import (
     ONE_SPEND,
     Server,
@@ -30,7 +29,6 @@ from tests.browser.test_browser import (
     finished,
     go,
     open_review,
-    serve,
     settled,
     spend_button,
     spent,
@@ -38,23 +36,9 @@ from tests.browser.test_browser import (
 from tests.support.small_redescriptions import SCHEMA, two_sided_people
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = tmp_path_factory.mktemp("shared") / "home"
-    with Service(home=home, workers=0):
-        pass
-    with serve(home) as running:
-        yield running
-
-
 @pytest.fixture
-def server(shared: Server) -> Server:
-    """The same for all tests here, with a data set of the test's own chosen."""
-    with shared.service() as service:
-        name = f"people {len(service.datasets()) + 1}"
-        info = service.add_dataset(two_sided_people(), SCHEMA, budget=Decimal(2), public=True)
-        service.rename_dataset(info.id, name)
-    return replace(shared, dataset=name)
+def server(stored: Store) -> Server:
+    return stored(two_sided_people(), SCHEMA)
 
 
 def run_before(page: Page, server: Server) -> RedescriptionSet:

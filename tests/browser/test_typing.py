@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -69,20 +69,32 @@ def open_everything(page: Page) -> None:
     page.wait_for_timeout(700)
 
 
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """An installation with a login."""
+    folder = tmp_path_factory.mktemp("hospital")
+    with (
+        provider(PEOPLE) as people,
+        serve(folder / "home", **people.guard(folder, ROLES), FROSTGLASS_WORKERS="0") as server,
+    ):
+        yield server
+
+
 @pytest.fixture
-def office(browser: Browser, tmp_path: Path) -> Iterator[tuple[Server, Page]]:
-    """The page Custodian of an installation with a login and a data set."""
-    with provider(PEOPLE) as people, ExitStack() as stack:
-        server = stack.enter_context(serve(tmp_path / "home", **people.guard(tmp_path, ROLES), FROSTGLASS_WORKERS="1"))
-        with server.service() as service:
-            schema = Schema.from_text(SCHEMA_TEXT)
-            service.add_dataset(invented(), schema, budget=Decimal(40))
-        context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
-        stack.callback(context.close)
-        page = context.new_page()
-        log_in(page, server.url, OFFICE)
-        go(page, "Custodian")
-        yield server, page
+def office(browser: Browser, hospital: Server) -> Iterator[tuple[Server, Page]]:
+    """Its page Custodian, with a data set of the test's own chosen."""
+    with hospital.service() as service:
+        name = f"ward {len(service.datasets()) + 1}"
+        schema = Schema.from_text(SCHEMA_TEXT.replace("name: ward", f"name: {name}"))
+        service.add_dataset(invented(), schema, budget=Decimal(40))
+    server = replace(hospital, dataset=name)
+    context = browser.new_context(viewport={"width": 1360, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    log_in(page, server.url, OFFICE)
+    page.goto(server.page("custodian"))
+    expect(page.get_by_role("heading", name="Custodian", exact=True)).to_be_visible()
+    yield server, page
+    context.close()
 
 
 def grant(page: Page, email: str) -> None:
@@ -119,7 +131,7 @@ def test_many_grants_are_typed_one_after_the_other(office: tuple[Server, Page]) 
 def test_an_answer_is_typed_while_other_requests_come_and_go(office: tuple[Server, Page]) -> None:
     server, page = office
     with server.service() as service:
-        [dataset] = service.datasets()
+        dataset = service.dataset(server.dataset)
         for name in ("eve", "ann"):
             asking = User(f"{name}@hospital.example", ANALYST)
             service.acting(asking).ask(dataset.id, Decimal(1), "one more tree")
