@@ -59,7 +59,9 @@ class Outlook:
     baseline : float
         The same for the most frequent class or the mean, which no record is needed for.
     ceiling : float or None
-        Quality of the earlier result that the records follow; ``None`` without one.
+        Quality of the earlier result that the target follows; ``None`` without one.
+    paired : bool
+        Whether the records, the target among their columns, follow pairs that a first look counted.
     used : tuple of str
         Ids of the releases that shaped the records; empty for the schema alone.
     close_from : Decimal or None
@@ -70,6 +72,7 @@ class Outlook:
     points: tuple[Point, ...]
     baseline: float
     ceiling: float | None
+    paired: bool
     used: tuple[str, ...]
     close_from: Decimal | None
 
@@ -130,6 +133,7 @@ def outlook(
         tuple(Point(e, float(np.mean(v)), min(v), max(v)) for e, v in values.items()),
         baseline,
         None if shape.teacher is None else shape.teacher.ceiling,
+        shape.paired,
         shape.used,
         close_from(shape, learner.family),
     )

@@ -48,12 +48,15 @@ class Pool:
     weights : array of shape (n_records,)
         Chance of each.
     teacher : Teacher or None
-        How the target follows the other columns; ``None``: by an invented effect.
+        How the target follows the other columns; ``None``: by an invented effect, unless ``paired``.
+    paired : bool
+        Whether the records, the target among their columns, follow pairs of columns that a first look counted.
     """
 
     records: Records
     weights: Floats
     teacher: Teacher | None
+    paired: bool
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,13 @@ class Shape:
 
     @property
     def teacher(self) -> Teacher | None:
-        """How the target follows the other columns; ``None``: by an invented effect."""
+        """How the target follows the other columns; ``None``: by an invented effect, unless ``paired``."""
         return None if self.pool is None else self.pool.teacher
+
+    @property
+    def paired(self) -> bool:
+        """Whether the records, the target among their columns, follow pairs of columns that a first look counted."""
+        return self.pool is not None and self.pool.paired
 
     def draw(self, rows: int, seed: int) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
         """Invent records and their child rows."""
@@ -147,8 +155,8 @@ def _pool(
     values = _whole(schema, target, known, records.rows, seed)
     records = records.exchanged(values, {})
     if best is None:  # An invented effect stays, unless pairs were counted; the weights follow what is known.
-        return Pool(records, raked(groups, records), None)
-    return _taught(records, known, best, [*groups, *measured_groups(best)], seed, drawn_before=bool(values))
+        return Pool(records, raked(groups, records), None, paired=bool(values))
+    return _taught(records, known, best, [*groups, *measured_groups(best)], seed, paired=bool(values))
 
 
 def _whole(schema: Schema, target: str, known: Sequence[Knowledge], rows: int, seed: int) -> dict[str, Any]:
@@ -164,21 +172,21 @@ def _taught(
     groups: Sequence[Groups],
     seed: int,
     *,
-    drawn_before: bool,
+    paired: bool,
 ) -> Pool:
     """A pool whose target follows a release.
 
     Drawn twice, the second time from what the weights of the first tell of each column; not drawn at
-    all, if the records follow a release already.
+    all, if the records follow counted pairs already.
     """
     schema, target, rows = records.schema, best.release.target, records.rows
     each = marginals(schema, known)
     hidden = _hidden(target, known, each)
     generator = public_generator(seed + _OF_POOL)
     weights = equal = np.full(rows, 1 / rows)
-    for _ in range(1 if drawn_before else 2):
+    for _ in range(1 if paired else 2):
         codes: dict[str, Ints] = {}
-        if not drawn_before:
+        if not paired:
             records, codes = _drawn(records, each, hidden, generator)
         values = teach(best, records, equal).values(np.arange(rows), generator)
         records = records.exchanged({target: values}, {})
@@ -187,7 +195,7 @@ def _taught(
     teacher = teach(best, records, weights)
     told = {name for one in known for name in one.evidence.columns()} | {target}
     silent = {name: each[name] for name in each if name not in told}
-    return Pool(_echoing(records, silent, teacher.groups, generator), weights, teacher)
+    return Pool(_echoing(records, silent, teacher.groups, generator), weights, teacher, paired=paired)
 
 
 def _start(schema: Schema, target: str, views: tuple[tuple[str, ...], ...], seed: int) -> Records:

@@ -26,7 +26,7 @@ _TWO_DIGITS: Final = Context(prec=2, rounding=ROUND_CEILING)
 def close_from(shape: Shape, family: ReleasedFamily) -> Decimal | None:
     """Smallest epsilon from which a rehearsal is close to the private run; None if at none."""
     teacher = shape.teacher
-    if teacher is None:
+    if teacher is None or shape.paired:  # How close both together come was not measured.
         return None
     release, figure = teacher.knowledge.release, quality(teacher.knowledge.model)
     if figure is None or not (family.thorough and family_of(release).thorough):

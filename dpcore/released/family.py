@@ -47,7 +47,7 @@ class ReleasedFamily:
     relational : bool
         Whether its models read every table, not the main one alone.
     thorough : bool
-        Whether it looks at many columns, so that what it reveals carries over to others that do.
+        Whether it looks at many columns, so that what it reveals carries over, as measured, to others that do.
     rehearsed : mapping of str to int
         Most of a parameter that a rehearsal takes: it runs in the process that serves the pages.
     """

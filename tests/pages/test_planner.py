@@ -16,9 +16,9 @@ from tests.support.page_tools import add_ward, button, checked, fit, open_page, 
 MEANS = {"0.1": 0.6, "1": 0.8, "10": 0.9}
 
 
-def made(used: tuple[str, ...] = (), close_from: Decimal | None = None) -> Outlook:
+def made(used: tuple[str, ...] = (), close_from: Decimal | None = None, *, paired: bool = False) -> Outlook:
     points = tuple(Point(Decimal(epsilon), mean, mean - 0.02, mean + 0.02) for epsilon, mean in MEANS.items())
-    return Outlook("accuracy", points, 0.55, 0.9 if used else None, used, close_from)
+    return Outlook("accuracy", points, 0.55, 0.9 if used else None, paired, used, close_from)
 
 
 @pytest.fixture
@@ -83,6 +83,7 @@ def test_more_than_is_left_is_marked(answer: dict[str, Outlook]) -> None:
         (made(("a",), Decimal("0.1")), "within about 5 points"),
         (made(("a",), Decimal(2)), "quite far"),
         (made(("a",)), "quite far"),
+        (made(("a",), paired=True), "pairs of columns that a first look counted"),
     ],
 )
 def test_the_page_says_how_far_off_it_may_be(answer: dict[str, Outlook], outlook: Outlook, said: str) -> None:

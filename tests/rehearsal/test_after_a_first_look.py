@@ -14,7 +14,9 @@ from dpcore.learning.learner import Run
 from dpcore.models.registry import LEARNERS
 from dpcore.models.released import parse_model
 from dpcore.privacy.randomness import SeededRandom
+from dpcore.rehearsal import outlook, shape_of
 from dpcore.rehearsal.running import rehearse
+from dpcore.rehearsal.trust import close_from
 from dpcore.released.invented import Records
 from dpcore.released.release import make_release
 
@@ -86,6 +88,23 @@ def test_a_rehearsal_comes_close_to_the_real_run(family, parameters, table, look
     rehearsed = rehearse(learner, SCHEMA, plan, releases=[look])
     assert rehearsed.shaped_by == (look.id,)
     assert accuracy(rehearsed) == pytest.approx(sum(map(accuracy, real)) / len(real), abs=0.05)
+
+
+def test_what_follows_pairs_says_so_and_is_never_said_to_be_close(table, look):
+    """Not even beside a result from which alone a rehearsal is said to be close."""
+    learner, tree = LEARNERS["tree"], release_of("tree", "ill", table)
+    assert close_from(shape_of(SCHEMA, "ill", [tree]), learner.family)
+    made = outlook(
+        learner,
+        SCHEMA,
+        "ill",
+        {"blocks": (1,)},
+        releases=[look, tree],
+        epsilons=[Decimal(1)],
+        repeats=1,
+        progress=lambda *_: None,
+    )
+    assert (made.paired, made.ceiling is not None, made.close_from) == (True, True, None)
 
 
 def test_without_pairs_of_the_target_the_invented_effect_stays(table):

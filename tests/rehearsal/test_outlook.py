@@ -17,7 +17,7 @@ SMALL = SCHEMA.model_copy(update={"max_rows": 1500})
 
 def found(means, measure="accuracy", epsilons=("0.1", "1", "10")):
     points = tuple(Point(Decimal(e), mean, mean, mean) for e, mean in zip(epsilons, means, strict=True))
-    return Outlook(measure, points, 0.5, None, (), None)
+    return Outlook(measure, points, 0.5, None, False, (), None)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_quality_grows_with_epsilon(kind):
     )
     first, last = made.points
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert (made.measure, made.used, made.ceiling, made.close_from) == ("accuracy", (), None, None)
+    assert (made.measure, made.used, made.ceiling, made.paired, made.close_from) == ("accuracy", (), None, False, None)
     assert last.mean > first.mean + 0.05
     assert 0.45 < made.baseline < last.mean
     assert all(point.low <= point.mean <= point.high for point in made.points)
@@ -131,6 +131,7 @@ def test_the_usual_epsilons_ascend():
         (("tree", 2), "ebm", "0.4"),
         (("ebm", 2), "tree", "0.4"),
         (("tree", 2), "rule_list", None),
+        (("tree", 2), "forest", None),
         (("rule_list", 2), "tree", None),
         (("tree", "0.001"), "tree", None),
         (None, "tree", None),

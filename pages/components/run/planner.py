@@ -230,6 +230,8 @@ def _table(outlook: Outlook, question: Question) -> None:
 def _how_far_off(outlook: Outlook, at: Decimal) -> str:
     """How close this may come to the private run, as measured on public data sets."""
     number = outlook.measure == "RMSE"
+    if outlook.paired:
+        return text("planner_number_pairs" if number else "planner_pairs")
     if outlook.ceiling is None:
         return text("planner_number_schema" if number else "planner_schema")
     if number:
