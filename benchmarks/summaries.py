@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
@@ -14,16 +14,19 @@ import numpy as np
 from benchmarks.datasets import BenchData, load
 from benchmarks.records import Record, summarise
 from dpcore import DPSummary
-from dpcore.arrays import Floats, Ints
+from dpcore.arrays import Flags, Floats, Ints
 from dpcore.demo.checkups import make_checkups
 from dpcore.domain.encoding import encode_columns
 from dpcore.domain.schema import PrivacyUnit
 from dpcore.models.summaries.released.axes import Axis, axes_of
+from dpcore.models.summaries.released.crosstab import crosstab
 from dpcore.models.summaries.released.estimates import Axes, Estimates
 from dpcore.models.summaries.released.intervals import intervals
+from dpcore.models.summaries.released.model import SummaryModel
 from dpcore.models.summaries.released.parameters import BETWEEN
-from dpcore.models.summaries.released.reading import QUANTILES, shares_of
+from dpcore.models.summaries.released.reading import QUANTILES, Cells, shares_of
 from dpcore.privacy.accountant import BudgetAccountant
+from dpcore.privacy.budgets import calibrate_gaussian
 from dpcore.privacy.mechanisms import GeometricMechanism
 from dpcore.privacy.randomness import SecureRandom
 
@@ -72,6 +75,7 @@ def run(data: list[str] | None, epsilons: list[float] | None, *, quick: bool) ->
     for name in data or DATA:
         truth = Truth.of(name)
         for epsilon in epsilons or EPSILONS:
+            yield from limits(truth, epsilon)
             yield from _columns(truth, epsilon, times)
             yield from _pairs(truth, epsilon, max(2, times // 3))
 
@@ -88,6 +92,28 @@ def _fitted(truth: Truth, epsilon: float, account: float = 0.0, **chosen: Any) -
     if account:
         chosen["accountant"] = BudgetAccountant(_BUDGET, Decimal(repr(account)))
     return DPSummary(epsilon=epsilon, schema=truth.data.schema, **chosen).fit(truth.data.frame)
+
+
+def limits(truth: Truth, epsilon: float) -> Iterator[Record]:
+    """The least mean error that noise allows if every column is told by itself, beside equal parts of epsilon.
+
+    With n cells in a column and noise of scale b on each, the mean error over all cells is the sum of n b by the
+    number of cells. Two-sided geometric noise needs the sum of 1/b to be epsilon: least with 1/b as the root of n.
+    Gaussian noise needs the sum of the squares of 1/b to be that of mu: least with 1/b as the cube root of n.
+    """
+    sizes, log = np.array([axis.size(truth.data.schema) for axis in truth.axes]), -math.log(DELTA)
+    gaussian = float((sizes ** (2 / 3)).sum() ** 1.5) * math.sqrt(2 / math.pi) / sizes.sum()
+    rho = (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2
+    limits = {
+        "pure": float(np.sqrt(sizes).sum() ** 2) / sizes.sum() / epsilon,
+        "with a delta of 1e-6": gaussian / calibrate_gaussian(epsilon, DELTA),
+        "with that delta by zCDP": gaussian / math.sqrt(2 * rho),
+    }
+    evenly = len(sizes) / epsilon
+    for form, error in limits.items():
+        source = f"columns by epsilon, {len(sizes)} by {epsilon:g}; ratio {error / evenly:.2f}"
+        metric = "people, least mean error of a count of a column told by itself"
+        yield Record(SUITE, truth.data.name, form, epsilon, metric, error, math.nan, 1, evenly, source)
 
 
 def _columns(truth: Truth, epsilon: float, times: int) -> Iterator[Record]:
@@ -120,7 +146,8 @@ def _pairs(truth: Truth, epsilon: float, times: int) -> Iterator[Record]:
     }
     rival = [_error(truth, tables, _even(truth, tables, epsilon)) for _ in range(times)]
     for form, settings in _FORMS.items():
-        own = [_fitted(truth, epsilon, **settings, **chosen).model_.estimates for _ in range(times)]
+        made = [_fitted(truth, epsilon, **settings, **chosen).model_ for _ in range(times)]
+        own = [model.estimates for model in made]
         errors = [_error(truth, tables, each.consistent) for each in own]
         yield _record(
             truth, form, epsilon, f"people, mean error of a count, {count} columns and all pairs", errors, rival
@@ -130,6 +157,9 @@ def _pairs(truth: Truth, epsilon: float, times: int) -> Iterator[Record]:
         for which, cells in _CELLS.items():
             shares = [_held_shares(truth, tables, each, cells) for each in own]
             yield _record(truth, form, epsilon, f"share of intervals of shares that hold, pairs too{which}", shares)
+        counts, within = zip(*(held_crosstabs(truth, pairs, model) for model in made), strict=True)
+        yield _record(truth, form, epsilon, "crosstabs: share of intervals of counts that hold", counts)
+        yield _record(truth, form, epsilon, "crosstabs: share of intervals of shares within a row that hold", within)
 
 
 #: Cells of which shares are told, by what they really are.
@@ -177,6 +207,22 @@ def _held_shares(truth: Truth, tables: list[Axes], own: Estimates, cells: Callab
     return float(found.mean()) if len(found) else float("nan")
 
 
+def held_crosstabs(truth: Truth, pairs: Sequence[Axes], model: SummaryModel) -> tuple[float, float]:
+    """The same for what is shown of pairs: counts, and shares within the rows in which there is anybody."""
+    counts, shares = [], []
+    for row, column in pairs:
+        told, exact = crosstab(model, truth.data.schema, row, column), truth.table((row, column))
+        counts.append(_inside(told.counts, exact).ravel())
+        there = exact.sum(axis=1) > 0
+        within = exact[there] / exact[there].sum(axis=1, keepdims=True)
+        shares.append(_inside(told.shares, within, there).ravel())
+    return float(np.concatenate(counts).mean()), float(np.concatenate(shares).mean())
+
+
+def _inside(told: Cells, exact: Floats, rows: Flags | slice = slice(None)) -> Flags:
+    return np.asarray((told.low[rows] <= exact + 1e-9) & (exact <= told.high[rows] + 1e-9))
+
+
 def _by_noise(own: Estimates, tables: list[Axes]) -> float:
     """Mean error of a count that noise alone makes, before negative counts are made 0: the least that shares allow."""
     cells = np.array([math.prod(own.sizes[axis] for axis in axes) for axes in tables])
@@ -203,7 +249,7 @@ def _cumulative(counts: Floats) -> Floats:
 
 
 def _record(
-    truth: Truth, form: str, epsilon: float, metric: str, values: list[float], rival: list[float] | None = None
+    truth: Truth, form: str, epsilon: float, metric: str, values: Sequence[float], rival: list[float] | None = None
 ) -> Record:
     mean, error = summarise(values)
     reference = None if rival is None else float(np.mean(rival))
