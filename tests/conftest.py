@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 from collections.abc import Callable
 from functools import cache
@@ -50,6 +51,19 @@ MARKED = {
 settings.register_profile("frostglass", deadline=None, max_examples=60, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("frostglass")
+
+
+# What is collected stays until the end: nothing of it is looked through for garbage, now or later.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # Libraries that count their objects at the end find none left.
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
