@@ -25,7 +25,7 @@ def roc_figure(points: Sequence[OperatingPoint], chosen: OperatingPoint | None =
                 mode="markers",
                 name="this threshold",
                 marker={"size": 14, "symbol": "diamond", "color": INK},
-                hovertemplate=f"from {percent(chosen.threshold)} on<br>{_told(*place)}<extra></extra>",
+                hovertemplate=f"this threshold<br>{_told(*place)}<extra></extra>",
             )
         )
     _lay_out(figure, "share of the others<br>that is flagged wrongly", "share of those with it<br>that is found")

@@ -71,7 +71,7 @@ def frame_points(figure: go.Figure, items: Sequence[Redescription], spread: tupl
     low = min((item.jaccard for item in items), default=0.5)
     bottom = max(0.0, math.floor(20 * low - 0.5) / 20)
     figure.update_layout(_layout())
-    figure.update_xaxes(**_support_axis(spread))
+    figure.update_xaxes(**_support_axis(spread), ticklabelstandoff=6)  # The lowest label upwards has room.
     figure.update_yaxes(
         title="noisy Jaccard index",
         range=[bottom, 1.02],

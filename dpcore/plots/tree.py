@@ -281,8 +281,8 @@ class _Drawing:
             return TOO_FEW
         low, high = node.intervals[self._code(position)]
         clear = clearly(node.noisy_counts, node.count_margin, low, high)
-        figure = f"<b>{percent(self._estimate(position))}</b> ({percent(low)} to {percent(high)})"
-        return figure if clear else f"≈ {figure}"
+        chance = percent(self._estimate(position))
+        return f"{f'<b>{chance}</b>' if clear else f'≈ {chance}'} ({percent(low)} to {percent(high)})"
 
     def _true_marks(self, truth: Sequence[Sequence[int]]) -> go.Scatter:
         known = [row for row in self._layout.rows if sum(truth[row])]

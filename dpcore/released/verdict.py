@@ -109,7 +109,8 @@ def _labels(evaluation: Evaluation, classes: Sequence[str]) -> str:
         return ""
     if right.value - reach > share:
         return f"Its label is right for {percent(right.value)}; {always} would be for {percent(share)}."
-    return f"Its label is right for {percent(right.value)}, no more often than {always} ({percent(share)})."
+    compared = "no more often than" if right.value <= share else "not clearly more often than"
+    return f"Its label is right for {percent(right.value)}, {compared} {always} ({percent(share)})."
 
 
 def _of_a_number(evaluation: RegressionEvaluation, target: str) -> Verdict:

@@ -103,7 +103,7 @@ def spend(page: Page) -> None:
 
 def meter_says(page: Page, spent: str, left: str) -> None:
     """The meter, while no run is being set up and none is waiting. It is drawn after the page."""
-    amounts = {"Spent so far": spent, "Reserved (waiting)": "0.00", "Left": left}
+    amounts = {"Spent so far": spent, "Reserved": "0.00", "Left": left}
     lines = page.locator(".fg-meter .fg-legend li")
     expect(lines).to_have_text([f"{label}ε {amount}" for label, amount in amounts.items()])
 

@@ -33,7 +33,7 @@ def test_everything_says_the_same_after_every_run(delta: str) -> None:
         before, price = access.service().balance(dataset_id), access.service().quote(access_request(app))
         meter = meter_of(app)
         assert meter["This run adds"] == f"ε {format_epsilon(price.adds)}"
-        assert meter["Left after this run"] == f"ε {format_epsilon(price.left_after, up=False)}"
+        assert meter["Left after it"] == f"ε {format_epsilon(price.left_after, up=False)}"
         assert f"This run and {price.runs_like_this_left:,} more like it fit." in meter_text(app)
         button(app, "Review and spend").click().run()
         reviewed = review_of(checked(app))

@@ -54,7 +54,7 @@ def test_visitors_at_once_spend_what_there_is_and_no_more(tmp_path: Path, visito
         assert _runs(server) == ["done"] * affordable
         assert _most_ever_promised(server) == affordable * COST
         spent = f"{affordable * COST:.2f}"
-        assert _meter(server.url) == {"Spent so far": spent, "Reserved (waiting)": "0.00", "Left": "0.00"}
+        assert _meter(server.url) == {"Spent so far": spent, "Reserved": "0.00", "Left": "0.00"}
 
 
 def _visit(url: str, together: Barrier, number: int) -> str:
@@ -106,7 +106,7 @@ def _meter(url: str) -> dict[str, str]:
         newcomer.open(PAGE)
         meter = newcomer.html("Privacy budget")
     told = dict(re.findall(r"<span>([^<]+)</span><b>ε ([0-9.]+)</b>", meter))
-    return {name: told[name] for name in ("Spent so far", "Reserved (waiting)", "Left")}
+    return {name: told[name] for name in ("Spent so far", "Reserved", "Left")}
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ def choose() -> str:
     """Presets, a slider and an exact entry over one value; returns the text of the entry."""
     _keep_entry()
     _follow_entry(st.session_state[_TEXT])
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    left, right = st.columns([5, 2], vertical_alignment="bottom")
     with left:
         st.segmented_control(
             "How much privacy may this run spend?",

@@ -26,8 +26,7 @@ def show(dataset_id: str, family: Family) -> bool:
     words = told_apart({release.id: _words(release, by.get(release.id, "")) for release in found.values()})
     with st.container(border=True, key=f"card-latest-{family.name}"):
         st.markdown("**Latest results**")
-        markup.sentences(list(words.values())[:_MOST])
-        # One box, so that nothing moves away under a click when a newer result comes.
+        # One box above all else, so that nothing moves away under a click when a newer result comes.
         chosen = st.selectbox(
             "Read a result",
             list(found),
@@ -36,6 +35,7 @@ def show(dataset_id: str, family: Family) -> bool:
             placeholder=f"{len(found)} so far",
             key=f"latest-{family.name}-{dataset_id}",
         )
+        markup.sentences([told for number, told in words.items() if number != chosen][:_MOST])
     if chosen is not None:
         result.show(found[chosen], key=f"latest-{chosen}")
     return chosen is not None

@@ -28,7 +28,7 @@ def show(releases: Sequence[Release], notes: Mapping[str, ReleaseNote], by: Mapp
         frame(releases, notes, by),
         key=f"{_KEY}-{len(releases)}-{releases[0].id[:6]}",
         hide_index=True,
-        height=min(_HIGHEST, 40 + _ROW * len(releases)),
+        height=min(_HIGHEST, 2 + _ROW * (1 + len(releases))),
         column_config={
             AUC: st.column_config.NumberColumn(format="%.2f", help="Noisy, on people set aside"),
             ERROR: st.column_config.NumberColumn(format="%.3g", help="Noisy, on people set aside"),

@@ -204,7 +204,8 @@ def _costs(quote: Quote) -> str:
     takes = f"It takes {quote.forecast.text}."
     if not quote.affordable:
         return f"You have {left} left. {takes}"
-    return f"Of {left} left it adds {amounts.cost(quote.adds)}. {fitting(quote)} {takes}"
+    less = ", less than its own ε, as small runs cost less together" if quote.adds < quote.cost else ""
+    return f"It adds {amounts.cost(quote.adds)} to what is spent{less}; {left} is left. {fitting(quote)} {takes}"
 
 
 def _not_enough(wish: Wish, schema: Schema, quote: Quote, chosen: Decimal, enough: Decimal | None) -> str:

@@ -20,12 +20,12 @@ from pages.components.run.advice import COUNT, DESCRIBE, PREDICT, RELATE, Advice
 from pages.components.visitor import access, menu
 
 _AIMS: Mapping[str, tuple[str, str]] = {
-    COUNT: ("Count", "how many people are so and so, column by column"),
+    COUNT: ("Count", "how many people have which value, column by column"),
     DESCRIBE: ("Describe", "which groups have an outcome, in rules to read aloud"),
     PREDICT: ("Predict", "an outcome of a person, as well as may be"),
     RELATE: ("Relate", "what on one side goes with what on the other"),
 }
-_GROUPS = {"0.1": "Large ones: 1 in 10", "0.03": "Middling ones: 1 in 30", "0.01": "Small ones: 1 in 100"}
+_GROUPS = {"0.1": "Large ones: 1 in 10", "0.03": "Medium ones: 1 in 30", "0.01": "Small ones: 1 in 100"}
 _PARTS = {
     "0.1": "A tenth of what is left",
     "0.25": "A quarter of what is left",

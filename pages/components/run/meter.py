@@ -69,12 +69,12 @@ def _parts(balance: Balance, quote: Quote | None) -> list[tuple[str, str, Decima
     """Style, label, amount and its words for each part of the bar."""
     costs = [
         ("fg-spent", "Spent so far", balance.spent),
-        ("fg-reserved", "Reserved (waiting)", balance.reserved),
+        ("fg-reserved", "Reserved", balance.reserved),
         *([("fg-this", "This run adds", quote.adds)] if quote else []),
     ]
     fits = quote is not None and quote.affordable
     after = quote.left_after if quote is not None and fits else balance.left
-    label = "Left after this run" if fits else "Left"
+    label = "Left after it" if fits else "Left"
     return [*((*cost, amounts.cost(cost[2])) for cost in costs), ("fg-left", label, after, amounts.left(after))]
 
 

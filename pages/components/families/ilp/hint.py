@@ -69,7 +69,7 @@ def _needed(space: Hypotheses, epsilon: str, entity: str) -> str:
     if space.needed == 1:
         return room
     bound = (
-        f"With this many columns, no private method can be reliable with fewer than about "
+        f"With this many conditions, no private method can be reliable with fewer than about "
         f"{records(entity, space.needed)} (ε = {epsilon}). {room}"
     )
     if space.people < space.needed:

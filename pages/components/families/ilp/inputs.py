@@ -147,7 +147,8 @@ def _of_table(table: str, texts: Mapping[str, str], key: str) -> list[str]:
     widget = f"set-ilp-conditions-{key}"
     count = len(st.session_state.get(widget, texts))
     title = f"Conditions on {markup.plain(table)}"
-    with st.expander(f"{title}: {count} of {len(texts)}", key=f"open-{widget}"):
+    told = f"all {count}" if count == len(texts) else f"{count} of {len(texts)}"
+    with st.expander(f"{title}: {told}", key=f"open-{widget}"):
         st.markdown(text("ilp_conditions"))
         chosen = st.multiselect(
             title,

@@ -15,7 +15,7 @@ from dpcore.released.release import Release
 _MOST_REMEMBERED = 4
 _MEMORY = "redescriptions-read"
 #: What comes first among those that are kept.
-JACCARD, GAIN = "Jaccard index", "gain over chance"
+JACCARD, GAIN = "Jaccard index", "Gain over chance"
 #: What tells a redescription from all others, whatever is asked for.
 Identity = tuple[int, tuple[int, ...], tuple[int, ...]]
 

@@ -26,18 +26,18 @@ def show(model: Any, target: str, key: str, *, chances: bool) -> None:
         st.info("Everyone gets the same estimate, so there is no line to draw.")
         return
     st.markdown(text("thresholds"))
-    chosen = _choose(points, label, key, chances=chances)
+    chosen, threshold = _choose(points, label, key, chances=chances)
     left, right = st.columns(2)
     with left:
-        _table(chosen, label)
+        _table(chosen, threshold, label)
     with right:
         figure.show(roc_figure(points, chosen), key=f"{key}-roc", alt=roc_alt(points, label))
     if chances:
         _calibration(model, shown, label, key)
 
 
-def _choose(points: Any, label: str, key: str, *, chances: bool) -> Any:
-    """The points from the lowest threshold up; the one nearest to an even trade is chosen first."""
+def _choose(points: Any, label: str, key: str, *, chances: bool) -> tuple[Any, str]:
+    """One of the points, and its threshold in words; the one nearest to an even trade is chosen first."""
     rising = points[::-1]
     unit = "chance" if chances else "share of the votes"
     labels = percents([point.threshold for point in rising])  # The browser knows a place by its label.
@@ -48,7 +48,7 @@ def _choose(points: Any, label: str, key: str, *, chances: bool) -> Any:
         format_func=labels.__getitem__,
         key=f"{key}-threshold-{len(rising)}",
     )
-    return rising[place]
+    return rising[place], labels[place]
 
 
 def _gain(point: Any) -> float:
@@ -59,7 +59,7 @@ def _gain(point: Any) -> float:
     return -1.0 if None in both else sum(item.value for item in both) - 1
 
 
-def _table(point: Any, label: str) -> None:
+def _table(point: Any, threshold: str, label: str) -> None:
     from dpcore.released.thresholds import FLAGGED, NEGATIVE_VALUE, POSITIVE_VALUE, SENSITIVITY, SPECIFICITY
 
     meaning = {
@@ -74,8 +74,9 @@ def _table(point: Any, label: str) -> None:
     rows["Number needed to examine: flagged people for each one found"] = (
         "too few to tell" if needed is None else f"{needed[0]:.1f} ({needed[1]:.1f} to {needed[2]:.1f})"
     )
-    caption = f"From {percent(point.threshold)} on, among the people set aside"
-    markup.pairs_table(caption, ("Measure", "Noisy (noise alone)"), rows)
+    caption = f"From {threshold} on, among the people set aside"
+    together = {measure: figure.replace(" to ", "\u00a0to\u00a0") for measure, figure in rows.items()}
+    markup.pairs_table(caption, ("Measure", "Noisy (noise alone)"), together)
 
 
 def _told(item: Any) -> str:
