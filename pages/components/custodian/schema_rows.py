@@ -119,19 +119,19 @@ def _row(draft: dict[str, Any]) -> dict[str, Any]:
 
 def written(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows of the form as JSON can hold them."""
-    plain = rows.astype(object)
-    return _records(plain.where(plain.notna(), None))
-
-
-def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+    names = [str(name) for name in rows]
+    fields = [[None if pd.isna(value) else value for value in rows[name].tolist()] for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*fields, strict=True)]
 
 
 def read(records: list[dict[str, Any]]) -> pd.DataFrame:
     """The rows that :func:`written` gave."""
-    frame = pd.DataFrame(records, columns=list(_DTYPES))
-    flags = [name for name, kind in _DTYPES.items() if kind == "bool"]
-    return frame.fillna(dict.fromkeys(flags, False)).astype(_DTYPES)  # Noted before there was such a field.
+    absent = {"bool": False}  # Noted before there was such a field.
+    fields = {
+        name: pd.Series([absent.get(kind) if row.get(name) is None else row[name] for row in records], dtype=kind)
+        for name, kind in _DTYPES.items()
+    }
+    return pd.DataFrame(fields)
 
 
 def typed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -233,7 +233,7 @@ def columns_of(rows: pd.DataFrame, table: str = "", key: str | None = None) -> t
     columns: list[dict[str, Any]] = []
     faults: list[str] = []
     place = f"Table '{table}', column" if table else "Column"
-    for row in _records(rows):
+    for row in written(rows):
         if not row[KEEP] or row[NAME] == key:
             continue
         column, fault = _column(row)

@@ -91,14 +91,17 @@ def _rows(table: TableDraft) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _counts(table: TableDraft, key: str | None) -> dict[str, int]:
-    return {kind: sum(_fits(row, "", kind, key) for _, row in _rows(table)) for kind in _FILTERS}
+    rows = _rows(table)
+    return {kind: sum(_fits(row, "", kind, key) for _, row in rows) for kind in _FILTERS}
 
 
 def _fits(row: dict[str, Any], query: str, kind: str | None, key: str | None) -> bool:
-    words = " ".join(str(value) for value in row.values() if isinstance(value, str)).casefold()
-    open_one = row[schema_rows.NAME] != key and bool(schema_rows.fault_of(row))
-    right = {ALL: True, OPEN: open_one, KEPT: row[schema_rows.KEEP], GONE: not row[schema_rows.KEEP]}
-    return query in words and right[kind or ALL]
+    words = " ".join(value for value in row.values() if isinstance(value, str)).casefold()
+    if query not in words:
+        return False
+    if kind == OPEN:
+        return row[schema_rows.NAME] != key and bool(schema_rows.fault_of(row))
+    return kind not in (KEPT, GONE) or bool(row[schema_rows.KEEP]) == (kind == KEPT)
 
 
 def _grid(table: TableDraft, names: list[str], shown: tuple[str, ...]) -> pd.DataFrame:
